@@ -1,0 +1,27 @@
+// Waiting in tests: polls a condition until it holds; the message of the failure says what was waited for.
+
+export interface UntilOptions {
+  /** What is waited for, as the end of "waited 5000 ms for …". */
+  readonly what: string;
+  /** Default 5 000. */
+  readonly timeoutMs?: number;
+  /** Default 10. */
+  readonly everyMs?: number;
+}
+
+/** The first value of `condition` that is neither false, null, undefined nor a throw; throws when time is up. */
+export async function until<T>(condition: () => T | Promise<T>, { what, timeoutMs = 5_000, everyMs = 10 }: UntilOptions): Promise<NonNullable<T>> {
+  const endsAt = performance.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const value = await condition();
+      if (value !== false && value !== null && value !== undefined) return value;
+      last = undefined;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > endsAt) throw new Error(`waited ${timeoutMs} ms for ${what}`, { cause: last });
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
