@@ -1,0 +1,35 @@
+// Waiting under an AbortSignal: delay, race with a deadline.
+import { systemClock, type Clock } from './clock.ts';
+
+/** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
+export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(reasonOf(signal));
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(reasonOf(signal));
+    };
+    const timer = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** What `work` gives, or `late` when it has not settled within `limitMs`; the loser's rejection is defused. */
+export async function within<T, L>(work: Promise<T>, limitMs: number, late: L, clock: Clock = systemClock): Promise<T | L> {
+  let timer: { cancel(): void } | undefined;
+  const limit = new Promise<L>((resolve) => {
+    timer = clock.after(limitMs, () => resolve(late), { background: false });
+  });
+  work.catch(() => {}); // a rejection after the limit has nobody left to hear it
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    timer?.cancel();
+  }
+}
+
+const reasonOf = (signal: AbortSignal | undefined): Error =>
+  signal?.reason instanceof Error ? signal.reason : new Error('aborted');

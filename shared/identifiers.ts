@@ -1,0 +1,51 @@
+// Branded identifiers and their text forms. Made here only, so that an id of one kind cannot be passed for another.
+import { randomBytes, randomUUID } from 'node:crypto';
+
+type Brand<T, B extends string> = T & { readonly '~brand': B };
+
+export type RuntimeId = Brand<string, 'RuntimeId'>;
+export type ProjectId = Brand<string, 'ProjectId'>;
+export type Epoch = Brand<string, 'Epoch'>;
+/** `<owner>:<name>`, for example `root/irc:irc~libera`: an endpoint in events, metrics, logs and references. */
+export type EndpointId = Brand<string, 'EndpointId'>;
+/** `root/<slot>#<kind>/<name>`, for example `root/remind#command/remind`. */
+export type CapabilityId = Brand<string, 'CapabilityId'>;
+
+/** A UUIDv7 (RFC 9562, section 5.7): 48 bits of time, then random; sorts by time of making. */
+export function uuidv7(now: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now, 0, 6);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export const newRuntimeId = (now?: number): RuntimeId => uuidv7(now) as RuntimeId;
+export const newProjectId = (): ProjectId => randomUUID() as ProjectId;
+
+const EPOCH_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+/** A new timeline of the event history: 16 characters of [a-z0-9], about 82 random bits. */
+export function newEpoch(): Epoch {
+  let text = '';
+  while (text.length < 16) {
+    for (const byte of randomBytes(32)) {
+      if (byte < 252 && text.length < 16) text += EPOCH_ALPHABET[byte % 36] ?? '';
+    }
+  }
+  return text as Epoch;
+}
+
+export const ownerOf = (slot: string): string => `root/${slot}`;
+/** The selector name of an account: `<slot>~<id>` when expanded from `endpoints[]`, else `<slot>`. */
+export const endpointName = (slot: string, id: string | undefined): string => (id === undefined ? slot : `${slot}~${id}`);
+export const endpointId = (owner: string, name: string): EndpointId => `${owner}:${name}` as EndpointId;
+export const capabilityId = (slot: string, kind: string, name: string): CapabilityId =>
+  `${ownerOf(slot)}#${kind}/${name}` as CapabilityId;
+
+/** Owner and name of an endpoint's text form; undefined when it is not one. */
+export function parseEndpointId(text: string): { owner: string; name: string } | undefined {
+  const at = text.indexOf(':');
+  if (at <= 0 || at === text.length - 1 || !text.startsWith('root/')) return undefined;
+  return { owner: text.slice(0, at), name: text.slice(at + 1) };
+}

@@ -1,0 +1,50 @@
+// Every file name under .svc/ and data/. Nobody else joins a path into the project's state.
+import { join } from 'node:path';
+
+export const CONFIG_FILE = 'svc.config.yml';
+export const ENV_FILE = '.env';
+export const STATE_DIR = '.svc';
+export const DATA_DIR = 'data';
+
+/** Relative names: sockets are bound and connected by these from the project folder (paths over 107 bytes are cut silently). */
+export const CONTROL_SOCKET = `${STATE_DIR}/control.sock`;
+export const WORKER_SOCKET = `${STATE_DIR}/worker.sock`;
+
+export interface ProjectPaths {
+  readonly project: string;
+  readonly config: string;
+  readonly env: string;
+  readonly lockfile: string;
+  readonly packageJson: string;
+  readonly stateDir: string;
+  readonly dataDir: string;
+  readonly mediaDir: string;
+  readonly database: string;
+  readonly writerLock: string;
+  readonly workerRecord: string;
+  readonly supervisorRecord: string;
+  readonly restartWindow: string;
+  readonly runtimeLog: string;
+  readonly reportsDir: string;
+}
+
+export function projectPaths(project: string): ProjectPaths {
+  const state = (name: string): string => join(project, STATE_DIR, name);
+  return {
+    project,
+    config: join(project, CONFIG_FILE),
+    env: join(project, ENV_FILE),
+    lockfile: join(project, 'package-lock.json'),
+    packageJson: join(project, 'package.json'),
+    stateDir: join(project, STATE_DIR),
+    dataDir: join(project, DATA_DIR),
+    mediaDir: join(project, DATA_DIR, 'media'),
+    database: state('data.sqlite'),
+    writerLock: state('writer.lock'),
+    workerRecord: state('worker.json'),
+    supervisorRecord: state('supervisor.json'),
+    restartWindow: state('restart-window.json'),
+    runtimeLog: state('runtime.log'),
+    reportsDir: state('reports'),
+  };
+}

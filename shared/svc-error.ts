@@ -1,0 +1,39 @@
+// The one error class of svc. Expected outcomes are return values; this is for what a caller cannot go on from.
+import { ERRORS, type ErrorCode } from './error-codes.ts';
+
+export interface SvcErrorOptions {
+  readonly cause?: unknown;
+  /** What the reader can do about it, as one sentence or a command. */
+  readonly hint?: string;
+  /** Machine-readable facts; never a secret, never a text of a person. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export class SvcError extends Error {
+  override readonly name = 'SvcError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, { cause, hint, details = {} }: SvcErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** The same error when it already is one of ours, else an `internal` one with the original as cause. */
+export function coerceError(error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  return new SvcError('internal', messageOf(error), { cause: error });
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

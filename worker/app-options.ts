@@ -1,0 +1,33 @@
+// What a worker process hands to the runtime (`worker/app.ts`) and gets back: the line between the process and the host.
+import type { Server } from 'node:http';
+
+export type Mode = 'development' | 'production' | 'test';
+export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
+
+export interface AppOptions {
+  readonly project: string;
+  readonly mode: Mode;
+  readonly watch: boolean;
+  readonly owner: RestartOwner;
+  /** How the process before this one ended, for the ledger of starts. */
+  readonly previous: { readonly end: string; readonly code: number | null; readonly signal: string | null; readonly detail: string | null };
+  /** The process environment; under a supervisor secrets come over IPC and are merged in here. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** A listening-socket handle that the owner holds (`server.listen(handle)`); left out: the app binds http.host and http.port itself. */
+  readonly listenHandle?: unknown;
+  /** Ends this process with a code after a drain: 51, 75. */
+  requestExit(code: 51 | 75, reason: string): void;
+}
+
+/** `up` resolves once the server listens and the first assembly has a result, good or bad. */
+export interface App {
+  readonly runtimeId: string;
+  readonly up: Promise<void>;
+  readonly server: Server;
+  address(): { readonly host: string; readonly port: number } | undefined;
+  isReady(): boolean;
+  status(): Promise<Readonly<Record<string, unknown>>>;
+  reload(actor: string, options: { readonly orRestart: boolean }): Promise<{ readonly generation: number }>;
+  /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */
+  stop(limitMs: number): Promise<{ readonly cut: readonly { readonly name: string; readonly reason: string }[] }>;
+}

@@ -1,0 +1,123 @@
+// The state store of one worker: writer, reader and whether they are usable. It never ends a process: what does not open is
+// tried again each second, and readiness tells why.
+import { statSync } from 'node:fs';
+import type { Clock, Timer } from '../../shared/clock.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { openReadOnly } from './connection.ts';
+import { SqliteReader } from './reader.ts';
+import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import { GroupingWriter, ThreadRunner, type GroupRunner, type WriterObserver } from './writer.ts';
+
+export type DatabaseState = { readonly kind: 'opening' } | { readonly kind: 'open' } | { readonly kind: 'failed'; readonly code: string; readonly reason: string; readonly hint: string | undefined };
+
+export interface DatabaseHostOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly makeRunner: () => GroupRunner;
+  readonly observer?: WriterObserver;
+  /** Called at each change between usable and not. */
+  onState(state: DatabaseState): void;
+}
+
+const PROBE_EVERY_MS = 1_000;
+
+export class DatabaseHost implements Writer {
+  readonly reader: SqliteReader;
+  readonly #options: DatabaseHostOptions;
+  readonly #writer: GroupingWriter;
+  readonly #runner: GroupRunner;
+  #state: DatabaseState = { kind: 'opening' };
+  #timer: Timer | undefined;
+  #closed = false;
+
+  constructor(options: DatabaseHostOptions) {
+    this.#options = options;
+    this.#runner = options.makeRunner();
+    this.reader = new SqliteReader(() => openReadOnly(options.file));
+    this.#writer = new GroupingWriter(this.#runner, { ...options.observer, failed: (error) => this.#fail(error) });
+  }
+
+  get state(): DatabaseState {
+    return this.#state;
+  }
+
+  /** Tries to open; resolves with the outcome either way, and goes on trying in the background. */
+  async open(): Promise<DatabaseState> {
+    await this.#tryOpen();
+    this.#watch();
+    return this.#state;
+  }
+
+  commit(unit: Unit): Promise<UnitAnswer> {
+    return this.#writer.commit(unit);
+  }
+
+  onHead(listener: (head: number) => void): () => void {
+    return this.#writer.onHead(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    await this.#writer.flush();
+    await this.#runner.close();
+    this.reader.close();
+  }
+
+  async #tryOpen(): Promise<DatabaseState> {
+    try {
+      await this.#runner.open();
+      this.#set({ kind: 'open' });
+    } catch (error) {
+      this.#fail(coerceError(error));
+    }
+    return this.#state;
+  }
+
+  #watch(): void {
+    this.#timer = this.#options.clock.after(PROBE_EVERY_MS, () => {
+      void this.#probe().finally(() => {
+        if (!this.#closed) this.#watch();
+      });
+    });
+  }
+
+  /** Looks at the file itself, through a connection of its own, so that a broken or missing one shows within a second or two. */
+  async #probe(): Promise<void> {
+    if (this.#state.kind !== 'open') {
+      this.reader.close();
+      if ((await this.#tryOpen()).kind !== 'open') return;
+    }
+    try {
+      if (statSync(this.#options.file, { throwIfNoEntry: false }) === undefined) throw new SvcError('storage_unavailable', `the database file ${this.#options.file} is gone`, { hint: 'put it back as it was; or stop the host and restore a checkpoint' });
+      const probe = openReadOnly(this.#options.file);
+      try {
+        probe.prepare("SELECT value FROM counters WHERE name = 'event'").get();
+      } finally {
+        probe.close();
+      }
+      // An empty unit shows whether writes are taken (full disk, read-only, foreign lock).
+      await this.#writer.commit({ name: 'database.probe', statements: [] });
+    } catch (error) {
+      this.#fail(error instanceof SvcError ? error : new SvcError('storage_unavailable', `the database cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
+    }
+  }
+
+  #fail(error: SvcError): void {
+    this.#set({ kind: 'failed', code: error.code, reason: error.message, hint: error.hint });
+  }
+
+  #set(state: DatabaseState): void {
+    const before = this.#state;
+    this.#state = state;
+    const same = before.kind === state.kind && (before.kind !== 'failed' || state.kind !== 'failed' || before.reason === state.reason);
+    if (!same) this.#options.onState(state);
+  }
+}
+
+/** The writer thread's file beside this one: a bundle of its own in dist, the source elsewhere. */
+export function threadRunner(file: string, failpoints: string | undefined): () => GroupRunner {
+  const here = import.meta.url;
+  const entry = here.endsWith('.ts') ? new URL('./writer-thread.ts', here) : new URL('./writer-thread.js', here);
+  return () => new ThreadRunner(entry, { file, failpoints }, () => {});
+}

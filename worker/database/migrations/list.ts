@@ -1,0 +1,13 @@
+// All migrations in order. A breaking one makes an older svc refuse the database; a compatible one does not.
+import { init } from './0001-init.ts';
+
+export interface Migration {
+  /** Consecutive from 1. */
+  readonly id: number;
+  readonly name: string;
+  /** True when an svc that does not know this migration must not open the database. */
+  readonly breaking: boolean;
+  readonly statements: readonly string[];
+}
+
+export const MIGRATIONS: readonly Migration[] = [init];

@@ -1,0 +1,49 @@
+// Reads on a read-only connection: short keyed ones, and scans in pages. A failed connection is opened again at the next read.
+import type { Database, Statement as SqliteStatement } from 'better-sqlite3';
+import { SvcError } from '../../shared/svc-error.ts';
+import { sqliteCode } from './connection.ts';
+import type { Reader } from './unit.ts';
+
+type Query<T> = { compile(): { readonly sql: string; readonly parameters: readonly unknown[] }; execute(): Promise<T[]> };
+
+export class SqliteReader implements Reader {
+  readonly #open: () => Database;
+  readonly #statements = new Map<string, SqliteStatement>();
+  #database: Database | undefined;
+
+  constructor(open: () => Database) {
+    this.#open = open;
+  }
+
+  async all<T>(query: Query<T>): Promise<T[]> {
+    const { sql, parameters } = query.compile();
+    return this.run<T>(sql, parameters);
+  }
+
+  async first<T>(query: Query<T>): Promise<T | undefined> {
+    return (await this.all(query))[0];
+  }
+
+  /** For texts that are compiled already. Throws SvcError `storage_unavailable`. */
+  run<T>(text: string, parameters: readonly unknown[] = []): T[] {
+    try {
+      this.#database ??= this.#open();
+      let prepared = this.#statements.get(text);
+      if (prepared === undefined) {
+        prepared = this.#database.prepare(text);
+        this.#statements.set(text, prepared);
+      }
+      return prepared.all(...parameters) as T[];
+    } catch (error) {
+      this.close();
+      const code = sqliteCode(error) ?? 'error';
+      throw new SvcError('storage_unavailable', `the database cannot be read (${code})`, { cause: error });
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database?.close();
+    this.#database = undefined;
+  }
+}

@@ -1,0 +1,124 @@
+// Row types of every table, for Kysely. Times are epoch milliseconds; JSON columns hold text; ids are text; positions are
+// whole numbers in SQLite and bigint (read as text) in PostgreSQL.
+import type { Generated } from 'kysely';
+
+export interface Tables {
+  /** Facts of the project: project_id, epoch, ingress, … */
+  meta: { key: string; value: string };
+  /** Numbers that only grow and whose order matters: event, generation, event_oldest. */
+  counters: { name: string; value: number };
+  event_log: EventLogTable;
+  inbox: InboxTable;
+  handler_runs: HandlerRunsTable;
+  once_results: { item_id: string; handler: string; step: string; state: 'called' | 'done'; value: string | null; at: number };
+  cells: { store: string; owner: string; key: string; value: string; revision: number };
+  outbox: OutboxTable;
+  buttons: { token: string; endpoint: string; conversation: string; action: string; data: string; label: string; menu: number | null; created_at: number };
+  dialogs: { owner: string; capability: string; data: string; skipped: string; asked: string; expires_at: number };
+  /** The due table: one row a moment at which something has to happen. */
+  due: { id: string; kind: DueKind; at: number; capability: string | null; lane: string | null; data: string };
+  endpoints: { endpoint: string; enabled: number | null; cursor: string | null; revision: number };
+  starts: StartsTable;
+  idempotency: { key: string; route: string; request_digest: string; status: number | null; body: string | null; at: number };
+  subscriptions: { capability: string; position: number };
+  files: { id: string; name: string; mime: string; bytes: number; created_at: number };
+}
+
+export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron';
+export type InboxState = 'received' | 'handling' | 'waiting' | 'done' | 'dead';
+export type InboxKind = 'arrival' | 'webhook' | 'task' | 'event' | 'cron';
+export type OutboxState = 'pending' | 'sending' | 'sent' | 'waiting' | 'unknown' | 'dead';
+
+export interface EventLogTable {
+  seq: number;
+  at: number;
+  type: string;
+  version: number;
+  subject: string | null;
+  endpoint: string | null;
+  run_id: string | null;
+  actor: string | null;
+  correlation_id: string | null;
+  causation_id: string | null;
+  runtime_id: string;
+  generation: number | null;
+  data: string;
+  bytes: number;
+}
+
+export interface InboxTable {
+  /** Order of arrival; one authority writes, so commit order is this order. */
+  seq: Generated<number>;
+  id: string;
+  endpoint: string;
+  delivery_id: string;
+  /** 1 when the platform gave no delivery id and the key was made from the body. */
+  weak: number;
+  kind: InboxKind;
+  lane: string;
+  /** The one handler that a task, webhook, event or cron item is for. */
+  capability: string | null;
+  payload_version: number;
+  /** Texts of people and what belongs to them: erased by retention, the digest stays. */
+  body: string | null;
+  sha256: string;
+  bytes: number;
+  received_at: number;
+  state: InboxState;
+  attempts: number;
+  next_at: number | null;
+  last_error: string | null;
+  done_at: number | null;
+  actor: string | null;
+  correlation_id: string | null;
+  causation_id: string | null;
+}
+
+export interface HandlerRunsTable {
+  item_id: string;
+  handler: string;
+  attempts: number;
+  next_at: number | null;
+  verdict: 'done' | 'stop' | 'told' | 'dead' | null;
+  error: string | null;
+}
+
+export interface OutboxTable {
+  seq: Generated<number>;
+  id: string;
+  /** Idempotency key, the same on each attempt. */
+  key: string;
+  endpoint: string;
+  conversation: string;
+  kind: 'post' | 'edit' | 'remove' | 'react';
+  payload_version: number;
+  body: string | null;
+  sha256: string;
+  bytes: number;
+  unsure: 'again' | 'hold';
+  state: OutboxState;
+  attempts: number;
+  next_at: number | null;
+  platform_message: string | null;
+  last_error: string | null;
+  item_id: string | null;
+  created_at: number;
+  done_at: number | null;
+  actor: string | null;
+  correlation_id: string | null;
+  causation_id: string | null;
+}
+
+export interface StartsTable {
+  runtime_id: string;
+  at: number;
+  pid: number;
+  owner: string;
+  version: string;
+  node: string;
+  /** How the process before this one ended: stopped, restart-requested, restart-required, config, crashed, unknown, first. */
+  previous_end: string;
+  previous_code: number | null;
+  previous_signal: string | null;
+  previous_detail: string | null;
+}

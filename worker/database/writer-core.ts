@@ -1,0 +1,106 @@
+// The one writable connection: opened, migrated, watched for being taken away, opened again after a failure.
+//
+//   W1  No group is answered when the file it went into is no longer the file at its path (unlinked, replaced).
+//   W2  After a failed group the connection is closed; the next group opens it anew, so that SQLite re-reads what the disk has.
+//   W3  A database file that was there and is gone is never made anew: that would be an empty history.
+import { statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { SvcError } from '../../shared/svc-error.ts';
+import { openWritable, sqliteCode } from './connection.ts';
+import { GroupCommit, type GroupAnswer } from './group-commit.ts';
+import { migrate } from './migrate.ts';
+import type { Unit } from './unit.ts';
+
+export interface WriterCoreOptions {
+  readonly file: string;
+  readonly now: () => number;
+  /** Called between the statements and COMMIT; a throw counts as a failed sync. */
+  readonly beforeCommit?: () => void;
+}
+
+export class WriterCore {
+  readonly #options: WriterCoreOptions;
+  #database: Database | undefined;
+  #group: GroupCommit | undefined;
+  #inode: number | undefined;
+
+  constructor(options: WriterCoreOptions) {
+    this.#options = options;
+  }
+
+  /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
+  open(): Database {
+    if (this.#database !== undefined) return this.#database;
+    const { file } = this.#options;
+    if (this.#inode !== undefined && this.#currentInode() !== this.#inode) throw gone(file);
+    const database = openOrExplain(file);
+    try {
+      migrate(database, this.#options.now());
+      this.#group = new GroupCommit(database, this.#options.beforeCommit);
+    } catch (error) {
+      database.close();
+      throw explain(file, error);
+    }
+    this.#inode = this.#currentInode();
+    this.#database = database;
+    return database;
+  }
+
+  /** Throws SvcError; then nothing of the group may be taken as stored. */
+  run(units: readonly Unit[]): GroupAnswer {
+    this.open();
+    const { file } = this.#options;
+    try {
+      if (this.#currentInode() !== this.#inode) throw gone(file);
+      const answer = this.#group?.run(units);
+      if (answer === undefined || this.#currentInode() !== this.#inode) throw gone(file);
+      return answer;
+    } catch (error) {
+      this.close();
+      throw explain(file, error);
+    }
+  }
+
+  close(): void {
+    const database = this.#database;
+    this.#database = undefined;
+    this.#group = undefined;
+    database?.close();
+  }
+
+  #currentInode(): number | undefined {
+    if (this.#options.file === ':memory:') return 0;
+    return statSync(this.#options.file, { throwIfNoEntry: false })?.ino;
+  }
+}
+
+const gone = (file: string): SvcError =>
+  new SvcError('storage_unavailable', `the database file ${file} was moved, removed or replaced while in use`, {
+    hint: 'put the file back as it was; or stop the host and restore a checkpoint',
+  });
+
+function openOrExplain(file: string): Database {
+  try {
+    return openWritable(file);
+  } catch (error) {
+    throw explain(file, error);
+  }
+}
+
+function explain(file: string, error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  const code = sqliteCode(error) ?? 'error';
+  const message = error instanceof Error ? error.message : String(error);
+  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
+    return new SvcError('database_corrupt', `the database ${file} is damaged (${code})`, { cause: error, hint: 'stop the host and restore a checkpoint; keep the damaged file' });
+  }
+  return new SvcError('storage_unavailable', `the database ${file} takes no writes: ${message} (${code})`, { cause: error, hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log' });
+}
+
+const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
+  ['SQLITE_FULL', 'free disk space: the host goes on by itself'],
+  ['SQLITE_READONLY', 'make .svc/ and its files writable for this user: the host goes on by itself'],
+  ['SQLITE_CANTOPEN', 'make .svc/ readable and writable for this user: the host goes on by itself'],
+  ['SQLITE_BUSY', 'another program holds the database: end it, the host goes on by itself'],
+  ['SQLITE_IOERR', 'the disk reports errors: check it (dmesg); the host tries again by itself'],
+];

@@ -1,0 +1,176 @@
+// The writer as the rest of the worker sees it: units go in, answers come after the commit of their group.
+// What waits while a group is being synced forms the next group: the busier, the larger the groups.
+import { Worker } from 'node:worker_threads';
+import type { ErrorCode } from '../../shared/error-codes.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { GroupAnswer } from './group-commit.ts';
+import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import type { WriterCore } from './writer-core.ts';
+import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
+
+/** Commits one group; the thread's or the inline core's. */
+export interface GroupRunner {
+  open(): Promise<void>;
+  run(units: readonly Unit[]): Promise<GroupAnswer>;
+  close(): Promise<void>;
+}
+
+const LARGEST_GROUP = 512;
+const GROUPS_UNDER_WAY = 2;
+
+interface Waiting {
+  readonly unit: Unit;
+  resolve(answer: UnitAnswer): void;
+  reject(error: unknown): void;
+}
+
+/** What the writer tells of itself: for readiness, metrics and logs. */
+export interface WriterObserver {
+  committed?(units: number, ms: number): void;
+  failed?(error: SvcError): void;
+}
+
+export class GroupingWriter implements Writer {
+  readonly #runner: GroupRunner;
+  readonly #observer: WriterObserver;
+  readonly #listeners = new Set<(head: number) => void>();
+  #waiting: Waiting[] = [];
+  #underWay = 0;
+  #scheduled = false;
+  #head = 0;
+
+  constructor(runner: GroupRunner, observer: WriterObserver = {}) {
+    this.#runner = runner;
+    this.#observer = observer;
+  }
+
+  commit(unit: Unit): Promise<UnitAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ unit, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  onHead(listener: (head: number) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Resolves when all that was handed in has its answer. */
+  async flush(): Promise<void> {
+    while (this.#underWay > 0 || this.#waiting.length > 0) await this.commit({ name: 'flush', statements: [] }).catch(() => {});
+  }
+
+  /** One turn of the event loop gathers what arrives together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= GROUPS_UNDER_WAY || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#runGroup(); // settles every waiting unit itself
+    });
+  }
+
+  async #runGroup(): Promise<void> {
+    const group = this.#waiting.splice(0, LARGEST_GROUP);
+    if (group.length === 0) return;
+    this.#underWay += 1;
+    const startedAt = performance.now();
+    try {
+      const { answers, head } = await this.#runner.run(group.map(({ unit }) => unit));
+      this.#observer.committed?.(group.length, performance.now() - startedAt);
+      group.forEach((waiting, index) => waiting.resolve(answers[index] as UnitAnswer));
+      this.#tellHead(head);
+    } catch (error) {
+      const failure = error instanceof SvcError ? error : new SvcError('storage_unavailable', 'the writer failed', { cause: error });
+      this.#observer.failed?.(failure);
+      for (const waiting of group) waiting.reject(failure);
+    } finally {
+      this.#underWay -= 1;
+      this.#schedule();
+    }
+  }
+
+  #tellHead(head: number): void {
+    if (head <= this.#head) return;
+    this.#head = head;
+    for (const listener of this.#listeners) listener(head);
+  }
+}
+
+/** A runner in this thread, for tests and one-shot commands. */
+export function inlineRunner(core: WriterCore): GroupRunner {
+  return {
+    async open() {
+      core.open();
+    },
+    async run(units) {
+      return core.run(units);
+    },
+    async close() {
+      core.close();
+    },
+  };
+}
+
+/** A runner in a thread of its own. `entry` is the bundled or source file of the thread. */
+export class ThreadRunner implements GroupRunner {
+  readonly #thread: Worker;
+  readonly #calls = new Map<number, { resolve(answer: GroupAnswer | undefined): void; reject(error: unknown): void }>();
+  #next = 0;
+  #dead: SvcError | undefined;
+
+  constructor(entry: URL, data: WriterThreadData, onDeath: (error: SvcError) => void) {
+    this.#thread = startThread(entry, data);
+    this.#thread.on('message', (message: FromWriter) => this.#settle(message));
+    const die = (cause: unknown): void => {
+      if (this.#dead !== undefined) return;
+      this.#dead = new SvcError('storage_unavailable', 'the writer thread ended', { cause, hint: 'the worker restarts by itself' });
+      for (const call of this.#calls.values()) call.reject(this.#dead);
+      this.#calls.clear();
+      onDeath(this.#dead);
+    };
+    this.#thread.on('error', die);
+    this.#thread.on('exit', (code) => die(new Error(`exit ${code}`)));
+  }
+
+  async open(): Promise<void> {
+    await this.#call((id) => ({ kind: 'open', id }));
+  }
+
+  async run(units: readonly Unit[]): Promise<GroupAnswer> {
+    const answer = await this.#call((id) => ({ kind: 'group', id, units }));
+    if (answer === undefined) throw new SvcError('storage_unavailable', 'the writer gave no answer');
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    if (this.#dead !== undefined) return;
+    await this.#call((id) => ({ kind: 'close', id }));
+    this.#dead = new SvcError('storage_unavailable', 'the writer is closed');
+    await this.#thread.terminate();
+  }
+
+  #call(message: (id: number) => ToWriter): Promise<GroupAnswer | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#dead !== undefined) return reject(this.#dead);
+      this.#next += 1;
+      this.#calls.set(this.#next, { resolve, reject });
+      this.#thread.postMessage(message(this.#next));
+    });
+  }
+
+  #settle(message: FromWriter): void {
+    const call = this.#calls.get(message.id);
+    this.#calls.delete(message.id);
+    if (message.kind === 'done') call?.resolve(message.answer);
+    else call?.reject(new SvcError(message.code as ErrorCode, message.message, message.hint === undefined ? {} : { hint: message.hint }));
+  }
+}
+
+/** From sources (tests, development) the thread needs the TypeScript loader first: hooks of this thread are not its own. */
+function startThread(entry: URL, workerData: WriterThreadData): Worker {
+  if (!entry.pathname.endsWith('.ts')) return new Worker(entry, { workerData, name: 'writer' });
+  const script = `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;
+  return new Worker(script, { eval: true, workerData, name: 'writer' });
+}

@@ -1,0 +1,184 @@
+// What the HTTP interface asks of the host. `worker/app.ts` gives it; routes hold no rules of their own and see nothing else.
+//
+// Failures that a client should read are thrown as SvcError: its code gives status and title (shared/error-codes.ts).
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { Secret } from '../../shared/secret.ts';
+
+export type Scope = 'none' | 'demo' | 'full';
+
+/** Who asks: kept as `actor` with what follows from the request. `token:<name>` over HTTP, `control` over the local socket. */
+export interface Caller {
+  readonly scope: 'demo' | 'full';
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+export interface NamedToken {
+  readonly name: string;
+  readonly scope: 'demo' | 'full';
+  readonly token: Secret;
+}
+
+/** Read at each request, because a reload changes them. */
+export interface HttpSettings {
+  readonly base: string;
+  readonly tokens: readonly NamedToken[];
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly limits: { readonly connections: number; readonly connectionsPerAddress: number; readonly streamsPerToken: number; readonly bodyBytes: number };
+}
+
+export interface RawDelivery {
+  readonly method: string;
+  /** Below `/webhooks/`: `<slot>`, `<slot>/<id>` or `<slot>/<name>`. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array;
+  readonly receivedAt: number;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** At most one of the two. */
+  readonly json?: unknown;
+  readonly text?: string;
+}
+
+export interface PageRequest {
+  readonly after: string | undefined;
+  /** 1 to 200. */
+  readonly limit: number;
+  readonly state: string | undefined;
+  readonly endpoint: string | undefined;
+  /** False for demo: no texts, no names of people. */
+  readonly texts: boolean;
+}
+export interface Page {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  /** Cursor of the next page; absent at the end. */
+  readonly next?: string;
+  readonly total: number;
+}
+
+export interface ProcessStatus {
+  readonly [field: string]: unknown;
+}
+
+export interface IngressState {
+  readonly state: 'open' | 'paused';
+  readonly mode: 'park' | 'reject';
+  readonly reason: string | null;
+  /** RFC 3339, when it opens by itself. */
+  readonly until: string | null;
+  readonly since: string | null;
+  readonly by: string | null;
+}
+export interface IngressChange {
+  readonly state: 'open' | 'paused';
+  readonly mode?: 'park' | 'reject';
+  readonly reason?: string;
+  readonly until?: string;
+}
+
+/** A store of items that an operator looks at and acts on: inbox and outbox. */
+export interface ItemStore {
+  page(request: PageRequest): Promise<Page>;
+  /** Throws `not_found`. The revision goes out as ETag. */
+  show(id: string, texts: boolean): Promise<{ readonly item: Readonly<Record<string, unknown>>; readonly revision: string }>;
+  /** Puts a dead (outbox: dead or unknown) item back in line. Throws `not_found`, `conflict`, `precondition_failed`. */
+  replay(id: string, change: { readonly caller: Caller; readonly revision: string | undefined; readonly answer: 'again' | 'done' | undefined }): Promise<Readonly<Record<string, unknown>>>;
+  drop(id: string, change: { readonly caller: Caller; readonly revision: string | undefined; readonly reason: string }): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface EndpointControl {
+  list(texts: boolean): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** `id` is `<owner>:<name>` or the short `<name>`. Throws `not_found`. */
+  show(id: string): Promise<{ readonly endpoint: Readonly<Record<string, unknown>>; readonly revision: string }>;
+  act(id: string, action: 'enable' | 'disable' | 'reconnect', change: { readonly caller: Caller; readonly revision: string | undefined }): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface StreamRequest {
+  readonly caller: Caller;
+  /** `Last-Event-ID`, which beats `?lastEventId=`. */
+  readonly lastEventId: string | undefined;
+  readonly types: string | undefined;
+  readonly endpoints: string | undefined;
+  readonly gap: 'oldest' | 'head' | 'fail';
+}
+
+export interface EventGateway {
+  /** Takes over the response and streams until either side ends. Throws SvcError before the first byte. */
+  stream(request: IncomingMessage, response: ServerResponse, options: StreamRequest): Promise<void>;
+  page(options: { readonly caller: Caller; readonly after: string | undefined; readonly limit: number; readonly types: string | undefined; readonly endpoints: string | undefined }): Promise<Readonly<Record<string, unknown>>>;
+  /** Completes the WebSocket handshake of an authenticated request. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
+  /** `<epoch>.<seq>` now: the header `Svc-Event-Position`, read before the data. */
+  position(): string;
+  /** Open streams of one token, for `streamsPerToken`. */
+  openStreams(actor: string): number;
+  /** Ends streams whose token is gone, after a reload: 1008. */
+  closeRevoked(validActors: ReadonlySet<string>): void;
+  drain(): Promise<void>;
+}
+
+/** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
+export interface IdempotencyStore {
+  begin(key: string, route: string, digest: string): Promise<{ readonly kind: 'new' } | { readonly kind: 'known'; readonly status: number; readonly body: unknown } | { readonly kind: 'conflict' } | { readonly kind: 'running' }>;
+  finish(key: string, route: string, status: number, body: unknown): Promise<void>;
+}
+
+export interface HostPort {
+  settings(): HttpSettings;
+  ready(): boolean;
+  readiness(): ReadinessReport;
+  status(): Promise<ProcessStatus>;
+  /** Refuses with `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
+  requestRestart(caller: Caller): Promise<void>;
+  reload(caller: Caller, options: { readonly orRestart: boolean }): Promise<{ readonly generation: number }>;
+  ingress(): IngressState;
+  setIngress(caller: Caller, change: IngressChange): Promise<IngressState>;
+  readonly inbox: ItemStore;
+  readonly outbox: ItemStore;
+  readonly endpoints: EndpointControl;
+  readonly events: EventGateway;
+  readonly idempotency: IdempotencyStore;
+  plugins(): readonly Readonly<Record<string, unknown>>[];
+  /** Effective configuration, secrets masked, with the source of each value. */
+  config(): Readonly<Record<string, unknown>>;
+  logs(options: { readonly lines: number; readonly level: string | undefined; readonly endpoint: string | undefined; readonly since: string | undefined }): Promise<readonly unknown[]>;
+  /** Prometheus text exposition format 0.0.4. */
+  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** How many bytes a delivery to this path may have, or undefined when nothing is there. */
+  webhookLimit(path: string): number | undefined;
+  /** Verifies, stores, then answers. */
+  deliver(delivery: RawDelivery): Promise<HttpReply>;
+  /** A plugin's own route below `<base>/plugins/<slot>/`; undefined when there is none; `scope` is checked by the caller first. */
+  pluginRoute(method: string, slot: string, path: string): { readonly scope: Scope; run(delivery: RawDelivery): Promise<HttpReply> } | { readonly allow: readonly string[] } | undefined;
+  /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chatHistory`. */
+  readonly chat: ChatPort | undefined;
+  /** Counted and logged: failed authentications, refused requests. */
+  observe(fact: { readonly kind: 'request' | 'auth_failed' | 'refused'; readonly route: string; readonly status: number; readonly ms: number; readonly requestId: string; readonly address: string }): void;
+}
+
+/** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
+export interface ChatPort {
+  /** Stored before it resolves; `delivery` makes a repeat recognisable. */
+  say(message: { readonly person: string; readonly room: string | undefined; readonly text: string; readonly delivery: string }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  press(press: { readonly person: string; readonly room: string | undefined; readonly message: string; readonly token: string; readonly delivery: string }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  /** Messages of a conversation after a cursor, oldest first, as people see them now. */
+  messages(query: { readonly person: string; readonly room: string | undefined; readonly after: number }): Promise<{ readonly messages: readonly ChatMessage[]; readonly cursor: number }>;
+}
+export interface ChatMessage {
+  readonly n: number;
+  readonly id: string;
+  readonly from: string;
+  readonly text: string;
+  readonly at: string;
+  readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly removed: boolean;
+  readonly reactions: readonly string[];
+}
