@@ -5,7 +5,7 @@
 //   G3  A destination that takes nothing (full disk, closed pipe) never throws: lines wait up to 1 MiB, more are counted, and the next line that lands is followed by one that says how many were lost and since when.
 //   G4  After `reopen` the file of the same name is written: nothing is lost over a rename.
 import { fstatSync } from 'node:fs';
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, levels, pino, stdTimeFunctions } from 'pino';
 import sonicBoom from 'sonic-boom';
 import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 
@@ -45,18 +45,22 @@ export function createLog({ destination, level = 'info', base, render = (line) =
   const counts: Record<string, number> = { trace: 0, debug: 0, info: 0, warn: 0, error: 0, fatal: 0 };
   const sink = openSink(destination);
   const stream = {
-    write: (line: string) => sink.write(render(escapeLine(secrets.mask(maskKeys(line))))),
-  } satisfies DestinationStream;
+    [Symbol.for('pino.metadata')]: true,
+    /** Set by pino before each write. */
+    lastLevel: 0,
+    write(line: string) {
+      const label = levels.labels[stream.lastLevel] ?? 'info';
+      counts[label] = (counts[label] ?? 0) + 1;
+      sink.write(render(escapeLine(secrets.mask(maskKeys(line)))));
+    },
+  } satisfies DestinationStream & { lastLevel: number };
   const logger = pino(
     {
       level,
       base,
       timestamp: stdTimeFunctions.isoTime,
       formatters: {
-        level(label) {
-          counts[label] = (counts[label] ?? 0) + 1;
-          return { level: label };
-        },
+        level: (label) => ({ level: label }),
       },
     },
     stream,

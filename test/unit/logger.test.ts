@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createLog } from '../../shared/logger.ts';
+import { escapeText, maskKeys, SecretRegistry } from '../../shared/redaction.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = 'ab+/ "quoted" ö\\secret~9';
+
+function openLog(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'runtime.log');
+  const log = createLog({ destination: file, base: { project: 'p1', runtimeId: 'r1' } });
+  return { log, file, lines: (name = file) => readFileSync(name, 'utf8').trimEnd().split('\n') };
+}
+
+describe('the log', () => {
+  it('writes one JSON line with ISO time, level name, project and runtimeId, in a file of mode 0600', (t) => {
+    const { log, file, lines } = openLog(t);
+
+    log.logger.info({ endpoint: 'root/irc:irc' }, 'endpoint online');
+
+    const line = JSON.parse(lines()[0] ?? '');
+    assert.equal(new Date(line.time).toISOString(), line.time);
+    assert.deepEqual({ ...line, time: '' }, { level: 'info', time: '', project: 'p1', runtimeId: 'r1', endpoint: 'root/irc:irc', msg: 'endpoint online' });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  });
+
+  it('masks a secret in message, fields, errors, URLs, JSON in JSON, hex and base64 of any alignment (G2, R1)', (t) => {
+    const { log, lines } = openLog(t);
+    log.secrets.add([SECRET]);
+    const encoded = ['', 'u', 'us', 'use'].map((before) => Buffer.from(`${before}:${SECRET}:after`).toString('base64'));
+
+    log.logger.info({ plain: SECRET, nested: JSON.stringify({ a: SECRET }), url: `https://x/?t=${encodeURIComponent(SECRET)}`, hex: Buffer.from(SECRET).toString('hex'), encoded }, `said ${SECRET}`);
+    log.logger.error(new Error(`failed with ${SECRET}`));
+
+    for (const line of lines()) {
+      assert.doesNotThrow(() => JSON.parse(line));
+      assert.match(line, /\[secret\]/);
+      for (const part of ['quoted', 'ab+/', 'secret~9', 'ab%2B', Buffer.from(SECRET).toString('hex'), Buffer.from(SECRET).toString('base64').slice(4, 20)]) assert.equal(line.includes(part), false, `${part} in ${line}`);
+    }
+  });
+
+  it('masks by key, at any depth, whatever the value (R2)', () => {
+    const line = JSON.stringify({ token: 'a', nested: { apiKey: 'b"c', 'set-cookie': 'd', tokens: 5 }, headers: { Authorization: 'Bearer e' }, text: 'token' });
+
+    assert.deepEqual(JSON.parse(maskKeys(line)), { token: '[secret]', nested: { apiKey: '[secret]', 'set-cookie': '[secret]', tokens: 5 }, headers: { Authorization: '[secret]' }, text: 'token' });
+  });
+
+  it('keeps a line break, ANSI sequences, C1 and bidi marks from being obeyed (R3)', (t) => {
+    const { log, lines } = openLog(t);
+    const hostile = 'x\n{"level":"error","msg":"forged"}\u001b[2J\u009b31m\u202egnp.exe\u2028';
+
+    log.logger.info({ hostile }, hostile);
+
+    assert.equal(lines().length, 1);
+    assert.equal(JSON.parse(lines()[0] ?? '').hostile, hostile);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    assert.doesNotMatch(lines()[0] ?? '', /[\u0000-\u001f\u007f-\u009f\u202e\u2028]/);
+    assert.equal(escapeText('a\u001b[2J\tb\u202e'), 'a\\u001b[2J\tb\\u202e');
+  });
+
+  it('writes to the new file after a rotation, and loses nothing (G4)', async (t) => {
+    const { log, file, lines } = openLog(t);
+    log.logger.info('one');
+    renameSync(file, `${file}.1`);
+    log.logger.info('two');
+
+    log.reopen();
+    log.logger.info('three');
+
+    assert.equal(existsSync(file), true);
+    assert.deepEqual([lines(`${file}.1`).length, lines().length], [2, 1]);
+  });
+
+  it('says how many lines were lost once a full disk takes lines again, and never throws (G3)', { skip: existsSync('/dev/full') ? false : 'no /dev/full' }, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'runtime.log');
+    symlinkSync('/dev/full', file);
+    const log = createLog({ destination: file, base: { project: 'p1' } });
+    for (let n = 0; n < 3_000; n += 1) log.logger.info({ n }, 'x'.repeat(1_000));
+    rmSync(file);
+
+    log.reopen();
+    log.logger.info('space again');
+
+    const last = await until(() => readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line)).find((line) => line.msg === 'log lines were lost'), { what: 'the line about lost lines' });
+    const landed = readFileSync(file, 'utf8').trimEnd().split('\n').length - 2;
+    assert.equal(landed + last.lostLines, 3_000);
+    assert.equal(last.lostReason, 'ENOSPC');
+    assert.equal(log.counts()['info'], 3_001);
+  });
+
+  it('follows a change of level and counts lines by level', (t) => {
+    const { log, lines } = openLog(t);
+    log.logger.debug('unseen');
+
+    log.setLevel('debug');
+    log.logger.debug('seen');
+
+    assert.equal(lines().length, 1);
+    assert.equal(log.counts()['debug'], 1);
+  });
+});
+
+describe('SecretRegistry', () => {
+  it('leaves alone what is too short to be told from a word', () => {
+    const registry = new SecretRegistry();
+    registry.add(['', 'abc']);
+
+    assert.equal(registry.mask('abc abc'), 'abc abc');
+  });
+});
