@@ -1,0 +1,116 @@
+// The programs of svc as bundles. The supervisor and the writer thread are one file each; CLI and worker keep what they
+// load lazily (commands, adapters, plugins, rarely used packages) in chunks of their own, beside the entries, so that
+// `import.meta.url` is the same folder everywhere. What stays outside is installed with the package: the native addon,
+// packages that load files of their own at run time, and the loader of TypeScript plugins.
+import { existsSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, join } from 'node:path';
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+import { type Output, ROOT } from './output.ts';
+import { compiledValidator } from './validator.ts';
+
+/** Entries that the bundle of another program reaches by file name. */
+const OTHER_PROGRAMS: Readonly<Record<string, string>> = { 'worker/main.ts': './worker.js', 'worker/task.ts': './task.js' };
+
+interface Program {
+  readonly entries: Readonly<Record<string, string>>;
+  /** Loads `node:` modules alone, in one file. */
+  readonly bare?: boolean;
+  /** Names other programs by file instead of holding them. */
+  readonly apart?: boolean;
+}
+
+const PROGRAMS: readonly Program[] = [
+  { entries: { cli: 'supervisor/cli/main.ts' }, apart: true },
+  { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
+  { entries: { worker: 'worker/main.ts', task: 'worker/task.ts' } },
+  { entries: { 'writer-thread': 'worker/database/writer-thread.ts' } },
+];
+
+const OUTSIDE = ['better-sqlite3', 'irc-framework', 'standardwebhooks', 'tsx', 'tsx/*', 'esbuild', 'svc', 'svc/*', 'bufferutil', 'utf-8-validate'];
+
+const BANNER = [
+  "import { createRequire as __createRequire } from 'node:module';",
+  "import { dirname as __dirnameOf } from 'node:path';",
+  "import { fileURLToPath as __fileURLToPath } from 'node:url';",
+  'const require = __createRequire(import.meta.url), __filename = __fileURLToPath(import.meta.url), __dirname = __dirnameOf(__filename);',
+].join('');
+
+/** Every program twice: as published, and with failpoints in dist/failpoints/ (tests only, not published). */
+export async function buildPrograms(output: Output): Promise<void> {
+  const jobs = PROGRAMS.flatMap((program) => [false, true].map((failpoints) => ({ program, failpoints })));
+  const failures: string[] = [];
+  for (const job of jobs) {
+    try {
+      await buildProgram(output, job);
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  if (failures.length > 0) throw new Error([...new Set(failures)].join('\n'));
+}
+
+interface Job {
+  readonly program: Program;
+  readonly failpoints: boolean;
+}
+
+async function buildProgram(output: Output, { program, failpoints }: Job): Promise<void> {
+  const entries = Object.entries(program.entries).filter(([, path]) => existsSync(join(ROOT, path)));
+  const absent = Object.values(program.entries).filter((path) => !existsSync(join(ROOT, path)));
+  if (absent.length > 0 && !failpoints) console.log(`skipped: ${absent.join(', ')} (no such file yet)`);
+  if (entries.length === 0) return;
+  const result = await build({
+    ...OPTIONS,
+    entryPoints: Object.fromEntries(entries),
+    splitting: program.bare !== true,
+    banner: program.bare === true ? {} : { js: BANNER },
+    define: { FAILPOINTS: String(failpoints) },
+    plugins: [compiledValidator, ...(program.apart === true ? [programsApart] : [])],
+  });
+  if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
+  for (const file of result.outputFiles) {
+    const name = basename(file.path);
+    output.write(failpoints ? `failpoints/${name}` : name, file.contents, { executable: name === 'cli.js' });
+  }
+}
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  outdir: join(ROOT, 'dist'),
+  entryNames: '[name]',
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  external: OUTSIDE,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'none',
+  charset: 'utf8',
+  metafile: true,
+  write: false,
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
+
+/** The CLI starts worker entries as files of their own, in its process or as a child. */
+const programsApart: Plugin = {
+  name: 'programs-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /worker\/(main|task)\.ts$/ }, ({ path }) => {
+      const file = OTHER_PROGRAMS[path.replace(/^(\.\.?\/)+/, '')];
+      return file === undefined ? undefined : { path: file, external: true };
+    });
+  },
+};
+
+function assertBare({ outputs }: Metafile, entries: readonly string[]): void {
+  const imports = Object.values(outputs).flatMap((file) => file.imports.map(({ path }) => path));
+  const foreign = imports.filter((path) => !builtinModules.includes(path.replace(/^node:/, '')));
+  const packages = Object.values(outputs).flatMap((file) => Object.keys(file.inputs)).filter((path) => path.includes('node_modules/'));
+  if (foreign.length + packages.length === 0) return;
+  throw new Error(`${entries.join(', ')} must load node: modules alone, but its bundle reaches ${[...new Set([...foreign, ...packages])].join(', ')}`);
+}

@@ -1,0 +1,30 @@
+// The stamp of a build: a digest over name, size and time of every input. Equal stamp, nothing to build.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DIST, ROOT } from './output.ts';
+
+const FOLDERS = ['shared', 'supervisor', 'worker', '.ci/build'];
+const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', '.ci/build.ts'];
+const STAMP = join(DIST, '.stamp');
+
+/** The digest of everything that a build reads, with the version of Node that runs it. */
+export function fingerprint(): string {
+  const hash = createHash('sha256');
+  for (const path of [...FILES, ...FOLDERS.flatMap((folder) => filesBelow(folder))]) {
+    const { size, mtimeMs } = statSync(join(ROOT, path));
+    hash.update(`${path}\0${size}\0${mtimeMs}\0`);
+  }
+  return hash.digest('hex');
+}
+
+export const isFresh = (inputs: string): boolean => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === inputs;
+
+export const writeStamp = (inputs: string): void => writeFileSync(STAMP, inputs);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length))
+    .sort();
+}

@@ -1,0 +1,63 @@
+// Runs test files by suite, each file in a process of its own, two at a time, and ends with node:test's closing lines.
+//
+//   node --import tsx test/run.ts [suite | file]… [--summary FILE] [--concurrency N] [--timeout MINUTES]
+//
+// A suite is a folder of test/: every *.test.ts below it. Without one: those of `npm test`. Fails when a test fails and
+// when no test ran. Process flags (`--import tsx`) are handed down to the files by node:test.
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const DEFAULT_SUITES = ['architecture', 'unit', 'property', 'contract', 'samples', 'integration', 'system'];
+const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
+const MINUTE_MS = 60_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    summary: { type: 'string' },
+    concurrency: { type: 'string', default: '2' },
+    timeout: { type: 'string', default: '10' },
+  },
+});
+
+const suites = positionals.length > 0 ? positionals : DEFAULT_SUITES.filter((suite) => existsSync(join(FOLDER, suite)));
+const files = [...new Set(suites.flatMap(filesOf))];
+const counts = new Map<string, number>();
+const skips: string[] = [];
+
+const events = run({ files, concurrency: Number(values.concurrency), timeout: Number(values.timeout) * MINUTE_MS });
+events.on('test:diagnostic', ({ message }) => {
+  const [, name, value] = CLOSING_LINE.exec(message) ?? [];
+  if (name !== undefined) counts.set(name, Number(value));
+});
+events.on('test:pass', ({ name, skip }) => {
+  if (skip !== undefined && skip !== false) skips.push(`${name}: ${skip === true ? 'no reason given' : skip}`);
+});
+events.compose(new spec()).pipe(process.stdout);
+await new Promise((resolve) => events.on('close', resolve).on('end', resolve));
+
+const count = (name: string): number => counts.get(name) ?? 0;
+const passed = count('pass');
+const failed = count('fail') + count('cancelled');
+const skipped = count('skipped') + count('todo');
+if (values.summary !== undefined) writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips }));
+if (passed + failed === 0) console.error(`no test ran in: ${suites.join(', ') || 'test/'}`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+function filesOf(name: string): string[] {
+  const path = [join(FOLDER, name), name].find((candidate) => existsSync(candidate));
+  if (path === undefined) {
+    console.error(`no such suite: ${name}`);
+    return [];
+  }
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join(path, file))
+    .sort((a, b) => relative(FOLDER, a).localeCompare(relative(FOLDER, b)));
+}
