@@ -1,0 +1,144 @@
+// From what a handler said to what a platform can show: degraded, rendered, split. Pure: the same content gives the same parts.
+//
+//   K1  What the platform lacks is degraded the same for every adapter: no buttons (or fewer) a numbered list, no edit a new
+//       message, no replies "name: ", no threads the channel, no `only` a private message or the open with the name, no files
+//       (or smaller ones) a link. What cannot be degraded is a refused part with its reason; the rest goes out.
+//   K2  Parts are in order. A reply is on the first, buttons, files and menu are on the last. An edit that is too long edits with
+//       its first part and posts the others.
+//   K3  All text is rendered by the adapter's format, with everything literal escaped, and no part is over its limit.
+import type { Can } from '../sdk/adapter.ts';
+import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
+import { split } from './split.ts';
+
+/** What is stored of a body: its buttons have tokens, their data is in the database. */
+export interface StoredContent {
+  readonly segments: readonly Segment[];
+  readonly buttons: readonly StoredButton[];
+  readonly files: readonly FileRef[];
+  readonly replyTo?: MessageRef;
+  readonly thread?: MessageRef;
+  readonly only?: UserRef;
+}
+export interface StoredButton {
+  readonly label: string;
+  readonly token: string;
+}
+
+export interface Where {
+  /** Only the bot and one person read there. */
+  readonly private: boolean;
+  /** Default 'post'. */
+  readonly kind?: 'post' | 'edit';
+  /** Who wrote the message that is replied to, for platforms without replies. */
+  readonly replyName?: string;
+  /** Who `only` is, for platforms without it. Default: the id. */
+  readonly onlyName?: string;
+  /** The conversation in which `only` reads alone, where the adapter knows one. */
+  readonly direct?: string;
+  /** A signed link to a file, where the host has an address that people can open. */
+  fileUrl?(file: FileRef): string | undefined;
+}
+
+export interface SendPart {
+  readonly kind: 'post' | 'edit';
+  readonly text: string;
+  readonly buttons: readonly StoredButton[];
+  readonly files: readonly FileRef[];
+  readonly replyTo?: MessageRef;
+  readonly thread?: MessageRef;
+  readonly only?: UserRef;
+  /** Goes there instead: the private conversation of `only`. */
+  readonly conversation?: string;
+  /** Tokens of the numbered list: the bare number, from anyone there, is the press. */
+  readonly menu?: readonly string[];
+}
+export interface RefusedPart {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
+export type ComposedPart = SendPart | RefusedPart;
+
+/** The parts to send, in order; at least one, which may be a refused one. */
+export function compose(content: StoredContent, can: Can, where: Where): readonly ComposedPart[] {
+  const files = placeFiles(content.files, can, where);
+  const buttons = placeButtons(content.buttons, can);
+  const audience = placeAudience(content.only, can, where);
+  const segments = joinBlocks([
+    [...audience.prefix, ...replyPrefix(content.replyTo, can, where), ...content.segments],
+    ...files.links,
+    ...buttons.list,
+  ]);
+  const texts = split(segments, can.text);
+  if (texts === undefined) return [refuse(`nothing fits into ${can.text.limit} ${can.text.unit}`), ...files.refused];
+  if (texts.length === 0 && files.attached.length === 0 && buttons.shown.length === 0) {
+    return files.refused.length > 0 ? files.refused : [refuse('the message is empty')];
+  }
+
+  const kind = where.kind === 'edit' && can.edit === true ? 'edit' : 'post';
+  const parts = (texts.length === 0 ? [''] : texts).map((text, i, { length }): SendPart => {
+    const isLast = i === length - 1;
+    return {
+      kind: i === 0 ? kind : 'post',
+      text,
+      buttons: isLast ? buttons.shown : [],
+      files: isLast ? files.attached : [],
+      ...(i === 0 && can.replies === true && content.replyTo !== undefined ? { replyTo: content.replyTo } : {}),
+      ...(can.threads === true && content.thread !== undefined ? { thread: content.thread } : {}),
+      ...audience.address,
+      ...(isLast && buttons.menu !== undefined ? { menu: buttons.menu } : {}),
+    };
+  });
+  return [...parts, ...files.refused];
+}
+
+const refuse = (reason: string): RefusedPart => ({ kind: 'refused', reason });
+const plain = (text: string): Segment => ({ kind: 'text', text });
+
+function placeButtons(buttons: readonly StoredButton[], can: Can): { shown: readonly StoredButton[]; list: readonly (readonly Segment[])[]; menu: readonly string[] | undefined } {
+  if (buttons.length <= (can.buttons ?? 0)) return { shown: buttons, list: [], menu: undefined };
+  const lines = buttons.map(({ label }, i) => `${i + 1}) ${label.replace(/\s+/g, ' ')}`);
+  return { shown: [], list: [[plain(lines.join('\n'))]], menu: buttons.map(({ token }) => token) };
+}
+
+interface PlacedFiles {
+  readonly attached: readonly FileRef[];
+  readonly links: readonly (readonly Segment[])[];
+  readonly refused: readonly RefusedPart[];
+}
+
+function placeFiles(files: readonly FileRef[], can: Can, where: Where): PlacedFiles {
+  const attached: FileRef[] = [];
+  const links: Segment[][] = [];
+  const refused: RefusedPart[] = [];
+  for (const file of files) {
+    const url = where.fileUrl?.(file);
+    if (can.files !== undefined && file.bytes <= can.files.maxBytes) attached.push(file);
+    else if (url !== undefined) links.push([{ kind: 'link', text: file.name, url }]);
+    else refused.push(refuse(can.files === undefined ? `the platform takes no files: ${file.name}` : `${file.name} has ${file.bytes} bytes, the platform takes ${can.files.maxBytes}`));
+  }
+  return { attached, links, refused };
+}
+
+function placeAudience(only: UserRef | undefined, can: Can, where: Where): { prefix: readonly Segment[]; address: Pick<SendPart, 'only' | 'conversation'> } {
+  if (only === undefined || where.private) return { prefix: [], address: {} };
+  if (can.only === true) return { prefix: [], address: { only } };
+  if (where.direct !== undefined) return { prefix: [], address: { conversation: where.direct } };
+  return { prefix: [plain(`${where.onlyName ?? only.id}: `)], address: {} };
+}
+
+function replyPrefix(replyTo: MessageRef | undefined, can: Can, where: Where): readonly Segment[] {
+  if (replyTo === undefined || can.replies === true || where.private || where.replyName === undefined) return [];
+  return [plain(`${where.replyName}: `)];
+}
+
+/** Blocks below each other: links and lists begin on a line of their own. */
+function joinBlocks(blocks: readonly (readonly Segment[])[]): readonly Segment[] {
+  const out: Segment[] = [];
+  for (const block of blocks) {
+    const last = out.at(-1);
+    const isOnNewLine = last === undefined || last.kind === 'code' || last.kind === 'quote' || (last.kind === 'text' && last.text.endsWith('\n'));
+    if (block.length > 0 && !isOnNewLine) out.push(plain('\n'));
+    out.push(...block);
+  }
+  return out;
+}

@@ -1,0 +1,136 @@
+// An adapter: how one platform speaks. It never sees markup, splitting, retries or ids of ours; plugins never see it.
+//
+//   A1  `verify` and `parse` are pure. `link.receive` resolves when stored, cursor in the same transaction: acknowledge after it.
+//   A2  `send` is one call to the platform: the host has split, degraded, rendered, resolved ids and waited, and repeats.
+//   A3  `connect` holds the connection until `link.signal` aborts; returning or throwing means lost: reconnect with backoff, without end.
+import type { TObject, TProperties } from 'typebox';
+import { markDefinition } from './definition-mark.ts';
+import type { Logger } from './handler-context.ts';
+import type { Conversation, FileRef, Rich, Segment, User } from './message.ts';
+import type { RawRequest, Verdict } from './request.ts';
+import type { Values } from './schema.ts';
+
+/** What the platform has. Whatever is missing is degraded by the host, the same for all adapters. */
+export interface Can {
+  readonly text: {
+    /** Most that one message takes, in the unit. */
+    readonly limit: number;
+    readonly unit: 'bytes' | 'utf16' | 'codepoints';
+    readonly render: 'plain' | 'markdown' | 'html' | ((rich: Rich) => string);
+  };
+  /** Most in one message. */
+  readonly buttons?: number;
+  readonly edit?: boolean;
+  readonly remove?: boolean;
+  readonly react?: boolean;
+  readonly threads?: boolean;
+  readonly replies?: boolean;
+  /** A message for one person's eyes in a group. */
+  readonly only?: boolean;
+  readonly typing?: boolean;
+  readonly files?: { readonly maxBytes: number };
+  /** Drops a second call with the same key. */
+  readonly idempotent?: boolean;
+}
+
+/** One account, while its generation lives. */
+export interface Link<A> {
+  readonly account: A;
+  readonly endpoint: string;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** The last cursor that was stored. */
+  readonly cursor: string | undefined;
+  /** Tells the host that the connection stands. */
+  online(): void;
+  receive(arrivals: readonly Arrival[], cursor?: string): Promise<void>;
+}
+
+interface ArrivalBase {
+  /** The platform's id of this delivery: taken once. */
+  readonly id: string;
+  readonly conversation: Omit<Conversation, 'endpoint'>;
+  /** self: our own, dropped. */
+  readonly user: Omit<User, 'endpoint'> & { readonly self?: boolean };
+  readonly sentAt: number;
+}
+export type Arrival = ArrivalBase &
+  (
+    | {
+        readonly kind: 'message' | 'edited';
+        readonly message: string;
+        readonly text: string | readonly Segment[];
+        readonly replyTo?: string;
+        readonly addressed?: boolean;
+        readonly files?: readonly FileRef[];
+      }
+    | { readonly kind: 'deleted'; readonly message: string }
+    | { readonly kind: 'command'; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
+    | { readonly kind: 'pressed'; readonly message: string; readonly token: string }
+    | { readonly kind: 'other'; readonly type: string; readonly raw: unknown }
+    | { readonly kind: 'reaction'; readonly message: string; readonly emoji: string; readonly on: boolean }
+    | { readonly kind: 'member'; readonly who: string; readonly change: 'joined' | 'left' }
+  );
+
+interface OutgoingBase {
+  /** The same on each attempt. */
+  readonly key: string;
+  readonly conversation: string;
+  readonly thread?: string;
+}
+/** One call to the platform; `message` and `replyTo` are the platform's ids. */
+export type Outgoing = OutgoingBase &
+  (
+    | {
+        readonly kind: 'post' | 'edit';
+        readonly message?: string;
+        readonly text: string;
+        readonly buttons: readonly { readonly label: string; readonly token: string }[];
+        readonly files: readonly FileRef[];
+        readonly replyTo?: string;
+        readonly only?: string;
+      }
+    | { readonly kind: 'remove'; readonly message: string }
+    | { readonly kind: 'react'; readonly message: string; readonly emoji: string; readonly on: boolean }
+    | { readonly kind: 'typing' }
+  );
+
+export type SendResult =
+  | { readonly kind: 'sent'; readonly message?: string }
+  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export interface CommandInfo {
+  readonly name: string;
+  readonly summary: string;
+  readonly args: TObject;
+}
+
+export interface AdapterDefinition<A extends TProperties> {
+  readonly name: string;
+  /** Keys of one endpoints[] entry. */
+  readonly account: A;
+  readonly can: Can;
+  /** Where the limiter starts; Retry-After wins. */
+  readonly rate?: { readonly perSecond?: number; readonly perConversation?: { readonly count: number; readonly perMs: number } };
+  readonly webhook?: {
+    verify(r: RawRequest, account: Values<A>): Verdict;
+    parse(r: RawRequest, account: Values<A>): readonly Arrival[];
+  };
+  connect?(link: Link<Values<A>>): Promise<void>;
+  /** Each time the endpoint comes up: pulls what came after link.cursor. */
+  catchUp?(link: Link<Values<A>>): Promise<void>;
+  send(call: Outgoing, link: Link<Values<A>>): Promise<SendResult>;
+  /** After the commit of a generation, for platforms with command menus. */
+  announce?(commands: readonly CommandInfo[], link: Link<Values<A>>): Promise<void>;
+  fetchFile?(file: FileRef, link: Link<Values<A>>): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** What a module of an adapter exports by default: plain marked data. */
+export interface AdapterModule {
+  readonly name: string;
+}
+
+export function defineAdapter<A extends TProperties>(adapter: AdapterDefinition<A>): AdapterModule {
+  return markDefinition('adapter', adapter);
+}

@@ -1,0 +1,82 @@
+// From a line of chat to arguments: by position, by --name, the rest of the line or a list last. What the words mean is read
+// here; whether they fit is checked by the schema.
+import { check, type Checked } from './check.ts';
+import { isOptional } from './optional.ts';
+
+type Properties = Readonly<Record<string, object>>;
+
+interface Word {
+  readonly text: string;
+  /** Where it begins in the line. */
+  readonly at: number;
+  readonly isQuoted: boolean;
+}
+
+/** Turns one word into the value its schema asks for; a word that does not fit stays as it is, for the check to refuse. */
+export function fromWord(schema: unknown, word: string): unknown {
+  const { type, enum: values } = schema as { readonly type?: unknown; readonly enum?: readonly unknown[] };
+  if (type === 'integer' || type === 'number') return /^[-+]?\d+(?:\.\d+)?$/.test(word) ? Number(word) : word;
+  if (type === 'boolean') return /^(?:yes|y|true|on|1)$/i.test(word) ? true : /^(?:no|n|false|off|0)$/i.test(word) ? false : word;
+  if (values !== undefined) return values.find((value) => String(value).toLowerCase() === word.toLowerCase()) ?? word;
+  return word;
+}
+
+/** The checked arguments of what was typed after the name of a command. */
+export function readArguments(properties: Properties, line: string): Checked {
+  const { named, free } = splitNamed(properties, wordsOf(line));
+  const given: Record<string, unknown> = { ...named };
+  let rest = free;
+  for (const [name, schema] of Object.entries(properties)) {
+    const [first, ...others] = rest;
+    if (Object.hasOwn(given, name) || first === undefined || typeOf(schema) === 'boolean') continue;
+    if (isRest(schema)) {
+      given[name] = line.slice(first.at).trim();
+      rest = [];
+    } else if (typeOf(schema) === 'array') {
+      given[name] = rest.map((word) => fromWord((schema as { readonly items?: object }).items ?? {}, word.text));
+      rest = [];
+    } else {
+      given[name] = fromWord(schema, first.text);
+      rest = others;
+    }
+  }
+  if (rest.length > 0) {
+    const message = `too many words: ${rest.map((word) => word.text).join(' ')}`;
+    return { ok: false, faults: [message], at: [{ path: '', message }] };
+  }
+  return check({ type: 'object', properties }, given);
+}
+
+/** How to write a command: `/remind <in> <text…>`. */
+export function usage(name: string, properties: Properties): string {
+  const parts = Object.entries(properties).map(([key, schema]) => {
+    if (typeOf(schema) === 'boolean') return `[--${key}]`;
+    const values = (schema as { readonly enum?: readonly unknown[] }).enum;
+    const inner = values?.join('|') ?? (typeOf(schema) === 'array' || isRest(schema) ? `${key}…` : key);
+    return isOptional(schema) ? `[${inner}]` : `<${inner}>`;
+  });
+  return [`/${name}`, ...parts].join(' ');
+}
+
+const typeOf = (schema: object): unknown => ('type' in schema ? schema.type : undefined);
+const isRest = (schema: object): boolean => 'format' in schema && schema.format === 'svc-rest';
+
+function wordsOf(line: string): readonly Word[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => ({ text: match[1] ?? match[2] ?? '', at: match.index, isQuoted: match[1] !== undefined }));
+}
+
+function splitNamed(properties: Properties, words: readonly Word[]): { readonly named: Record<string, unknown>; readonly free: readonly Word[] } {
+  const named: Record<string, unknown> = {};
+  const free: Word[] = [];
+  const queue = [...words];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    const name = !word.isQuoted && word.text.startsWith('--') ? word.text.slice(2) : undefined;
+    if (name === undefined || !Object.hasOwn(properties, name)) {
+      free.push(word);
+      continue;
+    }
+    const schema = properties[name] ?? {};
+    named[name] = typeOf(schema) === 'boolean' ? true : fromWord(schema, queue.shift()?.text ?? '');
+  }
+  return { named, free };
+}

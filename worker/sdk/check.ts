@@ -1,0 +1,80 @@
+// Checking of values against schemas. Our code converts (durations, secrets, references, defaults, keys that nobody named);
+// whether the result fits is said by Ajv, which is loaded at the first check, because importing it costs 30 ms of start.
+//
+//   C1  What is returned has every default and no key that the schema does not name.
+//   C2  An unnamed key is refused; with `open` it is dropped: foreign payloads grow.
+//   C3  A fault names path and expectation. Secrets are never in it, other values only when short.
+import type { Static, TSchema } from 'typebox';
+import { readDuration } from './duration.ts';
+import { isSecret, secret } from './secret.ts';
+import { validate, type Fault } from './validate.ts';
+
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: false;
+      /** One line a fault: `days: expected at least 1, got 0`. */
+      readonly faults: readonly string[];
+      readonly at: readonly Fault[];
+    };
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The value as its schema wants it, or what is wrong with it. */
+export function check(schema: unknown, value: unknown, { open = false }: { readonly open?: boolean } = {}): Checked {
+  const converted = convert(schema as Json, value, open);
+  const at = validate(schema as Json, converted, open ? 'first' : 'all');
+  if (at.length === 0) return { ok: true, value: converted };
+  return { ok: false, at, faults: at.map(({ path, message }) => `${path === '' ? 'value' : path.slice(1)}: ${message}`) };
+}
+
+/** A foreign value, checked; keys that the schema does not name are dropped. Throws an error with code `schema_mismatch`. */
+export function parse<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  const checked = check(schema, value, { open: true });
+  if (!checked.ok) throw Object.assign(new Error(checked.faults.join('; ')), { code: 'schema_mismatch' });
+  return checked.value as Static<S>;
+}
+
+function convert(schema: Json, given: unknown, open: boolean): unknown {
+  const value = given === undefined && 'default' in schema ? structuredClone(schema['default']) : given;
+  switch (schema['format']) {
+    case 'svc-duration':
+      return typeof value === 'string' ? (readDuration(value) ?? value) : value;
+    case 'svc-secret':
+      return typeof value === 'string' && !isSecret(value) ? secret(value) : value;
+    case 'svc-user':
+      return isObject(value) ? pick(value, ['endpoint', 'id']) : value;
+    case 'svc-conversation':
+      return isObject(value) ? pick(value, ['endpoint', 'id', 'thread']) : value;
+    case 'svc-message':
+      return isObject(value) ? pick(value, 'sent' in value ? ['sent'] : ['endpoint', 'conversation', 'id']) : value;
+  }
+  const { items } = schema;
+  if (Array.isArray(value) && isObject(items)) return value.map((item) => convert(items, item, open));
+  return isObject(value) ? convertObject(schema, value, open) : value;
+}
+
+function convertObject(schema: Json, value: Json, open: boolean): unknown {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const others = valuesOf(schema);
+  const known = Object.entries(properties).flatMap(([key, property]) => {
+    const converted = convert(property as Json, Object.hasOwn(value, key) ? value[key] : undefined, open);
+    return converted === undefined ? [] : [[key, converted] as const];
+  });
+  const unknown = Object.entries(value).flatMap(([key, item]) => {
+    if (Object.hasOwn(properties, key)) return [];
+    if (others !== undefined) return [[key, convert(others, item, open)] as const];
+    return open && 'properties' in schema && schema['additionalProperties'] !== true ? [] : [[key, item] as const];
+  });
+  return Object.fromEntries([...known, ...unknown]);
+}
+
+/** The schema of the values of a record, in our form or in TypeBox's. */
+function valuesOf({ additionalProperties, patternProperties }: Json): Json | undefined {
+  if (isObject(additionalProperties)) return additionalProperties;
+  const pattern: unknown = isObject(patternProperties) ? Object.values(patternProperties)[0] : undefined;
+  return isObject(pattern) ? pattern : undefined;
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const pick = (value: Json, keys: readonly string[]): Json => Object.fromEntries(keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]])));

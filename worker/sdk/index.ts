@@ -1,0 +1,62 @@
+// 'svc': what plugins and adapters import. Stateless functions that make plain marked data; no class is ever tested with instanceof,
+// because the host has its own copy of these files. The only barrel beside `testing/index.ts`: it is the public API.
+export { defineAgentTool, type AgentTool } from './agent-tool.ts';
+export {
+  defineAdapter,
+  type AdapterDefinition,
+  type AdapterModule,
+  type Arrival,
+  type Can,
+  type CommandInfo,
+  type Link,
+  type Outgoing,
+  type SendResult,
+} from './adapter.ts';
+export { parse } from './check.ts';
+export { showDuration } from './duration.ts';
+export { accountFailed, giveUp, retryLater, userError } from './errors.ts';
+export { defineEvent } from './event-type.ts';
+export type { Action, Cell, Counter, Dialog, EventType, State, Task } from './handle.ts';
+export type { ChatCtx, Ctx, Json, Logger } from './handler-context.ts';
+export { md } from './markup.ts';
+export {
+  mention,
+  type Body,
+  type Button,
+  type Content,
+  type Conversation,
+  type ConversationRef,
+  type FileRef,
+  type Inbound,
+  type Mark,
+  type Message,
+  type MessageRef,
+  type Rich,
+  type Segment,
+  type User,
+  type UserRef,
+} from './message.ts';
+export type { Options } from './options.ts';
+export type { Agents, CommandHelp, Commands, Parts, Workroom } from './parts.ts';
+export {
+  definePlugin,
+  type CommandSpec,
+  type CronSpec,
+  type DialogSpec,
+  type DialogStep,
+  type Done,
+  type Match,
+  type PluginModule,
+  type PluginSpec,
+  type Reply,
+  type RouteSpec,
+  type Setup,
+  type StateSpec,
+  type TaskSpec,
+  type WebhookSpec,
+} from './plugin.ts';
+export type { HeaderMap, HttpAnswer, RawRequest, Verdict } from './request.ts';
+export { readJson, sendResult } from './respond.ts';
+export { t, type Values } from './schema.ts';
+export type { Secret } from './secret.ts';
+export { verifyHmac } from './signature.ts';

@@ -1,0 +1,126 @@
+// The message model: who and where, what comes in, and what goes out. All of it is plain JSON, so that it can be stored.
+
+export interface UserRef {
+  /** `<owner>:<name>` of the account through which this person is seen. */
+  readonly endpoint: string;
+  readonly id: string;
+}
+
+export interface ConversationRef {
+  readonly endpoint: string;
+  readonly id: string;
+  readonly thread?: string;
+}
+
+export interface User extends UserRef {
+  readonly name: string;
+  /** The platform says that this person administers the conversation. */
+  readonly admin: boolean;
+}
+
+export interface Conversation extends ConversationRef {
+  readonly kind: 'private' | 'group';
+  readonly name?: string;
+}
+
+/** A message of the platform, or one of ours (`sent`) that is perhaps not out yet: the outbox fills in the platform's id. */
+export type MessageRef = { readonly endpoint: string; readonly conversation: string; readonly id: string } | { readonly sent: string };
+
+/** A file by its content; its bytes come through `ctx.readFile`. */
+export interface FileRef {
+  readonly id: string;
+  readonly name: string;
+  readonly mime: string;
+  readonly bytes: number;
+}
+
+export type Mark = 'bold' | 'italic' | 'strike' | 'code';
+
+/** A piece of text with what it means. No segment holds markup: a renderer escapes all of it for its platform. */
+export type Segment =
+  | { readonly kind: 'code'; readonly text: string; readonly language?: string }
+  | { readonly kind: 'quote'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string; readonly marks?: readonly Mark[] }
+  | { readonly kind: 'link'; readonly text: string; readonly url: string }
+  | { readonly kind: 'mention'; readonly user: UserRef | 'everyone' };
+
+/** What `md` makes. */
+export interface Rich {
+  readonly segments: readonly Segment[];
+}
+
+/** Made by `action.button(…)`; its data stays in the database, only a token goes over the wire. */
+export interface Button {
+  readonly label: string;
+  readonly action: string;
+  readonly data: unknown;
+  readonly style?: 'primary' | 'danger';
+}
+
+export interface Content {
+  readonly text?: string | Rich;
+  readonly buttons?: readonly Button[];
+  readonly files?: readonly FileRef[];
+  readonly replyTo?: MessageRef;
+  /** Opens a thread under this message, or goes on in it. */
+  readonly thread?: MessageRef;
+  /** Shown to this person alone, where the platform can. */
+  readonly only?: UserRef;
+  /** When a send may have happened or not: send once more (default), or hold it for a person to decide. */
+  readonly unsure?: 'again' | 'hold';
+}
+
+/** What a handler may answer. A plain string is literal text: nothing in it is markup or a mention. */
+export type Body = string | Rich | Content;
+
+export interface Message {
+  readonly ref: MessageRef;
+  readonly text: string;
+  readonly segments: readonly Segment[];
+  readonly files: readonly FileRef[];
+  readonly replyTo?: MessageRef;
+  /** Said to the bot: in private, by mention, or by a reply to it. */
+  readonly addressed: boolean;
+  readonly sentAt: number;
+}
+
+/** What `p.on` can listen to, by kind. */
+export interface Inbound {
+  readonly message: Message;
+  readonly edited: Message;
+  readonly deleted: { readonly ref: MessageRef };
+  readonly reaction: { readonly ref: MessageRef; readonly emoji: string; readonly on: boolean };
+  readonly member: { readonly who: UserRef; readonly change: 'joined' | 'left' };
+  /** What only this platform has, as it came. */
+  readonly other: { readonly type: string; readonly raw: unknown };
+}
+
+/** A mention of a person, or of all that are here: the only way to make one. */
+export function mention(user: UserRef | 'everyone'): Segment {
+  return { kind: 'mention', user: user === 'everyone' ? user : { endpoint: user.endpoint, id: user.id } };
+}
+
+/** The body in its long form. */
+export function toContent(body: Body): Content {
+  if (typeof body === 'string') return { text: body };
+  return 'segments' in body ? { text: body } : body;
+}
+
+/** The text alone, as a person reads it where there is no markup. */
+export function plainText(text: string | readonly Segment[]): string {
+  return typeof text === 'string' ? text : text.map(plainSegment).join('');
+}
+
+function plainSegment(segment: Segment): string {
+  switch (segment.kind) {
+    case 'text':
+    case 'code':
+      return segment.text;
+    case 'quote':
+      return segment.text.replace(/^/gm, '> ');
+    case 'link':
+      return segment.text === segment.url || segment.text === '' ? segment.url : `${segment.text} (${segment.url})`;
+    case 'mention':
+      return segment.user === 'everyone' ? '@everyone' : `@${segment.user.id}`;
+  }
+}

@@ -1,0 +1,151 @@
+// A plugin: a name, the schema of its configuration, and `setup`, which registers what it does.
+//
+//   P1  `setup` only registers: no I/O, 5 s. It runs for each generation, and for help, doctor and `--once --mode test`.
+//   P2  What a method registers is a capability, root/<slot>#<kind>/<name>, served from the commit of its generation to its retirement.
+//   P3  Every handler is `(ctx, input)`, every definition `(name, spec, run)`; types come from the schema beside the handler.
+import type { Static, TProperties, TSchema, TUnsafe } from 'typebox';
+import type { AgentTool } from './agent-tool.ts';
+import { markDefinition } from './definition-mark.ts';
+import type { Action, Counter, Dialog, EventType, State, Task } from './handle.ts';
+import type { ChatCtx, Ctx, Logger } from './handler-context.ts';
+import type { Body, Inbound } from './message.ts';
+import type { Options } from './options.ts';
+import type { Parts } from './parts.ts';
+import type { HeaderMap, HttpAnswer, RawRequest, Verdict } from './request.ts';
+import type { Values } from './schema.ts';
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler may simply not answer.
+export type Reply = Body | void | Promise<Body | void>;
+export type Done = void | Promise<void>;
+
+export interface CommandSpec<A extends TProperties> extends Options {
+  readonly summary: string;
+  readonly aliases?: readonly string[];
+  /** admin: of the conversation, as the platform says; operator: listed in `commands.operators`. Default 'anyone'. */
+  readonly who?: 'anyone' | 'admin' | 'operator';
+  /** Must parse, or assembly fails. */
+  readonly examples?: readonly string[];
+  /** In order of writing, or by name (`--in 10m`); booleans by name. */
+  readonly args?: A;
+  /** Mean the command when the bot is spoken to: 'remind me in {in} to {text}'. */
+  readonly phrases?: readonly string[];
+}
+
+export interface Match extends Options {
+  /** The whole text, or a pattern; its named groups are `ctx.groups`. */
+  readonly text?: string | RegExp;
+  readonly where?: 'private' | 'group';
+  /** Only what is said to the bot. */
+  readonly addressed?: boolean;
+  /** 'before' claims, 'normal' (default) or 'after' when nobody claimed. */
+  readonly order?: 'before' | 'normal' | 'after';
+}
+
+/** A question for each answer, in order: its title asks, its schema checks and makes the buttons. What comes next is computed from what is known. */
+export interface DialogSpec<A extends TProperties> extends Options {
+  readonly answers: A;
+  /** Default 24 h. */
+  readonly expiresMs?: number;
+  readonly steps?: { readonly [K in keyof A]?: DialogStep<A, K> };
+}
+
+export interface DialogStep<A extends TProperties, K extends keyof A> {
+  ask?(known: Partial<Values<A>>, ctx: ChatCtx): Body | Promise<Body>;
+  /** False: the question is not asked. */
+  when?(known: Partial<Values<A>>): boolean;
+  /** What is wrong with an answer that fits the schema. */
+  check?(answer: Static<A[K]>, ctx: ChatCtx): string | undefined | Promise<string | undefined>;
+}
+
+export interface TaskSpec<D extends TProperties> extends Options {
+  readonly data: D;
+  /** Tasks of one lane keep their order. */
+  lane?(data: Values<D>): string;
+}
+
+export interface CronSpec extends Options {
+  /** A cron expression of five fields. */
+  readonly at: string;
+  /** IANA name; default `schedule.timezone`. */
+  readonly timezone?: string;
+  /** What was due while nothing ran. Default 'run_once'. */
+  readonly missed?: 'skip' | 'run_once';
+}
+
+export interface WebhookSpec<S extends TSchema> extends Options {
+  verify(request: RawRequest): Verdict;
+  /** The sender's id of this delivery: it is taken once. Without one, the bytes of the body are the id. */
+  delivery(request: RawRequest): string | undefined;
+  /** False: answered well, and ignored. */
+  accept?(request: RawRequest): boolean;
+  readonly body: S;
+  /** Deliveries of one lane keep their order. */
+  lane?(body: Static<S>): string;
+}
+
+export interface RouteSpec<S extends TSchema> extends Options {
+  /** Which token it takes. */
+  readonly scope: 'none' | 'demo' | 'full';
+  readonly body?: S;
+}
+
+export interface StateSpec<S extends TSchema> {
+  readonly scope: 'plugin' | 'conversation' | 'user';
+  readonly value: S;
+  /** From a stored value that does not fit the schema any more. */
+  upgrade?(old: unknown): Static<S>;
+}
+
+export interface Setup<C, X> {
+  readonly slot: string;
+  readonly config: Readonly<C>;
+  readonly log: Logger;
+  /** Aborts at retirement, after the last handler: what was not registered through `p` listens here. */
+  readonly signal: AbortSignal;
+  command<A extends TProperties = {}>(name: string, spec: CommandSpec<A>, run: (ctx: ChatCtx & X, args: Values<A>) => Reply): void;
+  on<K extends keyof Inbound>(kind: K, match: Match, run: (ctx: ChatCtx & X, event: Inbound[K]) => Reply): void;
+  /** What a button does. */
+  action<D extends TProperties>(name: string, spec: Options & { readonly data: D }, run: (ctx: ChatCtx & X, data: Values<D>) => Reply): Action<Values<D>>;
+  dialog<A extends TProperties>(name: string, spec: DialogSpec<A>, run: (ctx: ChatCtx & X, answers: Values<A>) => Reply): Dialog<Partial<Values<A>>>;
+  /** Work for now or later. */
+  task<D extends TProperties>(name: string, spec: TaskSpec<D>, run: (ctx: Ctx & X, data: Values<D>) => Done): Task<Values<D>>;
+  cron(name: string, spec: CronSpec, run: (ctx: Ctx & X, due: number) => Done): void;
+  /** POST /webhooks/<slot>/<name>: verified over raw bytes, stored once per delivery id, answered 202, then handled like any item. */
+  webhook<S extends TSchema>(
+    name: string,
+    spec: WebhookSpec<S>,
+    run: (ctx: Ctx & X, call: { readonly body: Static<S>; readonly headers: HeaderMap }) => Done,
+  ): void;
+  /** <base>/plugins/<slot>/…, answered after the commit. */
+  route<S extends TSchema = TUnsafe<undefined>>(
+    path: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
+    spec: RouteSpec<S>,
+    run: (ctx: Ctx & X, request: RawRequest & { readonly json: Static<S> }) => HttpAnswer | Promise<HttpAnswer>,
+  ): void;
+  /** Facts of host and plugins from the event history, in order, at least once. */
+  subscribe<D>(event: EventType<D>, run: (ctx: Ctx & X, data: D) => Done): void;
+  tool<I extends TProperties, O>(tool: AgentTool<I, O, X>): void;
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  counter<const L extends Record<string, readonly string[]> = {}>(name: string, help: string, labels?: L): Counter<{ -readonly [K in keyof L]: L[K][number] }>;
+  state<S extends TSchema>(name: string, spec: StateSpec<S>): State<Static<S>>;
+  /** Opened at activation (failing keeps the old generation), closed in reverse. */
+  resource<R>(name: string, open: (signal: AbortSignal) => Promise<R>, close: (resource: R) => Done): () => R;
+}
+
+export interface PluginSpec<C extends TProperties, U extends keyof Parts> {
+  readonly name: string;
+  /** Keys of plugins.<slot>, checked before setup: exit 78 with file:line:column. */
+  readonly config?: C;
+  /** Optional parts of the host, then on ctx; one that is not configured is refused at assembly. */
+  readonly uses?: readonly U[];
+  setup(p: Setup<Values<C>, Pick<Parts, U>>): Done;
+}
+
+/** What a module of a plugin exports by default: plain marked data. */
+export interface PluginModule {
+  readonly name: string;
+}
+
+export function definePlugin<C extends TProperties = {}, const U extends keyof Parts = never>(plugin: PluginSpec<C, U>): PluginModule {
+  return markDefinition('plugin', plugin);
+}

@@ -1,0 +1,26 @@
+// An HTTP request as bytes, and the answer to one: for webhooks of platforms and for routes of plugins.
+
+/** Header or query names in lower case; a name that came twice is joined by a comma. */
+export type HeaderMap = Readonly<Record<string, string | undefined>>;
+
+export interface RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: HeaderMap;
+  readonly headers: HeaderMap;
+  /** The bytes as they came: what a signature is made over. */
+  readonly body: Uint8Array;
+  readonly receivedAt: number;
+}
+
+export interface HttpAnswer {
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: HeaderMap;
+  /** At most one of json and text. */
+  readonly json?: unknown;
+  readonly text?: string;
+}
+
+/** What a verifier says of a request. `handshake`: the platform asks whether we are there; answered at once, nothing is stored. */
+export type Verdict = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'handshake'; readonly answer: HttpAnswer };

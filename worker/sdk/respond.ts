@@ -1,0 +1,46 @@
+// From an answer of a platform to what the host does next, for adapters over HTTP.
+import type { Static, TSchema } from 'typebox';
+import type { SendResult } from './adapter.ts';
+import { parse } from './check.ts';
+import { accountFailed } from './errors.ts';
+
+const DEFAULT_RETRY_MS = 5_000;
+
+/**
+ * The result of a send: 2xx is sent (`message` reads the platform's id from the body), 429 and 5xx later by Retry-After,
+ * anything else refused. Throws `accountFailed` at 401 and 403.
+ */
+export async function sendResult(response: Response, message?: (json: unknown) => string): Promise<SendResult> {
+  if (isAccountRefused(response)) throw refusedAccount(response.status);
+  if (response.status === 429 || response.status >= 500) return { kind: 'later', afterMs: retryAfterMs(response) };
+  if (!response.ok) return { kind: 'refused', reason: `the platform answered ${response.status}` };
+  return message === undefined || response.status === 204 ? { kind: 'sent' } : { kind: 'sent', ...(await readId(response, message)) };
+}
+
+// The platform has taken the message: an answer that cannot be read costs us its id, and must not send it a second time.
+async function readId(response: Response, message: (json: unknown) => string): Promise<{ message?: string }> {
+  try {
+    return { message: message(await response.json()) };
+  } catch {
+    return {};
+  }
+}
+
+/** The checked body of a good answer. Throws `accountFailed` at 401 and 403, otherwise an error with code `http_<status>`. */
+export async function readJson<S extends TSchema>(response: Response, schema: S): Promise<Static<S>> {
+  if (isAccountRefused(response)) throw refusedAccount(response.status);
+  if (!response.ok) throw Object.assign(new Error(`the platform answered ${response.status}`), { code: `http_${response.status}` });
+  return parse(schema, await response.json());
+}
+
+const isAccountRefused = ({ status }: Response): boolean => status === 401 || status === 403;
+const refusedAccount = (status: number): Error => accountFailed(`the platform answered ${status}`, 'renew the token in .env and reload');
+
+/** Retry-After in its two forms, seconds and date. */
+function retryAfterMs(response: Response): number {
+  const header = response.headers.get('retry-after');
+  if (header === null) return DEFAULT_RETRY_MS;
+  if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
+  const waitMs = Date.parse(header) - Date.now();
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : DEFAULT_RETRY_MS;
+}
