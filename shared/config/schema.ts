@@ -14,7 +14,7 @@ const MIB = 1_024 * KIB;
 const GIB = 1_024 * MIB;
 
 /** Names of slots and of endpoints: short, safe in paths, ids and metrics. */
-export const SLOT_PATTERN = '^[a-z0-9][a-z0-9-]{0,62}$';
+export const SLOT_PATTERN = '^[a-z][a-z0-9-]{0,62}$';
 const ENDPOINT_PATTERN = '^[a-z0-9][a-z0-9_-]{0,62}$';
 
 const group = <P extends Record<string, TSchema>>(description: string, properties: P) =>
@@ -100,9 +100,9 @@ const http = group('The HTTP interface.', {
     endpoints: list(
       'Endpoints that must be admitted.',
       entry('An endpoint.', {
-        owner: text('Instance path of the plugin, like root/irc.', { pattern: '^root(/[a-z0-9][a-z0-9-]{0,62})+$' }),
+        owner: text('Instance path of the plugin, like root/irc.', { pattern: '^root(/[a-z][a-z0-9-]{0,62})+$' }),
         name: text('Name of the endpoint: <slot>~<id> for an account, else <slot>.', {
-          pattern: '^[a-z0-9][a-z0-9-]{0,62}(~[a-z0-9][a-z0-9_-]{0,62})?$',
+          pattern: '^[a-z][a-z0-9-]{0,62}(~[a-z0-9][a-z0-9_-]{0,62})?$',
         }),
       }),
     ),

@@ -1,0 +1,153 @@
+// Rules that one schema keyword cannot say: addresses, tokens, names that must differ or exist. Pure, and careful with trees that are
+// not valid otherwise, so that all faults are told at once.
+//
+// Rules of tokens are in `token-checks.ts`.
+import { isIP } from 'node:net';
+import { type Finding, pointerTo, printable } from './fault.ts';
+import { valueAt } from './explain.ts';
+import { isRecord } from './json-schema.ts';
+import type { Mode } from './mode.ts';
+
+export interface CheckResult {
+  readonly findings: readonly Finding[];
+  /** Told, but no reason to refuse. */
+  readonly warnings: readonly Finding[];
+}
+
+export function crossChecks(tree: unknown, mode: Mode): CheckResult {
+  const findings = [
+    ...address(tree, mode),
+    ...origins(tree),
+    ...proxies(tree),
+    ...endpointIds(tree),
+    ...timezone(tree),
+    ...databaseFile(tree),
+    ...inboxDays(tree),
+    ...operators(tree),
+    ...doubleSelectors(tree),
+  ];
+  return { findings, warnings: unmetSelectors(tree) };
+}
+
+export const textAt = (tree: unknown, path: string): string | undefined => {
+  const value = valueAt(tree, path);
+  return typeof value === 'string' ? value : undefined;
+};
+
+export const listAt = (tree: unknown, path: string): readonly unknown[] => {
+  const value = valueAt(tree, path);
+  return Array.isArray(value) ? value : [];
+};
+
+/** True for 127.0.0.0/8 and ::1. */
+export const isLoopback = (host: string): boolean => /^127\.\d+\.\d+\.\d+$/.test(host) || host === '::1';
+
+function address(tree: unknown, mode: Mode): Finding[] {
+  const host = textAt(tree, '/http/host');
+  const findings: Finding[] = [];
+  if (host !== undefined && isIP(host) === 0) {
+    const suggestion = host === 'localhost' ? '127.0.0.1' : host === '*' ? '0.0.0.0' : undefined;
+    findings.push({ path: '/http/host', message: 'must be an IP literal, like 127.0.0.1 or ::1', ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+  // Port 0 means any free port: of use to a test alone, for nobody would find the host.
+  if (valueAt(tree, '/http/port') === 0 && mode !== 'test') findings.push({ path: '/http/port', message: 'must be an integer from 1 to 65535, not 0' });
+  return findings;
+}
+
+function origins(tree: unknown): Finding[] {
+  return texts(tree, '/http/corsOrigins').flatMap(([path, origin]) => {
+    if (isExactOrigin(origin)) return [];
+    const message = origin === '*' ? 'must name each origin; * is not taken' : "must be an exact origin like 'https://ops.example', without a path";
+    const suggestion = URL.canParse(origin) && /^https?:/.test(origin) ? new URL(origin).origin : undefined;
+    return [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }];
+  });
+}
+
+const isExactOrigin = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+function proxies(tree: unknown): Finding[] {
+  return texts(tree, '/http/trustedProxies').flatMap(([path, text]) => (isNetwork(text) ? [] : [{ path, message: 'must be an IP address or a network like 10.0.0.0/8' }]));
+}
+
+function isNetwork(text: string): boolean {
+  const [host = '', bits, ...rest] = text.split('/');
+  const family = isIP(host);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function endpointIds(tree: unknown): Finding[] {
+  const slots = valueAt(tree, '/plugins');
+  return Object.keys(isRecord(slots) ? slots : {}).flatMap((slot) => {
+    const at = pointerTo(pointerTo('/plugins', slot), 'endpoints');
+    return doubles(listAt(tree, at).map((entry) => (isRecord(entry) ? entry['id'] : undefined))).map(({ index, value }) => ({
+      path: pointerTo(pointerTo(at, index), 'id'),
+      message: `${printable(String(value))} is the id of another endpoint of this slot`,
+    }));
+  });
+}
+
+function timezone(tree: unknown): Finding[] {
+  const zone = textAt(tree, '/schedule/timezone');
+  if (zone === undefined || zone === '' || isZone(zone)) return [];
+  return [{ path: '/schedule/timezone', message: "must be an IANA name of a time zone, like 'Europe/Berlin'" }];
+}
+
+function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+function databaseFile(tree: unknown): Finding[] {
+  const filename = textAt(tree, '/database/filename');
+  if (filename === undefined || !/^file:|^:|\0|\/$/.test(filename)) return [];
+  return [{ path: '/database/filename', message: 'must be the path of a file: what is not on disk would be forgotten' }];
+}
+
+function inboxDays(tree: unknown): Finding[] {
+  const [body, id] = [valueAt(tree, '/inbox/bodyDays'), valueAt(tree, '/inbox/idDays')];
+  if (typeof body !== 'number' || typeof id !== 'number' || body <= id) return [];
+  return [{ path: '/inbox/bodyDays', message: `must not be more than inbox.idDays (${id}): a text is not kept longer than its id` }];
+}
+
+function operators(tree: unknown): Finding[] {
+  return listAt(tree, '/commands/operators').flatMap((entry, index) => {
+    const endpoint = textAt(entry, '/endpoint');
+    if (endpoint === undefined || /^root(\/[a-z][a-z0-9-]*)+:[^\s:]+$/.test(endpoint)) return [];
+    return [{ path: `/commands/operators/${index}/endpoint`, message: "must be an endpoint as in events, like 'root/irc:irc~main'" }];
+  });
+}
+
+function doubleSelectors(tree: unknown): Finding[] {
+  const names = listAt(tree, '/http/readiness/endpoints').map((entry) => `${textAt(entry, '/owner') ?? ''}:${textAt(entry, '/name') ?? ''}`);
+  return doubles(names).map(({ index }) => ({ path: `/http/readiness/endpoints/${index}`, message: 'is given a second time' }));
+}
+
+/** A required endpoint that this file cannot bring up: the host will not become ready. */
+function unmetSelectors(tree: unknown): Finding[] {
+  return listAt(tree, '/http/readiness/endpoints').flatMap((entry, index) => {
+    const [owner = '', name = ''] = [textAt(entry, '/owner'), textAt(entry, '/name')];
+    const slot = valueAt(tree, pointerTo('/plugins', owner.split('/')[1] ?? ''));
+    const [, id] = name.split('~');
+    const account = listAt(slot, '/endpoints').find((candidate) => textAt(candidate, '/id') === id);
+    const enabled = isRecord(slot) && slot['enabled'] !== false && (id === undefined || (isRecord(account) && account['enabled'] !== false));
+    return enabled ? [] : [{ path: `/http/readiness/endpoints/${index}`, message: 'names an endpoint that no enabled slot here has: the host will not become ready' }];
+  });
+}
+
+const texts = (tree: unknown, path: string): [string, string][] =>
+  listAt(tree, path).flatMap((item, index): [string, string][] => (typeof item === 'string' ? [[pointerTo(path, index), item]] : []));
+
+/** Values that stand earlier in the list already. */
+export function doubles(values: readonly unknown[]): { readonly index: number; readonly value: unknown }[] {
+  const seen = new Set<unknown>();
+  return values.flatMap((value, index) => {
+    const again = value !== undefined && seen.has(value);
+    seen.add(value);
+    return again ? [{ index, value }] : [];
+  });
+}

@@ -1,0 +1,190 @@
+// svc.config.yml → the effective configuration: read → parse → resolve references → validate → cross-check → wrap secrets → freeze.
+//
+//   L1  All faults are told at once, each with file, line, column and the path of its key.
+//   L2  Nothing is written, no port is bound; any file is answered in under a second.
+//   L3  Secrets leave as `Secret`; no message, warning or version holds one. The version is a digest of the effective values, with
+//       references in the place of secrets and of what plugins get from the environment.
+//   L4  What is returned is frozen. `.env` is read again at each call.
+import { basename } from 'node:path';
+import { createHash } from 'node:crypto';
+import { stableJson } from '../atomic-file.ts';
+import { CONFIG_FILE, projectPaths } from '../paths.ts';
+import { Secret } from '../secret.ts';
+import { crossChecks } from './cross-checks.ts';
+import { type Environment, projectEnvironment, type ProjectEnvironment } from './environment.ts';
+import { explain, valueAt } from './explain.ts';
+import { configError, type ConfigFault, dotted, type Finding, lastOf, parentOf, type Place, pointerTo } from './fault.ts';
+import { isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
+import type { Mode } from './mode.ts';
+import { placeholderSecret, type Resolved, type ResolvedReference, resolveTree } from './resolve.ts';
+import type { Config } from './schema.ts';
+import { readSmallFile } from './small-file.ts';
+import { tokenChecks } from './token-checks.ts';
+import { configSchema, validateConfig } from './validator.ts';
+import { readYaml, type YamlTree } from './yaml-tree.ts';
+
+export type { Config } from './schema.ts';
+
+export interface LoadOptions {
+  readonly project: string;
+  readonly mode: Mode;
+  /** The environment of the process, without `.env`. */
+  readonly environment: Environment;
+}
+
+export type ValueSource = 'file' | 'env' | 'default';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly mode: Mode;
+  /** `sha256:…`: equal for equal effective values, whatever the file looks like. */
+  readonly version: string;
+  readonly warnings: readonly string[];
+  /** Every resolved secret text, for redaction. */
+  readonly secrets: readonly string[];
+  /** Process environment and `.env` together. */
+  readonly environment: Environment;
+  /** Which of the two a variable comes from. */
+  origin(name: string): 'process' | '.env' | undefined;
+  source(path: string): ValueSource;
+  position(path: string): Place | undefined;
+  readonly references: ReadonlyMap<string, ResolvedReference>;
+  /** Paths under plugins whose variable is not set (test mode only), with its name. */
+  readonly unset: ReadonlyMap<string, string>;
+  /** Path of the file. */
+  readonly file: string;
+}
+
+/** Reads the configuration of a project. Throws SvcError `config_invalid` or `secret_invalid` with `details.faults`. */
+export function loadConfig({ project, mode, environment }: LoadOptions): LoadedConfig {
+  const paths = projectPaths(project);
+  const variables = projectEnvironment({ file: paths.env, mode, environment });
+  const yaml = readFile(paths.config);
+  const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode });
+  const checked = check(resolved, mode);
+  refuse([...yaml.findings, ...checked.findings], yaml.places);
+  const value = named(resolved.value as Record<string, unknown>, paths);
+  return {
+    config: freeze(wrapSecrets(value, configSchema)) as Config,
+    mode,
+    version: versionOf(value, resolved.references),
+    warnings: [...variables.warnings, ...resolved.warnings, ...checked.warnings.map((finding) => warningLine(finding, yaml.places))],
+    secrets: [...resolved.secrets],
+    environment: variables.values,
+    origin: variables.origin,
+    ...lookups(yaml, resolved, variables),
+    references: resolved.references,
+    unset: resolved.unset,
+    file: paths.config,
+  };
+}
+
+function readFile(path: string): YamlTree {
+  const read = readSmallFile(path);
+  if (read.kind === 'text') {
+    const yaml = readYaml(read.text);
+    if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value)) refuse([{ path: '', message: 'must hold keys, like http:' }], yaml.places);
+    // A text that is not valid YAML has no keys to judge.
+    if (!isRecord(yaml.value) || yaml.findings.some(({ path: at }) => at === '')) refuse(yaml.findings, yaml.places);
+    return yaml;
+  }
+  const message = read.kind === 'absent' ? 'is not there; `svc init` makes one' : read.reason;
+  return refuse([{ path: '', message }], new Map()) ?? { value: {}, findings: [], places: new Map() };
+}
+
+function check(resolved: Resolved, mode: Mode): { findings: readonly Finding[]; warnings: readonly Finding[] } {
+  const known = new Set(resolved.findings.map(({ path }) => path));
+  const errors = validateConfig(resolved.value);
+  const schema = explain(errors, { root: configSchema, value: resolved.value, isReference: (path) => resolved.references.has(path) });
+  const cross = crossChecks(resolved.value, mode);
+  const tokens = tokenChecks(resolved.value, resolved.references, mode);
+  const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
+  for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);
+  const findings = [...resolved.findings, ...schema.filter((finding) => !known.has(finding.path) && !missing(finding)), ...cross.findings, ...tokens.findings];
+  return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
+}
+
+/** A missing secret of a test start gets a value that nobody can guess. */
+function giveSecret(tree: unknown, path: string): void {
+  const parent = valueAt(tree, parentOf(path));
+  if (isRecord(parent)) parent[lastOf(path)] = placeholderSecret();
+}
+
+/** Throws when there is anything to tell. */
+function refuse(findings: readonly Finding[], places: ReadonlyMap<string, Place>): undefined {
+  if (findings.length === 0) return undefined;
+  const faults = findings.map((finding) => locate(finding, places)).sort((a, b) => a.line - b.line || a.column - b.column);
+  throw configError(faults, findings.every(({ secret }) => secret === true) ? 'secret_invalid' : 'config_invalid');
+}
+
+/** A finding at its own place, or at that of the nearest key around it. */
+export function locate({ path, message, suggestion, place }: Finding, places: ReadonlyMap<string, Place>): ConfigFault {
+  const { line, column } = place ?? placeOf(path, places);
+  return { file: CONFIG_FILE, line, column, path, message, ...(suggestion === undefined ? {} : { suggestion }) };
+}
+
+function placeOf(path: string, places: ReadonlyMap<string, Place>): Place {
+  for (let at = path; at !== ''; at = parentOf(at)) {
+    const place = places.get(at);
+    if (place !== undefined) return place;
+  }
+  return { line: 1, column: 1 };
+}
+
+function warningLine(finding: Finding, places: ReadonlyMap<string, Place>): string {
+  const { line, column } = locate(finding, places);
+  return `${CONFIG_FILE}:${line}:${column} ${dotted(finding.path)} ${finding.message}`;
+}
+
+/** `host.name` is the name of the package, or of the folder, where it is not given. */
+function named(value: Record<string, unknown>, paths: { readonly project: string; readonly packageJson: string }): Record<string, unknown> {
+  const host = isRecord(value['host']) ? value['host'] : {};
+  return { ...value, host: { name: packageName(paths.packageJson) ?? (basename(paths.project) || 'svc'), ...host } };
+}
+
+function packageName(file: string): string | undefined {
+  const read = readSmallFile(file);
+  if (read.kind !== 'text') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(read.text);
+    return isRecord(parsed) && typeof parsed['name'] === 'string' && parsed['name'] !== '' ? parsed['name'].slice(0, 100) : undefined;
+  } catch {
+    // A broken package.json is told by who needs it; here it only has no name to give.
+    return undefined;
+  }
+}
+
+function wrapSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
+  if (schema?.format === 'svc-secret' && typeof value === 'string') return new Secret(value);
+  if (Array.isArray(value)) return value.map((item) => wrapSecrets(item, schema?.items));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, wrapSecrets(inner, schemaOfKey(schema, key))]));
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) freeze(inner);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+function versionOf(value: unknown, references: ReadonlyMap<string, ResolvedReference>): string {
+  const hidden = (inner: unknown, path: string): unknown => {
+    const reference = references.get(path);
+    if (reference !== undefined && (path.startsWith('/plugins/') || lastOf(path).toLowerCase().includes('token'))) return reference.text;
+    if (path === '/http/token' && reference === undefined) return null;
+    if (Array.isArray(inner)) return inner.map((item, index) => hidden(item, pointerTo(path, index)));
+    if (!isRecord(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([key, deeper]) => [key, hidden(deeper, pointerTo(path, key))]));
+  };
+  return `sha256:${createHash('sha256').update(stableJson(hidden(value, ''))).digest('hex')}`;
+}
+
+function lookups(yaml: YamlTree, resolved: Resolved, variables: ProjectEnvironment): Pick<LoadedConfig, 'source' | 'position'> {
+  const fromEnvironment = (path: string): boolean => resolved.references.get(path)?.names.some((name) => variables.origin(name) !== undefined) ?? false;
+  return {
+    position: (path) => yaml.places.get(path),
+    source: (path) => (fromEnvironment(path) ? 'env' : yaml.places.has(path) ? 'file' : 'default'),
+  };
+}

@@ -1,0 +1,36 @@
+// The nearest of some valid words to a wrong one, for "did you mean". Bounded: long words are not compared.
+const LONGEST = 64;
+
+/** The candidate with the fewest edits (a swap of neighbours is one), when these are at most a third of the word. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > LONGEST) return undefined;
+  const wanted = fold(word);
+  let best: { candidate: string; edits: number } | undefined;
+  for (const candidate of candidates) {
+    if (candidate.length > LONGEST) continue;
+    const edits = editsBetween(wanted, fold(candidate));
+    if (edits <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)) && (best === undefined || edits < best.edits)) {
+      best = { candidate, edits };
+    }
+  }
+  return best?.candidate;
+}
+
+const fold = (word: string): string => word.toLowerCase().replaceAll(/[-_]/g, '');
+
+function editsBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      next.push(cost);
+    }
+    before = row;
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

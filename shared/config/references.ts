@@ -1,0 +1,52 @@
+// `${NAME}` and `${NAME:-default}` in a text; `$${` stands for a plain `${`. Pure.
+import type { Environment } from './environment.ts';
+
+export interface Reference {
+  readonly name: string;
+  /** What is taken when the variable is unset or empty. */
+  readonly fallback?: string;
+}
+
+export type ReferenceText =
+  | { readonly kind: 'plain'; readonly text: string }
+  | { readonly kind: 'template'; readonly parts: readonly (string | Reference)[]; readonly whole: boolean }
+  | { readonly kind: 'malformed'; readonly part: string };
+
+const TOKEN = /\$\$\{|\$\{[^}]*\}?/g;
+const BODY = /^\$\{([A-Za-z_][A-Za-z0-9_]{0,254})(?::-([^}]*))?\}$/;
+
+/** Splits a text into plain parts and references. */
+export function readReferences(text: string): ReferenceText {
+  if (!text.includes('${')) return { kind: 'plain', text };
+  const parts: (string | Reference)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    parts.push(text.slice(end, match.index));
+    end = match.index + match[0].length;
+    if (match[0] === '$${') {
+      parts.push('${');
+      continue;
+    }
+    const body = BODY.exec(match[0]);
+    if (body?.[1] === undefined) return { kind: 'malformed', part: match[0] };
+    parts.push(body[2] === undefined ? { name: body[1] } : { name: body[1], fallback: body[2] });
+  }
+  const kept = [...parts, text.slice(end)].filter((part) => part !== '');
+  if (kept.every((part) => typeof part === 'string')) return { kind: 'plain', text: kept.join('') };
+  return { kind: 'template', parts: kept, whole: kept.length === 1 };
+}
+
+/** The value of a reference; undefined when it is unset and has no default. */
+export function lookUp({ name, fallback }: Reference, environment: Environment): string | undefined {
+  const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+  return fallback !== undefined && (value === undefined || value === '') ? fallback : value;
+}
+
+/** A value from the environment as the type that the schema asks for; undefined when it does not read as one. */
+export function readAs(type: unknown, text: string): unknown {
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true';
+  if (types.includes('integer') && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (types.includes('number') && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+  return types.includes('string') || types.includes(undefined) ? text : undefined;
+}

@@ -1,0 +1,145 @@
+// The tree of the file with its references resolved and its nulls dropped; what each value came from is kept.
+//
+//   R1  A value that is one reference takes the type that the schema asks for; others stay texts.
+//   R2  A secret is one reference without a default; an unset one is a fault (in test mode a warning, with a random value in its place).
+//   R3  No message holds a value of the environment.
+//   R4  All resolved texts together stay under 4 MiB.
+import { randomBytes } from 'node:crypto';
+import type { ProjectEnvironment } from './environment.ts';
+import { type Finding, pointerTo, printable } from './fault.ts';
+import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
+import type { Mode } from './mode.ts';
+import { lookUp, readAs, readReferences, type Reference } from './references.ts';
+
+export interface ResolvedReference {
+  /** As it is written in the file: `${HTTP_TOKEN}`. */
+  readonly text: string;
+  /** The value is this one reference and nothing else. */
+  readonly whole: boolean;
+  readonly names: readonly string[];
+}
+
+export interface Resolved {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+  readonly warnings: readonly string[];
+  readonly references: ReadonlyMap<string, ResolvedReference>;
+  /** Paths under plugins whose variable is unset: a warning if the plugin calls them secret, else a fault (test mode only). */
+  readonly unset: ReadonlyMap<string, string>;
+  /** Texts that must not be seen: values of secrets, and of variables that look like one. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+const SECRET_NAME = /token|secret|pass(word|wd|phrase)?$|^pass|api_?key|private_?key|signing|credential/i;
+const MOST_RESOLVED_CHARACTERS = 4_194_304;
+
+/** True for a name of a key or a variable that looks like a secret. */
+export const looksSecret = (name: string): boolean => SECRET_NAME.test(name);
+
+/** A text that stands for a secret where none is given: nobody can guess it. */
+export const placeholderSecret = (): string => randomBytes(32).toString('base64url');
+
+export function resolveTree(value: unknown, schema: JsonSchema, context: { environment: ProjectEnvironment; mode: Mode }): Resolved {
+  const resolver = new Resolver(context.environment, context.mode);
+  return { value: resolver.resolve(value, schema, '') ?? {}, ...resolver.result() };
+}
+
+class Resolver {
+  readonly #environment: ProjectEnvironment;
+  readonly #mode: Mode;
+  readonly #findings: Finding[] = [];
+  readonly #warnings: string[] = [];
+  readonly #references = new Map<string, ResolvedReference>();
+  readonly #unset = new Map<string, string>();
+  readonly #secrets = new Set<string>();
+  #characters = 0;
+
+  constructor(environment: ProjectEnvironment, mode: Mode) {
+    this.#environment = environment;
+    this.#mode = mode;
+  }
+
+  result(): Omit<Resolved, 'value'> {
+    return { findings: this.#findings, warnings: this.#warnings, references: this.#references, unset: this.#unset, secrets: this.#secrets };
+  }
+
+  /** Undefined for a value that is not given (`key:`). */
+  resolve(value: unknown, schema: JsonSchema | undefined, path: string): unknown {
+    if (value === null) return undefined;
+    if (schema?.format === 'svc-secret') return this.#secret(value, path);
+    if (typeof value === 'string') return this.#text(value, schema, path);
+    if (Array.isArray(value)) return value.map((item, index) => this.resolve(item, schema?.items, pointerTo(path, index)) ?? null);
+    if (!isRecord(value)) return value;
+    const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+      const found = this.resolve(inner, schemaOfKey(schema, key), pointerTo(path, key));
+      return [key, found === undefined && path === '/plugins' ? {} : found];
+    });
+    return Object.fromEntries(entries.filter(([, inner]) => inner !== undefined));
+  }
+
+  #secret(value: unknown, path: string): unknown {
+    const read = typeof value === 'string' ? readReferences(value) : undefined;
+    const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
+    if (typeof value !== 'string' || typeof part !== 'object' || part.fallback !== undefined) {
+      const wrong = typeof part === 'object' ? 'must be a reference without a default' : 'must be a reference like ${NAME}, not the secret itself';
+      this.#findings.push({ path, message: wrong, secret: true });
+      return undefined;
+    }
+    this.#references.set(path, { text: value, whole: true, names: [part.name] });
+    const text = lookUp(part, this.#environment.values);
+    if (text !== undefined) return this.#hide(text);
+    if (this.#mode === 'test') {
+      this.#warnings.push(`${part.name} is not set, so this secret is missing: ${path.slice(1).replaceAll('/', '.')}`);
+      return placeholderSecret();
+    }
+    this.#findings.push({ path, message: `needs the variable ${part.name}, which is not set`, secret: true });
+    return undefined;
+  }
+
+  #text(value: string, schema: JsonSchema | undefined, path: string): unknown {
+    const read = readReferences(value);
+    if (read.kind === 'plain') return read.text;
+    if (read.kind === 'malformed') {
+      this.#findings.push({ path, message: `holds a malformed reference ${printable(read.part)}; write \${NAME}, \${NAME:-default}, or $\${ for the characters themselves` });
+      return undefined;
+    }
+    const references = read.parts.filter((part) => typeof part === 'object');
+    this.#references.set(path, { text: value, whole: read.whole, names: references.map(({ name }) => name) });
+    const missing = references.find((reference) => lookUp(reference, this.#environment.values) === undefined);
+    if (missing !== undefined) return this.#missing(missing, schema, path);
+    const text = this.#join(read.parts, path);
+    if (!read.whole || schema === undefined) return text;
+    const typed = readAs(schema.type, text);
+    if (typed === undefined) this.#findings.push({ path, message: `must be ${expectation(schema)}; the value of ${references[0]?.name ?? ''} does not read as one` });
+    return typed;
+  }
+
+  #missing({ name }: Reference, schema: JsonSchema | undefined, path: string): unknown {
+    if (this.#mode === 'test' && schema === undefined && path.startsWith('/plugins/')) {
+      this.#unset.set(path, name);
+      return placeholderSecret();
+    }
+    this.#findings.push({ path, message: `needs the variable ${name}, which is not set`, secret: looksSecret(name) });
+    return undefined;
+  }
+
+  #join(parts: readonly (string | Reference)[], path: string): string {
+    const texts: string[] = [];
+    for (const part of parts) {
+      const text = typeof part === 'string' ? part : (lookUp(part, this.#environment.values) ?? '');
+      this.#characters += text.length;
+      if (this.#characters > MOST_RESOLVED_CHARACTERS) {
+        this.#findings.push({ path, message: `is too large: all resolved texts together may hold ${MOST_RESOLVED_CHARACTERS} characters` });
+        return '';
+      }
+      if (typeof part === 'object' && (looksSecret(part.name) || looksSecret(path.slice(path.lastIndexOf('/') + 1)))) this.#hide(text);
+      texts.push(text);
+    }
+    return texts.join('');
+  }
+
+  #hide(text: string): string {
+    if (text !== '') this.#secrets.add(text);
+    return text;
+  }
+}

@@ -1,0 +1,53 @@
+// Reads a file that a person wrote: regular, at most 1 MiB, UTF-8. Never waits on a FIFO and never opens a device.
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { messageOf } from '../svc-error.ts';
+
+export const LARGEST_FILE_BYTES = 1_048_576;
+
+export type SmallFile =
+  | { readonly kind: 'text'; readonly text: string; readonly mode: number }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** The text without a byte order mark, or why not. Symbolic links are followed to regular files only. */
+export function readSmallFile(path: string): SmallFile {
+  let file: number | undefined;
+  try {
+    if (!statSync(path).isFile()) return { kind: 'refused', reason: 'is not a regular file' };
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return { kind: 'refused', reason: 'is not a regular file' };
+    const bytes = readUpTo(file, LARGEST_FILE_BYTES + 1);
+    if (bytes.length > LARGEST_FILE_BYTES) return { kind: 'refused', reason: `is larger than ${LARGEST_FILE_BYTES} bytes` };
+    return decode(bytes, stats.mode);
+  } catch (error) {
+    if (isAbsent(error)) return { kind: 'absent' };
+    return { kind: 'refused', reason: `cannot be read: ${messageOf(error)}` };
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function readUpTo(file: number, limit: number): Buffer {
+  const buffer = Buffer.alloc(limit);
+  let length = 0;
+  while (length < limit) {
+    const count = readSync(file, buffer, length, limit - length, null);
+    if (count === 0) break;
+    length += count;
+  }
+  return buffer.subarray(0, length);
+}
+
+function decode(bytes: Buffer, mode: number): SmallFile {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    return { kind: 'refused', reason: 'is UTF-16; save it as UTF-8' };
+  }
+  try {
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), mode };
+  } catch {
+    return { kind: 'refused', reason: 'is not valid UTF-8' };
+  }
+}
+
+const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');

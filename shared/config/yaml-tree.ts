@@ -1,0 +1,184 @@
+// YAML text → plain values with the place of every path. Strict: one document, and nothing of YAML that surprises.
+//
+//   Y1  Refused with a place: errors and warnings of the parser, tags, directives, a second document, double keys, keys that are not
+//       plain words, `__proto__` and its kin, nesting over 64, more than 100 aliases, control characters.
+//   Y2  Any text of up to 1 MiB is answered in under a second: tokens are counted before a tree is built, aliases count their copies.
+//   Y3  An empty value (`key:`) is null; what that means is decided by the reader.
+import { type CST, Composer, type Document, isAlias, isMap, isScalar, isSeq, type Node, Lexer, Parser } from 'yaml';
+import { type Finding, type Place, pointerTo, printable } from './fault.ts';
+
+const LARGEST_DEPTH = 64;
+const MOST_ALIASES = 100;
+const MOST_TOKENS = 100_000;
+const MOST_NODES = 100_000;
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+export interface YamlTree {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+  /** Offset-free places of all paths. */
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+/** Reads the text; with findings the value holds what could be read. */
+export function readYaml(text: string): YamlTree {
+  const placeAt = placeFinder(text);
+  const findings: Finding[] = [];
+  const report = (offset: number, message: string, path = ''): void => {
+    if (findings.length < 1_000) findings.push({ path, message, place: placeAt(offset) });
+  };
+  const control = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFE\uFFFF]/);
+  if (control >= 0) report(control, 'control characters are not taken');
+  const tokens = control >= 0 ? undefined : tokenize(text, report);
+  const document = tokens === undefined ? undefined : composeOne(tokens, report);
+  if (document === undefined) return { value: undefined, findings, places: new Map() };
+  const places = new Map<string, Place>([['', { line: 1, column: 1 }]]);
+  const value = new Walk(document, { report, place: (path, offset) => places.set(path, placeAt(offset)) }).value(document.contents as Node | null, '', 0);
+  return { value, findings, places };
+}
+
+type Report = (offset: number, message: string, path?: string) => void;
+
+/** Syntax tokens, unless there are too many or they nest too deep. Each lexeme is weighed before the parser sees it. */
+function tokenize(text: string, report: Report): CST.Token[] | undefined {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  const state = { count: 0, depth: 0, offset: 0, scalarNext: false };
+  for (const lexeme of new Lexer().lex(text)) {
+    state.count += 1;
+    if (state.scalarNext) state.scalarNext = false;
+    else if (lexeme === '\u001F') state.scalarNext = true;
+    else if (lexeme === '[' || lexeme === '{') state.depth += 1;
+    else if (lexeme === ']' || lexeme === '}') state.depth -= 1;
+    if (state.count > MOST_TOKENS) return void report(state.offset, `holds more than ${MOST_TOKENS} tokens`);
+    if (state.depth > LARGEST_DEPTH) return void report(state.offset, `nests deeper than ${LARGEST_DEPTH} levels`);
+    tokens.push(...parser.next(lexeme));
+    if (lexeme !== '\u0002' && lexeme !== '\u0018' && lexeme !== '\u001F') state.offset += lexeme.length;
+  }
+  tokens.push(...parser.end());
+  return isShallow(tokens, report) ? tokens : undefined;
+}
+
+/** Block structures nest too: looked at without recursion, because the composer recurses. */
+function isShallow(tokens: readonly CST.Token[], report: Report): boolean {
+  const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { token, depth } = next;
+    if (depth > LARGEST_DEPTH) {
+      report(token.offset, `nests deeper than ${LARGEST_DEPTH} levels`);
+      return false;
+    }
+    if (token.type === 'document' && token.value !== undefined) open.push({ token: token.value, depth });
+    if (!('items' in token)) continue;
+    for (const item of token.items) {
+      if (item.key) open.push({ token: item.key, depth: depth + 1 });
+      if (item.value) open.push({ token: item.value, depth: depth + 1 });
+    }
+  }
+  return true;
+}
+
+function composeOne(tokens: readonly CST.Token[], report: Report): Document | undefined {
+  const directive = tokens.find((token) => token.type === 'directive');
+  if (directive !== undefined) return void report(directive.offset, 'YAML directives are not taken');
+  const composer = new Composer({ strict: true, uniqueKeys: false, version: '1.2', merge: false });
+  const documents = [...composer.compose(tokens, true)];
+  const [first, second] = documents;
+  if (second !== undefined) report(second.range?.[0] ?? 0, 'holds a second document; only one is taken');
+  for (const problem of [...(first?.errors ?? []), ...(first?.warnings ?? [])]) report(problem.pos[0], `is not valid YAML: ${problem.message.split('\n')[0] ?? ''}`);
+  return first as Document | undefined;
+}
+
+interface WalkPorts {
+  readonly report: Report;
+  place(path: string, offset: number): void;
+}
+
+/** One pass over the nodes: values, places and what Y1 refuses. */
+class Walk {
+  readonly #document: Document;
+  readonly #ports: WalkPorts;
+  #aliases = 0;
+  #nodes = 0;
+
+  constructor(document: Document, ports: WalkPorts) {
+    this.#document = document;
+    this.#ports = ports;
+  }
+
+  value(node: Node | null | undefined, path: string, depth: number): unknown {
+    if (node === null || node === undefined) return null;
+    const at = node.range?.[0] ?? 0;
+    this.#nodes += 1;
+    if (this.#nodes > MOST_NODES) return this.#refuse(at, `holds more than ${MOST_NODES} values`, this.#nodes === MOST_NODES + 1);
+    if (depth > LARGEST_DEPTH) return this.#refuse(at, `nests deeper than ${LARGEST_DEPTH} levels`);
+    if (isAlias(node)) return this.#alias(node, path, depth);
+    if (isTagged(node)) return this.#refuse(at, 'YAML tags are not taken');
+    if (isMap(node)) return this.#map(node.items, path, depth);
+    if (isSeq(node)) return node.items.map((item, index) => this.#item(item, pointerTo(path, index), depth));
+    return isScalar(node) ? this.#scalar(node.value, at, path) : null;
+  }
+
+  #alias(node: Node & { resolve(document: Document): Node | undefined }, path: string, depth: number): unknown {
+    const at = node.range?.[0] ?? 0;
+    this.#aliases += 1;
+    if (this.#aliases > MOST_ALIASES) return this.#refuse(at, `expands more than ${MOST_ALIASES} aliases`, this.#aliases === MOST_ALIASES + 1);
+    const target = node.resolve(this.#document);
+    return target === undefined ? this.#refuse(at, 'refers to an anchor that does not exist') : this.value(target, path, depth + 1);
+  }
+
+  #item(item: unknown, path: string, depth: number): unknown {
+    const node = item as Node | null;
+    this.#ports.place(path, node?.range?.[0] ?? 0);
+    return this.value(node, path, depth + 1);
+  }
+
+  #map(items: readonly { key: unknown; value: unknown }[], path: string, depth: number): unknown {
+    const out: Record<string, unknown> = {};
+    for (const pair of items) {
+      const key = pair.key as Node | null;
+      const at = key?.range?.[0] ?? 0;
+      const name = isScalar(key) && key.value !== null && !isTagged(key) ? String(key.value) : undefined;
+      if (name === undefined) this.#refuse(at, 'keys must be plain words');
+      else if (FORBIDDEN_KEYS.has(name)) this.#refuse(at, `the key ${name} is not taken`);
+      else if (Object.hasOwn(out, name)) this.#ports.report(at, `${printable(name)} is given a second time`, path);
+      else {
+        const inner = pointerTo(path, name);
+        this.#ports.place(inner, at);
+        out[name] = this.value(pair.value as Node | null, inner, depth + 1);
+      }
+    }
+    return out;
+  }
+
+  #scalar(value: unknown, at: number, path: string): unknown {
+    if (typeof value !== 'number') return value;
+    if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
+    this.#ports.report(at, 'is a number that cannot be held exactly', path);
+    return 0;
+  }
+
+  #refuse(offset: number, message: string, tell = true): null {
+    if (tell) this.#ports.report(offset, message);
+    return null;
+  }
+}
+
+/** True for a tag written in the text; the core schema sets none. */
+const isTagged = (node: Node): boolean => node.tag !== undefined;
+
+/** Line and column of an offset, by bisection. */
+function placeFinder(text: string): (offset: number) => Place {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return (offset) => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
