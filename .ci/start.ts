@@ -35,13 +35,13 @@ function makeEnvFile(): boolean {
 
 function address(): { host: string; port: string; base: string } {
   const http = section(section(parse(readFileSync(join(ROOT, 'svc.config.yml'), 'utf8')))['http']);
-  const text = (name: string, fallback: string): string => resolve(String(http[name] ?? fallback), fallback);
+  const text = (name: string, fallback: string): string => resolve(`${http[name] ?? fallback}`, fallback);
   const host = text('host', '127.0.0.1');
   return { host: host.includes(':') ? `[${host}]` : host, port: text('port', '8068'), base: text('base', '') };
 }
 
-const section = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+const section = (value: unknown): Readonly<Record<string, string | number | undefined>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, string | number | undefined>>) : {};
 
 /** `${NAME}` and `${NAME:-default}` as the runtime reads them, for the line that is printed. */
 const resolve = (value: string, fallback: string): string =>

@@ -99,8 +99,8 @@ const OPTIONS = {
 /** The CLI starts worker entries as files of their own, in its process or as a child. */
 const programsApart: Plugin = {
   name: 'programs-apart',
-  setup({ onResolve }) {
-    onResolve({ filter: /worker\/(main|task)\.ts$/ }, ({ path }) => {
+  setup(build) {
+    build.onResolve({ filter: /worker\/(main|task)\.ts$/ }, ({ path }) => {
       const file = OTHER_PROGRAMS[path.replace(/^(\.\.?\/)+/, '')];
       return file === undefined ? undefined : { path: file, external: true };
     });

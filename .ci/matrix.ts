@@ -1,0 +1,100 @@
+// The tests on other versions of Node, each taken from npm's `node` package, with an installation of its own: the SQLite
+// binding belongs to one ABI. The tree is copied as git sees it, so that a file that is not committed is still tested.
+//
+//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,integration] [--seconds N] [--summary FILE]
+//
+// With --seconds, a version that can no longer be finished is skipped with a line, but never the first.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT } from './build/output.ts';
+
+interface Summary {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly skips: readonly string[];
+}
+
+const SECOND_MS = 1_000;
+const { values } = parseArgs({
+  options: {
+    versions: { type: 'string', default: '24,20.19.0,22.12.0' },
+    suites: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '3600' },
+    summary: { type: 'string' },
+  },
+});
+
+const work = mkdtempSync(join(tmpdir(), 'svc-matrix-'));
+const endsAt = performance.now() + Number(values.seconds) * SECOND_MS;
+const summaries: Summary[] = [];
+let longestMs = 0;
+try {
+  for (const version of values.versions.split(',')) {
+    const leftMs = endsAt - performance.now();
+    if (leftMs < longestMs) {
+      console.log(`skipped: Node ${version} (${Math.round(leftMs / SECOND_MS)} s left, the last version took ${Math.round(longestMs / SECOND_MS)} s)`);
+      continue;
+    }
+    const startedAt = performance.now();
+    summaries.push(testOn(version, leftMs));
+    longestMs = Math.max(longestMs, performance.now() - startedAt);
+  }
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+if (values.summary !== undefined) writeFileSync(values.summary, JSON.stringify(summaries));
+process.exitCode = summaries.some(({ failed }) => failed > 0) ? 1 : 0;
+
+function testOn(version: string, limitMs: number): Summary {
+  const folder = join(work, version);
+  const env = environmentOf(version, folder);
+  const tree = join(folder, 'svc');
+  copyTree(tree);
+  const report = join(folder, 'summary.json');
+  const suites = values.suites === '' ? [] : values.suites.split(',');
+  const steps: readonly (readonly string[])[] = [
+    ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['npm', 'run', '-s', 'build'],
+    ['node', '--import', 'tsx', 'test/run.ts', ...suites, '--summary', report],
+  ];
+  for (const step of steps) {
+    const ran = timed(version, step, { cwd: tree, env, timeout: limitMs });
+    if (!ran && !existsSync(report)) return { passed: 0, failed: 1, skipped: 0, skips: [] };
+  }
+  const { passed, failed, skipped, skips } = JSON.parse(readFileSync(report, 'utf8')) as Summary;
+  console.log(`Node ${version}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+  return { passed, failed, skipped, skips };
+}
+
+/** PATH begins with this version; native code is built against its own headers. */
+function environmentOf(version: string, folder: string): NodeJS.ProcessEnv {
+  mkdirSync(folder, { recursive: true });
+  timed(version, ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`], { cwd: folder });
+  const installed = join(folder, 'node_modules/node');
+  const headers = join(installed, `node_modules/node-${process.platform}-${process.arch}`);
+  return {
+    ...process.env,
+    PATH: [join(installed, 'bin'), process.env['PATH'] ?? ''].join(delimiter),
+    ...(existsSync(join(headers, 'include/node')) ? { npm_config_nodedir: headers } : {}),
+  };
+}
+
+function copyTree(target: string): void {
+  const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' });
+  for (const name of listed.stdout.split('\0').filter((path) => path !== '' && existsSync(join(ROOT, path)))) {
+    mkdirSync(dirname(join(target, name)), { recursive: true });
+    cpSync(join(ROOT, name), join(target, name));
+  }
+}
+
+function timed(version: string, [command = '', ...args]: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv; timeout?: number }): boolean {
+  const startedAt = performance.now();
+  const { status } = spawnSync(command, args, { ...options, stdio: ['ignore', 'inherit', 'inherit'] });
+  const seconds = Math.round((performance.now() - startedAt) / SECOND_MS);
+  console.log(`Node ${version}: ${[command, ...args.slice(0, 2)].join(' ')} ${status === 0 ? 'ok' : `FAILED (${status})`}, ${seconds} s`);
+  return status === 0;
+}
