@@ -1,0 +1,259 @@
+// The stream's middle: follows the log by position, and moves every client's cursor along it.
+//
+//   B1  What clients get comes from the log, never from memory that a restart would lose; the commit's head is only a wake-up.
+//   B2  Fan-out goes in slices, so that thousands of clients do not hold the process.
+//   B3  Nothing is read while nobody listens.
+import type { Clock, Timer } from '../../shared/clock.ts';
+import type { GapReason } from '../../shared/api/event.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { Reader } from '../database/unit.ts';
+import { Channel } from './channel.ts';
+import type { HistoryBounds, Resume } from './cursor.ts';
+import type { EventFilter } from './filter.ts';
+import type { FrameSource, StreamScope, Wire } from './frame.ts';
+import { LogWindow } from './log-window.ts';
+import { StreamClient, type ClientHost, type EndReason, type Transport } from './stream-client.ts';
+
+export interface EventLog {
+  warn(fields: object, message: string): void;
+}
+
+/** Counted by whoever keeps the metrics. */
+export interface EventMetrics {
+  clients(count: number): void;
+  gap(reason: GapReason): void;
+  replayed(count: number): void;
+  slowClosed(): void;
+}
+
+export interface EventDeps {
+  readonly reader: Reader;
+  /** Called after each commit that moved the head. Returns how to stop listening. */
+  onHead(listener: (head: number) => void): () => void;
+  /** Highest seq that is committed. */
+  head(): number;
+  /** Lowest seq that is kept; head + 1 when nothing is. */
+  oldest(): number;
+  readonly epoch: string;
+  readonly projectId: string;
+  readonly clock: Clock;
+  readonly log: EventLog;
+  readonly metrics: EventMetrics;
+}
+
+export interface StreamOptions {
+  readonly heartbeatMs: number;
+  /** `retry:` of a stream, drawn between the two; the same for the one of a drain. */
+  readonly retryMs: readonly [number, number];
+  readonly drainRetryMs: readonly [number, number];
+  /** Above this many bytes in its socket a client is not written to. */
+  readonly highWaterBytes: number;
+  readonly batchBytes: number;
+  readonly stallMs: number;
+  readonly bookmarkEvents: number;
+  readonly sliceClients: number;
+  readonly ringEvents: number;
+  readonly ringBytes: number;
+  readonly pageEvents: number;
+  readonly pagesKept: number;
+  readonly random: () => number;
+}
+
+export const STREAM_DEFAULTS: StreamOptions = {
+  heartbeatMs: 15_000,
+  retryMs: [2_000, 5_000],
+  drainRetryMs: [250, 1_000],
+  highWaterBytes: 128 * 1024,
+  batchBytes: 64 * 1024,
+  stallMs: 30_000,
+  bookmarkEvents: 1_000,
+  sliceClients: 256,
+  ringEvents: 4_096,
+  ringBytes: 8 * 1024 * 1024,
+  pageEvents: 512,
+  pagesKept: 16,
+  random: Math.random,
+};
+
+export interface Subscription {
+  readonly wire: Wire;
+  readonly scope: StreamScope;
+  readonly filter: EventFilter;
+  readonly actor: string;
+  readonly transport: Transport;
+  readonly resume: Resume;
+}
+
+const READ_RETRY_MS = 500;
+
+export class EventHub {
+  readonly options: StreamOptions;
+  readonly #deps: EventDeps;
+  readonly #source: FrameSource;
+  readonly #window: LogWindow;
+  readonly #host: ClientHost;
+  readonly #clients = new Set<StreamClient>();
+  readonly #channels = new Map<string, Channel>();
+  readonly #perActor = new Map<string, number>();
+  readonly #stopListening: () => void;
+  #following = false;
+  #fanningOut: 'no' | 'yes' | 'again' = 'no';
+  #heartbeat: Timer | undefined;
+  #draining = false;
+
+  constructor(deps: EventDeps, options: Partial<StreamOptions> = {}) {
+    this.options = { ...STREAM_DEFAULTS, ...options };
+    this.#deps = deps;
+    this.#source = { projectId: deps.projectId, epoch: deps.epoch };
+    this.#window = new LogWindow(deps.reader, this.options);
+    this.#host = this.#clientHost();
+    this.#stopListening = deps.onHead(() => this.#follow());
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  bounds(): HistoryBounds {
+    const head = this.#deps.head();
+    return { epoch: this.#deps.epoch, head, oldest: Math.min(this.#deps.oldest(), head + 1) };
+  }
+
+  openStreams(actor: string): number {
+    return this.#perActor.get(actor) ?? 0;
+  }
+
+  /** Takes a client in. What it gets begins before this returns. */
+  subscribe(subscription: Subscription): StreamClient {
+    if (this.#clients.size === 0) this.#wake();
+    const channel = this.#channel(subscription);
+    const client = new StreamClient(this.#host, { ...subscription, channel }, this.options);
+    this.#clients.add(client);
+    this.#perActor.set(client.actor, this.openStreams(client.actor) + 1);
+    this.#deps.metrics.clients(this.#clients.size);
+    client.open(subscription.resume, this.#between(this.options.retryMs));
+    return client;
+  }
+
+  /** The client's connection is gone. */
+  leave(client: StreamClient): void {
+    client.gone();
+    this.#forget(client);
+  }
+
+  end(client: StreamClient, reason: EndReason): void {
+    if (reason === 'slow') this.#deps.metrics.slowClosed();
+    client.close(reason);
+    this.#forget(client);
+  }
+
+  closeRevoked(validActors: ReadonlySet<string>): void {
+    for (const client of this.#clients) {
+      if (!validActors.has(client.actor)) this.end(client, 'revoked');
+    }
+  }
+
+  /** Tells every client when to come back, ends it, and takes no more. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    this.#stopListening();
+    this.#heartbeat?.cancel();
+    await this.#inSlices((client) => {
+      client.close('drain', this.#between(this.options.drainRetryMs));
+      this.#forget(client);
+    });
+  }
+
+  #clientHost(): ClientHost {
+    const { clock, metrics, log } = this.#deps;
+    return {
+      clock,
+      window: this.#window,
+      bounds: () => this.bounds(),
+      gap: ({ reason }) => metrics.gap(reason),
+      replayed: (count) => metrics.replayed(count),
+      end: (client, reason) => this.end(client, reason),
+      readFailed: (error) => log.warn({ error: messageOf(error) }, 'event history could not be read'),
+    };
+  }
+
+  #wake(): void {
+    this.#window.reset(this.#deps.head());
+    this.#scheduleHeartbeat();
+  }
+
+  #scheduleHeartbeat(): void {
+    this.#heartbeat?.cancel();
+    this.#heartbeat = this.#deps.clock.after(this.options.heartbeatMs, () => {
+      void this.#inSlices((client) => client.heartbeat()); // cannot fail: writing to a dead socket is not an error here
+      if (this.#clients.size > 0 && !this.#draining) this.#scheduleHeartbeat();
+    });
+  }
+
+  #follow(): void {
+    if (this.#following || this.#clients.size === 0 || this.#draining) return;
+    this.#following = true;
+    // after this turn, so that the commits of one turn are read together
+    setImmediate(() => void this.#followToHead());
+  }
+
+  async #followToHead(): Promise<void> {
+    try {
+      while (this.#window.end < this.#deps.head() && this.#clients.size > 0) {
+        if (!(await this.#window.advance())) break;
+        void this.#fanOut(); // goes on while the next rows are read
+      }
+      this.#following = false;
+    } catch (error) {
+      this.#host.readFailed(error);
+      this.#deps.clock.after(READ_RETRY_MS, () => void this.#followToHead());
+    }
+  }
+
+  async #fanOut(): Promise<void> {
+    if (this.#fanningOut !== 'no') {
+      this.#fanningOut = 'again';
+      return;
+    }
+    do {
+      this.#fanningOut = 'yes';
+      await this.#inSlices((client) => client.pump());
+    } while (this.#isAgain());
+    this.#fanningOut = 'no';
+  }
+
+  #isAgain(): boolean {
+    return this.#fanningOut === 'again';
+  }
+
+  async #inSlices(act: (client: StreamClient) => void): Promise<void> {
+    let done = 0;
+    for (const client of this.#clients) {
+      act(client);
+      done += 1;
+      if (done % this.options.sliceClients === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #channel({ wire, scope, filter }: Subscription): Channel {
+    const key = `${wire} ${scope} ${filter.canonical}`;
+    const channel = this.#channels.get(key) ?? new Channel({ key, wire, scope, filter }, this.#source, this.options.batchBytes);
+    this.#channels.set(key, channel);
+    channel.clients += 1;
+    return channel;
+  }
+
+  #forget(client: StreamClient): void {
+    if (!this.#clients.delete(client)) return;
+    client.channel.clients -= 1;
+    if (client.channel.clients === 0) this.#channels.delete(client.channel.key);
+    const left = this.openStreams(client.actor) - 1;
+    if (left > 0) this.#perActor.set(client.actor, left);
+    else this.#perActor.delete(client.actor);
+    this.#deps.metrics.clients(this.#clients.size);
+  }
+
+  #between([least, most]: readonly [number, number]): number {
+    return Math.round(least + (most - least) * this.options.random());
+  }
+}

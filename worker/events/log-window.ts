@@ -1,0 +1,130 @@
+// The event log as the stream reads it: a ring of the newest events in memory, else pages of `event_log`.
+//
+//   L1  Events come out in order and without a hole; where rows are missing the answer says so.
+//   L2  Memory is bounded by events and bytes, whatever the log holds and however many clients replay.
+//   L3  Clients that replay the same stretch share one read and one encoding.
+import type { Reader } from '../database/unit.ts';
+import { sql } from '../database/statement.ts';
+import { eventFrame, type EventRow, type FrameSource, type StreamScope, type Wire } from './frame.ts';
+
+export interface LogWindowOptions {
+  readonly ringEvents: number;
+  readonly ringBytes: number;
+  readonly pageEvents: number;
+  readonly pagesKept: number;
+}
+
+/** One stored event with its frames, each encoded at its first use. */
+export class LoggedEvent {
+  readonly row: EventRow;
+  readonly #frames = new Map<string, Buffer>();
+
+  constructor(row: EventRow) {
+    this.row = row;
+  }
+
+  frame(scope: StreamScope, wire: Wire, source: FrameSource): Buffer {
+    const key = `${scope} ${wire}`;
+    const known = this.#frames.get(key);
+    if (known !== undefined) return known;
+    const frame = eventFrame(this.row, scope, wire, source);
+    this.#frames.set(key, frame);
+    return frame;
+  }
+}
+
+/** Rows of `event_log` after `after`, in order; reading side of the history. */
+export function readEvents(reader: Reader, range: { readonly after: number; readonly limit: number }): Promise<EventRow[]> {
+  return reader.all(sql.selectFrom('event_log').selectAll().where('seq', '>', range.after).orderBy('seq').limit(range.limit));
+}
+
+export class LogWindow {
+  readonly #reader: Reader;
+  readonly #options: LogWindowOptions;
+  readonly #ring = new Map<number, LoggedEvent>();
+  readonly #pages = new Map<number, Promise<readonly LoggedEvent[]>>();
+  #ringBytes = 0;
+  #first = 1;
+  #end = 0;
+
+  constructor(reader: Reader, options: LogWindowOptions) {
+    this.#reader = reader;
+    this.#options = options;
+  }
+
+  /** Highest seq that has been read into the ring. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Forgets what it holds and goes on from `head`, for when nobody was reading. */
+  reset(head: number): void {
+    this.#ring.clear();
+    this.#pages.clear();
+    this.#ringBytes = 0;
+    this.#first = head + 1;
+    this.#end = head;
+  }
+
+  /** Reads the next events into the ring; false when there were none. */
+  async advance(): Promise<boolean> {
+    const rows = await readEvents(this.#reader, { after: this.#end, limit: this.#options.pageEvents });
+    for (const row of rows) this.#append(row);
+    return rows.length > 0;
+  }
+
+  /** The last seq that `recent` gives after `cursor`; undefined when the ring does not reach back so far. */
+  reach(cursor: number): number | undefined {
+    if (cursor + 1 < this.#first) return undefined;
+    return Math.max(cursor, Math.min(this.#end, cursor + this.#options.pageEvents));
+  }
+
+  /** Events after `cursor` that the ring holds, at most a page. */
+  recent(cursor: number): readonly LoggedEvent[] {
+    const events: LoggedEvent[] = [];
+    const to = this.reach(cursor) ?? cursor;
+    for (let seq = cursor + 1; seq <= to; seq += 1) {
+      const event = this.#ring.get(seq);
+      if (event !== undefined) events.push(event);
+    }
+    return events;
+  }
+
+  /** Events after `cursor` out of the log, at most a page. The first is not `cursor + 1` where older rows were trimmed. */
+  async page(cursor: number): Promise<readonly LoggedEvent[]> {
+    const size = this.#options.pageEvents;
+    const index = Math.floor(cursor / size);
+    const events = await (this.#pages.get(index) ?? this.#load(index));
+    const after = events.filter(({ row }) => row.seq > cursor);
+    if (after.length > 0 || (index + 1) * size > this.#end) return after;
+    return (await readEvents(this.#reader, { after: cursor, limit: size })).map((row) => new LoggedEvent(row));
+  }
+
+  #load(index: number): Promise<readonly LoggedEvent[]> {
+    const size = this.#options.pageEvents;
+    const [from, to] = [index * size, (index + 1) * size];
+    const query = sql.selectFrom('event_log').selectAll().where('seq', '>', from).where('seq', '<=', to).orderBy('seq');
+    const page = this.#reader.all<EventRow>(query).then((rows) => rows.map((row) => new LoggedEvent(row)));
+    if (to <= this.#end) this.#keep(index, page);
+    return page;
+  }
+
+  #keep(index: number, page: Promise<readonly LoggedEvent[]>): void {
+    this.#pages.set(index, page);
+    page.catch(() => this.#pages.delete(index)); // the reader who asked hears the failure itself
+    const oldest = this.#pages.keys().next();
+    if (this.#pages.size > this.#options.pagesKept && oldest.done !== true) this.#pages.delete(oldest.value);
+  }
+
+  #append(row: EventRow): void {
+    if (row.seq !== this.#end + 1) this.reset(row.seq - 1);
+    this.#ring.set(row.seq, new LoggedEvent(row));
+    this.#end = row.seq;
+    this.#ringBytes += row.bytes;
+    while (this.#ring.size > this.#options.ringEvents || (this.#ringBytes > this.#options.ringBytes && this.#ring.size > 1)) {
+      this.#ringBytes -= this.#ring.get(this.#first)?.row.bytes ?? 0;
+      this.#ring.delete(this.#first);
+      this.#first += 1;
+    }
+  }
+}
