@@ -25,6 +25,9 @@ import { readYaml, type YamlTree } from './yaml-tree.ts';
 
 export type { Config } from './schema.ts';
 
+/** Set to 1 by tests: `http.port: 0` is taken then. */
+const ANY_PORT = 'SVC_ANY_PORT';
+
 export interface LoadOptions {
   readonly project: string;
   readonly mode: Mode;
@@ -61,7 +64,7 @@ export function loadConfig({ project, mode, environment }: LoadOptions): LoadedC
   const variables = projectEnvironment({ file: paths.env, mode, environment });
   const yaml = readFile(paths.config);
   const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode });
-  const checked = check(resolved, mode);
+  const checked = check(resolved, { mode, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1' });
   refuse([...yaml.findings, ...checked.findings], yaml.places);
   const value = named(resolved.value as Record<string, unknown>, paths);
   return {
@@ -92,11 +95,11 @@ function readFile(path: string): YamlTree {
   return refuse([{ path: '', message }], new Map()) ?? { value: {}, findings: [], places: new Map() };
 }
 
-function check(resolved: Resolved, mode: Mode): { findings: readonly Finding[]; warnings: readonly Finding[] } {
+function check(resolved: Resolved, { mode, anyPort }: { readonly mode: Mode; readonly anyPort: boolean }): { findings: readonly Finding[]; warnings: readonly Finding[] } {
   const known = new Set(resolved.findings.map(({ path }) => path));
   const errors = validateConfig(resolved.value);
   const schema = explain(errors, { root: configSchema, value: resolved.value, isReference: (path) => resolved.references.has(path) });
-  const cross = crossChecks(resolved.value, mode);
+  const cross = crossChecks(resolved.value, { anyPort });
   const tokens = tokenChecks(resolved.value, resolved.references, mode);
   const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
   for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);

@@ -46,7 +46,8 @@ const DEFAULT_CONFIG = {
 export function temporaryProject(t: Cleanup, { config = {}, env = {}, plugins, prefix = 'svc-test-' }: TemporaryProjectOptions = {}): TemporaryProject {
   const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
   t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }));
-  const variables = { HTTP_TOKEN: randomBytes(32).toString('base64url'), ...env };
+  // SVC_ANY_PORT lets http.port be 0.
+  const variables = { HTTP_TOKEN: randomBytes(32).toString('base64url'), SVC_ANY_PORT: '1', ...env };
   const write = (name: string, text: string): void => {
     mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), text);
