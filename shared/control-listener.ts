@@ -1,0 +1,153 @@
+// The server side of the control protocol, for supervisor and worker: a local socket, one request a line, one answer a line.
+//
+//   L1  A line longer than MAX_REQUEST_BYTES, or something that is no request, ends the connection after one answer; so memory per client is bounded.
+//   L2  More than MAX_CLIENTS clients are turned away; a client that reads slower than it is answered is cut at MAX_UNREAD_BYTES.
+//   L3  The socket file is bound by a relative name (`process.cwd()` is the project folder), 0600, and made again when it was removed.
+//   L4  A socket file that is left over answers nobody: it is removed only after a connection to it was refused.
+import { chmodSync, rmSync, statSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { CONTROL_PROTOCOL, type ControlAnswer, type ControlRequest, MAX_REQUEST_BYTES, parseRequest } from './api/control.ts';
+import { coerceError } from './svc-error.ts';
+
+const MAX_CLIENTS = 64;
+const MAX_UNREAD_BYTES = 1024 * 1024;
+const MAX_OPEN_REQUESTS = 16;
+const IDLE_MS = 120_000;
+const LOOK_MS = 2_000;
+
+export interface ControlListenerOptions {
+  /** Relative to the working folder. */
+  readonly path: string;
+  readonly capabilities: readonly string[];
+  /** Gives the result of a request; throws SvcError. */
+  answer(request: ControlRequest): Promise<unknown>;
+  /** Said once when the socket file was gone and is there again, or could not be made. */
+  onTrouble?(message: string): void;
+}
+
+export interface ControlListener {
+  close(): Promise<void>;
+}
+
+/** Listens; rejects when somebody alive answers at that path, or when it cannot be bound. */
+export async function listenForControl(options: ControlListenerOptions): Promise<ControlListener> {
+  const clients = new Set<Socket>();
+  const open = async (): Promise<Server> => {
+    await removeStale(options.path);
+    const server = createServer((socket) => serve(socket, { ...options, clients }));
+    await bind(server, options.path);
+    return server;
+  };
+  let server = await open();
+  let ours = inodeOf(options.path);
+  let opening = false;
+  const look = setInterval(() => {
+    if (opening || inodeOf(options.path) === ours) return;
+    opening = true;
+    server.close();
+    open()
+      .then((next) => {
+        server = next;
+        ours = inodeOf(options.path);
+        options.onTrouble?.('the control socket was gone and is there again');
+      })
+      .catch((error: unknown) => options.onTrouble?.(`the control socket is gone: ${coerceError(error).message}`))
+      .finally(() => {
+        opening = false;
+      });
+  }, LOOK_MS);
+  look.unref();
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        clearInterval(look);
+        const last = inodeOf(options.path) === ours;
+        server.close(() => resolve());
+        for (const client of clients) client.destroySoon();
+        if (last) rmSync(options.path, { force: true });
+      }),
+  };
+}
+
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.on('error', () => {}); // an accept that failed (EMFILE): the client tries again
+      chmodSync(path, 0o600);
+      resolve();
+    });
+  });
+}
+
+/** Nobody answers behind a stale file; an answer means that the path is taken. */
+function removeStale(path: string): Promise<void> {
+  if (inodeOf(path) === undefined) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      reject(new Error(`another process answers at ${path}`));
+    });
+    probe.once('error', () => {
+      rmSync(path, { force: true });
+      resolve();
+    });
+  });
+}
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
+type ServeOptions = ControlListenerOptions & { readonly clients: Set<Socket> };
+
+function serve(socket: Socket, options: ServeOptions): void {
+  if (options.clients.size >= MAX_CLIENTS) {
+    socket.destroy();
+    return;
+  }
+  options.clients.add(socket);
+  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => options.clients.delete(socket));
+  let waiting = Buffer.alloc(0);
+  let openRequests = 0;
+  socket.on('data', (chunk: Buffer) => {
+    waiting = Buffer.concat([waiting, chunk]);
+    for (let end = waiting.indexOf(10); end !== -1; end = waiting.indexOf(10)) {
+      const line = waiting.subarray(0, end);
+      waiting = waiting.subarray(end + 1);
+      const request = line.length > MAX_REQUEST_BYTES ? { fault: 'the line is too long' } : parseRequest(line.toString());
+      if ('fault' in request) return refuse(socket, options, request.fault);
+      if (openRequests >= MAX_OPEN_REQUESTS) return refuse(socket, options, 'too many open requests');
+      openRequests += 1;
+      void answerTo(request, options).then((answer) => {
+        openRequests -= 1;
+        send(socket, answer);
+      });
+    }
+    if (waiting.length > MAX_REQUEST_BYTES) refuse(socket, options, 'the line is too long');
+  });
+}
+
+async function answerTo(request: ControlRequest, { answer, capabilities }: ServeOptions): Promise<ControlAnswer> {
+  const head = { id: request.id, protocol: CONTROL_PROTOCOL, capabilities };
+  try {
+    return { ...head, ok: true, result: await answer(request) };
+  } catch (error) {
+    const { code, message, hint } = coerceError(error);
+    return { ...head, ok: false, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+  }
+}
+
+function refuse(socket: Socket, { capabilities }: ServeOptions, message: string): void {
+  socket.removeAllListeners('data');
+  send(socket, { id: 0, protocol: CONTROL_PROTOCOL, capabilities, ok: false, error: { code: 'invalid_request', message } });
+  socket.destroySoon();
+}
+
+function send(socket: Socket, answer: ControlAnswer): void {
+  if (socket.destroyed) return;
+  socket.write(`${JSON.stringify(answer)}\n`);
+  if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
+}

@@ -1,0 +1,57 @@
+// Who holds a TCP port, and whether one could be bound: for messages that name a process instead of EADDRINUSE.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/** The code of the error with which an address cannot be bound now; undefined when it can. */
+export function bindFault(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** The pid that listens on a port, where /proc tells and the process is ours to look into. */
+export function listenerOf(port: number): number | undefined {
+  const inodes = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningInodes(table, port)));
+  if (inodes.size === 0) return undefined;
+  for (const pid of entries('/proc').filter((name) => /^\d+$/.test(name))) {
+    for (const descriptor of entries(`/proc/${pid}/fd`)) {
+      const inode = /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${descriptor}`))?.[1];
+      if (inode !== undefined && inodes.has(inode)) return Number(pid);
+    }
+  }
+  return undefined;
+}
+
+const LISTEN = '0A';
+
+function listeningInodes(table: string, port: number): string[] {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readLines(table).map((line) => line.trim().split(/\s+/));
+  return rows.filter((row) => row[1]?.endsWith(wanted) === true && row[3] === LISTEN).flatMap((row) => row[9] ?? []);
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').slice(1);
+  } catch {
+    return []; // not Linux
+  }
+}
+
+function entries(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return []; // gone, or not ours
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}

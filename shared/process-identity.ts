@@ -1,0 +1,65 @@
+// Which process a record speaks of: pid, start time and boot, because pids come round. A number alone is never signalled.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks since boot (Linux) or the start time as `ps` prints it; `unknown` where neither can be had. */
+  readonly start: string;
+  readonly boot: string;
+}
+
+/** The identity of a live process; undefined when there is none of that pid. */
+export function identify(pid: number): ProcessIdentity | undefined {
+  const start = startOf(pid);
+  return start === undefined ? undefined : { pid, start, boot: bootId() };
+}
+
+/** Whether exactly that process is still alive (a zombie is not). */
+export function isAlive(identity: ProcessIdentity): boolean {
+  return identity.boot === bootId() && startOf(identity.pid) === identity.start;
+}
+
+let boot: string | undefined;
+
+/** Changes with each boot of the machine. */
+export function bootId(): string {
+  boot ??= process.platform === 'linux' ? readText('/proc/sys/kernel/random/boot_id') : run('sysctl', ['-n', 'kern.bootsessionuuid']);
+  return boot ?? 'unknown';
+}
+
+/** Monotonic milliseconds since boot, the same in every process; they stand still while the machine sleeps. */
+export function bootClock(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
+/** What runs under a pid, for people: its command line, cut. */
+export function commandOf(pid: number): string {
+  const text = process.platform === 'linux' ? readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ') : run('ps', ['-o', 'command=', '-p', String(pid)]);
+  return (text ?? '').trim().slice(0, 120);
+}
+
+function startOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') return run('ps', ['-o', 'lstart=', '-p', String(pid)]);
+  const stat = readText(`/proc/${pid}/stat`);
+  // The second field is the command in brackets and may hold blanks and brackets; the state is the first field after it, the start time the twentieth.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined; // no such process, or no such kernel
+  }
+}
+
+function run(program: string, args: readonly string[]): string | undefined {
+  try {
+    const text = execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return text === '' ? undefined : text;
+  } catch {
+    return undefined; // `ps` ends with 1 where there is no such process
+  }
+}

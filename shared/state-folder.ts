@@ -1,0 +1,33 @@
+// The folder `.svc/`: made with 0700, or checked before anything in it is read or written.
+//
+//   F1  A folder of our own with bits for others is refused, and so is one of a stranger; root's with our group is accepted (a mount point).
+//   F2  A symbolic link in its place is refused: whoever made it chooses where state goes.
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { SvcError } from './svc-error.ts';
+
+/** Makes the folder or checks it. Throws `state_dir_unsafe`. */
+export function ensureStateFolder(path: string): Stats {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw new SvcError('state_dir_unsafe', `cannot make ${path}: ${String(error)}`, { cause: error, hint: 'check owner and rights of the project folder' });
+  }
+  return checkStateFolder(path);
+}
+
+/** Checks the folder as it is. Throws `state_dir_unsafe`; `ENOENT` stays what it is. */
+export function checkStateFolder(path: string, uid: number = process.getuid?.() ?? 0): Stats {
+  const stat = lstatSync(path);
+  const refuse = (what: string, hint: string): never => {
+    throw new SvcError('state_dir_unsafe', `${path} ${what}`, { hint });
+  };
+  if (!stat.isDirectory()) refuse('is not a folder', `move it away; svc makes its own`);
+  const mode = stat.mode & 0o777;
+  const ours = stat.uid === uid;
+  if (!ours && stat.uid !== 0) refuse(`belongs to user ${stat.uid}, not to ${uid}`, 'run svc as its owner, or change the owner of the folder');
+  if ((mode & 0o007) !== 0) refuse(`is open to others (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
+  if (ours && (mode & 0o070) !== 0) refuse(`is open to its group (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
+  return stat;
+}
+
+const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;

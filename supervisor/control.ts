@@ -1,0 +1,46 @@
+// .svc/control.sock of the supervisor: what each command of the control protocol does here.
+import type { ControlRequest } from '../shared/api/control.ts';
+import { type ControlListener, listenForControl } from '../shared/control-listener.ts';
+import { CONTROL_SOCKET } from '../shared/paths.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import type { RuntimeLog } from './runtime-log.ts';
+import type { Supervisor } from './supervisor.ts';
+
+const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs'];
+
+/** Listens on the control socket. The working folder is the project. */
+export function openControl(supervisor: Supervisor, log: RuntimeLog, version: string): Promise<ControlListener> {
+  return listenForControl({
+    path: CONTROL_SOCKET,
+    capabilities: CAPABILITIES,
+    answer: (request) => answer(supervisor, version, request),
+    onTrouble: (message) => log.write('warn', message),
+  });
+}
+
+async function answer(supervisor: Supervisor, version: string, { command, options = {} }: ControlRequest): Promise<unknown> {
+  const status = supervisor.status();
+  switch (command) {
+    case 'hello':
+      return { who: 'supervisor', pid: process.pid, version };
+    case 'status':
+      return { ...status, supervisorVersion: version };
+    case 'start':
+      if (status.state === 'failed' || status.state === 'backing_off' || status.state === 'deferred') supervisor.dispatch({ kind: 'restart' });
+      return { accepted: true, state: supervisor.status().state };
+    case 'stop': {
+      await supervisor.stop(options['now'] === true);
+      return { stopped: true, last: supervisor.status().exits.at(-1) ?? null, hadWorker: status.pid !== null };
+    }
+    case 'restart':
+      if (status.state === 'draining' && status.reason === 'stop requested') throw new SvcError('draining', 'the runtime is stopping');
+      supervisor.dispatch({ kind: 'restart' });
+      return { accepted: true, runtimeId: status.runtimeId, pid: status.pid, state: status.state };
+    case 'reload':
+      return supervisor.reload(options['orRestart'] === true);
+    case 'logs':
+      return { path: status.log };
+    default:
+      throw new SvcError('not_implemented_coding', `this supervisor does not know the command ${command.slice(0, 40)}`, { hint: 'renew it with `svc runtime stop` and `svc runtime start --daemon`' });
+  }
+}

@@ -1,0 +1,106 @@
+// What the supervisor's machine is made of: states, events, effects, limits. Data only; transition.ts decides over it.
+import type { WorkerExit } from './exit-reason.ts';
+import { DEFAULT_LIMITS, EMPTY_WINDOW, type RestartLimits, type RestartWindow } from './restart-window.ts';
+
+export interface Limits extends RestartLimits {
+  /** Not up within this long: killed. Default 30 000. */
+  readonly upMs: number;
+  /** No heartbeat for this long: hung. Default 15 000. */
+  readonly watchdogMs: number;
+  /** How long a diagnostic report may take before the kill. Default 2 000. */
+  readonly reportMs: number;
+  /** How long a drain may take. Default 8 000. */
+  readonly stopMs: number;
+}
+
+export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'port';
+
+/** Why a worker drains: it was told to, or it said so itself and with which code it is going to end. */
+export type DrainPurpose = { readonly kind: 'stop' | 'restart' } | { readonly kind: 'worker'; readonly code: number };
+
+export type State =
+  | { readonly kind: 'locking' }
+  | { readonly kind: 'checking' }
+  | { readonly kind: 'starting'; readonly deadline: number; readonly overdue: boolean }
+  | { readonly kind: 'running'; readonly upAt: number; readonly heardAt: number }
+  | { readonly kind: 'hung'; readonly upAt: number; readonly deadline: number; readonly killed: boolean }
+  | { readonly kind: 'draining'; readonly upAt: number | undefined; readonly deadline: number; readonly killed: boolean; readonly purpose: DrainPurpose }
+  | { readonly kind: 'backing_off'; readonly until: number }
+  | { readonly kind: 'deferred'; readonly until: number }
+  | { readonly kind: 'failed'; readonly failure: FailureKind; readonly detail: string }
+  | { readonly kind: 'stopped'; readonly code: 0 | 1 };
+
+export type StateName = State['kind'];
+
+export interface Machine {
+  readonly state: State;
+  readonly window: RestartWindow;
+  readonly limits: Limits;
+  /** Number of the current or last worker of this supervisor; 0 before the first. */
+  readonly run: number;
+}
+
+export type Event =
+  | { readonly kind: 'lock_held' }
+  | { readonly kind: 'lock_lost'; readonly healthy: boolean }
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'stuck'; readonly failure: FailureKind; readonly detail: string }
+  | { readonly kind: 'spawn_failed'; readonly run: number; readonly detail: string }
+  | { readonly kind: 'up' | 'progress' | 'heartbeat'; readonly run: number }
+  | { readonly kind: 'worker_stopping'; readonly run: number; readonly code: number }
+  | { readonly kind: 'exited'; readonly run: number; readonly exit: WorkerExit; readonly detail: string }
+  | { readonly kind: 'stop'; readonly now: boolean }
+  | { readonly kind: 'restart' }
+  /** The supervisor's own timer was late by seconds: the machine slept. */
+  | { readonly kind: 'clock_jump' }
+  | { readonly kind: 'limits'; readonly limits: Limits }
+  | { readonly kind: 'tick' };
+
+export type Effect =
+  | { readonly kind: 'check' }
+  | { readonly kind: 'spawn'; readonly run: number }
+  | { readonly kind: 'ask_stop'; readonly run: number; readonly purpose: 'stop' | 'restart' }
+  | { readonly kind: 'write_report'; readonly run: number }
+  | { readonly kind: 'kill'; readonly run: number; readonly cause: string }
+  | { readonly kind: 'exit'; readonly code: 0 | 1 };
+
+export interface Step {
+  readonly machine: Machine;
+  readonly effects: readonly Effect[];
+}
+
+export interface Moment {
+  /** Monotonic milliseconds. */
+  readonly now: number;
+  /** In [0, 1), for the spread of delays. */
+  readonly random: number;
+}
+
+export const DEFAULT_MACHINE_LIMITS: Limits = { ...DEFAULT_LIMITS, upMs: 30_000, watchdogMs: 15_000, reportMs: 2_000, stopMs: 8_000 };
+
+export const newMachine = (limits: Limits, window: RestartWindow = EMPTY_WINDOW): Machine => ({ state: { kind: 'locking' }, window, limits, run: 0 });
+
+/** When `tick` is due next; undefined when nothing is waited for but events. */
+export function deadlineOf({ state, limits }: Machine): number | undefined {
+  switch (state.kind) {
+    case 'starting':
+      return state.overdue ? undefined : state.deadline;
+    case 'running':
+      return state.heardAt + limits.watchdogMs;
+    case 'hung':
+    case 'draining':
+      return state.killed ? undefined : state.deadline;
+    case 'backing_off':
+    case 'deferred':
+      return state.until;
+    case 'locking':
+    case 'checking':
+    case 'failed':
+    case 'stopped':
+      return undefined;
+  }
+}
+
+/** Whether a worker process belongs to the state. */
+export const hasRun = (state: State): state is Extract<State, { kind: 'starting' | 'running' | 'hung' | 'draining' }> =>
+  state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining';

@@ -1,0 +1,91 @@
+// The daemon: node dist/supervisor.js --project DIR --mode MODE --worker FILE. Its first line of stdin is the handoff: settings and secrets.
+//
+//   M1  Of two that start at once one holds the lock; the other ends with 0 where the holder is up and ready, else with 1.
+//   M2  Nothing of the worker is loaded here, nor any package.
+//   M3  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
+import { parseArgs } from 'node:util';
+import type { SupervisorSettings } from '../shared/api/ipc.ts';
+import { callControl } from '../shared/control-client.ts';
+import { EXIT } from '../shared/exit-codes.ts';
+import { CONTROL_SOCKET, projectPaths } from '../shared/paths.ts';
+import { ensureStateFolder } from '../shared/state-folder.ts';
+import { messageOf } from '../shared/svc-error.ts';
+import { VERSION } from '../shared/version.ts';
+import { openControl } from './control.ts';
+import { acquireInstanceLock } from './instance-lock.ts';
+import { RuntimeLog } from './runtime-log.ts';
+import { Supervisor } from './supervisor.ts';
+
+interface Handoff {
+  readonly settings: SupervisorSettings;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+const HANDOFF_MS = 5_000;
+const GRACE_MS = 100;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { project: { type: 'string' }, mode: { type: 'string', default: 'production' }, worker: { type: 'string' }, 'node-option': { type: 'string', multiple: true, default: [] } },
+  });
+  const { project, mode, worker } = values;
+  if (project === undefined || worker === undefined) return end(EXIT.usage, 'usage: supervisor --project DIR --worker FILE, the handoff on stdin');
+  process.umask(0o077);
+  process.chdir(project);
+  const handoff = await readHandoff();
+  const paths = projectPaths(project);
+  const lock = await acquireInstanceLock(paths.stateDir, ensureStateFolder(paths.stateDir));
+  if (lock === undefined) return end(await isHolderHealthy(), 'another supervisor of this project is running');
+
+  const log = new RuntimeLog({ path: paths.runtimeLog, base: { process: 'supervisor', pid: process.pid } });
+  const supervisor = new Supervisor({
+    paths,
+    log,
+    mode,
+    workerArgs: workerArguments(values['node-option'], worker, { project, mode }),
+    environment: process.env,
+    secrets: handoff.secrets,
+    settings: handoff.settings,
+    onStopped: (code) => {
+      // The answer to `stop` goes out first.
+      setTimeout(() => void control.then((listener) => listener.close()).finally(() => process.exit(code)), GRACE_MS);
+    },
+  });
+  const control = openControl(supervisor, log, VERSION);
+  await control;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
+  process.on('SIGHUP', () => {}); // the terminal that started it is gone
+  process.on('uncaughtException', (error) => log.write('error', 'supervisor error', { reason: error.stack ?? String(error) }));
+  supervisor.start();
+}
+
+function workerArguments(nodeOptions: readonly string[], worker: string, { project, mode }: { readonly project: string; readonly mode: string }): string[] {
+  const report = ['--report-on-signal', '--report-signal=SIGUSR2', `--report-directory=${projectPaths(project).reportsDir}`];
+  return [...nodeOptions, ...report, worker, '--supervised', '--parent', String(process.pid), '--project', project, '--mode', mode];
+}
+
+/** Settings and secrets, written by the command that starts the daemon; it closes the pipe behind it. */
+async function readHandoff(): Promise<Handoff> {
+  const timer = setTimeout(() => end(EXIT.failed, 'no handoff on stdin'), HANDOFF_MS);
+  process.stdin.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of process.stdin) text += chunk;
+  clearTimeout(timer);
+  return JSON.parse(text) as Handoff;
+}
+
+async function isHolderHealthy(): Promise<0 | 1> {
+  try {
+    const status = await callControl(CONTROL_SOCKET, 'status');
+    return typeof status === 'object' && status !== null && 'ready' in status && status.ready === true ? EXIT.ok : EXIT.failed;
+  } catch {
+    return EXIT.failed; // it holds the lock and does not answer yet
+  }
+}
+
+function end(code: number, message: string): void {
+  process.stderr.write(`svc supervisor: ${message}\n`);
+  process.exit(code);
+}
+
+main().catch((error: unknown) => end(EXIT.failed, messageOf(error)));

@@ -1,0 +1,34 @@
+// Reloads that a worker has been asked for and has not answered yet.
+import type { WorkerMessage } from '../shared/api/ipc.ts';
+import { SvcError } from '../shared/svc-error.ts';
+
+const RELOAD_MS = 30_000;
+
+export class PendingReloads {
+  readonly #waiting = new Map<number, (message: Extract<WorkerMessage, { type: 'reloaded' }>) => void>();
+  #lastId = 0;
+
+  /** Asks with `send` (false: there is nobody) and waits. Throws `not_running`, `timeout`, `reload_refused`. */
+  ask(send: (id: number) => boolean): Promise<{ readonly generation: number | null }> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (!send(id)) return reject(new SvcError('not_running', 'there is no worker that could reload'));
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id);
+        reject(new SvcError('timeout', 'the worker has not answered the reload'));
+      }, RELOAD_MS);
+      this.#waiting.set(id, ({ ok, generation, error }) => {
+        clearTimeout(timer);
+        if (ok) resolve({ generation });
+        else reject(new SvcError(error?.code === 'restart_required' ? 'restart_required' : 'reload_refused', error?.message ?? 'the reload was refused'));
+      });
+    });
+  }
+
+  answered(message: Extract<WorkerMessage, { type: 'reloaded' }>): void {
+    const settle = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    settle?.(message);
+  }
+}

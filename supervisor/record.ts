@@ -1,0 +1,73 @@
+// What outlives the supervisor: who it is and which worker it has (.svc/supervisor.json), and the restart window (.svc/restart-window.json).
+//
+//   D1  Both files are replaced as a whole; a file that is empty, cut, foreign or of another boot is as if it were not there, and that is said.
+//   D2  The window is kept through the supervisor's own death, but not through a stop that somebody asked for.
+//   D3  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
+import { readFileSync } from 'node:fs';
+import type { ExitRecord } from '../shared/api/control.ts';
+import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import { bootId, type ProcessIdentity } from '../shared/process-identity.ts';
+import { EMPTY_WINDOW, type RestartWindow } from './restart-window.ts';
+
+export interface SupervisorRecord {
+  readonly version: 1;
+  readonly state: string;
+  readonly since: string;
+  readonly supervisor: ProcessIdentity;
+  readonly worker: ProcessIdentity | null;
+  readonly exits: readonly ExitRecord[];
+}
+
+export interface RecordPaths {
+  readonly supervisorRecord: string;
+  readonly restartWindow: string;
+}
+
+/** What a former supervisor left; `fault` says why a file could not be used. */
+export function readRecord(paths: RecordPaths): { readonly record: SupervisorRecord | undefined; readonly fault: string | undefined } {
+  const { value, fault } = readJson(paths.supervisorRecord);
+  if (value === undefined) return { record: undefined, fault };
+  if (!isRecord(value)) return { record: undefined, fault: 'supervisor.json is not a record of this version' };
+  return { record: value, fault: undefined };
+}
+
+/** The window of a supervisor that died in this boot; else an empty one (D1, D2). */
+export function readWindow(paths: RecordPaths): RestartWindow {
+  const { value } = readJson(paths.restartWindow);
+  if (typeof value !== 'object' || value === null) return EMPTY_WINDOW;
+  const { version, boot, starts, crashesInRow } = value as Record<string, unknown>;
+  if (version !== 1 || boot !== bootId() || !Array.isArray(starts) || typeof crashesInRow !== 'number') return EMPTY_WINDOW;
+  return { starts: starts.filter((at): at is number => typeof at === 'number'), crashesInRow };
+}
+
+/** Replaces both files; gives the fault instead of throwing (D3). */
+export function writeRecord(paths: RecordPaths, record: SupervisorRecord, window: RestartWindow): string | undefined {
+  try {
+    writeFileAtomic(paths.restartWindow, stableJson({ version: 1, boot: bootId(), ...window }));
+    writeFileAtomic(paths.supervisorRecord, stableJson(record));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function readJson(path: string): { readonly value?: unknown; readonly fault?: string } {
+  try {
+    return { value: JSON.parse(readFileSync(path, 'utf8')) };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    return { fault: `${path} could not be read: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function isRecord(value: unknown): value is SupervisorRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { version, state, since, supervisor, worker, exits } = value as Record<string, unknown>;
+  return version === 1 && typeof state === 'string' && typeof since === 'string' && isIdentity(supervisor) && (worker === null || isIdentity(worker)) && Array.isArray(exits);
+}
+
+function isIdentity(value: unknown): value is ProcessIdentity {
+  if (typeof value !== 'object' || value === null) return false;
+  const { pid, start, boot } = value as Record<string, unknown>;
+  return typeof pid === 'number' && Number.isInteger(pid) && pid > 1 && typeof start === 'string' && typeof boot === 'string';
+}

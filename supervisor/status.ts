@@ -1,0 +1,88 @@
+// What `runtime status` says under --daemon: pure, from the machine and what the worker has told.
+import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
+import { deadlineOf, type Machine } from './machine.ts';
+import { startsLeft } from './restart-window.ts';
+
+/** What is known of the present worker, from its messages. */
+export interface WorkerFacts {
+  readonly run: number;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly runtimeId: string | null;
+  readonly version: string | null;
+  readonly ready: boolean;
+  readonly generation: number | null;
+  readonly reasons: readonly string[];
+  readonly address: { readonly host: string; readonly port: number } | null;
+  /** What it said about its coming end. */
+  readonly failure: string | null;
+  readonly progress: string | null;
+}
+
+export interface StatusFacts {
+  readonly machine: Machine;
+  readonly since: string;
+  readonly worker: WorkerFacts | undefined;
+  readonly exits: readonly ExitRecord[];
+  readonly configVersion: string | null;
+  readonly log: string;
+  readonly mode: string;
+  readonly notes: readonly string[];
+  /** Monotonic and wall clock at the same moment. */
+  readonly now: { readonly monotonic: number; readonly wall: number };
+}
+
+export function runtimeStatus({ machine, since, worker, exits, configVersion, log, mode, notes, now }: StatusFacts): RuntimeStatus {
+  const { state, window, limits } = machine;
+  const due = state.kind === 'backing_off' || state.kind === 'deferred' ? deadlineOf(machine) : undefined;
+  const live = worker !== undefined && (state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining');
+  return {
+    state: state.kind,
+    since,
+    owner: 'daemon',
+    reason: reasonOf(machine, worker, exits),
+    pid: live ? worker.pid : null,
+    supervisorPid: process.pid,
+    runtimeId: live ? worker.runtimeId : null,
+    generation: live ? worker.generation : null,
+    ready: live && state.kind === 'running' && worker.ready,
+    reasons: live ? worker.reasons : [],
+    address: live ? worker.address : null,
+    startedAt: live ? worker.startedAt : null,
+    version: live ? worker.version : null,
+    configVersion,
+    budget: {
+      limit: limits.starts,
+      left: startsLeft(window, now.monotonic, limits),
+      windowMs: limits.spanMs,
+      nextStartAt: due === undefined ? null : new Date(now.wall + Math.max(0, due - now.monotonic)).toISOString(),
+    },
+    exits,
+    log,
+    mode,
+    notes,
+  };
+}
+
+function reasonOf({ state, limits }: Machine, worker: WorkerFacts | undefined, exits: readonly ExitRecord[]): string | null {
+  const last = exits.at(-1);
+  switch (state.kind) {
+    case 'failed':
+      return state.failure === 'storm' ? `${limits.starts} starts within ${limits.spanMs / 1_000} s, the last ended with: ${state.detail}` : state.detail;
+    case 'backing_off':
+      return last === undefined ? null : `waiting after a crash: ${last.detail ?? last.reason}`;
+    case 'deferred':
+      return `${limits.starts} starts within ${limits.spanMs / 1_000} s: waiting for the oldest to leave the window`;
+    case 'hung':
+      return `no heartbeat for ${limits.watchdogMs / 1_000} s`;
+    case 'draining':
+      return state.purpose.kind === 'worker' ? `the worker ends with ${state.purpose.code}` : `${state.purpose.kind} requested`;
+    case 'starting':
+      return worker?.progress ?? null;
+    case 'locking':
+    case 'checking':
+    case 'running':
+    case 'stopped':
+      return null;
+  }
+}

@@ -1,0 +1,282 @@
+// The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
+//
+// Order of every event: step → state kept → record written when something in it changed → effects → timer set for the next deadline.
+import { mkdirSync } from 'node:fs';
+import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
+import { IPC_PROTOCOL, type PreviousEnd, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
+import type { ProjectPaths } from '../shared/paths.ts';
+import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
+import { exitReason, type WorkerExit } from './exit-reason.ts';
+import { clearLeftovers } from './leftover.ts';
+import { deadlineOf, type Effect, type Event, hasRun, type Machine, newMachine } from './machine.ts';
+import { PendingReloads } from './pending-reloads.ts';
+import { readRecord, readWindow, writeRecord } from './record.ts';
+import type { LogPosition, RuntimeLog } from './runtime-log.ts';
+import { limitsOf } from './settings.ts';
+import { runtimeStatus, type WorkerFacts } from './status.ts';
+import { step } from './transition.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+export interface SupervisorOptions {
+  readonly paths: ProjectPaths;
+  readonly log: RuntimeLog;
+  readonly mode: string;
+  /** Arguments of Node for a worker. */
+  readonly workerArgs: readonly string[];
+  /** Environment of the worker process, without secrets. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Handed over IPC alone. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly settings: SupervisorSettings;
+  /** The machine has stopped: the process may end. */
+  readonly onStopped: (code: 0 | 1) => void;
+}
+
+const LOOK_MS = 1_000;
+/** A timer that comes this late was held up by a sleep of the machine, not by work. */
+const JUMP_MS = 2_000;
+const EXITS_KEPT = 10;
+const LAST_LINES = 20;
+
+interface Run {
+  readonly process: WorkerProcess;
+  readonly startedAt: number;
+  readonly logFrom: LogPosition | undefined;
+  facts: WorkerFacts;
+  killedFor: string | undefined;
+}
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  #settings: SupervisorSettings;
+  #machine: Machine;
+  #since = new Date().toISOString();
+  #current: Run | undefined;
+  #exits: readonly ExitRecord[] = [];
+  #previous: PreviousEnd = { end: 'none', code: null, signal: null, detail: null };
+  #notes: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #look: NodeJS.Timeout | undefined;
+  #lookedAt = 0;
+  readonly #reloads = new PendingReloads();
+  #former: ProcessIdentity | null = null;
+  readonly #stopWaiters: (() => void)[] = [];
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#machine = newMachine(limitsOf(options.settings));
+  }
+
+  /** The lock is held: takes over what a former supervisor left, then starts the worker. */
+  start(): void {
+    const { paths, log } = this.#options;
+    const { record, fault } = readRecord(paths);
+    if (fault !== undefined) log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
+    if (record !== undefined) {
+      const died = record.state !== 'stopped';
+      this.#exits = record.exits;
+      this.#previous = died ? { end: 'supervisor_died', code: null, signal: null, detail: `in state ${record.state}` } : { end: 'stopped', code: 0, signal: null, detail: null };
+      if (died) this.#machine = { ...this.#machine, window: readWindow(paths) };
+    }
+    this.#former = record?.worker ?? null;
+    this.#lookedAt = bootClock();
+    this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
+    this.dispatch({ kind: 'lock_held' });
+  }
+
+  status(): RuntimeStatus {
+    return runtimeStatus({
+      machine: this.#machine,
+      since: this.#since,
+      worker: this.#current?.facts,
+      exits: this.#exits,
+      configVersion: this.#settings.configVersion,
+      log: this.#options.paths.runtimeLog,
+      mode: this.#options.mode,
+      notes: this.#notes,
+      now: { monotonic: bootClock(), wall: Date.now() },
+    });
+  }
+
+  /** Resolves when the machine has stopped. */
+  stop(atOnce: boolean): Promise<void> {
+    const stopped = new Promise<void>((resolve) => this.#stopWaiters.push(resolve));
+    this.dispatch({ kind: 'stop', now: atOnce });
+    return stopped;
+  }
+
+  /** Throws where there is no worker that could reload, and what the worker refuses. */
+  reload(orRestart: boolean): Promise<{ readonly generation: number | null }> {
+    return this.#reloads.ask((id) => this.#machine.state.kind === 'running' && this.#current?.process.send({ type: 'reload', id, orRestart }) === true);
+  }
+
+  /** The one way in which the state changes. */
+  dispatch(event: Event): void {
+    const before = this.#machine;
+    const { machine, effects } = step(before, event, { now: bootClock(), random: Math.random() });
+    this.#machine = machine;
+    if (machine.state.kind !== before.state.kind) this.#entered(machine);
+    if (machine.state.kind !== before.state.kind || machine.window !== before.window) this.#writeRecord();
+    for (const effect of effects) this.#run(effect);
+    this.#arm();
+  }
+
+  #entered({ state, run }: Machine): void {
+    this.#since = new Date().toISOString();
+    const level = state.kind === 'failed' || state.kind === 'hung' ? 'error' : 'info';
+    const detail = state.kind === 'failed' ? { failure: state.failure, detail: state.detail } : {};
+    this.#options.log.write(level, `supervisor ${state.kind.replaceAll('_', ' ')}`, { state: state.kind, run, ...detail });
+  }
+
+  #run(effect: Effect): void {
+    switch (effect.kind) {
+      case 'check':
+        void this.#check();
+        return;
+      case 'spawn':
+        this.#spawn(effect.run);
+        return;
+      case 'ask_stop':
+        this.#current?.process.askStop(effect.purpose);
+        return;
+      case 'write_report':
+        this.#current?.process.writeReport();
+        return;
+      case 'kill':
+        this.#options.log.write('warn', 'worker killed', { run: effect.run, pid: this.#current?.process.pid, cause: effect.cause });
+        if (this.#current !== undefined) this.#current.killedFor = effect.cause;
+        this.#current?.process.kill();
+        return;
+      case 'exit':
+        clearInterval(this.#look);
+        clearTimeout(this.#timer);
+        for (const resolve of this.#stopWaiters) resolve();
+        this.#options.onStopped(effect.code);
+        return;
+    }
+  }
+
+  async #check(): Promise<void> {
+    const say = (message: string, fields: Readonly<Record<string, unknown>>): void => this.#options.log.write('warn', message, fields);
+    try {
+      const stuck = await clearLeftovers({ former: this.#former, workerRecord: this.#options.paths.workerRecord, settings: this.#settings, say });
+      this.#former = null;
+      this.dispatch(stuck === undefined ? { kind: 'clear' } : { kind: 'stuck', ...stuck });
+    } catch (error) {
+      this.dispatch({ kind: 'stuck', failure: 'leftover', detail: String(error) });
+    }
+  }
+
+  #spawn(run: number): void {
+    const { log, paths, workerArgs, environment } = this.#options;
+    const { descriptor, from } = log.forWorker();
+    try {
+      mkdirSync(paths.reportsDir, { recursive: true, mode: 0o700 });
+      const process = new WorkerProcess(
+        { args: workerArgs, project: paths.project, environment, output: descriptor },
+        {
+          message: (message) => this.#heard(run, message),
+          exited: (exit) => this.#exited(run, exit),
+          spawnFailed: (detail) => this.dispatch({ kind: 'spawn_failed', run, detail }),
+        },
+      );
+      const facts = { run, pid: process.pid, startedAt: new Date().toISOString(), runtimeId: null, version: null, ready: false, generation: null, reasons: [], address: null, failure: null, progress: null };
+      this.#current = { process, startedAt: bootClock(), logFrom: from, facts, killedFor: undefined };
+      log.write('info', 'worker started', { run, pid: process.pid });
+      this.#writeRecord();
+    } catch (error) {
+      this.#current = undefined;
+      queueMicrotask(() => this.dispatch({ kind: 'spawn_failed', run, detail: String(error) }));
+    }
+  }
+
+  #heard(run: number, message: WorkerMessage): void {
+    const current = this.#current;
+    if (current === undefined || current.facts.run !== run) return;
+    const learn = (facts: Partial<WorkerFacts>): void => {
+      current.facts = { ...current.facts, ...facts };
+    };
+    switch (message.type) {
+      case 'hello':
+        learn({ runtimeId: message.runtimeId, version: message.version });
+        current.process.send({ type: 'welcome', protocol: IPC_PROTOCOL, capabilities: WORKER_CAPABILITIES, environment: this.#options.secrets, previous: this.#previous, run });
+        return;
+      case 'settings':
+        this.#settings = { ...this.#settings, ...message.settings };
+        this.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
+        return;
+      case 'up':
+        learn({ address: message.host === null || message.port === null ? null : { host: message.host, port: message.port }, progress: null });
+        this.dispatch({ kind: 'up', run });
+        return;
+      case 'progress':
+        learn({ progress: message.what });
+        this.dispatch({ kind: 'progress', run });
+        return;
+      case 'heartbeat':
+        this.dispatch({ kind: 'heartbeat', run });
+        return;
+      case 'ready':
+        learn({ ready: message.ready, generation: message.generation, reasons: message.reasons });
+        return;
+      case 'stopping':
+        this.dispatch({ kind: 'worker_stopping', run, code: message.code });
+        return;
+      case 'failure':
+        learn({ failure: message.message });
+        return;
+      case 'reloaded':
+        this.#reloads.answered(message);
+        return;
+    }
+  }
+
+  #exited(run: number, exit: WorkerExit): void {
+    const { log } = this.#options;
+    const current = this.#current;
+    if (current === undefined || current.facts.run !== run) return;
+    const { state } = this.#machine;
+    const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
+    const lastLines = log.lastLines(LAST_LINES, current.logFrom);
+    const detail = current.killedFor ?? current.facts.failure ?? `${exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`}${wasUp ? '' : ' before it was up'}`;
+    const reason = exitReason(exit, wasUp);
+    const record: ExitRecord = { run, pid: current.process.pid, runtimeId: current.facts.runtimeId, at: new Date().toISOString(), code: exit.code, signal: exit.signal, reason, detail, wasUp, durationMs: bootClock() - current.startedAt, lastLines };
+    this.#exits = [...this.#exits, record].slice(-EXITS_KEPT);
+    this.#previous = { end: reason, code: exit.code, signal: exit.signal, detail };
+    this.#current = undefined;
+    log.workerEnded();
+    log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', { run, pid: record.pid, runtimeId: record.runtimeId, code: exit.code, signal: exit.signal, reason, detail, durationMs: record.durationMs });
+    this.dispatch({ kind: 'exited', run, exit, detail });
+  }
+
+  #lookAround(): void {
+    const now = bootClock();
+    if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
+    this.#lookedAt = now;
+    const rotated = this.#options.log.rotateWhenFull({ maxBytes: this.#settings.logBytes, maxFiles: this.#settings.logFiles });
+    if (rotated) this.#current?.process.send({ type: 'reopen_logs' });
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const due = deadlineOf(this.#machine);
+    if (due === undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        if (bootClock() - due > JUMP_MS) this.dispatch({ kind: 'clock_jump' });
+        this.dispatch({ kind: 'tick' });
+      },
+      Math.max(0, due - bootClock()),
+    );
+  }
+
+  #writeRecord(): void {
+    const supervisor = identify(process.pid);
+    if (supervisor === undefined) return;
+    const { machine, options, exits } = { machine: this.#machine, options: this.#options, exits: this.#exits };
+    const worker = hasRun(machine.state) ? (this.#current?.process.identity ?? null) : null;
+    const fault = writeRecord(options.paths, { version: 1, state: machine.state.kind, since: this.#since, supervisor, worker, exits }, machine.window);
+    this.#notes = fault === undefined ? [] : [`the record could not be written: ${fault}`];
+  }
+}

@@ -1,0 +1,114 @@
+// One worker process: spawned in a group of its own with IPC, stdout and stderr on the log file, tied to the life of this process.
+//
+//   P1  The worker dies with its supervisor: by the kernel where `setpriv` can ask for it, and by the end of the IPC channel.
+//   P2  Its end is reported once, after the last messages of its channel, and after its whole group was ended: nothing of a run overlaps the next.
+//   P3  Its environment holds no secret; those go over IPC.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import { asWorkerMessage, type SupervisorMessage, type WorkerMessage } from '../shared/api/ipc.ts';
+import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
+import type { WorkerExit } from './exit-reason.ts';
+
+export interface WorkerSpec {
+  /** Arguments of Node: options, the entry file and its own arguments. */
+  readonly args: readonly string[];
+  readonly project: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where stdout and stderr go. */
+  readonly output: number | 'ignore';
+}
+
+export interface WorkerListener {
+  message(message: WorkerMessage): void;
+  exited(exit: WorkerExit): void;
+  spawnFailed(detail: string): void;
+}
+
+const LAST_MESSAGES_MS = 300;
+
+export class WorkerProcess {
+  readonly pid: number;
+  readonly identity: ProcessIdentity | null;
+  readonly #child: ChildProcess;
+  #ended = false;
+
+  constructor(spec: WorkerSpec, listener: WorkerListener) {
+    const [program, args] = withParentGuard(process.execPath, spec.args);
+    this.#child = spawn(program, args, {
+      cwd: spec.project,
+      env: { ...spec.environment },
+      detached: true, // a group and session of its own
+      stdio: ['ignore', spec.output, spec.output, 'ipc'],
+    });
+    this.pid = this.#child.pid ?? 0;
+    this.identity = (this.pid > 0 ? identify(this.pid) : undefined) ?? null;
+    this.#child.on('message', (value) => {
+      const message = asWorkerMessage(value);
+      if (message !== undefined) listener.message(message);
+    });
+    this.#child.once('error', (error) => {
+      if (this.pid === 0) listener.spawnFailed(error.message);
+    });
+    this.#child.once('exit', (code, signal) => {
+      this.#ended = true;
+      this.#signalGroup('SIGKILL');
+      void this.#lastMessages().then(() => listener.exited({ code, signal }));
+    });
+  }
+
+  /** False when the channel is closed. */
+  send(message: SupervisorMessage): boolean {
+    if (this.#ended || !this.#child.connected) return false;
+    this.#child.send(message, () => {}); // a failed send is an end that `exit` reports
+    return true;
+  }
+
+  /** Over IPC, which knows of a restart; SIGTERM as well for a stop, which a worker that does not listen yet understands. */
+  askStop(purpose: 'stop' | 'restart'): void {
+    const told = this.send({ type: 'stop', purpose });
+    if (purpose === 'stop' || !told) this.#signal('SIGTERM');
+  }
+
+  /** Asks Node for a diagnostic report, which works while the event loop is blocked. */
+  writeReport(): void {
+    this.#signal('SIGUSR2');
+  }
+
+  kill(): void {
+    this.#signalGroup('SIGKILL');
+    this.#signal('SIGKILL');
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (!this.#ended) this.#child.kill(signal);
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    if (this.pid <= 1) return;
+    try {
+      process.kill(-this.pid, signal);
+    } catch {
+      // ESRCH: nobody is left in the group
+    }
+  }
+
+  #lastMessages(): Promise<void> {
+    if (!this.#child.connected) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LAST_MESSAGES_MS);
+      this.#child.once('disconnect', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+const SETPRIV = '/usr/bin/setpriv';
+
+/** util-linux's setpriv makes the kernel kill the worker with its parent; it becomes the worker by exec, so the pid stays. */
+function withParentGuard(program: string, args: readonly string[]): [string, readonly string[]] {
+  const usable = process.platform === 'linux' && existsSync(SETPRIV) && basename(realpathSync(SETPRIV)) === 'setpriv';
+  return usable ? [SETPRIV, ['--pdeathsig', 'KILL', program, ...args]] : [program, args];
+}
