@@ -1,16 +1,47 @@
 // Splitting: whatever the text, the unit and the format, no part is over the limit and nothing but blanks is lost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { plainText, type Segment } from '../../worker/sdk/message.ts';
+import * as fc from 'fast-check';
 import { render } from '../../worker/outbox/render.ts';
 import { sizeOf, split } from '../../worker/outbox/split.ts';
+import { plainText, type Segment } from '../../worker/sdk/message.ts';
 
-const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', ' ', '\n', '*', '_', '`', '<', '&', '>', '\\', 'é', '漢', '😀', '#', '-', '1', '.'), maxLength: 120, size: 'max' });
+const text = fc.string({
+  unit: fc.constantFrom(
+    'a',
+    'b',
+    ' ',
+    ' ',
+    '\n',
+    '*',
+    '_',
+    '`',
+    '<',
+    '&',
+    '>',
+    '\\',
+    'é',
+    '漢',
+    '😀',
+    '#',
+    '-',
+    '1',
+    '.',
+  ),
+  maxLength: 120,
+  size: 'max',
+});
 const mark = fc.constantFrom('bold' as const, 'italic' as const, 'strike' as const, 'code' as const);
 const segment: fc.Arbitrary<Segment> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('text' as const), text }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('text' as const), text, marks: fc.uniqueArray(mark, { minLength: 1, maxLength: 3 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('text' as const),
+      text,
+      marks: fc.uniqueArray(mark, { minLength: 1, maxLength: 3 }),
+    }),
+  },
   fc.record({ kind: fc.constant('code' as const), text, language: fc.constantFrom('ts', '') }),
   fc.record({ kind: fc.constant('quote' as const), text }),
   fc.record({ kind: fc.constant('link' as const), text, url: fc.webUrl() }),
@@ -20,14 +51,18 @@ const segments = fc.array(segment, { maxLength: 8, size: 'max' });
 const unit = fc.constantFrom('bytes' as const, 'utf16' as const, 'codepoints' as const);
 const format = fc.constantFrom('plain' as const, 'markdown' as const, 'html' as const);
 const limit = fc.integer({ min: 60, max: 400 });
+const limits = fc.record({ limit, unit, render: format });
 
-const isWellFormed = (part: string): boolean => !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(part);
+const isWellFormed = (part: string): boolean =>
+  !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(part);
 const letters = (part: string): string => part.replace(/\s/g, '');
+// A quote sign begins each line of a quote, so there are more of them after a cut.
+const withoutSigns = (part: string): string => letters(part).replaceAll('>', '');
 
 describe('split', () => {
   it('makes no part over the limit, in any unit and format (L1)', () => {
     fc.assert(
-      fc.property(segments, unit, format, limit, (input, unitName, how, most) => {
+      fc.property(segments, limits, (input, { limit: most, unit: unitName, render: how }) => {
         const parts = split(input, { limit: most, unit: unitName, render: how });
 
         assert.ok(parts !== undefined);
@@ -43,7 +78,10 @@ describe('split', () => {
   it('loses no letter of a plain text (L2)', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 12, size: 'max' }), unit, limit, (texts, unitName, most) => {
-        const parts = split(texts.map((each) => ({ kind: 'text', text: each })), { limit: most, unit: unitName, render: 'plain' });
+        const parts = split(
+          texts.map((each) => ({ kind: 'text', text: each })),
+          { limit: most, unit: unitName, render: 'plain' },
+        );
 
         assert.equal(letters((parts ?? []).join('')), letters(texts.join('')));
       }),
@@ -55,19 +93,25 @@ describe('split', () => {
       fc.property(segments, unit, limit, (input, unitName, most) => {
         const parts = split(input, { limit: most, unit: unitName, render: 'plain' }) ?? [];
 
-        // A quote sign begins each line of a quote, so there are more of them after a cut.
-        const withoutSigns = (part: string): string => letters(part).replaceAll('>', '');
         assert.equal(withoutSigns(parts.join('')), withoutSigns(plainText(input)));
       }),
     );
   });
 
   it('closes and opens fences again (K3)', () => {
-    const code = fc.array(fc.string({ unit: fc.constantFrom('x', ' ', '(', '{', '\n', '`'), maxLength: 80, size: 'max' }), { minLength: 1, maxLength: 10, size: 'max' });
+    const code = fc.array(
+      fc.string({ unit: fc.constantFrom('x', ' ', '(', '{', '\n', '`'), maxLength: 80, size: 'max' }),
+      { minLength: 1, maxLength: 10, size: 'max' },
+    );
     fc.assert(
       fc.property(code, unit, limit, (lines, unitName, most) => {
         const source = lines.join('\n');
-        const parts = split([{ kind: 'code', text: source, language: 'ts' }], { limit: most, unit: unitName, render: 'markdown' }) ?? [];
+        const parts =
+          split([{ kind: 'code', text: source, language: 'ts' }], {
+            limit: most,
+            unit: unitName,
+            render: 'markdown',
+          }) ?? [];
 
         for (const part of parts) {
           const [, fence] = /^(`{3,})ts\n/.exec(part) ?? [];
@@ -84,7 +128,10 @@ describe('split', () => {
       fc.property(segments, format, (input, how) => {
         const whole = render(input, how);
 
-        assert.deepEqual(split(input, { limit: 1_000_000, unit: 'utf16', render: how }), whole.trim() === '' ? [] : [whole]);
+        assert.deepEqual(
+          split(input, { limit: 1_000_000, unit: 'utf16', render: how }),
+          whole.trim() === '' ? [] : [whole],
+        );
       }),
     );
   });

@@ -94,7 +94,10 @@ export function compose(content: StoredContent, can: Can, where: Where): readonl
 const refuse = (reason: string): RefusedPart => ({ kind: 'refused', reason });
 const plain = (text: string): Segment => ({ kind: 'text', text });
 
-function placeButtons(buttons: readonly StoredButton[], can: Can): { shown: readonly StoredButton[]; list: readonly (readonly Segment[])[]; menu: readonly string[] | undefined } {
+function placeButtons(
+  buttons: readonly StoredButton[],
+  can: Can,
+): { shown: readonly StoredButton[]; list: readonly (readonly Segment[])[]; menu: readonly string[] | undefined } {
   if (buttons.length <= (can.buttons ?? 0)) return { shown: buttons, list: [], menu: undefined };
   const lines = buttons.map(({ label }, i) => `${i + 1}) ${label.replace(/\s+/g, ' ')}`);
   return { shown: [], list: [[plain(lines.join('\n'))]], menu: buttons.map(({ token }) => token) };
@@ -114,12 +117,23 @@ function placeFiles(files: readonly FileRef[], can: Can, where: Where): PlacedFi
     const url = where.fileUrl?.(file);
     if (can.files !== undefined && file.bytes <= can.files.maxBytes) attached.push(file);
     else if (url !== undefined) links.push([{ kind: 'link', text: file.name, url }]);
-    else refused.push(refuse(can.files === undefined ? `the platform takes no files: ${file.name}` : `${file.name} has ${file.bytes} bytes, the platform takes ${can.files.maxBytes}`));
+    else
+      refused.push(
+        refuse(
+          can.files === undefined
+            ? `the platform takes no files: ${file.name}`
+            : `${file.name} has ${file.bytes} bytes, the platform takes ${can.files.maxBytes}`,
+        ),
+      );
   }
   return { attached, links, refused };
 }
 
-function placeAudience(only: UserRef | undefined, can: Can, where: Where): { prefix: readonly Segment[]; address: Pick<SendPart, 'only' | 'conversation'> } {
+function placeAudience(
+  only: UserRef | undefined,
+  can: Can,
+  where: Where,
+): { prefix: readonly Segment[]; address: Pick<SendPart, 'only' | 'conversation'> } {
   if (only === undefined || where.private) return { prefix: [], address: {} };
   if (can.only === true) return { prefix: [], address: { only } };
   if (where.direct !== undefined) return { prefix: [], address: { conversation: where.direct } };
@@ -136,7 +150,11 @@ function joinBlocks(blocks: readonly (readonly Segment[])[]): readonly Segment[]
   const out: Segment[] = [];
   for (const block of blocks) {
     const last = out.at(-1);
-    const isOnNewLine = last === undefined || last.kind === 'code' || last.kind === 'quote' || (last.kind === 'text' && last.text.endsWith('\n'));
+    const isOnNewLine =
+      last === undefined ||
+      last.kind === 'code' ||
+      last.kind === 'quote' ||
+      (last.kind === 'text' && last.text.endsWith('\n'));
     if (block.length > 0 && !isOnNewLine) out.push(plain('\n'));
     out.push(...block);
   }

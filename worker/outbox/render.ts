@@ -3,8 +3,9 @@
 //   R1  What a person or a plugin wrote as text is shown as written: everything that the format would read as markup is escaped.
 //   R2  Runs with the same marks are one run; marks never enclose blanks at their edges, where platforms do not read them.
 //   R3  A link with a scheme that could run something is text.
-import { plainText, type Mark, type Rich, type Segment } from '../sdk/message.ts';
+
 import type { Can } from '../sdk/adapter.ts';
+import { type Mark, plainText, type Rich, type Segment } from '../sdk/message.ts';
 
 export type Render = Can['text']['render'];
 
@@ -48,7 +49,11 @@ const leadingBreaks = (text: string): number => /^\n*/.exec(text)?.[0].length ??
 function renderSegment(segment: Segment, format: Format): string {
   switch (segment.kind) {
     case 'text':
-      return withMarks(segment.text, MARKS.filter((mark) => segment.marks?.includes(mark)), format);
+      return withMarks(
+        segment.text,
+        MARKS.filter((mark) => segment.marks?.includes(mark)),
+        format,
+      );
     case 'link':
       if (!SAFE_URL.test(segment.url)) return format.escape(plainText([segment]));
       return format.link(segment.text === '' ? segment.url : segment.text, segment.url);
@@ -73,13 +78,15 @@ function mergeRuns(segments: readonly Segment[]): readonly Segment[] {
   for (const segment of segments) {
     const last = merged.at(-1);
     if (segment.kind === 'text' && segment.text === '') continue;
-    if (segment.kind === 'text' && last?.kind === 'text' && sameMarks(last.marks, segment.marks)) merged[merged.length - 1] = { ...last, text: last.text + segment.text };
+    if (segment.kind === 'text' && last?.kind === 'text' && sameMarks(last.marks, segment.marks))
+      merged[merged.length - 1] = { ...last, text: last.text + segment.text };
     else merged.push(segment);
   }
   return merged;
 }
 
-const sameMarks = (a: readonly Mark[] = [], b: readonly Mark[] = []): boolean => MARKS.every((mark) => a.includes(mark) === b.includes(mark));
+const sameMarks = (a: readonly Mark[] = [], b: readonly Mark[] = []): boolean =>
+  MARKS.every((mark) => a.includes(mark) === b.includes(mark));
 const prefixLines = (text: string, prefix: string): string => text.replace(/^/gm, prefix);
 
 const PLAIN: Format = {
@@ -126,7 +133,8 @@ function inlineCode(text: string): string {
 }
 
 const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-const percent = (character: string): string => encodeURIComponent(character).replace(/[()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+const percent = (character: string): string =>
+  encodeURIComponent(character).replace(/[()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
 const TAGS = { bold: 'b', italic: 'i', strike: 's', code: 'code' } as const;
 const HTML: Format = {
@@ -135,7 +143,9 @@ const HTML: Format = {
   link: (text, url) => `<a href="${escapeHtml(url)}">${escapeHtml(text)}</a>`,
   code(text, language) {
     const name = language.replace(/[^\w+#.-]/g, '');
-    return name === '' ? `<pre>${escapeHtml(text)}</pre>` : `<pre><code class="language-${name}">${escapeHtml(text)}</code></pre>`;
+    return name === ''
+      ? `<pre>${escapeHtml(text)}</pre>`
+      : `<pre><code class="language-${name}">${escapeHtml(text)}</code></pre>`;
   },
   quote: (text) => `<blockquote>${escapeHtml(text)}</blockquote>`,
   afterQuote: '\n',

@@ -35,7 +35,10 @@ export function split(segments: readonly Segment[], limits: Limits): readonly st
   let from = 0;
   while (from < flow.letters.length) {
     const piece = takePiece(flow, from, limits);
-    if (piece === undefined) return continueAsText(flow, from, limits, pieces);
+    if (piece === undefined) {
+      const others = splitAsText(flow, from, limits);
+      return others && [...pieces, ...others];
+    }
     if (piece.text !== '') pieces.push(piece.text);
     from = piece.next;
   }
@@ -71,7 +74,12 @@ function slice({ segments, letters, owners }: Flow, from: number, to: number): r
     let end = start;
     while (end < to && owners[end] === owner) end += 1;
     const segment = segments[owner ?? 0];
-    if (segment !== undefined) out.push(segment.kind === 'link' || segment.kind === 'mention' ? segment : { ...segment, text: letters.slice(start, end).join('') });
+    if (segment !== undefined)
+      out.push(
+        segment.kind === 'link' || segment.kind === 'mention'
+          ? segment
+          : { ...segment, text: letters.slice(start, end).join('') },
+      );
     start = end;
   }
   return out;
@@ -139,9 +147,8 @@ function skipBlanks(flow: Flow, cut: number): number {
 }
 
 /** Where what stands here does not fit by itself, its text alone is tried (L3). */
-function continueAsText(flow: Flow, from: number, limits: Limits, pieces: readonly string[]): readonly string[] | undefined {
+function splitAsText(flow: Flow, from: number, limits: Limits): readonly string[] | undefined {
   const [first, ...rest] = slice(flow, from, flow.letters.length);
   if (first === undefined || (first.kind === 'text' && first.marks === undefined)) return undefined;
-  const others = split([{ kind: 'text', text: plainText([first]) }, ...rest], limits);
-  return others === undefined ? undefined : [...pieces, ...others];
+  return split([{ kind: 'text', text: plainText([first]) }, ...rest], limits);
 }

@@ -112,7 +112,10 @@ export interface AdapterDefinition<A extends TProperties> {
   readonly account: A;
   readonly can: Can;
   /** Where the limiter starts; Retry-After wins. */
-  readonly rate?: { readonly perSecond?: number; readonly perConversation?: { readonly count: number; readonly perMs: number } };
+  readonly rate?: {
+    readonly perSecond?: number;
+    readonly perConversation?: { readonly count: number; readonly perMs: number };
+  };
   readonly webhook?: {
     verify(r: RawRequest, account: Values<A>): Verdict;
     parse(r: RawRequest, account: Values<A>): readonly Arrival[];

@@ -1,6 +1,6 @@
 // From a line of chat to arguments: by position, by --name, the rest of the line or a list last. What the words mean is read
 // here; whether they fit is checked by the schema.
-import { check, type Checked } from './check.ts';
+import { type Checked, check } from './check.ts';
 import { isOptional } from './optional.ts';
 
 type Properties = Readonly<Record<string, object>>;
@@ -16,7 +16,8 @@ interface Word {
 export function fromWord(schema: unknown, word: string): unknown {
   const { type, enum: values } = schema as { readonly type?: unknown; readonly enum?: readonly unknown[] };
   if (type === 'integer' || type === 'number') return /^[-+]?\d+(?:\.\d+)?$/.test(word) ? Number(word) : word;
-  if (type === 'boolean') return /^(?:yes|y|true|on|1)$/i.test(word) ? true : /^(?:no|n|false|off|0)$/i.test(word) ? false : word;
+  if (type === 'boolean')
+    return /^(?:yes|y|true|on|1)$/i.test(word) ? true : /^(?:no|n|false|off|0)$/i.test(word) ? false : word;
   if (values !== undefined) return values.find((value) => String(value).toLowerCase() === word.toLowerCase()) ?? word;
   return word;
 }
@@ -62,10 +63,17 @@ const typeOf = (schema: object): unknown => ('type' in schema ? schema.type : un
 const isRest = (schema: object): boolean => 'format' in schema && schema.format === 'svc-rest';
 
 function wordsOf(line: string): readonly Word[] {
-  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => ({ text: match[1] ?? match[2] ?? '', at: match.index, isQuoted: match[1] !== undefined }));
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => ({
+    text: match[1] ?? match[2] ?? '',
+    at: match.index,
+    isQuoted: match[1] !== undefined,
+  }));
 }
 
-function splitNamed(properties: Properties, words: readonly Word[]): { readonly named: Record<string, unknown>; readonly free: readonly Word[] } {
+function splitNamed(
+  properties: Properties,
+  words: readonly Word[],
+): { readonly named: Record<string, unknown>; readonly free: readonly Word[] } {
   const named: Record<string, unknown> = {};
   const free: Word[] = [];
   const queue = [...words];

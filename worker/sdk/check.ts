@@ -7,7 +7,7 @@
 import type { Static, TSchema } from 'typebox';
 import { readDuration } from './duration.ts';
 import { isSecret, secret } from './secret.ts';
-import { validate, type Fault } from './validate.ts';
+import { type Fault, validate } from './validate.ts';
 
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
@@ -25,7 +25,11 @@ export function check(schema: unknown, value: unknown, { open = false }: { reado
   const converted = convert(schema as Json, value, open);
   const at = validate(schema as Json, converted, open ? 'first' : 'all');
   if (at.length === 0) return { ok: true, value: converted };
-  return { ok: false, at, faults: at.map(({ path, message }) => `${path === '' ? 'value' : path.slice(1)}: ${message}`) };
+  return {
+    ok: false,
+    at,
+    faults: at.map(({ path, message }) => `${path === '' ? 'value' : path.slice(1)}: ${message}`),
+  };
 }
 
 /** A foreign value, checked; keys that the schema does not name are dropped. Throws an error with code `schema_mismatch`. */
@@ -76,5 +80,7 @@ function valuesOf({ additionalProperties, patternProperties }: Json): Json | und
   return isObject(pattern) ? pattern : undefined;
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const pick = (value: Json, keys: readonly string[]): Json => Object.fromEntries(keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]])));
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const pick = (value: Json, keys: readonly string[]): Json =>
+  Object.fromEntries(keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]])));

@@ -21,20 +21,30 @@ export function markDefinition<D extends { readonly name: string }>(kind: Defini
 
 /** The mark of a module's default export. Throws an error with code `definition_invalid` that says what to do. */
 export function readDefinition(module: unknown): DefinitionMark {
-  const mark = typeof module === 'object' && module !== null ? (module as Record<symbol, unknown>)[DEFINITION] : undefined;
+  const mark =
+    typeof module === 'object' && module !== null ? (module as Record<symbol, unknown>)[DEFINITION] : undefined;
   if (!isMark(mark)) throw invalid('not a svc definition: export default definePlugin(…)');
   const [major, minor] = mark.sdk;
   const isTaken = major === SDK_VERSION[0] ? minor <= SDK_VERSION[1] : major === SDK_VERSION[0] - 1;
-  if (!isTaken) throw invalid(`needs SDK ${mark.sdk.join('.')}, this svc has ${SDK_VERSION.join('.')}: update ${isNewer(mark.sdk) ? 'svc' : 'the plugin'}`);
+  if (!isTaken)
+    throw invalid(
+      `needs SDK ${mark.sdk.join('.')}, this svc has ${SDK_VERSION.join('.')}: update ${isNewer(mark.sdk) ? 'svc' : 'the plugin'}`,
+    );
   return mark;
 }
 
 /** The error that refuses a definition. */
 export const invalid = (message: string): Error => Object.assign(new Error(message), { code: 'definition_invalid' });
 
-const isNewer = ([major, minor]: DefinitionMark['sdk']): boolean => major > SDK_VERSION[0] || (major === SDK_VERSION[0] && minor > SDK_VERSION[1]);
+const isNewer = ([major, minor]: DefinitionMark['sdk']): boolean =>
+  major > SDK_VERSION[0] || (major === SDK_VERSION[0] && minor > SDK_VERSION[1]);
 
 function isMark(value: unknown): value is DefinitionMark {
   if (typeof value !== 'object' || value === null || !('kind' in value) || !('sdk' in value)) return false;
-  return typeof value.kind === 'string' && Array.isArray(value.sdk) && value.sdk.length === 2 && value.sdk.every(Number.isInteger);
+  return (
+    typeof value.kind === 'string' &&
+    Array.isArray(value.sdk) &&
+    value.sdk.length === 2 &&
+    value.sdk.every(Number.isInteger)
+  );
 }

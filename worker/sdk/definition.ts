@@ -5,7 +5,7 @@ import { invalid, readDefinition } from './definition-mark.ts';
 import type { Parts } from './parts.ts';
 import type { Done, Setup } from './plugin.ts';
 
-export { readDefinition, SDK_VERSION, type DefinitionMark } from './definition-mark.ts';
+export { type DefinitionMark, readDefinition, SDK_VERSION } from './definition-mark.ts';
 
 /** A plugin as `definePlugin` received it; the types of its schemas are gone, the checks are made by the host. */
 export interface PluginDefinition {
@@ -17,7 +17,8 @@ export interface PluginDefinition {
 
 /** Throws `definition_invalid` when the module is not a plugin for this SDK. */
 export function readPlugin(module: unknown): PluginDefinition {
-  if (readDefinition(module).kind !== 'plugin') throw invalid('is an adapter, not a plugin: name it in endpoints of a slot, or export default definePlugin(…)');
+  if (readDefinition(module).kind !== 'plugin')
+    throw invalid('is an adapter, not a plugin: name it in endpoints of a slot, or export default definePlugin(…)');
   const plugin = named(module) as PluginDefinition;
   if (typeof plugin.setup !== 'function') throw invalid('has no setup(p): definePlugin({ name, setup(p) { … } })');
   return plugin;
@@ -25,7 +26,8 @@ export function readPlugin(module: unknown): PluginDefinition {
 
 /** Throws `definition_invalid` when the module is not an adapter for this SDK. */
 export function readAdapter(module: unknown): AdapterDefinition<TProperties> {
-  if (readDefinition(module).kind !== 'adapter') throw invalid('is a plugin, not an adapter: export default defineAdapter(…)');
+  if (readDefinition(module).kind !== 'adapter')
+    throw invalid('is a plugin, not an adapter: export default defineAdapter(…)');
   const adapter = named(module) as AdapterDefinition<TProperties>;
   if (typeof adapter.send !== 'function') throw invalid('has no send(call, link)');
   if (adapter.webhook === undefined && adapter.connect === undefined && adapter.catchUp === undefined) {
@@ -36,6 +38,7 @@ export function readAdapter(module: unknown): AdapterDefinition<TProperties> {
 
 function named(module: unknown): object {
   const { name } = module as { readonly name?: unknown };
-  if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,62}$/.test(name)) throw invalid('needs a name of small letters, digits and dashes');
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,62}$/.test(name))
+    throw invalid('needs a name of small letters, digits and dashes');
   return module as object;
 }

@@ -7,7 +7,8 @@ const LONGEST_MS = 100 * 366 * UNIT_MS.d;
 export function readDuration(text: string): number | undefined {
   if (!/^(?:\d{1,12}[smhd])+$/.test(text)) return undefined;
   let sum = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+)([smhd])/g)) sum += Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  for (const [, count, unit] of text.matchAll(/(\d+)([smhd])/g))
+    sum += Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
   return sum <= LONGEST_MS ? sum : undefined;
 }
 

@@ -63,7 +63,11 @@ export interface Ctx {
    * Calls the outside and stores the result (JSON, up to 64 KiB) before going on; a later attempt gets what was stored. A thrown
    * error is not kept: return expected failures as values. A step name may be used once in a run.
    */
-  once<R>(step: string, call: (o: { readonly key: string; readonly signal: AbortSignal }) => R | Promise<R>, options?: OnceOptions): Promise<Json<R>>;
+  once<R>(
+    step: string,
+    call: (o: { readonly key: string; readonly signal: AbortSignal }) => R | Promise<R>,
+    options?: OnceOptions,
+  ): Promise<Json<R>>;
   get<V>(cell: Cell<V>): Promise<V | undefined>;
   /** Entries in order of their keys. */
   list<V>(state: State<V>, page?: Page): Promise<readonly (readonly [key: string, value: V])[]>;

@@ -1,17 +1,18 @@
 // 'svc': what plugins and adapters import. Stateless functions that make plain marked data; no class is ever tested with instanceof,
 // because the host has its own copy of these files. The only barrel beside `testing/index.ts`: it is the public API.
-export { defineAgentTool, type AgentTool } from './agent-tool.ts';
+
 export {
-  defineAdapter,
   type AdapterDefinition,
   type AdapterModule,
   type Arrival,
   type Can,
   type CommandInfo,
+  defineAdapter,
   type Link,
   type Outgoing,
   type SendResult,
 } from './adapter.ts';
+export { type AgentTool, defineAgentTool } from './agent-tool.ts';
 export { parse } from './check.ts';
 export { showDuration } from './duration.ts';
 export { accountFailed, giveUp, retryLater, userError } from './errors.ts';
@@ -20,7 +21,6 @@ export type { Action, Cell, Counter, Dialog, EventType, State, Task } from './ha
 export type { ChatCtx, Ctx, Json, Logger } from './handler-context.ts';
 export { md } from './markup.ts';
 export {
-  mention,
   type Body,
   type Button,
   type Content,
@@ -31,6 +31,7 @@ export {
   type Mark,
   type Message,
   type MessageRef,
+  mention,
   type Rich,
   type Segment,
   type User,
@@ -39,12 +40,12 @@ export {
 export type { Options } from './options.ts';
 export type { Agents, CommandHelp, Commands, Parts, Workroom } from './parts.ts';
 export {
-  definePlugin,
   type CommandSpec,
   type CronSpec,
   type DialogSpec,
   type DialogStep,
   type Done,
+  definePlugin,
   type Match,
   type PluginModule,
   type PluginSpec,

@@ -5,14 +5,17 @@ import type { Mark, Rich, Segment } from './message.ts';
 
 type Value = string | number | Segment;
 
-const SPAN = /```(\w*)\n([\s\S]*?)```|`([^`]+)`|\*\*([^*]+)\*\*|~~([^~]+)~~|(?<!\w)_([^_]+)_(?!\w)|\[([^\]]+)\]\(([^)\s]+)\)|^> ([^\n]*)/gm;
+const SPAN =
+  /```(\w*)\n([\s\S]*?)```|`([^`]+)`|\*\*([^*]+)\*\*|~~([^~]+)~~|(?<!\w)_([^_]+)_(?!\w)|\[([^\]]+)\]\(([^)\s]+)\)|^> ([^\n]*)/gm;
 // Stands for a value while the markup around it is read; the private-use character is in nobody's markup.
 const HOLE = /\uE000(\d+)\uE001/g;
 const NOT_A_HOLE = /[\uE000\uE001]/g;
 
 /** Text with meaning. Markup is read in the template alone; values are escaped, segments (mentions) are kept. */
 export function md(parts: TemplateStringsArray, ...values: readonly Value[]): Rich {
-  const source = parts.map((part, i) => `${part.replace(NOT_A_HOLE, '')}${i < values.length ? `\uE000${i}\uE001` : ''}`).join('');
+  const source = parts
+    .map((part, i) => `${part.replace(NOT_A_HOLE, '')}${i < values.length ? `\uE000${i}\uE001` : ''}`)
+    .join('');
   return { segments: readSpans(source, values, []) };
 }
 
@@ -42,7 +45,9 @@ function fill(source: string, values: readonly Value[], marks: readonly Mark[]):
   return source.split(HOLE).flatMap((piece, i): readonly Segment[] => {
     const value = i % 2 === 0 ? piece : values[Number(piece)];
     if (typeof value === 'object') return [value];
-    return value === undefined || value === '' ? [] : [{ kind: 'text', text: String(value), ...(marks.length === 0 ? {} : { marks }) }];
+    return value === undefined || value === ''
+      ? []
+      : [{ kind: 'text', text: String(value), ...(marks.length === 0 ? {} : { marks }) }];
   });
 }
 

@@ -24,7 +24,9 @@ export interface Conversation extends ConversationRef {
 }
 
 /** A message of the platform, or one of ours (`sent`) that is perhaps not out yet: the outbox fills in the platform's id. */
-export type MessageRef = { readonly endpoint: string; readonly conversation: string; readonly id: string } | { readonly sent: string };
+export type MessageRef =
+  | { readonly endpoint: string; readonly conversation: string; readonly id: string }
+  | { readonly sent: string };
 
 /** A file by its content; its bytes come through `ctx.readFile`. */
 export interface FileRef {

@@ -9,7 +9,10 @@ export interface Parts {
 }
 
 export interface Workroom {
-  do(command: { readonly kind: string; readonly [field: string]: unknown }): Promise<
+  do(command: {
+    readonly kind: string;
+    readonly [field: string]: unknown;
+  }): Promise<
     { readonly kind: 'accepted'; readonly item: string } | { readonly kind: 'refused'; readonly reason: string }
   >;
 }

@@ -102,13 +102,29 @@ export interface Setup<C, X> {
   readonly log: Logger;
   /** Aborts at retirement, after the last handler: what was not registered through `p` listens here. */
   readonly signal: AbortSignal;
-  command<A extends TProperties = {}>(name: string, spec: CommandSpec<A>, run: (ctx: ChatCtx & X, args: Values<A>) => Reply): void;
+  command<A extends TProperties = {}>(
+    name: string,
+    spec: CommandSpec<A>,
+    run: (ctx: ChatCtx & X, args: Values<A>) => Reply,
+  ): void;
   on<K extends keyof Inbound>(kind: K, match: Match, run: (ctx: ChatCtx & X, event: Inbound[K]) => Reply): void;
   /** What a button does. */
-  action<D extends TProperties>(name: string, spec: Options & { readonly data: D }, run: (ctx: ChatCtx & X, data: Values<D>) => Reply): Action<Values<D>>;
-  dialog<A extends TProperties>(name: string, spec: DialogSpec<A>, run: (ctx: ChatCtx & X, answers: Values<A>) => Reply): Dialog<Partial<Values<A>>>;
+  action<D extends TProperties>(
+    name: string,
+    spec: Options & { readonly data: D },
+    run: (ctx: ChatCtx & X, data: Values<D>) => Reply,
+  ): Action<Values<D>>;
+  dialog<A extends TProperties>(
+    name: string,
+    spec: DialogSpec<A>,
+    run: (ctx: ChatCtx & X, answers: Values<A>) => Reply,
+  ): Dialog<Partial<Values<A>>>;
   /** Work for now or later. */
-  task<D extends TProperties>(name: string, spec: TaskSpec<D>, run: (ctx: Ctx & X, data: Values<D>) => Done): Task<Values<D>>;
+  task<D extends TProperties>(
+    name: string,
+    spec: TaskSpec<D>,
+    run: (ctx: Ctx & X, data: Values<D>) => Done,
+  ): Task<Values<D>>;
   cron(name: string, spec: CronSpec, run: (ctx: Ctx & X, due: number) => Done): void;
   /** POST /webhooks/<slot>/<name>: verified over raw bytes, stored once per delivery id, answered 202, then handled like any item. */
   webhook<S extends TSchema>(
@@ -126,7 +142,11 @@ export interface Setup<C, X> {
   subscribe<D>(event: EventType<D>, run: (ctx: Ctx & X, data: D) => Done): void;
   tool<I extends TProperties, O>(tool: AgentTool<I, O, X>): void;
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  counter<const L extends Record<string, readonly string[]> = {}>(name: string, help: string, labels?: L): Counter<{ -readonly [K in keyof L]: L[K][number] }>;
+  counter<const L extends Record<string, readonly string[]> = {}>(
+    name: string,
+    help: string,
+    labels?: L,
+  ): Counter<{ -readonly [K in keyof L]: L[K][number] }>;
   state<S extends TSchema>(name: string, spec: StateSpec<S>): State<Static<S>>;
   /** Opened at activation (failing keeps the old generation), closed in reverse. */
   resource<R>(name: string, open: (signal: AbortSignal) => Promise<R>, close: (resource: R) => Done): () => R;
@@ -146,6 +166,8 @@ export interface PluginModule {
   readonly name: string;
 }
 
-export function definePlugin<C extends TProperties = {}, const U extends keyof Parts = never>(plugin: PluginSpec<C, U>): PluginModule {
+export function definePlugin<C extends TProperties = {}, const U extends keyof Parts = never>(
+  plugin: PluginSpec<C, U>,
+): PluginModule {
   return markDefinition('plugin', plugin);
 }

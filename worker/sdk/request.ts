@@ -23,4 +23,7 @@ export interface HttpAnswer {
 }
 
 /** What a verifier says of a request. `handshake`: the platform asks whether we are there; answered at once, nothing is stored. */
-export type Verdict = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'handshake'; readonly answer: HttpAnswer };
+export type Verdict =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'handshake'; readonly answer: HttpAnswer };

@@ -14,7 +14,9 @@ export async function sendResult(response: Response, message?: (json: unknown) =
   if (isAccountRefused(response)) throw refusedAccount(response.status);
   if (response.status === 429 || response.status >= 500) return { kind: 'later', afterMs: retryAfterMs(response) };
   if (!response.ok) return { kind: 'refused', reason: `the platform answered ${response.status}` };
-  return message === undefined || response.status === 204 ? { kind: 'sent' } : { kind: 'sent', ...(await readId(response, message)) };
+  return message === undefined || response.status === 204
+    ? { kind: 'sent' }
+    : { kind: 'sent', ...(await readId(response, message)) };
 }
 
 // The platform has taken the message: an answer that cannot be read costs us its id, and must not send it a second time.
@@ -29,12 +31,14 @@ async function readId(response: Response, message: (json: unknown) => string): P
 /** The checked body of a good answer. Throws `accountFailed` at 401 and 403, otherwise an error with code `http_<status>`. */
 export async function readJson<S extends TSchema>(response: Response, schema: S): Promise<Static<S>> {
   if (isAccountRefused(response)) throw refusedAccount(response.status);
-  if (!response.ok) throw Object.assign(new Error(`the platform answered ${response.status}`), { code: `http_${response.status}` });
+  if (!response.ok)
+    throw Object.assign(new Error(`the platform answered ${response.status}`), { code: `http_${response.status}` });
   return parse(schema, await response.json());
 }
 
 const isAccountRefused = ({ status }: Response): boolean => status === 401 || status === 403;
-const refusedAccount = (status: number): Error => accountFailed(`the platform answered ${status}`, 'renew the token in .env and reload');
+const refusedAccount = (status: number): Error =>
+  accountFailed(`the platform answered ${status}`, 'renew the token in .env and reload');
 
 /** Retry-After in its two forms, seconds and date. */
 function retryAfterMs(response: Response): number {

@@ -1,14 +1,28 @@
 // Schemas of arguments, configuration, state and foreign payloads: plain JSON Schema at run time, TypeBox gives the types alone.
 // Importing TypeBox costs a plugin over 130 ms of start; schemas made by it are taken as well.
-import type { Static, TArray, TBoolean, TEnum, TInteger, TNumber, TObject, TOptional, TProperties, TRecord, TSchema, TString, TUnsafe } from 'typebox';
+import type {
+  Static,
+  TArray,
+  TBoolean,
+  TEnum,
+  TInteger,
+  TNumber,
+  TObject,
+  TOptional,
+  TProperties,
+  TRecord,
+  TSchema,
+  TString,
+  TUnsafe,
+} from 'typebox';
 import type { ConversationRef, MessageRef, UserRef } from './message.ts';
 import { isOptional, markOptional } from './optional.ts';
 import type { Secret } from './secret.ts';
 
-export { check, parse, type Checked } from './check.ts';
-export type { Fault } from './validate.ts';
 export { fromWord, readArguments, usage } from './chat-line.ts';
+export { type Checked, check, parse } from './check.ts';
 export { readDuration, showDuration } from './duration.ts';
+export type { Fault } from './validate.ts';
 
 /** The values that an object of these properties holds. */
 export type Values<P extends TProperties> = Static<TObject<P>>;

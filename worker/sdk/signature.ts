@@ -19,10 +19,14 @@ export interface HmacOptions {
 }
 
 /** `ok`, or `refused` with a reason that gives nothing away. */
-export function verifyHmac(request: RawRequest, { signature, secrets, signed = request.body, at }: HmacOptions): Verdict {
+export function verifyHmac(
+  request: RawRequest,
+  { signature, secrets, signed = request.body, at }: HmacOptions,
+): Verdict {
   if (signature === undefined) return { kind: 'refused', reason: 'no signature' };
   if (!/^[0-9a-f]{64}$/i.test(signature)) return { kind: 'refused', reason: 'malformed signature' };
-  if (at !== undefined && !(Math.abs(request.receivedAt - at) <= TOLERANCE_MS)) return { kind: 'refused', reason: 'too old' };
+  if (at !== undefined && !(Math.abs(request.receivedAt - at) <= TOLERANCE_MS))
+    return { kind: 'refused', reason: 'too old' };
 
   const given = Buffer.from(signature, 'hex');
   let matches = 0;

@@ -14,13 +14,20 @@ type Json = Readonly<Record<string, unknown>>;
 type Kind = 'duration' | 'secret' | 'user' | 'conversation' | 'message';
 
 const text = { type: 'string', minLength: 1 };
-const fields = (...required: readonly string[]): AnySchemaObject => ({ type: 'object', properties: Object.fromEntries(required.map((key) => [key, text])), required });
+const fields = (...required: readonly string[]): AnySchemaObject => ({
+  type: 'object',
+  properties: Object.fromEntries(required.map((key) => [key, text])),
+  required,
+});
 /** What a value of ours looks like once it is converted. */
 const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: AnySchemaObject }>> = {
   duration: { is: 'a duration like 10m or 1h30m', schema: { type: 'integer', minimum: 0 } },
   secret: { is: 'a secret', schema: {} },
   user: { is: 'a user {endpoint, id}', schema: fields('endpoint', 'id') },
-  conversation: { is: 'a conversation {endpoint, id}', schema: { allOf: [fields('endpoint', 'id'), { type: 'object', properties: { thread: text } }] } },
+  conversation: {
+    is: 'a conversation {endpoint, id}',
+    schema: { allOf: [fields('endpoint', 'id'), { type: 'object', properties: { thread: text } }] },
+  },
   message: {
     is: 'a message {endpoint, conversation, id}',
     schema: { anyOf: [fields('sent'), fields('endpoint', 'conversation', 'id')] },
@@ -50,7 +57,10 @@ export function validate(schema: Json, value: unknown, mode: 'all' | 'first'): r
 
 // A plugin without configuration or a command without arguments loads nothing.
 const isEmpty = (schema: Json, value: unknown): boolean =>
-  isObject(schema['properties']) && Object.keys(schema['properties']).length === 0 && isObject(value) && Object.keys(value).length === 0;
+  isObject(schema['properties']) &&
+  Object.keys(schema['properties']).length === 0 &&
+  isObject(value) &&
+  Object.keys(value).length === 0;
 
 function validatorOf(schema: Json, mode: keyof Validators): ValidateFunction {
   // Callers wrap the same properties in a new object each time: these are the key then.
@@ -70,8 +80,12 @@ function load(mode: keyof Validators): Ajv2020 {
   const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats');
   const ajv = new Engine({ strict: true, allErrors: mode === 'all', verbose: true, allowUnionTypes: true });
   const kinds = new Map(Object.entries(KINDS).map(([kind, { schema }]) => [kind, ajv.compile(schema)]));
-  ajv.addKeyword({ keyword: 'svcKind', validate: (kind: Kind, value: unknown) => (kind === 'secret' ? isSecret(value) : kinds.get(kind)?.(value) === true) });
-  return addFormats.default(ajv) as unknown as Ajv2020;
+  ajv.addKeyword({
+    keyword: 'svcKind',
+    validate: (kind: Kind, value: unknown) => (kind === 'secret' ? isSecret(value) : kinds.get(kind)?.(value) === true),
+  });
+  addFormats.default(ajv);
+  return ajv;
 }
 
 /** The same schema as Ajv takes it: our kinds as a keyword, required keys listed, other keys refused. */
@@ -79,10 +93,15 @@ function explicit(schema: Json): AnySchemaObject {
   const { format, '~optional': _mark, ...rest } = schema;
   const kind = /^svc-(duration|secret|user|conversation|message)$/.exec(String(format))?.[1];
   if (kind !== undefined) return { svcKind: kind };
-  const out: Record<string, unknown> = { ...rest, ...(format === undefined || format === 'svc-rest' ? {} : { format }) };
+  const out: Record<string, unknown> = {
+    ...rest,
+    ...(format === undefined || format === 'svc-rest' ? {} : { format }),
+  };
   for (const key of ['items', 'additionalProperties', 'not']) if (isObject(out[key])) out[key] = explicit(out[key]);
-  for (const key of ['anyOf', 'oneOf', 'allOf', 'prefixItems']) if (Array.isArray(out[key])) out[key] = out[key].map((part: Json) => explicit(part));
-  if (isObject(out['patternProperties'])) out['patternProperties'] = mapValues(out['patternProperties'] as Readonly<Record<string, Json>>, explicit);
+  for (const key of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+    if (Array.isArray(out[key])) out[key] = out[key].map((part: Json) => explicit(part));
+  if (isObject(out['patternProperties']))
+    out['patternProperties'] = mapValues(out['patternProperties'] as Readonly<Record<string, Json>>, explicit);
   if (!isObject(out['properties'])) return out;
   const properties = out['properties'] as Readonly<Record<string, Json>>;
   return {
@@ -93,15 +112,28 @@ function explicit(schema: Json): AnySchemaObject {
   };
 }
 
-function describe({ keyword, instancePath, params, parentSchema = {}, message = 'does not fit', data }: ErrorObject): Fault {
+function describe({
+  keyword,
+  instancePath,
+  params,
+  parentSchema = {},
+  message = 'does not fit',
+  data,
+}: ErrorObject): Fault {
   const at = (key: unknown): string => `${instancePath}/${String(key).replace(/~/g, '~0').replace(/\//g, '~1')}`;
   if (keyword === 'required') return { path: at(params['missingProperty']), message: 'missing' };
   if (keyword === 'additionalProperties') {
     const known = Object.keys((parentSchema['properties'] as object | undefined) ?? {});
-    return { path: at(params['additionalProperty']), message: known.length === 0 ? 'unknown, expected no keys' : `unknown, expected one of ${known.join(', ')}` };
+    return {
+      path: at(params['additionalProperty']),
+      message: known.length === 0 ? 'unknown, expected no keys' : `unknown, expected one of ${known.join(', ')}`,
+    };
   }
   const expected = expectation(keyword, params, parentSchema) ?? message;
-  return { path: instancePath, message: `expected ${expected}${parentSchema['svcKind'] === 'secret' ? '' : got(data)}` };
+  return {
+    path: instancePath,
+    message: `expected ${expected}${parentSchema['svcKind'] === 'secret' ? '' : got(data)}`,
+  };
 }
 
 function expectation(keyword: string, params: Json, schema: Json): string | undefined {
@@ -110,7 +142,10 @@ function expectation(keyword: string, params: Json, schema: Json): string | unde
     case 'svcKind':
       return KINDS[schema['svcKind'] as Kind].is;
     case 'type':
-      return [params['type']].flat().map((type) => TYPES[String(type)] ?? String(type)).join(' or ');
+      return [params['type']]
+        .flat()
+        .map((type) => TYPES[String(type)] ?? String(type))
+        .join(' or ');
     case 'enum':
       return `one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`;
     case 'const':
@@ -134,14 +169,27 @@ function expectation(keyword: string, params: Json, schema: Json): string | unde
   }
 }
 
-const TYPES: Readonly<Record<string, string>> = { string: 'text', integer: 'a whole number', number: 'a number', boolean: 'yes or no', array: 'a list', object: 'an object', null: 'nothing' };
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'yes or no',
+  array: 'a list',
+  object: 'an object',
+  null: 'nothing',
+};
 
 /** What there was instead, when it is short enough to say. */
 function got(value: unknown): string {
-  const shown = isObject(value) ? 'an object' : Array.isArray(value) ? `a list of ${value.length}` : JSON.stringify(value);
+  const shown = isObject(value)
+    ? 'an object'
+    : Array.isArray(value)
+      ? `a list of ${value.length}`
+      : JSON.stringify(value);
   return shown === undefined || shown.length > 60 ? '' : `, got ${shown}`;
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const mapValues = <V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));

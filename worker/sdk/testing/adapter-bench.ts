@@ -1,0 +1,75 @@
+// One account of an adapter, wired as the host wires it: verify, parse, store once per delivery id, then answer.
+import type { AdapterModule, Arrival, Link, Outgoing, SendResult } from '../adapter.ts';
+import { check } from '../check.ts';
+import { readAdapter } from '../definition.ts';
+import type { HttpAnswer, RawRequest } from '../request.ts';
+
+export interface Bench {
+  /** What the host would have: each delivery once, without the adapter's own messages. */
+  readonly stored: readonly Arrival[];
+  readonly cursor: string | undefined;
+  readonly logs: readonly unknown[];
+  /** A request to the adapter's webhook. */
+  deliver(request: RawRequest): Promise<HttpAnswer>;
+  send(call: Outgoing): Promise<SendResult>;
+  /** The endpoint comes up: pulls what came after the cursor. */
+  catchUp(): Promise<void>;
+  /** Aborts `link.signal`. */
+  stop(): void;
+}
+
+/** Throws when the account does not fit the adapter's schema. */
+export function adapterBench(adapter: AdapterModule, account: Record<string, unknown>): Bench {
+  const definition = readAdapter(adapter);
+  const checked = check({ type: 'object', properties: definition.account }, account);
+  if (!checked.ok) throw new Error(`account: ${checked.faults.join('; ')}`);
+  const settings = checked.value as Record<string, unknown>;
+
+  const abort = new AbortController();
+  const stored = new Map<string, Arrival>();
+  const logs: unknown[] = [];
+  let cursor: string | undefined;
+  const line = (fields: object | string, message?: string): void => void logs.push([fields, message]);
+  const keep = (arrivals: readonly Arrival[]): void => {
+    // As it is stored: what JSON does not keep is gone.
+    for (const arrival of arrivals)
+      if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
+  };
+  const link = (): Link<Record<string, unknown>> => ({
+    account: settings,
+    endpoint: 'bench',
+    signal: abort.signal,
+    cursor,
+    log: { debug: line, info: line, warn: line, error: line },
+    online: () => {},
+    receive: async (arrivals, next) => {
+      keep(arrivals);
+      cursor = next ?? cursor;
+    },
+  });
+
+  return {
+    get stored() {
+      return [...stored.values()].filter(({ user }) => user.self !== true);
+    },
+    get cursor() {
+      return cursor;
+    },
+    logs,
+    async deliver(request) {
+      const verdict = definition.webhook?.verify(request, settings) ?? { kind: 'refused', reason: 'no webhook' };
+      if (verdict.kind === 'refused') return { status: 401 };
+      if (verdict.kind === 'handshake') return verdict.answer;
+      try {
+        keep(definition.webhook?.parse(request, settings) ?? []);
+      } catch {
+        // Verified but not understood: kept for an operator, and acknowledged, or the platform would send it for days.
+        return { status: 202, json: { parked: true } };
+      }
+      return { status: 200 };
+    },
+    send: async (call) => definition.send(call, link()),
+    catchUp: async () => definition.catchUp?.(link()),
+    stop: () => abort.abort(),
+  };
+}

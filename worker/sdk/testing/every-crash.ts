@@ -1,0 +1,45 @@
+// A story, told once, and again with a kill at each point that it passed.
+import type { TestBot } from './test-bot.ts';
+
+/** A bot that can be told to die at the n-th point it passes. */
+export interface Killable extends TestBot {
+  killAt(passes: readonly number[]): void;
+}
+
+/**
+ * Runs the story, then again with a kill at each point it passed: received, stored, attempt, called:<step>, kept:<step>, decided,
+ * committed, sending, posted, sent. `check` must hold every time; `point` says where the kill was.
+ */
+export async function everyCrash<B extends TestBot>(
+  make: () => Promise<B>,
+  story: (bot: B) => Promise<void>,
+  check: (bot: B, point: string) => void | Promise<void>,
+): Promise<void> {
+  const points = await tell(make, story, (bot) => check(bot, 'none'));
+  for (const [index, point] of points.entries()) {
+    await tell(
+      async () => {
+        const bot = await make();
+        (bot as B & Partial<Killable>).killAt?.([index]);
+        return bot;
+      },
+      story,
+      (bot) => check(bot, `${index}: ${point}`),
+    );
+  }
+}
+
+async function tell<B extends TestBot>(
+  make: () => Promise<B>,
+  story: (bot: B) => Promise<void>,
+  check: (bot: B) => void | Promise<void>,
+): Promise<readonly string[]> {
+  const bot = await make();
+  try {
+    await story(bot);
+    await check(bot);
+    return [...bot.points];
+  } finally {
+    await bot.stop();
+  }
+}

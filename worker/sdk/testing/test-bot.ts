@@ -1,0 +1,54 @@
+// A whole bot in memory.
+import type { Arrival, Can } from '../adapter.ts';
+import type { PluginModule } from '../plugin.ts';
+import type { HeaderMap, HttpAnswer } from '../request.ts';
+
+export interface TestBotOptions {
+  /** Keys of plugins.<slot>, the same for each slot. */
+  readonly config?: Record<string, unknown>;
+  /** What the fake platform lacks or limits; otherwise it has everything. */
+  readonly can?: Partial<Can>;
+  /** Parts of the host that plugins name in `uses`. */
+  readonly parts?: Record<string, unknown>;
+  /** Default 2026-01-01T12:00:00Z. */
+  readonly startAt?: string;
+}
+
+export interface Person {
+  says(text: string, o?: { readonly delivery?: string; readonly addressed?: boolean }): Promise<void>;
+  /** The newest button there whose label begins so. */
+  presses(label: string): Promise<void>;
+}
+
+export interface TestBot {
+  /** `advance` stops at each moment at which something is due. */
+  readonly clock: { now(): number; advance(by: string | number): Promise<void> };
+  help(): string;
+  /** Items that ended as dead letters. */
+  dead(): string[];
+  stop(): Promise<void>;
+  person(name: string, o?: { readonly in?: string; readonly admin?: boolean }): Person;
+  /** What an adapter would hand in; a redelivery has the same id. */
+  arrive(arrival: Arrival): Promise<void>;
+  /** A request to a webhook of a plugin, `<slot>/<name>`. */
+  post(path: string, request: { readonly headers?: HeaderMap; readonly body: string }): Promise<HttpAnswer>;
+  /** Tools and routes, by capability id. */
+  call(capability: string, input: unknown): Promise<unknown>;
+  due(slot: string, cron: string, at: number): Promise<void>;
+  /** What people see there now, edits applied, oldest first. */
+  shown(conversation: string): string[];
+  /** Points passed in this bot's life, in order. */
+  readonly points: string[];
+  readonly logs: unknown[];
+  /** A new process on the same disk, perhaps with other code. */
+  restart(plugin?: PluginModule): Promise<void>;
+  /** SIGKILL at that point's next pass, then a restart. */
+  crashAfter(point: string): void;
+}
+
+export async function testBot(
+  _plugins: PluginModule | Record<string, PluginModule>,
+  _options: TestBotOptions = {},
+): Promise<TestBot> {
+  throw new Error('not there yet');
+}
