@@ -65,13 +65,13 @@ export function loadConfig({ project, mode, environment }: LoadOptions): LoadedC
   const yaml = readFile(paths.config);
   const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode });
   const checked = check(resolved, { mode, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1' });
-  refuse([...yaml.findings, ...checked.findings], yaml.places);
+  refuse([...yaml.findings, ...checked.findings], yaml);
   const value = named(resolved.value as Record<string, unknown>, paths);
   return {
     config: freeze(wrapSecrets(value, configSchema)) as Config,
     mode,
     version: versionOf(value, resolved.references),
-    warnings: [...variables.warnings, ...resolved.warnings, ...checked.warnings.map((finding) => warningLine(finding, yaml.places))],
+    warnings: [...variables.warnings, ...resolved.warnings, ...checked.warnings.map((finding) => warningLine(finding, placesOf(yaml)))],
     secrets: [...resolved.secrets],
     environment: variables.values,
     origin: variables.origin,
@@ -86,13 +86,13 @@ function readFile(path: string): YamlTree {
   const read = readSmallFile(path);
   if (read.kind === 'text') {
     const yaml = readYaml(read.text);
-    if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value)) refuse([{ path: '', message: 'must hold keys, like http:' }], yaml.places);
+    if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value)) refuse([{ path: '', message: 'must hold keys, like http:' }], yaml);
     // A text that is not valid YAML has no keys to judge.
-    if (!isRecord(yaml.value) || yaml.findings.some(({ path: at }) => at === '')) refuse(yaml.findings, yaml.places);
+    if (!isRecord(yaml.value) || yaml.findings.some(({ path: at }) => at === '')) refuse(yaml.findings, yaml);
     return yaml;
   }
   const message = read.kind === 'absent' ? 'is not there; `svc init` makes one' : read.reason;
-  return refuse([{ path: '', message }], new Map()) ?? { value: {}, findings: [], places: new Map() };
+  return refuse([{ path: '', message }], { places: new Map() }) ?? { value: {}, findings: [], places: new Map() };
 }
 
 function check(resolved: Resolved, { mode, anyPort }: { readonly mode: Mode; readonly anyPort: boolean }): { findings: readonly Finding[]; warnings: readonly Finding[] } {
@@ -114,30 +114,37 @@ function giveSecret(tree: unknown, path: string): void {
 }
 
 /** Throws when there is anything to tell. */
-function refuse(findings: readonly Finding[], places: ReadonlyMap<string, Place>): undefined {
+function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>): undefined {
   if (findings.length === 0) return undefined;
-  const faults = findings.map((finding) => locate(finding, places)).sort((a, b) => a.line - b.line || a.column - b.column);
+  const faults = findings.map((finding) => locate(finding, placesOf(yaml))).sort((a, b) => a.line - b.line || a.column - b.column);
   throw configError(faults, findings.every(({ secret }) => secret === true) ? 'secret_invalid' : 'config_invalid');
 }
 
+/** Who knows where a path stands in the file. */
+interface Places {
+  position(path: string): Place | undefined;
+}
+
 /** A finding at its own place, or at that of the nearest key around it. */
-export function locate({ path, message, suggestion, place }: Finding, places: ReadonlyMap<string, Place>): ConfigFault {
+export function locate({ path, message, suggestion, place }: Finding, places: Places): ConfigFault {
   const { line, column } = place ?? placeOf(path, places);
   return { file: CONFIG_FILE, line, column, path, message, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-function placeOf(path: string, places: ReadonlyMap<string, Place>): Place {
+function placeOf(path: string, places: Places): Place {
   for (let at = path; at !== ''; at = parentOf(at)) {
-    const place = places.get(at);
+    const place = places.position(at);
     if (place !== undefined) return place;
   }
   return { line: 1, column: 1 };
 }
 
-function warningLine(finding: Finding, places: ReadonlyMap<string, Place>): string {
+function warningLine(finding: Finding, places: Places): string {
   const { line, column } = locate(finding, places);
   return `${CONFIG_FILE}:${line}:${column} ${dotted(finding.path)} ${finding.message}`;
 }
+
+const placesOf = ({ places }: Pick<YamlTree, 'places'>): Places => ({ position: (path) => places.get(path) });
 
 /** `host.name` is the name of the package, or of the folder, where it is not given. */
 function named(value: Record<string, unknown>, paths: { readonly project: string; readonly packageJson: string }): Record<string, unknown> {

@@ -1,0 +1,43 @@
+// The effective configuration as it may be shown: every value with its source, secrets as the reference that the file holds.
+//
+//   V1  A secret, and whatever a plugin gets from the environment, is shown as it is written: `${NAME}`.
+//   V2  A text of a plugin under a key that looks like a secret is masked, though a correct file has none.
+//   V3  What is shown, written to a file, is a configuration with the same effective values.
+import { SECRET_MASK, Secret } from '../secret.ts';
+import { lastOf, pointerTo } from './fault.ts';
+import { isRecord } from './json-schema.ts';
+import type { LoadedConfig, ValueSource } from './load.ts';
+import { looksSecret } from './resolve.ts';
+
+export interface EffectiveValue {
+  readonly path: string;
+  readonly value: string | number | boolean | readonly never[] | Readonly<Record<string, never>>;
+  readonly source: ValueSource;
+  /** Variables that the value is made of. */
+  readonly variables: readonly string[];
+}
+
+/** The configuration as plain data without secrets. */
+export function maskedConfig(loaded: LoadedConfig): Readonly<Record<string, unknown>> {
+  return masked(loaded, loaded.config, '') as Readonly<Record<string, unknown>>;
+}
+
+/** Its single values in order, each with its source. Empty groups and lists are values too. */
+export function effectiveValues(loaded: LoadedConfig): readonly EffectiveValue[] {
+  const leaves = (value: unknown, path: string): EffectiveValue[] => {
+    const inner = isRecord(value) ? Object.entries(value) : Array.isArray(value) ? value.map((item, index) => [index, item] as const) : [];
+    if (inner.length > 0) return inner.flatMap(([key, deeper]) => leaves(deeper, pointerTo(path, key)));
+    return [{ path, value: value as EffectiveValue['value'], source: loaded.source(path), variables: loaded.references.get(path)?.names ?? [] }];
+  };
+  return leaves(maskedConfig(loaded), '');
+}
+
+function masked(loaded: LoadedConfig, value: unknown, path: string): unknown {
+  const reference = loaded.references.get(path);
+  if (value instanceof Secret) return reference?.text ?? SECRET_MASK;
+  if (reference !== undefined && path.startsWith('/plugins/')) return reference.text;
+  if (typeof value === 'string') return path.startsWith('/plugins/') && looksSecret(lastOf(path)) ? SECRET_MASK : value.replaceAll('${', '$${');
+  if (Array.isArray(value)) return value.map((item, index) => masked(loaded, item, pointerTo(path, index)));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(loaded, inner, pointerTo(path, key))]));
+}

@@ -1,0 +1,122 @@
+// The keys of a plugin's slot or of an account, checked against the plugin's own schema once its definition is known.
+//
+//   P1  A value that is one reference takes the type that the schema asks for.
+//   P2  A secret is one reference without a default; it becomes a masked value, and its text is given back for redaction.
+//   P3  Faults have the line and column of the file. No message holds a value of the environment or a secret.
+//
+// Whether a value fits is said by the SDK's own check, handed in, so that one set of rules holds for tests of plugins and for the host.
+import { unknownKey, valueAt, schemaAt } from './explain.ts';
+import { type ConfigFault, type Finding, lastOf, parentOf, pointerTo } from './fault.ts';
+import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
+import { type LoadedConfig, locate } from './load.ts';
+import { readAs, readReferences } from './references.ts';
+
+/** The SDK's `check`: the converted value, or what is wrong where. */
+export type CheckValue = (
+  schema: unknown,
+  value: unknown,
+) => { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly at: readonly { readonly path: string; readonly message: string }[] };
+
+export interface PluginKeys {
+  /** The definition's properties: a schema by key. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** The slot (`loaded.config.plugins.irc`) or account as it was loaded; the host's own keys in it are left out. */
+  readonly value: unknown;
+  readonly check: CheckValue;
+}
+
+export type CheckedKeys =
+  | {
+      readonly ok: true;
+      /** Every key of the schema, defaults filled in, durations in milliseconds, secrets masked. */
+      readonly value: Readonly<Record<string, unknown>>;
+      /** Texts of the secrets, for redaction. */
+      readonly secrets: readonly string[];
+    }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+const SLOT_KEYS = ['use', 'enabled', 'endpoints'];
+const ENDPOINT_KEYS = ['id', 'enabled'];
+
+/** `pointer` is where the value stands: `/plugins/irc` or `/plugins/irc/endpoints/0`. */
+export function checkPluginKeys(loaded: LoadedConfig, pointer: string, { properties, value, check }: PluginKeys): CheckedKeys {
+  const schema = { type: 'object', properties, additionalProperties: false } as JsonSchema;
+  const hostKeys = /\/endpoints\/\d+$/.test(pointer) ? ENDPOINT_KEYS : SLOT_KEYS;
+  const own = Object.fromEntries(Object.entries(isRecord(value) ? value : {}).filter(([key]) => Object.hasOwn(properties, key) || !hostKeys.includes(key)));
+  const reader = new KeyReader(loaded, pointer);
+  const typed = reader.read(own, schema, '');
+  const checked = check(schema, typed);
+  const findings = [...reader.findings, ...(checked.ok ? [] : checked.at).filter(({ path }) => !reader.isFaulty(path)).map((fault) => worded(fault, { schema, typed, loaded, pointer }))];
+  if (findings.length > 0 || !checked.ok) return { ok: false, faults: findings.map((finding) => locate({ ...finding, path: pointer + finding.path }, loaded)) };
+  return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets: reader.secrets };
+}
+
+/** Values of the environment as their schema wants them, and the rule of secrets. Paths are below the pointer. */
+class KeyReader {
+  readonly findings: Finding[] = [];
+  readonly secrets: string[] = [];
+  readonly #loaded: LoadedConfig;
+  readonly #pointer: string;
+
+  constructor(loaded: LoadedConfig, pointer: string) {
+    this.#loaded = loaded;
+    this.#pointer = pointer;
+  }
+
+  isFaulty(path: string): boolean {
+    return this.findings.some((finding) => finding.path === path);
+  }
+
+  read(value: unknown, schema: JsonSchema | undefined, path: string): unknown {
+    if (schema?.format === 'svc-secret') return this.#secret(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => this.read(item, schema?.items, pointerTo(path, index)));
+    if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.read(inner, schemaOfKey(schema, key), pointerTo(path, key))]));
+    return typeof value === 'string' ? this.#typed(value, schema, path) : value;
+  }
+
+  #typed(value: string, schema: JsonSchema | undefined, path: string): unknown {
+    const reference = this.#loaded.references.get(this.#pointer + path);
+    if (reference === undefined || schema === undefined) return value;
+    const missing = this.#loaded.unset.get(this.#pointer + path);
+    if (missing !== undefined) return this.#fault({ path, message: `needs the variable ${missing}, which is not set` });
+    if (!reference.whole) return value;
+    const typed = readAs(schema.type, value);
+    return typed ?? this.#fault({ path, message: `must be ${expectation(schema)}; the value of ${reference.names[0] ?? ''} does not read as one` });
+  }
+
+  #secret(value: unknown, path: string): unknown {
+    if (typeof value !== 'string') return value;
+    const reference = this.#loaded.references.get(this.#pointer + path);
+    const read = reference === undefined ? undefined : readReferences(reference.text);
+    const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
+    if (typeof part !== 'object') return this.#fault({ path, message: 'must be a reference like ${NAME}, not the secret itself', secret: true });
+    if (part.fallback !== undefined) return this.#fault({ path, message: 'must be a reference without a default', secret: true });
+    if (value === '') return this.#fault({ path, message: `is empty: ${part.name} has no value`, secret: true });
+    this.secrets.push(value);
+    return value;
+  }
+
+  #fault(finding: Finding): undefined {
+    this.findings.push(finding);
+    return undefined;
+  }
+}
+
+interface Wording {
+  readonly schema: JsonSchema;
+  readonly typed: unknown;
+  readonly loaded: LoadedConfig;
+  readonly pointer: string;
+}
+
+/** The check's fault in the words of the configuration: the nearest key, what was expected, no value of the environment. */
+function worded({ path, message }: { path: string; message: string }, { schema, typed, loaded, pointer }: Wording): Finding {
+  const group = schemaAt(schema, parentOf(path));
+  const wanted = schemaAt(schema, path);
+  if (path !== '' && wanted === undefined && group?.properties !== undefined) {
+    const { suggestion, ...finding } = unknownKey(path, group, undefined);
+    return suggestion === undefined ? finding : { ...finding, suggestion: [...parentOf(pointer + path).split('/').slice(1), lastOf(`/${suggestion.replaceAll('.', '/')}`)].join('.') };
+  }
+  if (valueAt(typed, path) === undefined) return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
+  return loaded.references.has(pointer + path) ? { path, message: `must be ${expectation(wanted ?? {})}` } : { path, message };
+}

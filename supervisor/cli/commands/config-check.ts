@@ -1,0 +1,46 @@
+// `svc config check`: reads svc.config.yml and .env as a start would, and tells every fault. Nothing is started or written.
+//
+// The keys of plugins are judged by their own schemas when a host assembles them: `svc runtime start --once --mode test` does.
+import { type ConfigFault, faultLine } from '../../../shared/config/fault.ts';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { MODES, type Mode } from '../../../shared/config/mode.ts';
+import { EXIT } from '../../../shared/exit-codes.ts';
+import { CONFIG_FILE } from '../../../shared/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Command, CommandContext } from '../command.ts';
+
+export const command: Command = {
+  noun: 'config',
+  verb: 'check',
+  summary: 'Checks svc.config.yml and .env, and tells every fault with its line',
+  options: [{ flags: '--mode <mode>', description: 'As a start in development, production or test would see it', default: 'production' }],
+  examples: ['svc config check', 'svc config check --mode development --json'],
+  async run(context, _args, options) {
+    const project = context.project();
+    try {
+      const loaded = loadConfig({ project, mode: modeOf(options['mode']), environment: context.env });
+      context.print.json({ ok: true, file: loaded.file, version: loaded.version, faults: [], warnings: loaded.warnings });
+      for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+      context.print.text(context.print.color.good(`${CONFIG_FILE} is valid (${loaded.version.slice(0, 19)})`));
+      return EXIT.ok;
+    } catch (error) {
+      return refused(error, context);
+    }
+  },
+};
+
+/** The mode that an option names. Throws `usage`. */
+export function modeOf(value: unknown): Mode {
+  const mode = MODES.find((name) => name === value);
+  if (mode === undefined) throw new SvcError('usage', `--mode must be one of ${MODES.join(', ')}`, { hint: 'svc config check --mode production' });
+  return mode;
+}
+
+function refused(error: unknown, { print }: CommandContext): typeof EXIT.config {
+  if (!(error instanceof SvcError) || !Array.isArray(error.details['faults'])) throw error;
+  const faults = error.details['faults'] as readonly ConfigFault[];
+  print.json({ ok: false, error: { code: error.code, hint: error.hint }, faults, warnings: [] });
+  for (const fault of faults) print.note(print.color.bad(faultLine(fault)));
+  if (error.hint !== undefined) print.note(error.hint);
+  return EXIT.config;
+}

@@ -1,0 +1,45 @@
+// `svc config show`: the effective configuration, with the source of each value; secrets as ${NAME}.
+import { effectiveValues, maskedConfig } from '../../../shared/config/effective.ts';
+import { type LoadedConfig, loadConfig } from '../../../shared/config/load.ts';
+import { EXIT } from '../../../shared/exit-codes.ts';
+import type { Command } from '../command.ts';
+import { modeOf } from './config-check.ts';
+
+export const command: Command = {
+  noun: 'config',
+  verb: 'show',
+  summary: 'Prints the effective configuration with the source of each value, secrets as ${NAME}',
+  options: [{ flags: '--mode <mode>', description: 'As a start in development, production or test would see it', default: 'development' }],
+  examples: ['svc config show', 'svc config show --json'],
+  async run({ project, env, print, json }, _args, options) {
+    const loaded = loadConfig({ project: project(), mode: modeOf(options['mode']), environment: env });
+    for (const warning of loaded.warnings) print.note(print.color.warn(`warning: ${warning}`));
+    if (json) print.json(showDocument(loaded));
+    else print.text(await showYaml(loaded));
+    return EXIT.ok;
+  },
+};
+
+/** What `--json` prints. */
+export function showDocument(loaded: LoadedConfig): Readonly<Record<string, unknown>> {
+  const sources = effectiveValues(loaded).map(({ path, source, variables }) => [path, variables.length > 0 ? { source, variables } : { source }]);
+  return { file: loaded.file, version: loaded.version, config: maskedConfig(loaded), sources: Object.fromEntries(sources), warnings: loaded.warnings };
+}
+
+/** YAML that is itself a valid configuration, with the source of each value as a comment. */
+export async function showYaml(loaded: LoadedConfig): Promise<string> {
+  const { Document, isNode } = await import('yaml');
+  const document = new Document(maskedConfig(loaded), { version: '1.2' });
+  for (const { path, source, variables } of effectiveValues(loaded)) {
+    const node: unknown = document.getIn(pathOf(path), true);
+    if (isNode(node)) node.comment = ` ${source === 'env' ? `env ${variables.map((name) => `${name} (${loaded.origin(name) ?? 'default'})`).join(', ')}` : source}`;
+  }
+  return document.toString({ lineWidth: 0 }).trimEnd();
+}
+
+const pathOf = (pointer: string): (string | number)[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
