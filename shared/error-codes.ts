@@ -21,6 +21,7 @@ export const ERRORS = {
   insufficient_scope: kind('The token does not reach this far', 403),
   forbidden_origin: kind('This origin is not allowed', 403),
   not_found: kind('There is nothing here', 404, EXIT.absent),
+  request_timeout: kind('The request came too slowly', 408),
   method_not_allowed: kind('This method is not allowed here', 405),
   conflict: kind('The state has changed', 409),
   precondition_failed: kind('The revision does not match', 412),
@@ -33,6 +34,7 @@ export const ERRORS = {
   uri_too_long: kind('The target is too long', 414),
   unsupported_media_type: kind('This media type is not taken here', 415),
   expectation_failed: kind('This expectation is not met', 417),
+  upgrade_required: kind('This address speaks WebSocket', 426),
   too_many_requests: kind('Too many requests', 429),
   headers_too_large: kind('The header section is too large', 431),
   internal: kind('Something failed inside the host', 500),
@@ -57,6 +59,7 @@ export const ERRORS = {
   plugin_failed: kind('A plugin failed', 500),
   usage: kind('Wrong usage', 400, EXIT.usage),
   refused: kind('Refused', 409),
+  listen_failed: kind('The HTTP interface cannot listen', 500),
   timeout: kind('It took too long', 504),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -129,6 +129,8 @@ export interface EventGateway {
 export interface IdempotencyStore {
   begin(key: string, route: string, digest: string): Promise<{ readonly kind: 'new' } | { readonly kind: 'known'; readonly status: number; readonly body: unknown } | { readonly kind: 'conflict' } | { readonly kind: 'running' }>;
   finish(key: string, route: string, status: number, body: unknown): Promise<void>;
+  /** The request failed and changed nothing that an answer should be kept for: the key is free again. */
+  abandon(key: string, route: string): Promise<void>;
 }
 
 export interface HostPort {
@@ -156,7 +158,7 @@ export interface HostPort {
   webhookLimit(path: string): number | undefined;
   /** Verifies, stores, then answers. */
   deliver(delivery: RawDelivery): Promise<HttpReply>;
-  /** A plugin's own route below `<base>/plugins/<slot>/`; undefined when there is none; `scope` is checked by the caller first. */
+  /** A plugin's own route below `<base>/plugins/<slot>`; `path` starts with a slash; HEAD comes as GET; a method that is not there gives `allow`; undefined when there is none; `scope` is checked by the caller first. */
   pluginRoute(method: string, slot: string, path: string): { readonly scope: Scope; run(delivery: RawDelivery): Promise<HttpReply> } | { readonly allow: readonly string[] } | undefined;
   /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chatHistory`. */
   readonly chat: ChatPort | undefined;

@@ -1,0 +1,208 @@
+// A small host in memory behind HostPort, for tests of the HTTP interface over real sockets. It keeps what was asked of it
+// (`calls`), so that a test can see that a refused request changed nothing.
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import { Secret } from '../../shared/secret.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { EventGateway, HostPort, HttpSettings, IngressState, ItemStore } from '../../worker/http/host-port.ts';
+
+export const FULL_TOKEN = 'full-token-0123456789abcdef';
+export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
+export const WEBHOOK_SECRET = 'webhook-secret-0123456789';
+
+export interface FakeHostOptions {
+  readonly base?: string;
+  readonly corsOrigins?: readonly string[];
+  readonly trustedProxies?: readonly string[];
+  readonly limits?: Partial<HttpSettings['limits']>;
+}
+
+export interface FakeHost extends HostPort {
+  /** Every call that would change something, by name. */
+  readonly calls: string[];
+  /** What `observe` was told. */
+  readonly observed: Parameters<HostPort['observe']>[0][];
+  /** Streams that are open. */
+  readonly streams: Set<ServerResponse>;
+  isReady: boolean;
+  current: HttpSettings;
+  chat: HostPort['chat'];
+  /** Makes the next `deliver` or `reload` fail with this. */
+  failure: Error | undefined;
+}
+
+export function fakeHostPort({ base = '', corsOrigins = [], trustedProxies = [], limits = {} }: FakeHostOptions = {}): FakeHost {
+  const calls: string[] = [];
+  const observed: FakeHost['observed'] = [];
+  const streams = new Set<ServerResponse>();
+  let ingress: IngressState = { state: 'open', mode: 'park', reason: null, until: null, since: null, by: null };
+  const answers = new Map<string, { digest: string; status?: number; body?: unknown }>();
+  const host: FakeHost = {
+    calls,
+    observed,
+    streams,
+    isReady: true,
+    failure: undefined,
+    current: {
+      base,
+      corsOrigins,
+      trustedProxies,
+      tokens: [
+        { name: 'main', scope: 'full', token: new Secret(FULL_TOKEN) },
+        { name: 'demo', scope: 'demo', token: new Secret(DEMO_TOKEN) },
+      ],
+      limits: { connections: 1_000, connectionsPerAddress: 50, streamsPerToken: 2, bodyBytes: 1024 * 1024, ...limits },
+    },
+    settings: () => host.current,
+    ready: () => host.isReady,
+    readiness: () => reportOf(host.isReady),
+    status: async () => ({ name: 'fake', kind: 'bot', version: '0.0.0', runtimeId: 'runtime-1', generation: 7 }),
+    requestRestart: async () => void calls.push('restart'),
+    reload: async (_caller, { orRestart }) => {
+      if (host.failure !== undefined) throw host.failure;
+      calls.push(orRestart ? 'reload or restart' : 'reload');
+      return { generation: 8 };
+    },
+    ingress: () => ingress,
+    setIngress: async ({ actor }, change) => {
+      calls.push(`ingress ${change.state}`);
+      ingress = { ...ingress, reason: null, until: null, ...change, by: actor };
+      return ingress;
+    },
+    inbox: itemStore('inbox', calls),
+    outbox: itemStore('outbox', calls),
+    endpoints: {
+      list: async (texts) => [{ id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) }],
+      show: async (id) => {
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
+        return { endpoint: { id: 'root/irc:irc~libera', state: 'online' }, revision: '3' };
+      },
+      act: async (id, action, { revision }) => {
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
+        if (revision !== undefined && revision !== '3') throw new SvcError('precondition_failed', 'another revision is there');
+        calls.push(`${action} ${id}`);
+        return { id, state: action === 'disable' ? 'disabled' : 'connecting' };
+      },
+    },
+    events: eventGateway(streams),
+    idempotency: {
+      begin: async (key, route, digest) => {
+        const kept = answers.get(key + route);
+        if (kept === undefined) {
+          answers.set(key + route, { digest });
+          return { kind: 'new' };
+        }
+        if (kept.digest !== digest) return { kind: 'conflict' };
+        return kept.status === undefined ? { kind: 'running' } : { kind: 'known', status: kept.status, body: kept.body };
+      },
+      finish: async (key, route, status, body) => {
+        answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', status, body });
+      },
+      abandon: async (key, route) => void answers.delete(key + route),
+    },
+    plugins: () => [{ slot: 'echo', enabled: true }],
+    config: () => ({ 'http.token': '${SVC_TOKEN}' }),
+    logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
+    metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),
+    webhookLimit: (path) => (path === 'hook/main' || path === 'hook' ? 2 * 1024 * 1024 : undefined),
+    deliver: async ({ headers, body }) => {
+      if (host.failure !== undefined) throw host.failure;
+      if (headers['x-signature'] !== WEBHOOK_SECRET) throw new SvcError('bad_signature', 'no signature of this platform');
+      calls.push(`deliver ${body.length}`);
+      return { status: 202, json: { bytes: body.length } };
+    },
+    pluginRoute: (method, slot, path) => {
+      if (slot !== 'echo' || (path !== '/open' && path !== '/closed' && path !== '/broken')) return undefined;
+      if (method !== 'GET' && method !== 'POST') return { allow: ['GET', 'POST'] };
+      return {
+        scope: path === '/open' ? 'none' : 'full',
+        run: async ({ body }) => {
+          if (path === '/broken') throw new Error('secret detail of /srv/plugin.ts');
+          if (method === 'POST') calls.push(`plugin ${path}`);
+          return { status: 200, text: Buffer.from(body).toString(), headers: { 'Content-Length': '9999', 'X-Plugin': 'echo' } };
+        },
+      };
+    },
+    chat: {
+      say: async ({ delivery }) => {
+        calls.push(`say ${delivery}`);
+        return { id: 'm1', duplicate: false };
+      },
+      press: async ({ delivery }) => {
+        calls.push(`press ${delivery}`);
+        return { id: 'm1', duplicate: false };
+      },
+      messages: async ({ after }) => ({ messages: [], cursor: after }),
+    },
+    observe: (fact) => void observed.push(fact),
+  };
+  return host;
+}
+
+const isKnownEndpoint = (id: string): boolean => id === 'irc~libera' || id === 'root/irc:irc~libera';
+
+function reportOf(ready: boolean): ReadinessReport {
+  return {
+    ready,
+    state: ready ? 'ready' : 'not_ready',
+    generation: 7,
+    checkedAt: '2026-01-01T00:00:00.000Z',
+    project: 'fake',
+    version: '0.0.0',
+    runtimeId: 'runtime-1',
+    configVersion: 'sha256:0',
+    ingress: 'open',
+    checks: [],
+  };
+}
+
+function itemStore(name: string, calls: string[]): ItemStore {
+  const item = { id: '1', state: 'dead' };
+  const known = (id: string): void => {
+    if (id !== '1') throw new SvcError('not_found', 'there is no such item');
+  };
+  return {
+    page: async ({ texts }) => ({ items: [texts ? { ...item, text: 'hello' } : item], total: 1 }),
+    show: async (id, texts) => {
+      known(id);
+      return { item: texts ? { ...item, text: 'hello' } : item, revision: '5' };
+    },
+    replay: async (id) => {
+      known(id);
+      calls.push(`${name} replay`);
+      return { ...item, state: 'received' };
+    },
+    drop: async (id, { reason }) => {
+      known(id);
+      calls.push(`${name} drop ${reason}`);
+      return { ...item, state: 'done' };
+    },
+  };
+}
+
+function eventGateway(streams: Set<ServerResponse>): EventGateway {
+  const ended = new EventEmitter();
+  return {
+    stream: async (_request, response, { lastEventId, gap }) => {
+      if (lastEventId !== undefined && gap === 'fail') throw new SvcError('history_expired', 'no longer kept');
+      streams.add(response);
+      response.once('close', () => {
+        streams.delete(response);
+        ended.emit('end');
+      });
+      response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform' });
+      response.write(`event: svc.hello\ndata: {"lastEventId":${JSON.stringify(lastEventId ?? null)}}\n\n`);
+    },
+    page: async ({ after, limit }) => ({ items: [], after: after ?? null, limit }),
+    upgrade: (_request, socket, _head, { actor }) => {
+      socket.end(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Actor: ${actor}\r\n\r\n`);
+    },
+    position: () => 'abcdefgh12345678.42',
+    openStreams: () => streams.size,
+    closeRevoked: () => {},
+    drain: async () => {
+      for (const response of streams) response.end();
+    },
+  };
+}

@@ -1,0 +1,151 @@
+// The way of a request through the interface, in one screen: route, origin, caller, body, route's own code, answer.
+// Express carries it and brings whatever is thrown to one handler; the decisions are in gate.ts and the route table.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { SvcError } from '../../shared/svc-error.ts';
+import { readCredentials } from './authenticate.ts';
+import { readBody } from './body.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
+import type { Caller } from './host-port.ts';
+import { runOnce } from './idempotency.ts';
+import { type BodyValidators, readJsonBody } from './json-body.ts';
+import type { HttpLog } from './log.ts';
+import { checkQuery } from './query-check.ts';
+import { contextOf } from './request-context.ts';
+import { hasContent } from './request-head.ts';
+import { prepareStream, respond, respondProblem } from './respond.ts';
+import { readRevision } from './revision.ts';
+import type { Answer, Exchange, Handled, Match } from './route.ts';
+
+export interface AppParts extends GateParts {
+  readonly validators: BodyValidators;
+  readonly log: HttpLog;
+  readonly isDraining: () => boolean;
+}
+
+export function createExpressApp(parts: AppParts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', false);
+  app.use((request: Request, response: Response) => serve(parts, request, response));
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    report(parts.log, error, request);
+    respondProblem(request, response, error);
+  });
+  return app;
+}
+
+async function serve(parts: AppParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const settings = parts.port.settings();
+  setHeaders(response, corsHeaders(request, settings));
+  if (parts.isDraining()) response.setHeader('Connection', 'close');
+  const { requestId } = contextOf(request);
+  const passed = findRoute(parts, request);
+  if (passed.found.kind === 'options') {
+    const headers = { ...preflightHeaders(request, settings), Allow: passed.found.allow.join(', ') };
+    return respond(response, { status: 204, headers }, requestId);
+  }
+  const handled = await run(parts, { request, response, passed, match: passed.found.match });
+  if (handled !== 'taken') respond(response, handled, requestId);
+}
+
+interface Run {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly passed: Passed;
+  readonly match: Match;
+}
+
+async function run(parts: AppParts, { request, response, passed, match }: Run): Promise<Handled> {
+  const { port, files, table } = parts;
+  const { route, params } = match;
+  const context = contextOf(request);
+  context.match = match;
+  const caller = await admit(parts, request, {
+    scope: match.scope,
+    credentials: readCredentials(request.headers.authorization),
+  });
+  if (parts.isDraining() && route.method !== 'GET') throw new SvcError('draining', 'the host is stopping');
+  const isApi = route.path.startsWith('/api/');
+  if (isApi) checkQuery(passed.target.query, route.query ?? {});
+  const { value, bytes } = await readContent(parts, { request, response, passed, match });
+  const exchange: Exchange<undefined> = {
+    port,
+    files,
+    routes: table.routes,
+    request,
+    response,
+    requestId: context.requestId,
+    params,
+    query: passed.target.query,
+    body: value as undefined,
+    bytes,
+    revision: isApi ? readRevision(request.headers['if-match'], route, port) : undefined,
+    caller: () => callerOf(caller),
+  };
+  const position = isApi && route.method === 'GET' ? positionHeaders(parts) : {};
+  if (isApi) prepareStream(response, position, context.requestId);
+  context.entered = true;
+  return route.changes === true ? await change(parts, exchange, route.handle) : await route.handle(exchange);
+}
+
+/** A change under its Idempotency-Key. Handlers of changes never take the response over. */
+async function change({ port }: AppParts, exchange: Exchange<undefined>, handle: Match['route']['handle']): Promise<Answer> {
+  const { request, bytes } = exchange;
+  const header = request.headers['idempotency-key'];
+  const keyed = {
+    key: Array.isArray(header) ? header.join(', ') : header,
+    actor: exchange.caller().actor,
+    route: `${request.method} ${request.url}`,
+    bytes,
+  };
+  return await runOnce(port.idempotency, keyed, async () => {
+    const handled = await handle(exchange);
+    if (handled === 'taken') throw new Error('a change must answer');
+    return handled;
+  });
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+async function readContent({ port, validators }: AppParts, { request, response, match }: Run): Promise<{ value: unknown; bytes: Buffer }> {
+  const limitBytes = match.limitBytes ?? port.settings().limits.bodyBytes;
+  const { route } = match;
+  if (route.raw === true) return { value: undefined, bytes: hasContent(request) ? await readBody(request, response, limitBytes) : NO_BYTES };
+  if (route.body === undefined) {
+    if (hasContent(request) && route.path.startsWith('/api/')) throw new SvcError('invalid_request', 'this request takes no body');
+    return { value: undefined, bytes: NO_BYTES };
+  }
+  const { value, bytes } = await readJsonBody({ request, response, limitBytes });
+  await validators.check(route.body, value);
+  return { value, bytes };
+}
+
+/** Read before the data. Without a history there is no position to name. */
+function positionHeaders({ port, log }: AppParts): Readonly<Record<string, string>> {
+  try {
+    return { 'Svc-Event-Position': port.events.position() };
+  } catch (error) {
+    log.debug({ err: error }, 'no event position for an answer');
+    return {};
+  }
+}
+
+function callerOf(caller: Caller | undefined): Caller {
+  if (caller === undefined) throw new Error('a route without scope has no caller');
+  return caller;
+}
+
+function report(log: HttpLog, error: unknown, request: IncomingMessage): void {
+  const { requestId, match } = contextOf(request);
+  const fields = { requestId, route: match?.route.path, err: error };
+  if (error instanceof SvcError && error.status < 500) log.debug(fields, 'request refused');
+  else if (error instanceof SvcError && error.status === 503) log.warn(fields, 'request not served');
+  else log.error(fields, 'request failed');
+}
+
+function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+}

@@ -1,0 +1,72 @@
+// The gate: what is decided about a request before any code of a route runs. Used alike for requests and for upgrades.
+//
+//   G1  One parse of the target decides everything (target.ts).
+//   G2  Order: 400 for target and headers, 404, 405, then 401 and 403.
+//   G3  A token in a query, or in a form without an Authorization header, is refused below /api whoever sends it.
+import type { IncomingMessage } from 'node:http';
+import { SvcError } from '../../shared/svc-error.ts';
+import { type Authenticator, checkScope, type Credentials } from './authenticate.ts';
+import type { Caller, HostPort, Scope } from './host-port.ts';
+import { isForm, isTokenName, tokenElsewhere } from './json-body.ts';
+import { contextOf } from './request-context.ts';
+import { findHeadFault } from './request-head.ts';
+import type { Found, RouteTable } from './route-table.ts';
+import type { StaticFiles } from './static-files.ts';
+import { parseTarget, type Target } from './target.ts';
+
+export interface GateParts {
+  readonly port: HostPort;
+  readonly files: StaticFiles;
+  readonly table: RouteTable;
+  readonly authenticator: Authenticator;
+}
+
+export interface Passed {
+  readonly found: Found;
+  readonly target: Target;
+}
+
+/** G1, G2 up to 405. Throws what the client is to read. */
+export function findRoute({ port, files, table }: GateParts, request: IncomingMessage): Passed {
+  const target = readTarget(request);
+  const headFault = findHeadFault(request);
+  if (headFault !== undefined) throw headFault;
+  const path = pathBelowBase(target.path, port.settings().base);
+  if (path?.startsWith('/api/') === true) refuseTokenElsewhere(request, target);
+  if (path === undefined) throw new SvcError('not_found', 'there is nothing at this address');
+  return { found: table.find({ method: request.method ?? '', path, port, files }), target };
+}
+
+/** 401 or 403 for what the scope asks; fills in the caller. */
+export async function admit(
+  { port, authenticator }: GateParts,
+  request: IncomingMessage,
+  { scope, credentials }: { readonly scope: Scope; readonly credentials: Credentials },
+): Promise<Caller | undefined> {
+  if (scope === 'none') return undefined;
+  const context = contextOf(request);
+  const identity = await authenticator.authenticate(credentials, context.address, port.settings().tokens);
+  checkScope(identity, scope);
+  context.caller = { ...identity, requestId: context.requestId };
+  return context.caller;
+}
+
+function readTarget(request: IncomingMessage): Target {
+  const verdict = parseTarget(request.url ?? '');
+  if (verdict.kind === 'target') return verdict.target;
+  if (verdict.kind === 'too_long') throw new SvcError('uri_too_long', 'the target is too long');
+  throw new SvcError('invalid_request', verdict.reason);
+}
+
+/** Health and readiness answer at the root too. */
+function pathBelowBase(path: string, base: string): string | undefined {
+  if (base === '' || path === '/pub/health' || path === '/pub/ready') return path;
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
+}
+
+function refuseTokenElsewhere(request: IncomingMessage, { query }: Target): void {
+  for (const name in query) {
+    if (isTokenName(name)) throw tokenElsewhere('query');
+  }
+  if (isForm(request) && request.headers.authorization === undefined) throw tokenElsewhere('body');
+}

@@ -1,0 +1,55 @@
+// Idempotency-Key: the same change asked for twice is done once, and the second time gets the first answer.
+//
+//   K1  A key belongs to one token and one route; with another request under it: 409 `idempotency_conflict`.
+//   K2  Answers that changed something are kept; after a failure the key is free again, because nothing was changed.
+//   K3  While the first request still runs, a second one is told to come back: 409 with Retry-After.
+import { createHash } from 'node:crypto';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { IdempotencyStore } from './host-port.ts';
+import type { Answer } from './route.ts';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export interface KeyedRequest {
+  /** The header, where there is one. */
+  readonly key: string | undefined;
+  readonly actor: string;
+  /** Method and path as they came. */
+  readonly route: string;
+  readonly bytes: Buffer;
+}
+
+/** Runs the change under its key. */
+export async function runOnce(store: IdempotencyStore, keyed: KeyedRequest, change: () => Promise<Answer>): Promise<Answer> {
+  if (keyed.key === undefined) return await change();
+  if (!KEY.test(keyed.key)) throw new SvcError('invalid_request', 'Idempotency-Key takes 1 to 255 visible ASCII characters');
+  const key = `${keyed.actor}/${keyed.key}`;
+  const digest = createHash('sha256').update(keyed.route).update('\n').update(keyed.bytes).digest('hex');
+  const begun = await store.begin(key, keyed.route, digest);
+  switch (begun.kind) {
+    case 'known':
+      return { status: begun.status, json: begun.body, headers: { 'Idempotency-Replayed': 'true' } };
+    case 'conflict':
+      throw new SvcError('idempotency_conflict', 'this key was used for another request', { hint: 'Use a new key.' });
+    case 'running':
+      throw new SvcError('conflict', 'the first request with this key is still running', { hint: 'Repeat it in a moment.' });
+    case 'new':
+      return await runFirst(store, { key, route: keyed.route }, change);
+  }
+}
+
+async function runFirst(
+  store: IdempotencyStore,
+  { key, route }: { readonly key: string; readonly route: string },
+  change: () => Promise<Answer>,
+): Promise<Answer> {
+  let answer: Answer;
+  try {
+    answer = await change();
+  } catch (error) {
+    await store.abandon(key, route);
+    throw error;
+  }
+  await store.finish(key, route, answer.status, answer.json);
+  return answer;
+}

@@ -1,0 +1,89 @@
+// The JSON body of a request to /api: its media type, its bytes, its schema. Validators are compiled at the first request
+// that brings a body of that kind, never at the start of the process.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ValidateFunction } from 'ajv';
+import { SvcError } from '../../shared/svc-error.ts';
+import { readBody } from './body.ts';
+import type { SchemaName } from './schemas.ts';
+import { readStrictJson } from './strict-json.ts';
+
+/** Validators by name of schema, each compiled once. */
+export class BodyValidators {
+  readonly #compiled = new Map<SchemaName, Promise<ValidateFunction>>();
+
+  /** Throws `invalid_request` naming place and expectation, never the value. */
+  async check(name: SchemaName, value: unknown): Promise<void> {
+    let compiled = this.#compiled.get(name);
+    if (compiled === undefined) {
+      compiled = compile(name);
+      this.#compiled.set(name, compiled);
+    }
+    const validate = await compiled;
+    if (validate(value) === true) return;
+    const faults = (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
+      const known = typeof params.additionalProperty === 'string' ? ' (an unknown key)' : '';
+      return `${instancePath === '' ? 'the body' : instancePath.slice(0, 100)} ${message ?? 'does not fit'}${known}`;
+    });
+    throw new SvcError('invalid_request', 'the body does not fit its schema', {
+      hint: 'The schema of the body is in /api/openapi.json.',
+      details: { faults },
+    });
+  }
+}
+
+async function compile(name: SchemaName): Promise<ValidateFunction> {
+  const [{ Ajv2020 }, { schemas }] = await Promise.all([import('ajv/dist/2020.js'), import('./schemas.ts')]);
+  return new Ajv2020({ strict: false, allErrors: false }).compile(schemas[name]);
+}
+
+export interface JsonRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly limitBytes: number;
+}
+
+/** The value of the body, and its bytes; no body at all is an empty object. */
+export async function readJsonBody({ request, response, limitBytes }: JsonRequest): Promise<{ readonly value: unknown; readonly bytes: Buffer }> {
+  const mediaFault = findMediaFault(request);
+  if (isForm(request)) await refuseForm({ request, response, limitBytes });
+  if (mediaFault !== undefined) throw mediaFault;
+  const bytes = await readBody(request, response, limitBytes);
+  if (bytes.length === 0) return { value: {}, bytes };
+  if (request.headers['content-type'] === undefined) throw needsJson();
+  const verdict = readStrictJson(bytes);
+  if (verdict.kind === 'malformed') throw new SvcError('invalid_request', verdict.reason);
+  if (verdict.kind === 'too_large') throw new SvcError('body_too_large', verdict.reason);
+  return { value: verdict.value, bytes };
+}
+
+const FORM = /^application\/x-www-form-urlencoded(?:$|[\s;])/i;
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
+
+/** A form could carry a token in its body, which is refused as such. */
+export const isForm = (request: IncomingMessage): boolean => FORM.test(request.headers['content-type'] ?? '');
+
+function findMediaFault(request: IncomingMessage): SvcError | undefined {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return new SvcError('unsupported_media_type', 'a body here has no content coding');
+  }
+  return type !== undefined && !JSON_TYPE.test(type) ? needsJson() : undefined;
+}
+
+const needsJson = (): SvcError =>
+  new SvcError('unsupported_media_type', 'a body here is JSON', { hint: 'Send Content-Type: application/json.' });
+
+async function refuseForm({ request, response, limitBytes }: JsonRequest): Promise<void> {
+  const names = new URLSearchParams((await readBody(request, response, limitBytes)).toString('latin1')).keys();
+  for (const name of names) {
+    if (isTokenName(name)) throw tokenElsewhere('body');
+  }
+}
+
+const TOKEN_NAMES = new Set(['token', 'access_token', 'auth_token', 'bearer', 'authorization', 'api_key', 'apikey']);
+export const isTokenName = (name: string): boolean => TOKEN_NAMES.has(name.toLowerCase());
+
+export const tokenElsewhere = (place: 'query' | 'body'): SvcError =>
+  new SvcError('invalid_request', `a token is not taken in the ${place}`, {
+    hint: 'Send the token in the Authorization header, and replace it: an address is written to logs.',
+  });

@@ -1,0 +1,37 @@
+// What the interface knows of one request from its first byte to its last: ids for logs and answers, what was decided.
+// Made by the request class itself (express-classes.ts); ids from outside are never taken over.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from './host-port.ts';
+import type { Match } from './route.ts';
+
+export interface RequestContext {
+  readonly requestId: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Client address after trusted proxies. */
+  address: string;
+  match: Match | undefined;
+  caller: Caller | undefined;
+  /** True once the route's own code runs: what it throws may hold facts of the host. */
+  entered: boolean;
+  /** The client waits for `100 Continue` before it sends its body. */
+  awaitsContinue: boolean;
+}
+
+export const newContext = (): RequestContext => ({
+  requestId: randomUUID(),
+  startedAt: performance.now(),
+  address: '',
+  match: undefined,
+  caller: undefined,
+  entered: false,
+  awaitsContinue: false,
+});
+
+/** The context of a request that this server made. */
+export function contextOf(request: IncomingMessage): RequestContext {
+  const { context } = request as IncomingMessage & { readonly context?: RequestContext };
+  if (context === undefined) throw new Error('this request was not made by the HTTP server of svc');
+  return context;
+}

@@ -1,0 +1,120 @@
+// The one table of all routes and how a path is found in it. Whatever is not here is 404; a method that is not here is 405.
+//
+//   R1  The order of answers: 404, then 405, then what the gate asks of the caller.
+//   R2  The first path of the table that fits decides, whatever its methods are.
+//   R3  HEAD is wherever GET is, OPTIONS everywhere.
+import { SvcError } from '../../shared/svc-error.ts';
+import type { HostPort } from './host-port.ts';
+import type { LocateRequest, Located, Match, Route } from './route.ts';
+import { chatRoutes } from './routes/chat.ts';
+import { diagnosticRoutes } from './routes/diagnostics.ts';
+import { endpointRoutes } from './routes/endpoints.ts';
+import { eventRoutes } from './routes/events.ts';
+import { healthRoutes } from './routes/health.ts';
+import { ingressRoutes } from './routes/ingress.ts';
+import { itemRoutes } from './routes/items.ts';
+import { pageRoutes } from './routes/page.ts';
+import { pluginRoutes } from './routes/plugins.ts';
+import { systemRoutes } from './routes/system.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
+import type { StaticFiles } from './static-files.ts';
+
+/** Every route, in the order in which paths are tried. */
+export const ROUTES: readonly Route[] = [
+  ...healthRoutes,
+  ...systemRoutes,
+  ...ingressRoutes,
+  ...eventRoutes,
+  ...diagnosticRoutes,
+  ...endpointRoutes,
+  ...itemRoutes('inbox'),
+  ...itemRoutes('outbox'),
+  ...chatRoutes,
+  ...webhookRoutes,
+  ...pluginRoutes,
+  ...pageRoutes,
+];
+
+interface Place {
+  readonly pattern: RegExp;
+  readonly names: readonly string[];
+  readonly methods: ReadonlyMap<string, Route>;
+  readonly first: Route;
+}
+
+export interface FindRequest {
+  readonly method: string;
+  /** Below the base. */
+  readonly path: string;
+  readonly port: HostPort;
+  readonly files: StaticFiles;
+}
+
+export type Found =
+  | { readonly kind: 'match'; readonly match: Match }
+  | { readonly kind: 'options'; readonly allow: readonly string[] };
+
+export class RouteTable {
+  readonly #exact = new Map<string, Place>();
+  readonly #places: readonly Place[];
+
+  readonly routes: readonly Route[];
+
+  constructor(routes: readonly Route[]) {
+    this.routes = routes;
+    const paths = [...new Set(routes.map(({ path }) => path))];
+    this.#places = paths.map((path) => placeOf(path, routes.filter((route) => route.path === path)));
+    for (const [at, path] of paths.entries()) {
+      const place = this.#places[at];
+      if (place !== undefined && place.names.length === 0) this.#exact.set(path, place);
+    }
+  }
+
+  /** Throws `not_found` or `method_not_allowed`. */
+  find({ method, path, port, files }: FindRequest): Found {
+    for (const { place, params } of this.#candidates(path)) {
+      const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
+      if (located === undefined) continue;
+      const allow = located.kind === 'other_methods' ? allowOf(located.allow) : allowOf([...place.methods.keys()]);
+      if (method === 'OPTIONS') return { kind: 'options', allow };
+      const route = place.methods.get(method === 'HEAD' ? 'GET' : method);
+      if (route === undefined || located.kind === 'other_methods') {
+        throw new SvcError('method_not_allowed', 'this method is not allowed here', { details: { allow } });
+      }
+      return { kind: 'match', match: { route, params, scope: located.scope ?? route.scope, limitBytes: located.limitBytes } };
+    }
+    throw new SvcError('not_found', 'there is nothing at this address', { hint: 'All addresses are in /api/openapi.json.' });
+  }
+
+  *#candidates(path: string): Generator<{ readonly place: Place; readonly params: Readonly<Record<string, string>> }> {
+    const exact = this.#exact.get(path);
+    if (exact !== undefined) yield { place: exact, params: {} };
+    for (const place of this.#places) {
+      if (place.names.length === 0) continue;
+      const values = place.pattern.exec(path);
+      if (values === null) continue;
+      yield { place, params: Object.fromEntries(place.names.map((name, at) => [name, values[at + 1] ?? ''])) };
+    }
+  }
+}
+
+const HERE: Located = { kind: 'here' };
+
+const locate = ({ first }: Place, request: LocateRequest): Located =>
+  first.locate === undefined ? HERE : first.locate(request);
+
+const allowOf = (methods: readonly string[]): readonly string[] =>
+  [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])].toSorted();
+
+function placeOf(path: string, routes: readonly Route[]): Place {
+  const names: string[] = [];
+  const source = path.replace(/\/\{(\w+)([+*]?)\}|[.*+?^$()|[\]\\]/g, (whole, name: string | undefined, many: string | undefined) => {
+    if (name === undefined) return `\\${whole}`;
+    names.push(name);
+    if (many === '*') return '((?:/.*)?)';
+    return many === '+' ? '/(.+)' : '/([^/]+)';
+  });
+  const [first] = routes;
+  if (first === undefined) throw new Error('a path without routes');
+  return { pattern: new RegExp(`^${source}$`), names, methods: new Map(routes.map((route) => [route.method, route])), first };
+}

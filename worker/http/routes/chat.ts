@@ -1,0 +1,58 @@
+// The chat page and `svc chat`: full scope, since texts of people are in it; there only while the host has a sandbox.
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { ChatPort, HostPort } from '../host-port.ts';
+import { integerOf } from '../query-check.ts';
+import { type Located, type LocateRequest, type QueryField, route } from '../route.ts';
+
+const locate = ({ port }: LocateRequest): Located => (port.chat === undefined ? undefined : { kind: 'here' });
+
+const MESSAGE_QUERY = {
+  person: { type: 'string', description: 'Who is chatting', maxLength: 100 },
+  room: { type: 'string', description: 'A room; left out: the private conversation', maxLength: 100 },
+  after: { type: 'integer', description: 'Messages after this number', minimum: 0, maximum: 999_999_999_999_999, default: 0 },
+} as const satisfies Record<string, QueryField>;
+
+export const chatRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/chat/say',
+    scope: 'full',
+    summary: 'Says something as a person; stored before it is answered',
+    body: 'ChatSay',
+    changes: true,
+    locate,
+    answers: { 202: 'ChatTaken', 503: 'Problem' },
+    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).say({ ...body, room: body.room }) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/chat/press',
+    scope: 'full',
+    summary: 'Presses a button of a message',
+    body: 'ChatPress',
+    changes: true,
+    locate,
+    answers: { 202: 'ChatTaken', 503: 'Problem' },
+    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).press({ ...body, room: body.room }) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/chat/messages',
+    scope: 'full',
+    summary: 'Messages of a conversation after a cursor, oldest first',
+    query: MESSAGE_QUERY,
+    locate,
+    answers: { 200: 'ChatMessages' },
+    handle: async ({ port, query }) => {
+      const { person, room } = query;
+      if (person === undefined || person === '') throw new SvcError('invalid_request', 'the parameter person is needed');
+      const after = integerOf(query, 'after', MESSAGE_QUERY);
+      return { status: 200, json: await chatOf(port).messages({ person, room, after }) };
+    },
+  }),
+];
+
+function chatOf(port: HostPort): ChatPort {
+  if (port.chat === undefined) throw new SvcError('not_found', 'this host has no chat');
+  return port.chat;
+}

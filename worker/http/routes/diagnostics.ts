@@ -1,0 +1,69 @@
+// What an operator looks at: metrics, plugins, configuration, log lines, this interface's own document.
+import { SvcError } from '../../../shared/svc-error.ts';
+import { integerOf } from '../query-check.ts';
+import { type QueryField, route } from '../route.ts';
+
+const LOG_QUERY = {
+  lines: { type: 'integer', description: 'How many of the newest', minimum: 1, maximum: 1_000, default: 100 },
+  level: { type: 'string', description: 'This level and above', maxLength: 5, enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] },
+  endpoint: { type: 'string', description: 'Lines of one endpoint', maxLength: 200 },
+  since: { type: 'string', description: 'RFC 3339', maxLength: 40 },
+} as const satisfies Record<string, QueryField>;
+
+export const diagnosticRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/metrics',
+    scope: 'demo',
+    summary: 'Metrics in the text format of Prometheus',
+    answers: { 200: 'prometheus' },
+    handle: async ({ port }) => {
+      const { contentType, text } = await port.metrics();
+      return { status: 200, text, headers: { 'Content-Type': contentType } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/plugins',
+    scope: 'demo',
+    summary: 'The plugins of the current generation',
+    answers: { 200: 'Plugins' },
+    handle: ({ port }) => ({ status: 200, json: { plugins: port.plugins() } }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/config',
+    scope: 'full',
+    summary: 'The effective configuration with the source of each value, secrets masked',
+    answers: { 200: 'Config' },
+    handle: ({ port }) => ({ status: 200, json: port.config() }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/logs',
+    scope: 'full',
+    summary: 'The newest log lines',
+    query: LOG_QUERY,
+    answers: { 200: 'Logs' },
+    handle: async ({ port, query }) => {
+      if (query.since !== undefined && Number.isNaN(Date.parse(query.since))) {
+        throw new SvcError('invalid_request', 'the parameter since must be a time as in RFC 3339');
+      }
+      const lines = integerOf(query, 'lines', LOG_QUERY);
+      const { level, endpoint, since } = query;
+      return { status: 200, json: { lines: await port.logs({ lines, level, endpoint, since }) } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/openapi.json',
+    scope: 'demo',
+    summary: 'This document',
+    answers: { 200: 'OpenApi' },
+    handle: async ({ port, routes }) => {
+      const { openapiDocument } = await import('../openapi.ts');
+      const { version } = port.readiness();
+      return { status: 200, json: openapiDocument({ routes, version, base: port.settings().base }) };
+    },
+  }),
+];

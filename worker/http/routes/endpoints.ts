@@ -1,0 +1,56 @@
+// Endpoints: list, look, enable, disable, reconnect. An id is the short name, or `<owner>:<name>` with its slashes as they
+// are (`/api/endpoints/root/irc:irc~libera`).
+import { SvcError } from '../../../shared/svc-error.ts';
+import { tagOf } from '../revision.ts';
+import { type Exchange, type Route, route } from '../route.ts';
+
+const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Route =>
+  route({
+    method: 'POST',
+    path: `/api/endpoints/{id+}/${name}`,
+    scope: 'full',
+    summary,
+    body: 'Nothing',
+    changes: true,
+    revision: 'handler',
+    answers: { 200: 'Endpoint', 412: 'Problem' },
+    handle: async ({ port, params, caller, revision }) => ({
+      status: 200,
+      json: await port.endpoints.act(params.id ?? '', name, { caller: caller(), revision }),
+    }),
+  });
+
+export const endpointRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/endpoints',
+    scope: 'demo',
+    summary: 'All endpoints and their states',
+    answers: { 200: 'Endpoints' },
+    handle: async ({ port, caller }) => ({
+      status: 200,
+      json: { endpoints: await port.endpoints.list(caller().scope === 'full') },
+    }),
+  }),
+  action('enable', 'Enables it; stored'),
+  action('disable', 'Disables it; stored'),
+  action('reconnect', 'Drops its connection and connects again now'),
+  route({
+    method: 'GET',
+    path: '/api/endpoints/{id+}',
+    scope: 'demo',
+    summary: 'One endpoint; with its last error for full scope',
+    answers: { 200: 'Endpoint' },
+    handle: async (exchange) => {
+      if (exchange.caller().scope === 'demo') return { status: 200, json: await showWithoutTexts(exchange) };
+      const { endpoint, revision } = await exchange.port.endpoints.show(exchange.params.id ?? '');
+      return { status: 200, json: endpoint, headers: { ETag: tagOf(revision) } };
+    },
+  }),
+];
+
+async function showWithoutTexts({ port, params }: Exchange<undefined>): Promise<unknown> {
+  const found = (await port.endpoints.list(false)).find(({ id, name }) => id === params.id || name === params.id);
+  if (found === undefined) throw new SvcError('not_found', 'there is no endpoint of this name');
+  return found;
+}

@@ -1,0 +1,35 @@
+// Ingress: open, or paused with what comes in parked or rejected.
+import type { HostPort } from '../host-port.ts';
+import { revisionOf, tagOf } from '../revision.ts';
+import { route } from '../route.ts';
+
+const ingressRevision = (port: HostPort): string => revisionOf(port.ingress());
+
+export const ingressRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/system/ingress',
+    scope: 'demo',
+    summary: 'Whether deliveries are taken',
+    answers: { 200: 'Ingress' },
+    handle: ({ port, caller }) => {
+      const state = port.ingress();
+      const seen = caller().scope === 'full' ? state : { ...state, reason: null, by: null };
+      return { status: 200, json: seen, headers: { ETag: tagOf(revisionOf(state)) } };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/system/ingress',
+    scope: 'full',
+    summary: 'Pauses or opens it; stored, survives restarts',
+    body: 'IngressChange',
+    changes: true,
+    revision: ingressRevision,
+    answers: { 200: 'Ingress', 412: 'Problem' },
+    handle: async ({ port, caller, body }) => {
+      const state = await port.setIngress(caller(), body);
+      return { status: 200, json: state, headers: { ETag: tagOf(revisionOf(state)) } };
+    },
+  }),
+];

@@ -1,0 +1,81 @@
+// Inbox and outbox: pages, one item, back in line, away. Demo scope sees neither texts nor names of people.
+import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from '../item-states.ts';
+import { integerOf } from '../query-check.ts';
+import { tagOf } from '../revision.ts';
+import { type QueryField, type Route, route } from '../route.ts';
+
+const pageQuery = (states: readonly string[]) =>
+  ({
+    after: { type: 'string', description: 'Cursor: the `next` of the page before', maxLength: 500 },
+    limit: { type: 'integer', description: 'How many', minimum: 1, maximum: 200, default: 50 },
+    state: { type: 'string', description: 'Items in this state', maxLength: 20, enum: states },
+    endpoint: { type: 'string', description: 'Items of this endpoint', maxLength: 200 },
+  }) as const satisfies Record<string, QueryField>;
+
+/** The routes of one store. */
+export function itemRoutes(store: 'inbox' | 'outbox'): readonly Route[] {
+  const query = pageQuery(store === 'inbox' ? INBOX_ITEM_STATES : OUTBOX_ITEM_STATES);
+  const item = store === 'inbox' ? 'InboxItem' : 'OutboxItem';
+  const list = route({
+    method: 'GET',
+    path: `/api/${store}`,
+    scope: 'demo',
+    summary: `A page of the ${store}`,
+    query,
+    answers: { 200: store === 'inbox' ? 'InboxPage' : 'OutboxPage' },
+    handle: async ({ port, caller, query: { after, state, endpoint }, query: given }) => ({
+      status: 200,
+      json: await port[store].page({
+        after,
+        limit: integerOf(given, 'limit', query),
+        state,
+        endpoint,
+        texts: caller().scope === 'full',
+      }),
+    }),
+  });
+  const show = route({
+    method: 'GET',
+    path: `/api/${store}/{id}`,
+    scope: 'demo',
+    summary: `One item of the ${store}`,
+    answers: { 200: item },
+    handle: async ({ port, params, caller }) => {
+      const shown = await port[store].show(params.id ?? '', caller().scope === 'full');
+      return { status: 200, json: shown.item, headers: { ETag: tagOf(shown.revision) } };
+    },
+  });
+  return [list, show, replayRoute(store, item), dropRoute(store, item)];
+}
+
+const replayRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'): Route =>
+  route({
+    method: 'POST',
+    path: `/api/${store}/{id}/replay`,
+    scope: 'full',
+    summary: 'Puts it back in line',
+    body: 'Replay',
+    changes: true,
+    revision: 'handler',
+    answers: { 200: item, 409: 'Problem', 412: 'Problem' },
+    handle: async ({ port, params, caller, revision, body }) => ({
+      status: 200,
+      json: await port[store].replay(params.id ?? '', { caller: caller(), revision, answer: body.answer }),
+    }),
+  });
+
+const dropRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'): Route =>
+  route({
+    method: 'POST',
+    path: `/api/${store}/{id}/drop`,
+    scope: 'full',
+    summary: 'Ends it for good, with a reason',
+    body: 'Drop',
+    changes: true,
+    revision: 'handler',
+    answers: { 200: item, 409: 'Problem', 412: 'Problem' },
+    handle: async ({ port, params, caller, revision, body }) => ({
+      status: 200,
+      json: await port[store].drop(params.id ?? '', { caller: caller(), revision, reason: body.reason }),
+    }),
+  });

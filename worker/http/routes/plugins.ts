@@ -1,0 +1,37 @@
+// Routes of plugins below their own prefix. The host says for each path whether it is there, with which methods and which
+// scope (full unless the plugin says otherwise); the gate checks the scope before the plugin sees anything.
+import { SvcError } from '../../../shared/svc-error.ts';
+import { deliveryOf } from '../delivery.ts';
+import { answerOf } from '../reply-answer.ts';
+import { type Exchange, type Handled, type Located, type LocateRequest, type Method, type Route, route } from '../route.ts';
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+
+export const pluginRoutes: readonly Route[] = METHODS.map((method) =>
+  route({
+    method,
+    path: '/plugins/{slot}/{path*}',
+    scope: 'full',
+    summary: 'A route of a plugin',
+    raw: true,
+    locate,
+    answers: { 200: 'any' },
+    handle: run,
+  }),
+);
+
+function locate({ port, params, method }: LocateRequest): Located {
+  const found = port.pluginRoute(method, params.slot ?? '', pathOf(params));
+  if (found === undefined) return undefined;
+  return 'allow' in found ? { kind: 'other_methods', allow: found.allow } : { kind: 'here', scope: found.scope };
+}
+
+async function run(exchange: Exchange<undefined>): Promise<Handled> {
+  const { port, params, request } = exchange;
+  const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
+  const found = port.pluginRoute(method, params.slot ?? '', pathOf(params));
+  if (found === undefined || 'allow' in found) throw new SvcError('not_found', 'this route has just gone');
+  return answerOf(await found.run(deliveryOf(exchange, pathOf(params))));
+}
+
+const pathOf = ({ path = '' }: Readonly<Record<string, string>>): string => (path === '' ? '/' : path);

@@ -1,0 +1,63 @@
+// The host itself: why it is or is not ready, what it is, restart and reload.
+import type { HostPort } from '../host-port.ts';
+import { tagOf } from '../revision.ts';
+import { route } from '../route.ts';
+
+/** Restart and reload may be meant for one generation of one process. */
+const runningRevision = (port: HostPort): string => {
+  const { runtimeId, generation } = port.readiness();
+  return `${runtimeId}.${generation ?? 'none'}`;
+};
+
+export const systemRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/system/readiness',
+    scope: 'full',
+    summary: 'The readiness report: each check, its reason and its remedy',
+    answers: { 200: 'ReadinessReport', 503: 'ReadinessReport' },
+    handle: ({ port }) => {
+      const report = port.readiness();
+      return { status: report.ready ? 200 : 503, json: report, ...(report.ready ? {} : { headers: { 'Retry-After': '2' } }) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/system/status',
+    scope: 'demo',
+    summary: 'What the host is and how it came to run',
+    answers: { 200: 'Status' },
+    handle: async ({ port }) => ({ status: 200, json: await port.status(), headers: { ETag: tagOf(runningRevision(port)) } }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/system/restart',
+    scope: 'full',
+    summary: 'Drains, then ends the process with 51 so that its owner starts it again',
+    body: 'Nothing',
+    changes: true,
+    revision: runningRevision,
+    answers: { 202: 'Accepted', 409: 'Problem', 429: 'Problem' },
+    handle: async ({ port, caller }) => {
+      await port.requestRestart(caller());
+      return { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/system/reload',
+    scope: 'full',
+    summary: 'Commits a new generation from the configuration as it is now',
+    query: {
+      'or-restart': { type: 'string', description: 'Restart where a reload cannot take a change in', maxLength: 5, enum: ['', '1', 'true'] },
+    },
+    body: 'Nothing',
+    changes: true,
+    revision: runningRevision,
+    answers: { 200: 'Reloaded', 409: 'Problem' },
+    handle: async ({ port, caller, query }) => ({
+      status: 200,
+      json: await port.reload(caller(), { orRestart: query['or-restart'] !== undefined }),
+    }),
+  }),
+];

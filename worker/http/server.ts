@@ -1,0 +1,206 @@
+// The HTTP interface of a host: one node:http server. This folder sees the host only through HostPort.
+//
+//   S1  Health and readiness are answered here, before Express: cheap, and whatever state the rest is in.
+//   S2  Slow headers, slow bodies and silent sockets end with 408 within their limit and a second; long answers are not cut.
+//   S3  Draining accepts nothing new, tells the streams, waits for what is under way, and is bounded; then all is closed.
+//
+// target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { within } from '../../shared/abort.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { Authenticator } from './authenticate.ts';
+import { ClientAddresses } from './client-address.ts';
+import { ConnectionFaults } from './connection-faults.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import { createExpressApp } from './express-app.ts';
+import { expressClasses } from './express-classes.ts';
+import { FailureBudget, type FailureBudgetOptions } from './failure-budget.ts';
+import type { HostPort } from './host-port.ts';
+import { BodyValidators } from './json-body.ts';
+import type { HttpLog } from './log.ts';
+import { answerProbe } from './probes.ts';
+import { contextOf } from './request-context.ts';
+import { respondProblem } from './respond.ts';
+import { RouteTable, ROUTES } from './route-table.ts';
+import { StaticFiles } from './static-files.ts';
+import { serveUpgrade } from './upgrade.ts';
+
+export interface HttpServerOptions {
+  readonly port: HostPort;
+  readonly log: HttpLog;
+  /** Folder of the chat page, read at its first request; left out: no page. */
+  readonly staticDir?: string;
+  /** A handle that the owner already listens on, or an address to bind; port 0 takes a free one. */
+  readonly listen: { readonly handle: object } | { readonly host: string; readonly port: number };
+  /** Limits of time; left out: those of the documentation. */
+  readonly timeouts?: Partial<HttpTimeouts>;
+  /** Wrong tokens per source. */
+  readonly failures?: FailureBudgetOptions;
+}
+
+export interface HttpTimeouts {
+  /** Until the header section is complete. Default 10,000. */
+  readonly headersMs: number;
+  /** Until the whole request is there. Default 30,000. */
+  readonly requestMs: number;
+  /** How often the two are checked. Default 1,000. */
+  readonly checkMs: number;
+  /** An idle connection; longer than a proxy's 60 s. Default 65,000. */
+  readonly keepAliveMs: number;
+}
+
+export interface HttpServer {
+  readonly server: Server;
+  /** Resolves once it listens, with the address; throws `listen_failed`. */
+  listen(): Promise<{ readonly host: string; readonly port: number }>;
+  /** Ends streams whose token is gone or was replaced: to be called after each reload. */
+  tokensChanged(): void;
+  /** S3, within `limitMs` (default 5,000). Coalesced. */
+  drain(limitMs?: number): Promise<void>;
+  /** Ends every connection and the server. */
+  close(): Promise<void>;
+}
+
+const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000, keepAliveMs: 65_000 };
+const HEADER_SECTION_BYTES = 16 * 1024;
+const IDLE_CHECK_MS = 100;
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { port, log } = options;
+  let draining: Promise<void> | undefined;
+  const isDraining = (): boolean => draining !== undefined;
+  const budget = new FailureBudget(options.failures);
+  const authenticator = new Authenticator(budget);
+  authenticator.validActors(port.settings().tokens);
+  const files = new StaticFiles(options.staticDir);
+  const gate = { port, files, table: new RouteTable(ROUTES), authenticator, isDraining };
+  const app = createExpressApp({ ...gate, validators: new BodyValidators(), log });
+  const { Request, Response } = expressClasses(app);
+  const addresses = new ClientAddresses(app, log);
+  const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(options.timeouts) });
+  // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
+  server.maxHeadersCount = 0;
+  const faults = new ConnectionFaults(server);
+  const observe = observerOf(port);
+  const limits = new ConnectionLimits(server, { addresses, settings: () => port.settings(), onRefused: observe.refused });
+
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    const settings = port.settings();
+    const context = contextOf(request);
+    context.address = addresses.of(request, settings.trustedProxies);
+    faults.begin(request.socket, response);
+    const leave = limits.enter(context.address, request.socket.remoteAddress ?? '');
+    response.once('close', () => {
+      leave?.();
+      observe.request(request, response);
+    });
+    if (leave === undefined) throw new SvcError('too_many_requests', 'too many requests of this address are under way');
+  };
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
+    try {
+      begin(request, response);
+      app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
+    } catch (error) {
+      respondProblem(request, response, error);
+    }
+  };
+  server.on('request', serve);
+  server.on('checkContinue', (request, response) => {
+    contextOf(request).awaitsContinue = true;
+    serve(request, response);
+  });
+  server.on('checkExpectation', (request, response) =>
+    respondProblem(request, response, new SvcError('expectation_failed', 'the only expectation met is 100-continue')),
+  );
+  server.on('upgrade', (request, socket, head) => {
+    contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
+    const upgrade = { ...gate, app, begin, newResponse: (of: IncomingMessage) => new Response(of) };
+    void serveUpgrade(upgrade, { request, socket, head }); // never throws
+  });
+
+  return {
+    server,
+    listen: () => listen(server, options.listen),
+    tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
+    drain: (limitMs = 5_000) => {
+      draining ??= drain(server, port, limitMs);
+      return draining;
+    },
+    close: async () => {
+      budget.close();
+      await closeServer(server, () => limits.destroyAll());
+    },
+  };
+}
+
+function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
+  const { headersMs, requestMs, checkMs, keepAliveMs } = { ...TIMEOUTS, ...given };
+  return {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: checkMs,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: HEADER_SECTION_BYTES,
+    noDelay: true,
+    insecureHTTPParser: false,
+  };
+}
+
+function observerOf(port: HostPort) {
+  return {
+    request(request: IncomingMessage, { statusCode }: ServerResponse): void {
+      const { requestId, startedAt, address, match, entered } = contextOf(request);
+      const isAuth = !entered && (statusCode === 401 || statusCode === 403);
+      port.observe({
+        kind: isAuth ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
+        route: match?.route.path ?? 'none',
+        status: statusCode,
+        ms: performance.now() - startedAt,
+        requestId,
+        address,
+      });
+    },
+    refused: (address: string): void =>
+      port.observe({ kind: 'refused', route: 'none', status: 0, ms: 0, requestId: '', address }),
+  };
+}
+
+async function listen(server: Server, where: HttpServerOptions['listen']): Promise<{ readonly host: string; readonly port: number }> {
+  await new Promise<void>((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => {
+      const reason = error.code === 'EADDRINUSE' ? 'the address is in use' : `the address cannot be bound (${error.code})`;
+      reject(new SvcError('listen_failed', reason, { cause: error, hint: 'Change http.host or http.port, or end what holds it.' }));
+    };
+    server.once('error', onError);
+    const onListening = (): void => {
+      server.off('error', onError);
+      resolve();
+    };
+    if ('handle' in where) server.listen(where.handle, onListening);
+    else server.listen({ host: where.host, port: where.port }, onListening);
+  });
+  const address = server.address() as AddressInfo | null;
+  return { host: address?.address ?? '', port: address?.port ?? 0 };
+}
+
+async function drain(server: Server, port: HostPort, limitMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  try {
+    await within(Promise.all([port.events.drain(), closed]), limitMs, undefined);
+  } finally {
+    clearInterval(idle);
+  }
+}
+
+async function closeServer(server: Server, destroyAll: () => void): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  destroyAll();
+  await closed;
+}

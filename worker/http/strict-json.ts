@@ -1,0 +1,118 @@
+// JSON from outside, read strictly: what two readers could take differently is refused before anything is built.
+//
+//   J1  UTF-8 without a byte order mark; no lone surrogates; no number beyond a double.
+//   J2  Depth and number of keys are bounded; a scan of the text finds that out in one pass, without recursion.
+//   J3  No key occurs twice in an object and none is `__proto__`, `constructor` or `prototype`.
+//
+// No library of the picks covers J2 and J3; the grammar itself stays with JSON.parse.
+
+export type JsonVerdict =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'malformed'; readonly reason: string }
+  | { readonly kind: 'too_large'; readonly reason: string };
+
+export const DEEPEST_JSON = 32;
+export const MOST_JSON_KEYS = 10_000;
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+/** In unicode mode a surrogate pair is one character, so this finds only halves. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const malformed = (reason: string): JsonVerdict => ({ kind: 'malformed', reason });
+
+/** Reads the bytes of one JSON document. Pure; takes milliseconds at most for a body within its limit. */
+export function readStrictJson(bytes: Uint8Array): JsonVerdict {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return malformed('the body is not UTF-8');
+  }
+  const fault = scan(text);
+  if (fault !== undefined) return fault;
+  try {
+    return { kind: 'value', value: JSON.parse(text) as unknown };
+  } catch {
+    return malformed('the body is not JSON');
+  }
+}
+
+/** Walks the tokens of the text; the first fault ends it. */
+function scan(text: string): JsonVerdict | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let keys = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (end === -1) return malformed('the body is not JSON');
+      const names = open.at(-1);
+      if (names !== undefined && isKey(text, end + 1)) {
+        keys += 1;
+        const fault = keys > MOST_JSON_KEYS ? tooManyKeys : findKeyFault(text.slice(at, end + 1), names);
+        if (fault !== undefined) return fault;
+      } else if (hasLoneSurrogate(text, at, end)) return malformed('a string holds half a character');
+      at = end;
+    } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
+      if (open.length === DEEPEST_JSON) return malformed(`the body is nested deeper than ${DEEPEST_JSON}`);
+      open.push(code === 0x7b ? new Set() : undefined);
+    } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
+      open.pop();
+    } else if (code === 0x2d /* - */ || (code >= 0x30 && code <= 0x39)) {
+      const end = endOfNumber(text, at);
+      if (!Number.isFinite(Number(text.slice(at, end)))) return malformed('a number is out of range');
+      at = end - 1;
+    }
+  }
+  return undefined;
+}
+
+const tooManyKeys: JsonVerdict = { kind: 'too_large', reason: `the body has more than ${MOST_JSON_KEYS} keys` };
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at += 1;
+  }
+  return -1;
+}
+
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && '0123456789+-.eE'.includes(text.charAt(at))) at += 1;
+  return at;
+}
+
+function isKey(text: string, from: number): boolean {
+  let at = from;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
+  return text.charAt(at) === ':';
+}
+
+function findKeyFault(quoted: string, names: Set<string>): JsonVerdict | undefined {
+  const name = unquote(quoted);
+  if (name === undefined || LONE_SURROGATE.test(name)) return malformed('a key is malformed');
+  if (FORBIDDEN_KEYS.has(name)) return malformed('a key has a name that is not taken');
+  if (names.has(name)) return malformed('a key occurs twice');
+  names.add(name);
+  return undefined;
+}
+
+function hasLoneSurrogate(text: string, start: number, end: number): boolean {
+  const quoted = text.slice(start, end + 1);
+  if (!quoted.includes('\\u')) return false;
+  return LONE_SURROGATE.test(unquote(quoted) ?? '');
+}
+
+function unquote(quoted: string): string | undefined {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return undefined;
+  }
+}

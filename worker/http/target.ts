@@ -1,0 +1,83 @@
+// The one parse of a request target. Authentication and routing both decide on its result and on nothing else.
+//
+//   T1  A target has one reading: whatever two parsers could read differently is malformed (absolute form, `//`, backslash,
+//       dot segments in any spelling, encoded slashes, encoded letters, controls, bytes outside ASCII).
+//   T2  The path is decoded once, segment by segment; no decoded segment holds a slash, so joining them is unambiguous.
+//   T3  A query parameter occurs once.
+
+export interface Target {
+  /** Decoded, starts with a slash, has no empty and no dot segment. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export type TargetVerdict =
+  | { readonly kind: 'target'; readonly target: Target }
+  | { readonly kind: 'malformed'; readonly reason: string }
+  | { readonly kind: 'too_long' };
+
+export const LONGEST_TARGET = 8_192;
+const MOST_PARAMETERS = 50;
+
+const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)*\/?$/;
+const DOT_SEGMENT = /\/\.{1,2}(?:;[^/]*)?(?:\/|$)/;
+const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i;
+const QUERY = /^[\x21\x22\x24-\x7e]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
+const UNWANTED = /[\u0000-\u001f\u007f-\u009f/\\%\ufffd]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+/** Reads `request.url`. Pure. */
+export function parseTarget(raw: string): TargetVerdict {
+  if (raw.length > LONGEST_TARGET) return { kind: 'too_long' };
+  const mark = raw.indexOf('?');
+  const path = readPath(mark === -1 ? raw : raw.slice(0, mark));
+  if (path === undefined) return { kind: 'malformed', reason: 'the path of the target is malformed' };
+  const query = readQuery(mark === -1 ? '' : raw.slice(mark + 1));
+  if (query === undefined) return { kind: 'malformed', reason: 'the query of the target is malformed or repeats a parameter' };
+  return { kind: 'target', target: { path, query } };
+}
+
+function readPath(raw: string): string | undefined {
+  if (!raw.startsWith('/') || !PATH.test(raw) || DOT_SEGMENT.test(raw)) return undefined;
+  if (!raw.includes('%')) return raw;
+  if (ENCODED_UNRESERVED.test(raw)) return undefined;
+  const segments: string[] = [];
+  for (const segment of raw.split('/')) {
+    const decoded = decode(segment);
+    if (decoded === undefined || UNWANTED.test(decoded)) return undefined;
+    segments.push(decoded);
+  }
+  return segments.join('/');
+}
+
+const NO_QUERY: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>);
+
+function readQuery(raw: string): Readonly<Record<string, string>> | undefined {
+  if (raw === '') return NO_QUERY;
+  if (!QUERY.test(raw)) return undefined;
+  const pairs = raw.split('&');
+  if (pairs.length > MOST_PARAMETERS) return undefined;
+  const query = Object.create(null) as Record<string, string>;
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode((equals === -1 ? pair : pair.slice(0, equals)).replaceAll('+', ' '));
+    const value = decode(equals === -1 ? '' : pair.slice(equals + 1).replaceAll('+', ' '));
+    if (name === undefined || value === undefined || name === '' || name in query) return undefined;
+    if (CONTROL.test(name) || CONTROL.test(value)) return undefined;
+    query[name] = value;
+  }
+  return query;
+}
+
+/** Strict percent-decoding: valid escapes of valid UTF-8, or undefined. */
+function decode(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

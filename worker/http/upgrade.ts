@@ -1,0 +1,127 @@
+// Upgrades. Only `/api/ws` switches protocols, after origin, token and limits are found good: refusals are real HTTP answers.
+// An Upgrade header anywhere else is ignored, as HTTP allows: the request is served as if it had none, and the connection ends.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
+import { SvcError } from '../../shared/svc-error.ts';
+import { type Credentials, readCredentials, readToken } from './authenticate.ts';
+import { isAllowedOrigin } from './cors.ts';
+import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
+import type { Caller } from './host-port.ts';
+import { checkQuery } from './query-check.ts';
+import { contextOf } from './request-context.ts';
+import { hasContent } from './request-head.ts';
+import { respondProblem } from './respond.ts';
+import type { Match } from './route.ts';
+import { checkStreamLimit } from './routes/events.ts';
+
+export const WEBSOCKET_PATH = '/api/ws';
+export const WEBSOCKET_PROTOCOL = 'svc.v1';
+const BEARER_PROTOCOL = 'svc.bearer.';
+
+export interface UpgradeParts extends GateParts {
+  readonly app: Express;
+  readonly isDraining: () => boolean;
+  newResponse(request: IncomingMessage): ServerResponse;
+  /** The request is answered, with this response. */
+  begin(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+const ignore = (): void => {};
+
+/** Takes over a socket on which an upgrade was asked for. Never throws. */
+export async function serveUpgrade(parts: UpgradeParts, { request, socket, head }: Upgrade): Promise<void> {
+  socket.on('error', ignore);
+  try {
+    const passed = findRoute(parts, request);
+    const match = webSocketMatch(request, passed);
+    if (match === undefined) return serveAsRequest(parts, request, socket);
+    const caller = await admitWebSocket(parts, request, { passed, match });
+    if (!socket.writable) return;
+    socket.off('error', ignore);
+    parts.port.events.upgrade(request, socket, head, caller);
+  } catch (error) {
+    const response = attach(parts, request, socket);
+    if (response !== undefined) respondProblem(request, response, error);
+  }
+}
+
+function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | undefined {
+  const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET';
+  return isWebSocket && found.kind === 'match' && found.match.route.path === WEBSOCKET_PATH ? found.match : undefined;
+}
+
+async function admitWebSocket(
+  parts: UpgradeParts,
+  request: IncomingMessage,
+  { passed, match }: { readonly passed: Passed; readonly match: Match },
+): Promise<Caller> {
+  const { port } = parts;
+  contextOf(request).match = match;
+  const credentials = readWebSocketCredentials(request);
+  if (!isAllowedOrigin(request, port.settings())) {
+    throw new SvcError('forbidden_origin', 'this origin may not open a WebSocket', {
+      hint: 'List it in http.corsOrigins.',
+    });
+  }
+  const caller = await admit(parts, request, { scope: match.scope, credentials });
+  if (caller === undefined) throw new Error('a WebSocket without a caller');
+  checkQuery(passed.target.query, match.route.query ?? {});
+  if (parts.isDraining()) throw new SvcError('draining', 'the host is stopping');
+  checkStreamLimit(port, caller);
+  return caller;
+}
+
+/** The Authorization header, or for browsers the pair of subprotocols; not both. */
+export function readWebSocketCredentials(request: IncomingMessage): Credentials {
+  const fromHeader = readCredentials(request.headers.authorization);
+  const protocols = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
+  if (protocols === undefined) return fromHeader;
+  const bearers = protocols.filter((name) => name.startsWith(BEARER_PROTOCOL));
+  const isPair = protocols.filter((name) => name === WEBSOCKET_PROTOCOL).length === 1 && bearers.length + 1 === protocols.length;
+  if (!isPair || bearers.length > 1) {
+    throw new SvcError('invalid_request', 'the subprotocols are not the ones spoken here', {
+      hint: `Offer ${WEBSOCKET_PROTOCOL}, and ${BEARER_PROTOCOL} followed by the token in base64url.`,
+    });
+  }
+  const [bearer] = bearers;
+  if (bearer === undefined) return fromHeader;
+  if (fromHeader.kind !== 'absent') return { kind: 'malformed' };
+  return readBase64Url(bearer.slice(BEARER_PROTOCOL.length));
+}
+
+function readBase64Url(text: string): Credentials {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? readToken(bytes.toString('latin1')) : { kind: 'malformed' };
+}
+
+function serveAsRequest(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): void {
+  const response = attach(parts, request, socket);
+  if (response === undefined) return;
+  if (hasContent(request)) {
+    respondProblem(request, response, new SvcError('invalid_request', 'an upgrade is not taken with a body'));
+    return;
+  }
+  parts.begin(request, response);
+  parts.app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+}
+
+/** A response on a socket that the HTTP parser has let go of; the connection ends with it. */
+function attach(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): ServerResponse | undefined {
+  const response = parts.newResponse(request);
+  response.shouldKeepAlive = false;
+  response.once('finish', () => socket.end());
+  try {
+    response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+    return response;
+  } catch {
+    socket.destroy(); // an answer to an earlier request is still on its way: the client broke the order
+    return undefined;
+  }
+}
