@@ -4,7 +4,7 @@
 //   L2  Memory is bounded by events and bytes, whatever the log holds and however many clients replay.
 //   L3  Clients that replay the same stretch share one read and one encoding.
 import type { Reader } from '../database/unit.ts';
-import { sql } from '../database/statement.ts';
+import { prepared, sql } from '../database/statement.ts';
 import { eventFrame, type EventRow, type FrameSource, type StreamScope, type Wire } from './frame.ts';
 
 export interface LogWindowOptions {
@@ -33,9 +33,14 @@ export class LoggedEvent {
   }
 }
 
-/** Rows of `event_log` after `after`, in order; reading side of the history. */
-export function readEvents(reader: Reader, range: { readonly after: number; readonly limit: number }): Promise<EventRow[]> {
-  return reader.all(sql.selectFrom('event_log').selectAll().where('seq', '>', range.after).orderBy('seq').limit(range.limit));
+const eventsBetween = prepared<{ after: number; through: number; limit: number }>(({ after, through, limit }) =>
+  sql.selectFrom('event_log').selectAll().where('seq', '>', after).where('seq', '<=', through).orderBy('seq').limit(limit),
+);
+
+/** Rows of `event_log` after a seq, in order, at most `limit`. */
+export function readEvents(reader: Reader, { after, limit, through = Number.MAX_SAFE_INTEGER }: { after: number; limit: number; through?: number }): Promise<EventRow[]> {
+  const compiled = eventsBetween({ after, through, limit });
+  return reader.all<EventRow>({ compile: () => compiled, execute: () => Promise.reject(new Error('the reader runs it')) });
 }
 
 export class LogWindow {
@@ -103,8 +108,7 @@ export class LogWindow {
   #load(index: number): Promise<readonly LoggedEvent[]> {
     const size = this.#options.pageEvents;
     const [from, to] = [index * size, (index + 1) * size];
-    const query = sql.selectFrom('event_log').selectAll().where('seq', '>', from).where('seq', '<=', to).orderBy('seq');
-    const page = this.#reader.all<EventRow>(query).then((rows) => rows.map((row) => new LoggedEvent(row)));
+    const page = readEvents(this.#reader, { after: from, through: to, limit: size }).then((rows) => rows.map((row) => new LoggedEvent(row)));
     if (to <= this.#end) this.#keep(index, page);
     return page;
   }
