@@ -1,0 +1,195 @@
+// The IRC adapter against a real server and people on plain sockets. The host is a stub here; the story with the whole host is below it.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
+import { createIrc } from '../../worker/adapters/irc/index.ts';
+import { TIMING } from '../../worker/adapters/irc/session.ts';
+import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
+import { adapterLink, definitionOf, type TestLink, type TestLinkOptions } from '../support/adapter-link.ts';
+import { ircPerson } from '../support/irc-person.ts';
+import { ngircd, ngircdMissing } from '../support/ngircd.ts';
+import { until } from '../support/until.ts';
+
+const skip = ngircdMissing();
+const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 50, confirmMs: 5_000 }), properties);
+
+describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () => {
+  it('takes lines in channels and in private, and knows when it is spoken to', async (t) => {
+    const server = await ngircd(t);
+    const bot = await start(t, server.port);
+    const ann = await ircPerson(t, server.port, 'Ann');
+    await ann.join('#room');
+
+    ann.says('#room', 'hello all');
+    ann.says('#room', 'svcbot: /ping');
+    ann.says('svcbot', 'in private');
+    await until(() => messages(bot.link).length === 3, { what: 'three messages' });
+
+    assert.deepEqual(
+      messages(bot.link).map(({ conversation, user, text, addressed }) => [conversation.id, conversation.kind, user.id, user.name, text, addressed]),
+      [
+        ['#room', 'group', 'ann', 'Ann', 'hello all', false],
+        ['#room', 'group', 'ann', 'Ann', '/ping', true],
+        ['ann', 'private', 'ann', 'Ann', 'in private', true],
+      ],
+    );
+    assert.equal(new Set(bot.link.arrivals.map(({ id }) => id)).size, bot.link.arrivals.length);
+  });
+
+  it('is sent when the server has confirmed it; several lines stay several lines and nothing can be injected', async (t) => {
+    const server = await ngircd(t);
+    const bot = await start(t, server.port);
+    const ann = await ircPerson(t, server.port, 'ann');
+    await ann.join('#room');
+
+    const results = [
+      await bot.post('k1', '#room', 'one\r\nQUIT :gone\n\nthree\u0000\u0001VERSION\u0001'),
+      await bot.post('k2', 'ann', 'just you'),
+      await bot.post('k3', 'nobody', 'hello?'),
+      await bot.post('k4', '#room x', 'hello?'),
+    ];
+
+    await until(() => ann.heard('svcbot').length > 0, { what: 'the last message' });
+    assert.deepEqual(results.map(({ kind }) => kind), ['sent', 'sent', 'refused', 'refused']);
+    assert.deepEqual(ann.heard('svcbot', '#room'), ['one', 'QUIT :gone', 'threeVERSION']);
+    assert.deepEqual(ann.heard('svcbot'), ['just you']);
+    assert.ok(bot.isRunning());
+  });
+
+  it('delivers a line of many bytes whole, in pieces that the server does not cut', async (t) => {
+    const server = await ngircd(t);
+    const bot = await start(t, server.port, { nick: 'a-long-nick-here' });
+    const ann = await ircPerson(t, server.port, 'ann');
+    await ann.join('#room');
+    const text = Array.from({ length: 300 }, (_, i) => `wört${i}`).join(' ');
+
+    await bot.post('k', '#room', text);
+
+    await until(() => ann.heard('a-long-nick-here', '#room').join(' ') === text, { what: 'all of the text' });
+  });
+
+  it('takes another nick when its own is in use, and gets it back', async (t) => {
+    const server = await ngircd(t);
+    const thief = await ircPerson(t, server.port, 'svcbot');
+    const bot = await start(t, server.port);
+    const ann = await ircPerson(t, server.port, 'ann');
+
+    await bot.post('k1', 'ann', 'first');
+    await thief.quit();
+    await until(() => ann.lines.some((line) => line.startsWith(':svcbot_!')), { what: 'the first post' });
+    await until(async () => (await bot.post('k2', 'ann', 'again')).kind === 'sent' && ann.heard('svcbot').includes('again'), { what: 'its own nick', everyMs: 50 });
+
+    assert.deepEqual(ann.heard('svcbot_')[0], 'first');
+  });
+
+  it('comes back to a channel after a kick; until then posts there wait', async (t) => {
+    const server = await ngircd(t);
+    const ann = await ircPerson(t, server.port, 'ann');
+    await ann.join('#room');
+    const bot = await start(t, server.port);
+
+    ann.raw('KICK #room svcbot :out');
+    await until(async () => (await bot.post('k1', '#room', 'still here?')).kind === 'later', { what: 'the kick', everyMs: 1 });
+    await until(async () => (await bot.post('k2', '#room', 'back')).kind === 'sent', { what: 'the return' });
+
+    await until(() => ann.heard('svcbot', '#room').includes('back'), { what: 'the post' });
+  });
+
+  it('says that the connection is lost when the server is killed, fails posts that are not confirmed, and works again with the server', async (t) => {
+    const server = await ngircd(t);
+    const first = await start(t, server.port);
+    const ann = await ircPerson(t, server.port, 'ann');
+
+    await server.kill();
+    await assert.rejects(first.ended, /connection lost/);
+    assert.equal((await first.post('k1', 'ann', 'anyone?')).kind, 'later');
+    await assert.rejects(irc.connect?.(first.link) ?? Promise.resolve(), /connection lost/);
+    await server.start();
+    const again = await start(t, server.port);
+    const bob = await ircPerson(t, server.port, 'bob');
+    await again.post('k2', 'bob', 'here');
+
+    await until(() => bob.heard('svcbot').length > 0, { what: 'the post' });
+    assert.deepEqual([bob.heard('svcbot'), ann.heard('svcbot')], [['here'], []]);
+  });
+
+  it('keeps every line that was read while storing fails, in order, and stores the rest when it is ended', async (t) => {
+    const server = await ngircd(t);
+    let isFull = true;
+    const bot = await start(t, server.port, {}, { store: () => (isFull ? Promise.reject(new Error('disk full')) : Promise.resolve()) });
+    const ann = await ircPerson(t, server.port, 'ann');
+
+    for (let i = 0; i < 5; i++) ann.says('svcbot', `line ${i}`);
+    ann.raw('PING :all');
+    await until(() => ann.lines.some((line) => line.includes('PONG') && line.endsWith(':all')), { what: 'the server to have all lines' });
+    await bot.post('k', 'ann', 'heard');
+    isFull = false;
+    bot.link.stop();
+    await bot.ended;
+
+    assert.deepEqual(messages(bot.link).map(({ text }) => text), ['line 0', 'line 1', 'line 2', 'line 3', 'line 4']);
+  });
+
+  it('resolves when it is told to end, and leaves politely', async (t) => {
+    const server = await ngircd(t);
+    const bot = await start(t, server.port);
+    const ann = await ircPerson(t, server.port, 'ann');
+    await ann.join('#room');
+
+    bot.link.stop();
+    await bot.ended;
+
+    await until(() => ann.lines.some((line) => /^:svcbot!\S+ QUIT/.test(line)), { what: 'QUIT' });
+  });
+
+  it('fails the account for a nick that the server does not take, and does not loop', async (t) => {
+    const server = await ngircd(t);
+    const link = adapterLink(accountOf(server.port, { nick: 'x'.repeat(30) }));
+
+    await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' });
+  });
+});
+
+interface Bot {
+  readonly link: TestLink<Account>;
+  readonly ended: Promise<void>;
+  isRunning(): boolean;
+  post(key: string, conversation: string, text: string): ReturnType<typeof irc.send>;
+}
+
+async function start(t: TestContext, port: number, change: Partial<Account> = {}, options: TestLinkOptions = {}): Promise<Bot> {
+  const link = adapterLink(accountOf(port, change), options);
+  let isRunning = true;
+  const ended = Promise.resolve(irc.connect?.(link)).finally(() => {
+    isRunning = false;
+  });
+  ended.catch(() => {});
+  t.after(async () => {
+    link.stop();
+    await ended.catch(() => {});
+  });
+  await until(() => link.isOnline || !isRunning, { what: 'the adapter to be online' });
+  const post = (key: string, conversation: string, text: string): ReturnType<typeof irc.send> => {
+    const call: Outgoing = { kind: 'post', key, conversation, text, buttons: [], files: [] };
+    return irc.send(call, link);
+  };
+  return { link, ended, isRunning: () => isRunning, post };
+}
+
+const accountOf = (port: number, change: Partial<Account> = {}): Account => ({
+  server: '127.0.0.1',
+  port,
+  tls: false,
+  verifyCertificate: true,
+  nick: 'svcbot',
+  alternateNicks: [],
+  username: 'svc',
+  realname: 'svc',
+  channels: ['#room'],
+  burstLines: 100,
+  linesPerSecond: 100,
+  ...change,
+});
+
+type MessageArrival = Extract<Arrival, { kind: 'message' | 'edited' }>;
+const messages = (link: TestLink<Account>): readonly MessageArrival[] => link.arrivals.filter((arrival): arrival is MessageArrival => arrival.kind === 'message');

@@ -1,0 +1,76 @@
+// From the socket to the inbox, in order. IRC repeats nothing, so what has been read must be kept until it is stored.
+//
+//   Q1  Arrivals are stored in the order in which they came, in batches; a batch that fails is tried again until it is stored.
+//   Q2  Over MAX_WAITING arrivals the connection is not read further: the server and TCP hold the rest. Memory stays bounded.
+//   Q3  After `close` the rest is stored before the promise resolves; what then fails five times is lost, and said so.
+import type { Arrival, Logger } from '../../sdk/index.ts';
+
+const MAX_BATCH = 64;
+const MAX_WAITING = 1_000;
+const RESUME_BELOW = 100;
+const RETRY_MS = 1_000;
+const LAST_TRIES = 5;
+
+export interface ArrivalQueueOptions {
+  store(arrivals: readonly Arrival[]): Promise<void>;
+  pause(): void;
+  resume(): void;
+  readonly log: Logger;
+}
+
+export class ArrivalQueue {
+  readonly #options: ArrivalQueueOptions;
+  #waiting: Arrival[] = [];
+  #running: Promise<void> | undefined;
+  #isPaused = false;
+  #isClosed = false;
+
+  constructor(options: ArrivalQueueOptions) {
+    this.#options = options;
+  }
+
+  push(arrival: Arrival): void {
+    this.#waiting.push(arrival);
+    if (this.#waiting.length > MAX_WAITING && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#options.pause();
+    }
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when nothing waits any more. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#running ?? Promise.resolve();
+  }
+
+  async #run(): Promise<void> {
+    // One turn of the loop first: lines that came in one packet go into one batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, MAX_BATCH);
+      await this.#store(batch);
+      if (this.#isPaused && this.#waiting.length < RESUME_BELOW) {
+        this.#isPaused = false;
+        this.#options.resume();
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #store(batch: readonly Arrival[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#options.store(batch);
+        return;
+      } catch (error) {
+        if (this.#isClosed && tries >= LAST_TRIES) {
+          this.#options.log.error({ arrivals: batch.length, err: error }, 'lines lost: they could not be stored');
+          return;
+        }
+        if (tries === 1) this.#options.log.warn({ arrivals: batch.length, err: error }, 'lines wait: they could not be stored');
+        await new Promise((resolve) => setTimeout(resolve, this.#isClosed ? RETRY_MS / 5 : RETRY_MS));
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// What we wrote and wait for: a PONG says that the server has taken every line before its PING.
+//
+//   F1  A wait ends once: by its PONG, by the time limit, or by the end of the connection. The last two throw: the line may have been taken.
+//   F2  An error numeric that names the target between line and PONG is the server's refusal of the line.
+
+const MAX_REASON_LENGTH = 200;
+
+interface Waiting {
+  readonly target: string | undefined;
+  refusal: string | undefined;
+  settle(outcome: { readonly refusal: string | undefined } | Error): void;
+}
+
+export interface ConfirmationOptions {
+  readonly limitMs: number;
+  lower(text: string): string;
+}
+
+export class Confirmations {
+  readonly #options: ConfirmationOptions;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(options: ConfirmationOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with the server's refusal, or undefined when it took the line. */
+  expect(token: string, target?: string): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#settle(token, new Error(`no PONG within ${this.#options.limitMs} ms`)), this.#options.limitMs);
+      const settle: Waiting['settle'] = (outcome) => {
+        clearTimeout(timer);
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome.refusal);
+      };
+      this.#waiting.set(token, { target: target === undefined ? undefined : this.#options.lower(target), refusal: undefined, settle });
+    });
+  }
+
+  pong(token: string): void {
+    this.#settle(token, { refusal: this.#waiting.get(token)?.refusal });
+  }
+
+  /** An error of the server about a nick or channel. */
+  refused(target: string, reason: string): void {
+    const name = this.#options.lower(target);
+    for (const waiting of this.#waiting.values()) if (waiting.target === name) waiting.refusal ??= reason.slice(0, MAX_REASON_LENGTH);
+  }
+
+  /** The connection is gone. */
+  end(error: Error): void {
+    for (const token of [...this.#waiting.keys()]) this.#settle(token, error);
+  }
+
+  #settle(token: string, outcome: { readonly refusal: string | undefined } | Error): void {
+    const waiting = this.#waiting.get(token);
+    this.#waiting.delete(token);
+    waiting?.settle(outcome);
+  }
+}

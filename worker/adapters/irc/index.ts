@@ -1,0 +1,26 @@
+// irc: any server that speaks RFC 2812, with IRCv3 msgid, server-time and SASL where it has them.
+//
+// In: config.ts (account) → connect.ts → session.ts (one connection) → parse.ts (a line) → arrival-queue.ts → inbox.
+// Out: send.ts → session.ts → lines.ts; sent means that the server answered a PING written after the last line. IRC knows no key by which it
+// could drop a repeat, so after a lost connection a post may be said twice: `unsure` of its body decides.
+import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { account } from './config.ts';
+import { connect, type Sessions } from './connect.ts';
+import { TEXT_BYTES } from './lines.ts';
+import { send } from './send.ts';
+import { type SessionTiming, TIMING } from './session.ts';
+
+/** The adapter; tests shorten its waits. */
+export function createIrc(timing: SessionTiming = TIMING): AdapterModule {
+  const sessions: Sessions = new WeakMap();
+  return defineAdapter({
+    name: 'irc',
+    account,
+    can: { text: { limit: TEXT_BYTES, unit: 'bytes', render: 'plain' } },
+    rate: { perSecond: 20 },
+    connect: (link) => connect(link, sessions, timing),
+    send: (call, link) => send(call, sessions.get(link.account)),
+  });
+}
+
+export const irc = createIrc();

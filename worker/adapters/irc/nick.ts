@@ -1,0 +1,15 @@
+// Which nick to try while the wanted one is in use. Pure.
+
+export interface NickChoice {
+  readonly nick: string;
+  readonly alternateNicks: readonly string[];
+}
+
+/** The nick for the n-th try after the first: the alternates in order, then the wanted one with underscores, then with numbers. */
+export function nickForTry({ nick, alternateNicks }: NickChoice, tried: number, limit: number): string {
+  const alternate = alternateNicks[tried - 1];
+  if (alternate !== undefined) return alternate;
+  const extra = tried - alternateNicks.length;
+  const tail = extra <= 3 ? '_'.repeat(extra) : String(extra);
+  return `${nick.slice(0, Math.max(1, limit - tail.length))}${tail}`;
+}

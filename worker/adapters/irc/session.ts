@@ -1,0 +1,296 @@
+// One connection to one server, from the socket to its end.
+//
+//   S1  `run` resolves when the link's signal ends it and throws when it is lost; it tells `online` once nick and channels are settled.
+//   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free.
+//   S3  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
+//       no faster than the flood limit.
+//   S4  A refusal of the account itself (password, SASL, ban, nick that cannot be) throws `accountFailed`: no loop.
+import type { Client, IrcLine } from 'irc-framework';
+import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
+import { ArrivalQueue } from './arrival-queue.ts';
+import type { Account } from './config.ts';
+import { Confirmations } from './confirmations.ts';
+import { type Bucket, fullBucket, takeLine } from './flood.ts';
+import { messageLines } from './lines.ts';
+import { nickForTry } from './nick.ts';
+import { arrivalOf } from './parse.ts';
+
+export interface SessionTiming {
+  /** From opening the socket to the server's welcome. */
+  readonly registerMs: number;
+  readonly confirmMs: number;
+  /** Between tries to get the wanted nick back. */
+  readonly regainMs: number;
+  /** Before coming back to a channel after a kick. */
+  readonly rejoinMs: number;
+}
+export const TIMING: SessionTiming = { registerMs: 30_000, confirmMs: 30_000, regainMs: 30_000, rejoinMs: 10_000 };
+
+export interface SessionOptions {
+  readonly client: Client;
+  readonly link: Link<Account>;
+  readonly timing: SessionTiming;
+  /** Unique among the connections of an account: part of ids that the server does not give. */
+  readonly epoch: string;
+}
+
+const MAX_LINE_BYTES = 64 * 1_024;
+const QUIT_MS = 2_000;
+const NOT_JOINED_MS = 5_000;
+const JOIN_REFUSED = new Set(['403', '405', '471', '473', '474', '475', '476', '477', '489']);
+
+export class IrcSession {
+  readonly #client: Client;
+  readonly #link: Link<Account>;
+  readonly #timing: SessionTiming;
+  readonly #epoch: string;
+  readonly #queue: ArrivalQueue;
+  readonly #confirmations: Confirmations;
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #joined = new Set<string>();
+  #end: (error?: Error) => void = () => {};
+  #bucket: Bucket;
+  #turn: Promise<unknown> = Promise.resolve();
+  #isRegistered = false;
+  #hasEnded = false;
+  #nicksTried = 0;
+  #lines = 0;
+
+  constructor({ client, link, timing, epoch }: SessionOptions) {
+    this.#client = client;
+    this.#link = link;
+    this.#timing = timing;
+    this.#epoch = epoch;
+    this.#bucket = fullBucket(performance.now(), this.#flood);
+    this.#confirmations = new Confirmations({ limitMs: timing.confirmMs, lower: (text) => client.caseLower(text) });
+    this.#queue = new ArrivalQueue({
+      store: (arrivals) => link.receive(arrivals),
+      pause: () => client.connection.transport?.socket?.pause(),
+      resume: () => client.connection.transport?.socket?.resume(),
+      log: link.log,
+    });
+  }
+
+  /** S1. */
+  async run(): Promise<void> {
+    const ended = new Promise<Error | undefined>((resolve) => {
+      this.#end = resolve;
+    });
+    const stop = (): void => this.#quit();
+    this.#link.signal.addEventListener('abort', stop, { once: true });
+    this.#connect();
+    if (this.#link.signal.aborted) stop();
+
+    const error = await ended;
+
+    this.#hasEnded = true;
+    this.#link.signal.removeEventListener('abort', stop);
+    this.#release();
+    await this.#queue.close();
+    if (error !== undefined && !this.#link.signal.aborted) throw error;
+  }
+
+  /** S3. Throws when lines were written and the server did not confirm them. */
+  async post(key: string, target: string, text: string): Promise<SendResult> {
+    const name = this.#client.caseLower(target);
+    if (this.#isOurs(target) && !this.#joined.has(name)) return { kind: 'later', afterMs: NOT_JOINED_MS };
+    const lines = messageLines(text, { nick: this.#client.user.nick, target });
+    if (lines.length === 0) return { kind: 'refused', reason: 'nothing to say: the text is blank' };
+
+    const written = this.#turn.then(() => this.#write(key, target, lines));
+    this.#turn = written.catch(() => {});
+    const { confirmed } = await written;
+    if (confirmed === undefined) return { kind: 'later', afterMs: NOT_JOINED_MS };
+    const refusal = await confirmed;
+    return refusal === undefined ? { kind: 'sent' } : { kind: 'refused', reason: refusal };
+  }
+
+  get #flood(): { readonly burst: number; readonly perSecond: number } {
+    const { burstLines, linesPerSecond } = this.#link.account;
+    return { burst: burstLines, perSecond: linesPerSecond };
+  }
+
+  #connect(): void {
+    const { account } = this.#link;
+    const client = this.#client;
+    client.on('registered', () => void this.#settleIn().catch((error: unknown) => this.#end(asError(error))));
+    client.on('socket close', (error) => this.#end(new Error('connection lost', error instanceof Error ? { cause: error } : {})));
+    client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
+    client.on('raw socket connected', (socket) => {
+      socket.on('data', () => {
+        if ((client.connection.transport?.incoming_buffer?.length ?? 0) > MAX_LINE_BYTES) socket.destroy(new Error('a line without an end'));
+      });
+    });
+    client.connection.on('message', (line) => this.#onLine(line));
+    this.#after(this.#timing.registerMs, () => {
+      if (!this.#isRegistered) this.#end(new Error(`not registered within ${this.#timing.registerMs} ms`));
+    });
+    client.connect({
+      host: account.server,
+      port: account.port,
+      tls: account.tls,
+      rejectUnauthorized: account.verifyCertificate,
+      nick: account.nick,
+      username: account.username,
+      gecos: account.realname,
+      password: account.password?.reveal() ?? '',
+      account: account.sasl === undefined ? {} : { account: account.sasl.account, password: account.sasl.password.reveal() },
+      sasl_disconnect_on_fail: true,
+      auto_reconnect: false,
+      version: '',
+      ping_interval: 30,
+      ping_timeout: 60,
+    });
+  }
+
+  /** Joins, and is online once the server has answered to all of it. */
+  async #settleIn(): Promise<void> {
+    this.#isRegistered = true;
+    for (const channel of this.#link.account.channels) this.#raw(`JOIN ${channel}`);
+    await this.#ping('joined');
+    this.#link.log.info({ nick: this.#client.user.nick, channels: this.#joined.size }, 'connected');
+    this.#link.online();
+    this.#regainLater();
+  }
+
+  #onLine(line: IrcLine): void {
+    const { command, params } = line;
+    const isNumericError = /^[45]\d\d$/.test(command);
+    if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
+    else if (isNumericError) this.#onError(command, params);
+    else if (command === 'NICK' || command === 'QUIT') this.#regainFrom(line);
+    else if (command === 'JOIN' || command === 'PART' || command === 'KICK') this.#onMembership(line);
+
+    const client = this.#client;
+    const arrival = arrivalOf(line, {
+      nick: client.user.nick,
+      id: `${this.#epoch}-${++this.#lines}`,
+      now: Date.now(),
+      channelTypes: client.network.options.CHANTYPES ?? ['#', '&'],
+      lower: (text) => client.caseLower(text),
+    });
+    if (arrival !== undefined && !this.#hasEnded) this.#queue.push(arrival);
+  }
+
+  #onError(command: string, params: readonly string[]): void {
+    const [, subject = ''] = params;
+    const reason = params.at(-1) ?? command;
+    if (!this.#isRegistered) this.#onRefusedRegistration(command, reason);
+    else if (JOIN_REFUSED.has(command) && this.#isOurs(subject) && !this.#joined.has(this.#client.caseLower(subject))) {
+      this.#link.log.warn({ channel: subject, numeric: command, reason }, 'channel not joined');
+    }
+    this.#confirmations.refused(subject, `${reason} (${command})`);
+  }
+
+  #onRefusedRegistration(command: string, reason: string): void {
+    const { account } = this.#link;
+    if (command === '433' || command === '436' || command === '437') {
+      this.#nicksTried += 1;
+      const limit = Number(this.#client.network.options.NICKLEN ?? 9);
+      if (this.#nicksTried > account.alternateNicks.length + 10) this.#end(new Error('every nick is in use'));
+      else this.#raw(`NICK ${nickForTry(account, this.#nicksTried, Math.max(limit, Math.min(account.nick.length + 3, 30)))}`);
+    } else if (command === '432') this.#end(accountFailed(`the server does not take the nick ${account.nick}`, 'choose another nick in svc.config.yml and reload'));
+    else if (command === '464') this.#end(accountFailed('the server refused the password', 'correct it in .env and reload'));
+    else if (command === '465') this.#end(accountFailed(`banned from the server: ${reason.slice(0, 100)}`, 'ask the operators of the network, then: svc endpoints reconnect'));
+  }
+
+  #onMembership({ command, nick, params }: IrcLine): void {
+    const who = command === 'KICK' ? (params[1] ?? '') : nick;
+    const [channel = ''] = params;
+    if (!this.#isMe(who)) return;
+    const name = this.#client.caseLower(channel);
+    if (command === 'JOIN') this.#joined.add(name);
+    else this.#joined.delete(name);
+    if (command !== 'KICK' || !this.#isOurs(channel)) return;
+    this.#link.log.warn({ channel, by: nick }, 'kicked from a channel');
+    this.#after(this.#timing.rejoinMs, () => this.#raw(`JOIN ${channel}`));
+  }
+
+  /** S2: somebody who had the wanted nick left it. */
+  #regainFrom({ nick }: IrcLine): void {
+    if (this.#isRegistered && this.#client.caseLower(nick) === this.#client.caseLower(this.#link.account.nick)) this.#regain();
+  }
+
+  #regain(): void {
+    if (!this.#isMe(this.#link.account.nick)) this.#raw(`NICK ${this.#link.account.nick}`);
+  }
+
+  #regainLater(): void {
+    this.#after(this.#timing.regainMs, () => {
+      this.#regain();
+      this.#regainLater();
+    });
+  }
+
+  /** Waits for the flood limit, then writes all lines and the PING. Without `confirmed` nothing was written. */
+  async #write(key: string, target: string, lines: readonly string[]): Promise<{ readonly confirmed: Promise<string | undefined> | undefined }> {
+    for (const [index, line] of lines.entries()) {
+      await this.#pace();
+      if (!this.#isOpen) {
+        if (index === 0) return { confirmed: undefined };
+        throw new Error('connection lost between two lines');
+      }
+      this.#raw(`PRIVMSG ${target} :${line}`);
+    }
+    this.#bucket = takeLine(this.#bucket, performance.now(), this.#flood).bucket;
+    return { confirmed: this.#ping(key.replace(/[^\w.-]/g, '-').slice(0, 80), target) };
+  }
+
+  async #pace(): Promise<void> {
+    const { bucket, waitMs } = takeLine(this.#bucket, performance.now(), this.#flood);
+    this.#bucket = bucket;
+    if (waitMs > 0) await new Promise<void>((resolve) => void setTimeout(resolve, waitMs));
+  }
+
+  #ping(name: string, target?: string): Promise<string | undefined> {
+    const token = `svc-${name}-${++this.#lines}`;
+    const answered = this.#confirmations.expect(token, target);
+    this.#raw(`PING :${token}`);
+    return answered;
+  }
+
+  get #isOpen(): boolean {
+    return !this.#hasEnded && this.#client.connection.connected;
+  }
+  #isMe(nick: string): boolean {
+    return this.#client.caseLower(nick) === this.#client.caseLower(this.#client.user.nick);
+  }
+  #isOurs(channel: string): boolean {
+    const name = this.#client.caseLower(channel);
+    return this.#link.account.channels.some((known) => this.#client.caseLower(known) === name);
+  }
+
+  #raw(line: string): void {
+    if (this.#isOpen) this.#client.connection.write(line);
+  }
+
+  #quit(): void {
+    if (this.#isOpen) this.#client.connection.end('QUIT :bye');
+    this.#after(this.#client.connection.connected ? QUIT_MS : 0, () => this.#end());
+  }
+
+  #after(delayMs: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      run();
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+
+  #release(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#confirmations.end(new Error('connection lost before the server confirmed'));
+    this.#client.removeAllListeners();
+    this.#client.connection.removeAllListeners();
+    this.#client.connection.clearTimers();
+    this.#client.connection.transport?.disposeSocket();
+  }
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** Wrong credentials stay wrong; a server that lacks SASL for the moment may have it again. */
+function saslError(reason: string): Error {
+  if (reason === 'fail' || reason === 'nick_locked') return accountFailed('the server refused the SASL account', 'correct sasl.account, or its password in .env, and reload');
+  return new Error(`SASL is not possible now: ${reason}`);
+}

@@ -1,0 +1,45 @@
+// What goes out: one signed POST to the account's url.
+//
+//   { "type": "post" | "edit" | "remove" | "react", "key", "conversation", "thread"?, "message"?, "text"?, "buttons"? [{ "label", "token" }],
+//     "replyTo"?, "emoji"?, "on"?, "timestamp" }
+//
+// `webhook-id` is the idempotency key: the receiver drops a second delivery of it, as Standard Webhooks asks of receivers. The signature
+// holds one entry for each secret, so that the receiver may change over at any time. Text is Markdown. A JSON answer `{ "id": … }` names
+// the message for later edits; without one it is the key.
+import { Webhook } from 'standardwebhooks';
+import { type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+
+const TIME_LIMIT_MS = 15_000;
+
+/** One POST. Throws when it may have arrived and the answer is not known, and `accountFailed` when the receiver answers 401 or 403. */
+export async function send(call: Outgoing, { account, signal }: Pick<Link<Account>, 'account' | 'signal'>): Promise<SendResult> {
+  if (account.url === undefined) return { kind: 'refused', reason: 'this account has no url to send to' };
+  if (call.kind === 'typing') return { kind: 'refused', reason: 'webhook has no typing' };
+
+  const now = new Date();
+  const body = JSON.stringify(wireBody(call, now));
+  const response = await fetch(account.url, {
+    method: 'POST',
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
+    headers: { 'content-type': 'application/json', 'user-agent': 'svc', ...signedHeaders(call.key, now, body, account) },
+    body,
+  });
+  const result = await sendResult(response, (json) => messageId(json) ?? call.key);
+  return result.kind === 'sent' ? { kind: 'sent', message: result.message ?? call.key } : result;
+}
+
+function wireBody(call: Exclude<Outgoing, { kind: 'typing' }>, now: Date): object {
+  const { kind, ...rest } = call;
+  return { type: kind, timestamp: now.toISOString(), ...rest };
+}
+
+function signedHeaders(key: string, now: Date, body: string, { secrets, outgoingSecrets = secrets }: Account): Readonly<Record<string, string>> {
+  const signatures = outgoingSecrets.map((secret) => new Webhook(secret.reveal()).sign(key, now, body));
+  return { 'webhook-id': key, 'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)), 'webhook-signature': signatures.join(' ') };
+}
+
+function messageId(json: unknown): string | undefined {
+  return typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' && json.id !== '' ? json.id : undefined;
+}

@@ -1,0 +1,47 @@
+// Signatures of Standard Webhooks: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<raw body>`. Pure.
+//
+//   W1  Header, timestamp and base64 are read strictly: nothing that a lenient reader would let through is taken.
+//   W2  Every signature is compared with every secret, in constant time and without an early end.
+//   W3  More than five minutes before or after the request came is refused.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { RawRequest, Verdict } from '../../sdk/index.ts';
+import { type Account, keyOf, strictBase64 } from './config.ts';
+
+const TOLERANCE_SECONDS = 300;
+const MAX_SIGNATURES = 16;
+
+/** `ok`, or `refused` with a reason for the log: the client is told nothing of it. */
+export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': header } = request.headers;
+  if (id === undefined || !/^[!-~]{1,256}$/.test(id)) return refused('no webhook-id, or one that is malformed');
+  const sentAt = readTimestamp(timestamp);
+  if (timestamp === undefined || sentAt === undefined) return refused('no webhook-timestamp, or one that is malformed');
+  if (Math.abs(Math.floor(request.receivedAt / 1_000) - sentAt) > TOLERANCE_SECONDS) return refused('webhook-timestamp is more than five minutes off');
+  const given = readSignatures(header);
+  if (given.length === 0) return refused('no v1 signature, or one that is malformed');
+
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), request.body]);
+  let matches = 0;
+  for (const secret of secrets) {
+    const key = keyOf(secret);
+    const wanted = createHmac('sha256', key ?? '').update(signed).digest();
+    for (const signature of given) matches += Number(timingSafeEqual(signature, wanted)) * Number(key !== undefined);
+  }
+  return matches > 0 ? { kind: 'ok' } : refused('wrong signature');
+}
+
+/** Seconds since 1970, in plain decimal digits; undefined for anything else. */
+export function readTimestamp(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,11}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The well-formed v1 signatures of the header; other versions are for other readers. */
+function readSignatures(header: string | undefined): readonly Buffer[] {
+  const parts = header?.split(' ', MAX_SIGNATURES) ?? [];
+  return parts.flatMap((part) => {
+    const bytes = part.startsWith('v1,') ? strictBase64(part.slice(3)) : undefined;
+    return bytes?.length === 32 ? [bytes] : [];
+  });
+}
+
+const refused = (reason: string): Verdict => ({ kind: 'refused', reason });

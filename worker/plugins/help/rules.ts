@@ -1,0 +1,44 @@
+// What help answers. Pure: from the commands of a generation to text.
+//
+//   H1  Every command is found by its name and by its aliases, in any case, with or without the prefix.
+//   H2  Commands that not everyone may use say so.
+//   H3  Two plugins with a command of one name are told apart by their slots.
+import type { CommandHelp } from '../../sdk/index.ts';
+
+const WHO = { anyone: '', admin: ' (admins)', operator: ' (operators)' } as const;
+
+/** All commands, a line each, sorted by name. */
+export function helpList(commands: readonly CommandHelp[]): string {
+  if (commands.length === 0) return 'There are no commands here.';
+  const twice = namesUsedTwice(commands);
+  return [...commands]
+    .sort((a, b) => compare(a.name, b.name) || compare(a.slot, b.slot))
+    .map((command) => `${command.usage}  ${command.summary}${WHO[command.who]}${twice.has(command.name) ? ` [${command.slot}]` : ''}`)
+    .join('\n');
+}
+
+/** One command in full, or that there is none, with the nearest name. */
+export function helpOne(commands: readonly CommandHelp[], wanted: string): string {
+  const word = bare(wanted);
+  const found = commands.filter(({ name, aliases }) => [name, ...aliases].some((known) => known.toLowerCase() === word));
+  if (found.length === 0) return [`There is no command ${word === '' ? 'without a name' : word}.`, ...near(commands, word)].join(' ');
+  return found.map((command) => describe(command)).join('\n\n');
+}
+
+function describe({ usage, summary, aliases, who, slot }: CommandHelp): string {
+  const others = aliases.length === 0 ? [] : [`Also: ${aliases.join(', ')}`];
+  return [usage, `${summary}${WHO[who]}`, ...others, `From: ${slot}`].join('\n');
+}
+
+const bare = (wanted: string): string => wanted.trim().replace(/^[^\p{L}\p{N}]+/u, '').toLowerCase();
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+function namesUsedTwice(commands: readonly CommandHelp[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  return new Set(commands.flatMap(({ name }) => (seen.has(name) ? [name] : (seen.add(name), []))));
+}
+
+function near(commands: readonly CommandHelp[], word: string): readonly string[] {
+  const names = commands.flatMap(({ name, aliases }) => [name, ...aliases]).filter((name) => word.length > 1 && (name.startsWith(word.slice(0, 2)) || word.startsWith(name)));
+  return names.length === 0 ? [] : [`Did you mean ${names.slice(0, 3).join(', ')}?`];
+}

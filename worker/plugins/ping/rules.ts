@@ -1,0 +1,8 @@
+// What ping answers. Pure.
+import { showDuration } from '../../sdk/index.ts';
+
+/** `waitedMs`: from the arrival of the line to its handling. */
+export function pongText(waitedMs: number): string {
+  const ms = Math.max(0, Math.round(waitedMs));
+  return `pong: the line waited ${ms < 1_000 ? `${ms} ms` : showDuration(Math.round(ms / 1_000) * 1_000)}`;
+}
