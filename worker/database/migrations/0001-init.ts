@@ -21,6 +21,7 @@ export const init: Migration = {
       UNIQUE (endpoint, delivery_id)
     ) STRICT`,
     `CREATE INDEX inbox_open ON inbox (seq) WHERE state IN ('received', 'handling', 'waiting')`,
+    `CREATE INDEX inbox_lane ON inbox (lane, seq) WHERE state IN ('received', 'handling', 'waiting')`,
     `CREATE INDEX inbox_state ON inbox (state, seq)`,
     `CREATE INDEX inbox_done ON inbox (done_at) WHERE done_at IS NOT NULL`,
     `CREATE TABLE handler_runs (

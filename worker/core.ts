@@ -1,0 +1,30 @@
+// What every feature service of the worker is given: identity, time, the writer, the reader, the log.
+import type { Clock } from '../shared/clock.ts';
+import type { ProjectId, RuntimeId } from '../shared/identifiers.ts';
+import type { Reader, Unit, UnitAnswer, Writer } from './database/unit.ts';
+import type { Failpoint } from './failpoints.ts';
+
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Core {
+  readonly runtimeId: RuntimeId;
+  readonly projectId: ProjectId;
+  readonly clock: Clock;
+  readonly writer: Writer;
+  readonly reader: Reader;
+  readonly log: Log;
+  /** Kill points of the crash kit; does nothing in production. */
+  readonly point: Failpoint;
+}
+
+/** Commits a unit that nothing can refuse; a refusal is a bug and thrown. */
+export async function commitOrThrow(writer: Writer, unit: Unit): Promise<Extract<UnitAnswer, { kind: 'committed' }>> {
+  const answer = await writer.commit(unit);
+  if (answer.kind === 'refused') throw new Error(`unit ${unit.name} was refused: ${answer.detail}`);
+  return answer;
+}

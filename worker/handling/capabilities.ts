@@ -1,0 +1,112 @@
+// The capabilities of one generation: what its plugins registered, found by id, by kind and by old names.
+//
+//   R1  Ids are stable: root/<slot>#<kind>/<name>; one defined twice fails the assembly.
+//   R2  Order is the order of the slots in the configuration, then of registration.
+import type { TProperties, TSchema } from 'typebox';
+import { SvcError } from '../../shared/svc-error.ts';
+import { capabilityId, ownerOf, type CapabilityId } from '../../shared/identifiers.ts';
+import type { ChatCtx, CommandSpec, Ctx, DialogSpec, Match, Options, RawRequest, Verdict } from '../sdk/index.ts';
+
+export type Run = (ctx: Ctx & ChatCtx, input: never) => unknown;
+
+interface Base<K extends string, S> {
+  readonly id: CapabilityId;
+  readonly kind: K;
+  readonly slot: string;
+  readonly name: string;
+  readonly spec: S;
+  readonly run: Run;
+  /** Place in the order of handlers. */
+  readonly place: number;
+  /** Optional parts of the host that its plugin asked for. */
+  readonly uses: readonly string[];
+}
+
+export interface WebhookSpec extends Options {
+  readonly verify: (request: RawRequest) => Verdict;
+  readonly delivery: (request: RawRequest) => string | undefined;
+  readonly accept?: (request: RawRequest) => boolean;
+  readonly body: TSchema;
+  readonly lane?: (body: never) => string;
+}
+export interface RouteSpec extends Options {
+  readonly scope: 'none' | 'demo' | 'full';
+  readonly body?: TSchema;
+  readonly method: string;
+  readonly path: string;
+}
+export interface DataSpec extends Options {
+  readonly data: TProperties;
+  readonly lane?: (data: never) => string;
+}
+export interface CronSpec extends Options {
+  readonly at: string;
+  readonly timezone?: string;
+  readonly missed?: 'skip' | 'run_once';
+}
+
+export type CommandCapability = Base<'command', CommandSpec<TProperties>>;
+export type ListenerCapability = Base<'on', Match & { readonly on: string }>;
+export type ActionCapability = Base<'action', DataSpec>;
+export type DialogCapability = Base<'dialog', DialogSpec<TProperties>>;
+export type TaskCapability = Base<'task', DataSpec>;
+export type CronCapability = Base<'cron', CronSpec>;
+export type WebhookCapability = Base<'webhook', WebhookSpec>;
+export type RouteCapability = Base<'route', RouteSpec>;
+export type SubscriptionCapability = Base<'subscribe', Options & { readonly event: string; readonly schema: TSchema | undefined }>;
+export type ToolCapability = Base<'tool', Options & { readonly description: string; readonly input: TProperties }>;
+export type Capability =
+  | CommandCapability
+  | ListenerCapability
+  | ActionCapability
+  | DialogCapability
+  | TaskCapability
+  | CronCapability
+  | WebhookCapability
+  | RouteCapability
+  | SubscriptionCapability
+  | ToolCapability;
+
+export interface StateDefinition {
+  readonly id: string;
+  readonly slot: string;
+  readonly scope: 'plugin' | 'conversation' | 'user';
+  readonly value: TSchema;
+  readonly upgrade: ((old: unknown) => unknown) | undefined;
+}
+
+export class Capabilities {
+  readonly #byId = new Map<string, Capability>();
+  readonly #states = new Map<string, StateDefinition>();
+
+  /** Throws `definition_invalid` when the id is taken. */
+  add<C extends Capability>(capability: Omit<C, 'id' | 'place'>): C {
+    const id = capabilityId(capability.slot, capability.kind, capability.name);
+    if (this.#byId.has(id)) throw new SvcError('definition_invalid', `${id} is defined twice`);
+    const entry = { ...capability, id, place: this.#byId.size } as C;
+    this.#byId.set(id, entry);
+    return entry;
+  }
+
+  addState(definition: StateDefinition): void {
+    if (this.#states.has(definition.id)) throw new SvcError('definition_invalid', `state ${definition.id} of ${ownerOf(definition.slot)} is defined twice`);
+    this.#states.set(definition.id, definition);
+  }
+
+  state(id: string): StateDefinition | undefined {
+    return this.#states.get(id);
+  }
+
+  /** By its id, or by one that it had formerly. */
+  find(id: string): Capability | undefined {
+    return this.#byId.get(id) ?? this.all().find((one) => (one.spec.formerly ?? []).some((old) => capabilityId(one.slot, one.kind, old) === id));
+  }
+
+  all(): readonly Capability[] {
+    return [...this.#byId.values()];
+  }
+
+  ofKind<K extends Capability['kind']>(kind: K): readonly Extract<Capability, { kind: K }>[] {
+    return this.all().filter((one): one is Extract<Capability, { kind: K }> => one.kind === kind);
+  }
+}

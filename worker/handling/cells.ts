@@ -1,0 +1,95 @@
+// State as handlers see it: cells read with their revision, written under a guard on what this run has read.
+import { check } from '../sdk/check.ts';
+import type { Cell } from '../sdk/index.ts';
+import type { Core } from '../core.ts';
+import type { Capability, StateDefinition } from './capabilities.ts';
+import { coded, type Cause } from './context.ts';
+import type { GenerationView } from './generation-view.ts';
+import { readCell, readCells } from './handling-store.ts';
+import { cellKey, type CellGuard, type CellId, type Effect, type Run } from './run.ts';
+
+export interface CellContext {
+  get(cell: Cell<unknown>): Promise<unknown>;
+  list(state: Cell<unknown>, page?: { prefix?: string; after?: string; limit?: number }): Promise<readonly (readonly [string, unknown])[]>;
+  set(cell: Cell<unknown>, value: unknown, expect?: 'absent' | 'any' | number): void;
+  unset(cell: Cell<unknown>): void;
+}
+interface CellDeps {
+  readonly core: Core;
+  readonly generation: GenerationView;
+  readonly capability: Capability;
+  readonly cause: Cause;
+  readonly run: Run;
+  readonly open: () => void;
+  readonly effect: (one: Effect) => void;
+}
+
+const LARGEST_VALUE_BYTES = 1_048_576;
+const LONGEST_PAGE = 1_000;
+
+export function cellContext({ core, generation, capability, cause, run, open, effect }: CellDeps): CellContext {
+  const definition = (cell: Cell<unknown>): StateDefinition => {
+    const found = generation.capabilities.state(cell.store);
+    if (found === undefined) throw coded('no_state', `${capability.id}: ${cell.store} is not a state of this generation`);
+    return found;
+  };
+  const address = (cell: Cell<unknown>): CellId => ({ store: cell.store, owner: ownerOfCell(definition(cell), cell, cause), key: cell.key });
+  return {
+    async get(cell) {
+      open();
+      const id = address(cell);
+      if (run.written.has(cellKey(id))) return run.written.get(cellKey(id));
+      const row = await readCell(core.reader, id);
+      run.read.set(cellKey(id), row?.revision ?? 0);
+      return row === undefined ? undefined : valueOf(definition(cell), row.value);
+    },
+    async list(state, { prefix = '', after, limit = 100 } = {}) {
+      open();
+      const { store, owner } = address(state);
+      const rows = await readCells(core.reader, { store, owner, from: prefix, to: `${prefix}\u{10ffff}`, limit: Math.min(limit, LONGEST_PAGE), after });
+      return rows.map((row) => [row.key, valueOf(definition(state), row.value)] as const);
+    },
+    set(cell, value, expect) {
+      const id = address(cell);
+      const stored = JSON.stringify(checked(definition(cell), value));
+      if (Buffer.byteLength(stored) > LARGEST_VALUE_BYTES) throw coded('value_too_large', `${cell.store}: a value may have ${LARGEST_VALUE_BYTES} bytes as JSON`);
+      effect({ kind: 'cell', cell: id, value: stored, expect: guardOf(run, id, expect) });
+      run.written.set(cellKey(id), JSON.parse(stored));
+    },
+    unset(cell) {
+      const id = address(cell);
+      const revision = run.read.get(cellKey(id));
+      effect({ kind: 'cell', cell: id, value: undefined, expect: revision === undefined || run.written.has(cellKey(id)) ? { kind: 'any' } : { kind: 'revision', revision } });
+      run.written.set(cellKey(id), undefined);
+    },
+  };
+}
+
+/** After the first write of a run the cell is ours until the commit: later writes need no guard of their own. */
+function guardOf(run: Run, id: CellId, expect: 'absent' | 'any' | number | undefined): CellGuard {
+  if (run.written.has(cellKey(id)) || expect === 'any') return { kind: 'any' };
+  const revision = expect === 'absent' ? 0 : (expect ?? run.read.get(cellKey(id)));
+  if (revision === undefined) throw coded('unread', `${id.store}: read it first, or say what you expect`);
+  return { kind: 'revision', revision };
+}
+
+function ownerOfCell({ scope, id }: StateDefinition, cell: Cell<unknown>, { chat }: Cause): string {
+  if (scope === 'plugin') return '';
+  const owner = cell.owner ?? (chat && (scope === 'conversation' ? chat.conversation : chat.user));
+  if (owner === undefined) throw coded('no_owner', `${id} is kept per ${scope}: name one with .of(…) here`);
+  return `${owner.endpoint}/${owner.id}`;
+}
+
+function valueOf(definition: StateDefinition, text: string): unknown {
+  const stored: unknown = JSON.parse(text);
+  const result = check(definition.value, stored);
+  if (result.ok) return result.value;
+  if (definition.upgrade === undefined) throw coded('state_mismatch', `${definition.id}: stored value does not fit (${result.faults.join('; ')}) and there is no upgrade`);
+  return checked(definition, definition.upgrade(stored));
+}
+
+function checked(definition: StateDefinition, value: unknown): unknown {
+  const result = check(definition.value, value);
+  if (!result.ok) throw coded('schema_mismatch', `${definition.id}: ${result.faults.join('; ')}`);
+  return result.value;
+}

@@ -1,0 +1,128 @@
+// The context that a handler gets. It reads what is committed, collects effects in its run, and refuses use where a later
+// attempt would lose it: inside `once`, and after the handler has ended.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import type { Conversation, ConversationRef, Ctx, ChatCtx, MessageRef, User, UserRef, Body, Logger } from '../sdk/index.ts';
+import { toContent } from '../sdk/message.ts';
+import type { Core } from '../core.ts';
+import { pluginEventType } from '../events/event-types.ts';
+import type { Capability } from './capabilities.ts';
+import { cellContext, type CellContext } from './cells.ts';
+import type { FileStore } from './file-store.ts';
+import type { GenerationView } from './generation-view.ts';
+import { runOnce, type OnceOptions } from './once.ts';
+import type { Effect, Run } from './run.ts';
+
+/** What this run is for: an item of the inbox, or a request to a plugin's route. */
+export interface Cause {
+  readonly id: string;
+  readonly receivedAt: number;
+  readonly attempt: number;
+  /** Where a person wrote, for arrivals. */
+  readonly chat: { readonly user: User; readonly conversation: Conversation; readonly endpoint: string } | undefined;
+}
+
+export interface ContextDeps {
+  readonly core: Core;
+  readonly generation: GenerationView;
+  readonly files: FileStore;
+  readonly logger: (capability: Capability) => Logger;
+  /** Typing hints go out at once and are never repeated. */
+  readonly typing: (endpoint: string, conversation: ConversationRef) => void;
+}
+
+export interface ContextOf {
+  readonly capability: Capability;
+  readonly cause: Cause;
+  readonly run: Run;
+  readonly signal: AbortSignal;
+  readonly groups: Readonly<Record<string, string>>;
+}
+
+const insideOnce = new AsyncLocalStorage<string>();
+
+export const effectKey = (cause: Cause, capability: Capability, step: string | number): string =>
+  createHash('sha256').update(`${cause.id}|${capability.id}|${step}`).digest('hex').slice(0, 32);
+
+export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
+  const { core, generation } = deps;
+  const { capability, cause, run } = of;
+  const open = (): void => {
+    const step = insideOnce.getStore();
+    if (step !== undefined) throw coded('inside_once', `${capability.id}: the context is used inside once("${step}"): a later attempt would not see it`);
+    if (run.closed) throw coded('ctx_closed', `${capability.id}: the context is closed: an await is missing`);
+  };
+  const effect = (one: Effect): void => {
+    open();
+    run.effects.push(one);
+  };
+  const nextKey = (): string => effectKey(cause, capability, run.nextKey());
+  const send = (to: ConversationRef | UserRef, body: Body, isPrivate: boolean): MessageRef => {
+    const key = nextKey();
+    effect({ kind: 'send', key, to: { ...to, endpoint: generation.endpoint(to.endpoint) }, content: toContent(body), isPrivate });
+    return { sent: key };
+  };
+  const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
+  const chat = cause.chat;
+  const context = {
+    ...generationParts(generation, capability),
+    item: { id: cause.id, receivedAt: cause.receivedAt, attempt: cause.attempt },
+    log: deps.logger(capability),
+    signal: of.signal,
+    groups: of.groups,
+    now: () => core.clock.now(),
+    key: (step: string) => effectKey(cause, capability, `key:${step}`),
+    once: (step: string, call: (o: { key: string; signal: AbortSignal }) => unknown, options: OnceOptions = {}) => {
+      open();
+      return runOnce({ core, capability, cause, run, signal: of.signal, inside: insideOnce }, { step, call, options });
+    },
+    ...cells,
+    readFile: (file: { id: string }) => deps.files.read(file.id),
+    saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save({ name, mime, bytes }),
+    send: (to: ConversationRef | UserRef, body: Body) => send(to, body, false),
+    edit: (message: MessageRef, body: Body) => effect({ kind: 'edit', key: nextKey(), message, content: toContent(body) }),
+    remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message }),
+    react: (message: MessageRef, emoji: string, on = true) => effect({ kind: 'react', key: nextKey(), message, emoji, on }),
+    emit: (event: { id: string }, data: unknown) => effect({ kind: 'emit', type: pluginEventType(event.id), data }),
+    count: (counter: { id: string }, labels: Readonly<Record<string, string>> = {}) => effect({ kind: 'count', counter: counter.id, labels }),
+    schedule: (task: { id: string }, data: unknown, when: { at?: number; afterMs?: number; key?: string } = {}) => {
+      const at = when.at ?? core.clock.now() + (when.afterMs ?? 0);
+      const id = when.key === undefined ? `task/${task.id}/${nextKey()}` : taskKey(task.id, when.key);
+      effect({ kind: 'schedule', id, capability: task.id, lane: laneOfTask(generation, task.id, data, id), data: JSON.stringify(data), at });
+    },
+    cancel: (task: { id: string }, key: string) => effect({ kind: 'cancel', id: taskKey(task.id, key), capability: task.id }),
+    user: chat?.user,
+    conversation: chat?.conversation,
+    reply: (body: Body) => {
+      if (chat === undefined) throw coded('no_conversation', `${capability.id}: there is nobody to reply to: use send`);
+      return send(chat.conversation, body, chat.conversation.kind === 'private');
+    },
+    ask: (dialog: { id: string }, given: Readonly<Record<string, unknown>> = {}) => {
+      open();
+      run.asks.push({ dialog: dialog.id, given });
+    },
+    typing: () => {
+      if (chat !== undefined) deps.typing(chat.endpoint, chat.conversation);
+    },
+    stop: () => {
+      open();
+      run.stopped = true;
+    },
+  };
+  return context as unknown as Ctx & ChatCtx; // the SDK's generics are erased here: each method was written against its declaration
+}
+
+const taskKey = (capability: string, key: string): string => `task/${capability}/key:${key}`;
+
+/** A task's own lane where it names one, else a lane of its own. */
+function laneOfTask(generation: GenerationView, id: string, data: unknown, dueId: string): string {
+  const task = generation.capabilities.find(id);
+  const lane = task?.kind === 'task' ? task.spec.lane?.(data as never) : undefined;
+  return lane === undefined ? dueId : `task/${id}/lane:${lane}`;
+}
+
+function generationParts(generation: GenerationView, capability: Capability): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(capability.uses.map((part) => [part, generation.parts[part]]));
+}
+
+export const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code });

@@ -1,0 +1,37 @@
+// What a thrown error means for a handler's item. Pure.
+//
+//   userError: the person is told, the item is handled · retryLater: again after its wait · giveUp: a dead letter now ·
+//   anything else: again with backoff, a dead letter at the bound of attempts.
+import { createHash } from 'node:crypto';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { Body } from '../sdk/index.ts';
+import { errorCode } from '../sdk/errors.ts';
+import { toContent } from '../sdk/message.ts';
+import type { Cause } from './context.ts';
+import type { Effect } from './run.ts';
+
+export type Failure =
+  | { readonly kind: 'told'; readonly body: Body; readonly reason: string; readonly error: unknown }
+  | { readonly kind: 'wait'; readonly afterMs: number | undefined; readonly reason: string; readonly error: unknown }
+  | { readonly kind: 'dead'; readonly reason: string; readonly error: unknown };
+
+export function failureOf(error: unknown, attempt: number, limit: number): Failure {
+  const code = errorCode(error);
+  const reason = messageOf(error);
+  if (code === 'user_error') return { kind: 'told', body: (error as { body: Body }).body, reason, error };
+  if (code === 'handler_fatal' || attempt >= limit) return { kind: 'dead', reason, error };
+  const afterMs = (error as { afterMs?: unknown }).afterMs;
+  return { kind: 'wait', afterMs: typeof afterMs === 'number' ? afterMs : undefined, reason, error };
+}
+
+/** What the person who asked is told, as an effect; nothing where nobody asked. */
+export function sorryEffect(failure: Exclude<Failure, { kind: 'wait' }>, of: { readonly cause: Cause; readonly handler: string; readonly ref: string }): readonly Effect[] {
+  const conversation = of.cause.chat?.conversation;
+  if (conversation === undefined) return [];
+  const body: Body = failure.kind === 'told' ? failure.body : `Sorry, that failed (${shortRef(of.ref)}).`;
+  const key = createHash('sha256').update(`${of.ref}|${of.handler}|${failure.kind}`).digest('hex').slice(0, 32);
+  return [{ kind: 'send', key, to: conversation, content: toContent(body), isPrivate: conversation.kind === 'private' }];
+}
+
+/** The last part of an item's id: enough for a person to say and for `svc inbox show` to find. */
+export const shortRef = (id: string): string => id.slice(-12);

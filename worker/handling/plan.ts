@@ -1,0 +1,104 @@
+// From a stored item to the steps that handle it: reads what routing needs (open dialog, pressed button) and names the handlers.
+import type { Arrival, Conversation, User } from '../sdk/index.ts';
+import { check } from '../sdk/check.ts';
+import { plainText } from '../sdk/message.ts';
+import type { Core } from '../core.ts';
+import type { InboxRow } from '../inbox/inbox-store.ts';
+import type { Payload } from '../inbox/payload.ts';
+import type { Capability } from './capabilities.ts';
+import type { Cause } from './context.ts';
+import type { GenerationView } from './generation-view.ts';
+import { readButton, readDialog, readMenuEntry } from './handling-store.ts';
+import { route, type Step, type Stored } from './routing.ts';
+
+export interface PlannedStep {
+  /** Undefined when the stored work is for a handler that is gone. */
+  readonly capability: Capability | undefined;
+  readonly missing: string | undefined;
+  readonly step: Step | { readonly kind: 'direct'; readonly input: () => unknown };
+  readonly isBefore: boolean;
+  /** A failing one tells the person: somebody typed a command or answered a question. */
+  readonly claims: boolean;
+  /** Deciding nothing writes nothing. */
+  readonly isQuiet: boolean;
+}
+
+export async function planItem({ core, generation }: { readonly core: Core; readonly generation: GenerationView }, row: InboxRow, payload: Payload): Promise<readonly PlannedStep[]> {
+  if (payload.kind !== 'arrival') return [directStep(generation, row, payload)];
+  const stored = await readStored(core, row, payload.arrival);
+  const steps = route(payload.arrival, row.endpoint, stored, { capabilities: generation.capabilities, prefix: generation.commands.prefix });
+  return steps.map((step) => planned(step));
+}
+
+function planned(step: Step): PlannedStep {
+  if (step.kind === 'gone') return { capability: undefined, missing: step.id, step, isBefore: false, claims: true, isQuiet: false };
+  const isListener = step.kind === 'listener';
+  return {
+    capability: step.capability,
+    missing: undefined,
+    step,
+    isBefore: isListener && step.capability.spec.order === 'before',
+    claims: step.kind === 'command' || step.kind === 'answer',
+    isQuiet: isListener,
+  };
+}
+
+function directStep(generation: GenerationView, row: InboxRow, payload: Exclude<Payload, { kind: 'arrival' }>): PlannedStep {
+  const id = row.capability ?? '';
+  const capability = generation.capabilities.find(id);
+  const isRight = capability?.kind === (payload.kind === 'event' ? 'subscribe' : payload.kind);
+  const known = isRight ? capability : undefined;
+  return { capability: known, missing: id, step: { kind: 'direct', input: () => directInput(known, payload) }, isBefore: false, claims: false, isQuiet: false };
+}
+
+/** Stored data through the schema of the code that runs now: what does not fit is said, never guessed. */
+function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
+  switch (payload.kind) {
+    case 'task':
+      return checked({ type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} }, payload.data);
+    case 'webhook':
+      return { headers: payload.headers, body: checked(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)) };
+    case 'event':
+      return capability?.kind === 'subscribe' && capability.spec.schema !== undefined ? checked(capability.spec.schema, payload.data) : payload.data;
+    case 'cron':
+      return payload.due;
+  }
+}
+
+function checked(schema: unknown, value: unknown): unknown {
+  const result = check(schema, value, { open: true });
+  if (!result.ok) throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), { code: 'handler_fatal', [Symbol.for('svc.error')]: true });
+  return result.value;
+}
+
+/** JSON whose `__proto__` keys are dropped. */
+const parseJson = (text: string): unknown => JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+
+async function readStored(core: Core, row: InboxRow, arrival: Arrival): Promise<Stored> {
+  const dialog = await readDialog(core.reader, dialogOwner(row.endpoint, arrival), core.clock.now());
+  return { dialog, pressed: await readPressed(core, row.endpoint, arrival) };
+}
+
+async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
+  const number = arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+  const found =
+    arrival.kind === 'pressed'
+      ? await readButton(core.reader, arrival.token)
+      : number === undefined
+        ? undefined
+        : await readMenuEntry(core.reader, { endpoint, conversation: arrival.conversation.id, number: Number(number) });
+  return found && { action: found.action, data: JSON.parse(found.data) as unknown };
+}
+
+/** Whose open dialog: one a person in one place. */
+export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): string => [endpoint, conversation.id, conversation.thread ?? '', user.id].map(encodeURIComponent).join('/');
+
+export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
+  const base = { id: row.id, receivedAt: row.received_at, attempt };
+  if (payload?.kind !== 'arrival') return { ...base, chat: undefined };
+  const { endpoint } = row;
+  const { self: _self, ...person } = payload.arrival.user;
+  const user: User = { ...person, endpoint };
+  const conversation: Conversation = { ...payload.arrival.conversation, endpoint };
+  return { ...base, chat: { user, conversation, endpoint } };
+}

@@ -1,0 +1,117 @@
+// Who handles an arrival, in which order. Pure: what is stored (open dialog, pressed button) comes in as arguments.
+//
+//   P1  `before` listeners; then at most one claimant: a pressed button, a command, this person's open dialog; when nobody
+//       claimed, `normal`, then `after` listeners. Inside each: order of slots, then of registration.
+//   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
+import type { Arrival, Message, MessageRef, Segment } from '../sdk/index.ts';
+import { plainText } from '../sdk/message.ts';
+import { readCommand, type TypedCommand } from './command-line.ts';
+import type { Capabilities, Capability, CommandCapability, DialogCapability, ListenerCapability } from './capabilities.ts';
+import type { DialogRow } from './run.ts';
+
+export type Step =
+  | { readonly kind: 'listener'; readonly capability: ListenerCapability; readonly event: unknown; readonly groups: Readonly<Record<string, string>> }
+  | { readonly kind: 'command'; readonly capability: CommandCapability; readonly typed: TypedCommand }
+  | { readonly kind: 'action'; readonly capability: Extract<Capability, { kind: 'action' }>; readonly data: unknown }
+  | { readonly kind: 'answer'; readonly capability: DialogCapability; readonly row: DialogRow; readonly text: string }
+  | { readonly kind: 'gone'; readonly id: string };
+
+export interface Stored {
+  /** This person's open dialog here, if it has not expired. */
+  readonly dialog: DialogRow | undefined;
+  /** What the pressed button, or the number of a listed one, stands for. */
+  readonly pressed: { readonly action: string; readonly data: unknown } | undefined;
+}
+
+/** The action of buttons that a dialog makes from its choices. */
+export const ANSWER_ACTION = 'svc.answer';
+
+export function route(arrival: Arrival, endpoint: string, stored: Stored, serving: { readonly capabilities: Capabilities; readonly prefix: string }): readonly Step[] {
+  const { capabilities, prefix } = serving;
+  const text = arrival.kind === 'message' ? plainText(arrival.text) : '';
+  const event = eventOf(endpoint, arrival);
+  const listeners = capabilities.ofKind('on').filter((one) => one.spec.on === arrival.kind && matches(one, arrival, text));
+  const ranked = (order: string): Step[] =>
+    listeners
+      .filter((one) => (one.spec.order ?? 'normal') === order)
+      .map((capability) => ({ kind: 'listener', capability, event, groups: groupsOf(capability, text) }));
+  const claim = claimOf(arrival, text, stored, { capabilities, prefix });
+  if (claim !== undefined) return [...ranked('before'), claim];
+  return [...ranked('before'), ...ranked('normal'), ...ranked('after')];
+}
+
+function claimOf(arrival: Arrival, text: string, stored: Stored, { capabilities, prefix }: { readonly capabilities: Capabilities; readonly prefix: string }): Step | undefined {
+  const { pressed, dialog } = stored;
+  if (pressed !== undefined && pressed.action !== ANSWER_ACTION) {
+    const capability = capabilities.find(pressed.action);
+    return capability?.kind === 'action' ? { kind: 'action', capability, data: pressed.data } : { kind: 'gone', id: pressed.action };
+  }
+  const command = commandOf(arrival, text, capabilities, prefix);
+  if (command !== undefined && !(dialog !== undefined && isCancel(text, prefix))) return command;
+  if (dialog === undefined || (arrival.kind !== 'message' && pressed === undefined)) return undefined;
+  const capability = capabilities.find(dialog.capability);
+  if (capability?.kind !== 'dialog') return { kind: 'gone', id: dialog.capability };
+  return { kind: 'answer', capability, row: dialog, text: pressed === undefined ? text : String(pressed.data) };
+}
+
+const isCancel = (text: string, prefix: string): boolean => text.trim() === `${prefix}cancel`;
+
+function commandOf(arrival: Arrival, text: string, capabilities: Capabilities, prefix: string): Step | undefined {
+  const commands = capabilities.ofKind('command');
+  if (arrival.kind === 'command') {
+    const capability = commands.find((one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name));
+    return capability && { kind: 'command', capability, typed: { kind: 'values', values: arrival.args } };
+  }
+  if (arrival.kind !== 'message') return undefined;
+  const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
+  for (const capability of commands) {
+    const typed = readCommand(capability, text, { prefix, spokenTo });
+    if (typed !== undefined) return { kind: 'command', capability, typed };
+  }
+  return undefined;
+}
+
+function matches({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
+  if (spec.where !== undefined && arrival.conversation.kind !== spec.where) return false;
+  const spokenTo = arrival.conversation.kind === 'private' || (arrival.kind === 'message' && arrival.addressed === true);
+  if (spec.addressed === true && !spokenTo) return false;
+  if (spec.text === undefined) return true;
+  return typeof spec.text === 'string' ? text === spec.text : freshPattern(spec.text).test(text);
+}
+
+const freshPattern = (pattern: RegExp): RegExp => new RegExp(pattern.source, pattern.flags.replace('g', ''));
+
+function groupsOf({ spec }: ListenerCapability, text: string): Readonly<Record<string, string>> {
+  return spec.text instanceof RegExp ? { ...freshPattern(spec.text).exec(text)?.groups } : {};
+}
+
+/** What a listener gets as its event. */
+function eventOf(endpoint: string, arrival: Arrival): unknown {
+  const ref = (id: string): MessageRef => ({ endpoint, conversation: arrival.conversation.id, id });
+  switch (arrival.kind) {
+    case 'message':
+    case 'edited':
+      return {
+        ref: ref(arrival.message),
+        text: plainText(arrival.text),
+        segments: segmentsOf(arrival.text),
+        files: arrival.files ?? [],
+        addressed: arrival.conversation.kind === 'private' || arrival.addressed === true,
+        sentAt: arrival.sentAt,
+        ...(arrival.replyTo === undefined ? {} : { replyTo: ref(arrival.replyTo) }),
+      } satisfies Message;
+    case 'deleted':
+      return { ref: ref(arrival.message) };
+    case 'reaction':
+      return { ref: ref(arrival.message), emoji: arrival.emoji, on: arrival.on };
+    case 'member':
+      return { who: { endpoint, id: arrival.who }, change: arrival.change };
+    case 'other':
+      return { type: arrival.type, raw: arrival.raw };
+    case 'command':
+    case 'pressed':
+      return undefined;
+  }
+}
+
+const segmentsOf = (text: string | readonly Segment[]): readonly Segment[] => (typeof text === 'string' ? [{ kind: 'text', text }] : text);

@@ -1,0 +1,146 @@
+// One run of one handler: makes its input and context, runs it under its time limit, and gives back what it decided.
+import type { Body, ChatCtx, Ctx } from '../sdk/index.ts';
+import { check } from '../sdk/check.ts';
+import { fromWord } from '../sdk/chat-line.ts';
+import { userError } from '../sdk/errors.ts';
+import type { Capability, DialogCapability } from './capabilities.ts';
+import { argumentsOf, type TypedCommand } from './command-line.ts';
+import { coded, makeContext, type Cause, type ContextDeps } from './context.ts';
+import { nextQuestion, openDialog, questionOf, stepsOf } from './dialogs.ts';
+import type { PlannedStep } from './plan.ts';
+import { Run, type DialogRow } from './run.ts';
+
+export type StepResult = { readonly kind: 'decided'; readonly run: Run; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
+
+export interface StepOf {
+  readonly deps: ContextDeps;
+  readonly step: PlannedStep;
+  readonly cause: Cause;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+export async function runStep({ deps, step, cause }: StepOf): Promise<StepResult> {
+  const { capability } = step;
+  if (capability === undefined) return { kind: 'failed', error: new Error('no handler') };
+  return runHandler({ deps, capability, cause, groups: step.step.kind === 'listener' ? step.step.groups : {} }, (ctx, run) => invoke({ deps, step, cause, ctx, run }));
+}
+
+export interface HandlerOf {
+  readonly deps: ContextDeps;
+  readonly capability: Capability;
+  readonly cause: Cause;
+  readonly groups?: Readonly<Record<string, string>>;
+}
+
+/** Runs `body` with a context under the handler's time limit. Used for items and, without an item, for routes. */
+export async function runHandler({ deps, capability, cause, groups = {} }: HandlerOf, body: (ctx: Ctx & ChatCtx, run: Run) => Promise<unknown>): Promise<StepResult> {
+  const run = new Run();
+  const limitMs = capability.spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const limit = new AbortController();
+  const timer = deps.core.clock.after(limitMs, () => limit.abort(coded('timeout', `${capability.id}: its ${limitMs} ms are over`)), { background: true });
+  const signal = AbortSignal.any([deps.generation.signal, limit.signal]);
+  const ctx = makeContext(deps, { capability, cause, run, signal, groups });
+  try {
+    const result = await Promise.race([body(ctx, run), aborted(signal)]);
+    run.closed = true;
+    return { kind: 'decided', run, result };
+  } catch (error) {
+    run.closed = true;
+    return { kind: 'failed', error };
+  } finally {
+    timer.cancel();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = (): void => reject(signal.reason instanceof Error ? signal.reason : coded('retired', 'the generation was retired'));
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
+}
+
+interface Invocation extends StepOf {
+  readonly ctx: Ctx & ChatCtx;
+  readonly run: Run;
+}
+
+async function invoke(of: Invocation): Promise<void> {
+  const { ctx, run, cause } = of;
+  let result = await callOf(of);
+  for (const { dialog, given } of run.asks.splice(0)) {
+    const capability = of.deps.generation.capabilities.find(dialog);
+    if (capability?.kind !== 'dialog') throw new Error(`${dialog} is not a dialog of this generation`);
+    const answer = await advance(of, capability, { known: given, skipped: [] });
+    if (answer !== undefined) result = answer;
+  }
+  if (result !== undefined && cause.chat !== undefined) ctx.reply(result as Body);
+}
+
+async function callOf(of: Invocation): Promise<unknown> {
+  const { step, ctx } = of;
+  const planned = step.step;
+  const call = (input: unknown): unknown => step.capability?.run(ctx, input as never);
+  switch (planned.kind) {
+    case 'listener':
+      return call(planned.event);
+    case 'command':
+      return call(commandInput(of, planned.capability, planned.typed));
+    case 'action':
+      return call(fitting({ type: 'object', properties: planned.capability.spec.data }, planned.data));
+    case 'answer':
+      return answerDialog(of, planned.capability, planned);
+    case 'direct':
+      return call(planned.input());
+    case 'gone':
+      return undefined;
+  }
+}
+
+function commandInput({ deps, cause }: Invocation, capability: Extract<Capability, { kind: 'command' }>, typed: TypedCommand): unknown {
+  const { commands } = deps.generation;
+  const user = cause.chat?.user;
+  if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
+  if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user))) throw userError('Only operators may do that.');
+  const read = argumentsOf(capability, typed, commands.prefix);
+  if (!read.ok) throw userError(read.text);
+  return read.value;
+}
+
+function fitting(schema: unknown, value: unknown): unknown {
+  const result = check(schema, value, { open: true });
+  if (!result.ok) throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), { code: 'handler_fatal', [Symbol.for('svc.error')]: true });
+  return result.value;
+}
+
+async function answerDialog(of: Invocation, dialog: DialogCapability, { row, text }: { readonly row: DialogRow; readonly text: string }): Promise<unknown> {
+  const { ctx, run, deps } = of;
+  const answer = text.trim();
+  if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?cancel$`, 'i').test(answer)) {
+    run.dialog = null;
+    return 'Cancelled.';
+  }
+  const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
+  const schema = dialog.spec.answers[name] ?? {};
+  const read = check(schema, fromWord(schema, answer));
+  const fault = read.ok ? await stepsOf(dialog)[name]?.check?.(read.value, ctx) : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');
+  if (fault === undefined && read.ok) return advance(of, dialog, { known: { ...row.data, [name]: read.value }, skipped: row.skipped });
+  ctx.reply(String(fault));
+  ctx.reply(await questionOf(dialog, name, row.data, ctx));
+  return undefined;
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Asks the next question, or runs the dialog's handler when everything is known. */
+async function advance({ ctx, run, deps }: Invocation, dialog: DialogCapability, { known, skipped }: { readonly known: Readonly<Record<string, unknown>>; readonly skipped: readonly string[] }): Promise<unknown> {
+  const next = nextQuestion(dialog, known, skipped);
+  if (next !== undefined) {
+    ctx.reply(await questionOf(dialog, next, known, ctx));
+    run.dialog = openDialog(dialog, { known, skipped, asked: next }, deps.core.clock.now());
+    return undefined;
+  }
+  run.dialog = null;
+  return dialog.run(ctx, fitting({ type: 'object', properties: dialog.spec.answers }, known) as never);
+}

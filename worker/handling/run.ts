@@ -1,0 +1,50 @@
+// What one run of one handler has collected so far. Effects are data; nothing of them is visible before the unit commits.
+import type { Content, ConversationRef, MessageRef } from '../sdk/index.ts';
+import type { PluginEventType } from '../events/event-types.ts';
+
+export type Effect =
+  | { readonly kind: 'send'; readonly key: string; readonly to: ConversationRef; readonly content: Content; readonly isPrivate: boolean }
+  | { readonly kind: 'edit'; readonly key: string; readonly message: MessageRef; readonly content: Content }
+  | { readonly kind: 'remove'; readonly key: string; readonly message: MessageRef }
+  | { readonly kind: 'react'; readonly key: string; readonly message: MessageRef; readonly emoji: string; readonly on: boolean }
+  | { readonly kind: 'cell'; readonly cell: CellId; readonly value: string | undefined; readonly expect: CellGuard }
+  | { readonly kind: 'schedule'; readonly id: string; readonly capability: string; readonly lane: string; readonly data: string; readonly at: number }
+  | { readonly kind: 'cancel'; readonly id: string; readonly capability: string }
+  | { readonly kind: 'emit'; readonly type: PluginEventType; readonly data: unknown }
+  | { readonly kind: 'count'; readonly counter: string; readonly labels: Readonly<Record<string, string>> };
+
+export interface CellId {
+  readonly store: string;
+  readonly owner: string;
+  readonly key: string;
+}
+/** The revision that was read (0: absent), or no guard. */
+export type CellGuard = { readonly kind: 'revision'; readonly revision: number } | { readonly kind: 'any' };
+
+export interface DialogRow {
+  readonly capability: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly skipped: readonly string[];
+  readonly asked: string;
+  readonly expiresAt: number;
+}
+
+export class Run {
+  readonly effects: Effect[] = [];
+  readonly read = new Map<string, number>();
+  readonly written = new Map<string, unknown>();
+  readonly steps = new Set<string>();
+  readonly asks: { readonly dialog: string; readonly given: Readonly<Record<string, unknown>> }[] = [];
+  /** null ends the open dialog, a row opens one or goes on in it, undefined leaves it. */
+  dialog: DialogRow | null | undefined;
+  stopped = false;
+  closed = false;
+  #keys = 0;
+
+  nextKey(): number {
+    this.#keys += 1;
+    return this.#keys;
+  }
+}
+
+export const cellKey = (cell: CellId): string => `${cell.store}|${cell.owner}|${cell.key}`;

@@ -1,0 +1,32 @@
+// What an item of the inbox may become. Pure: the store has the same rules as guards, this is their table.
+//
+//   state     | claimed  | handled | postponed | buried | replayed | dropped
+//   received  | handling | -       | -         | dead   | -        | done
+//   handling  | handling | done    | waiting   | dead   | -        | done
+//   waiting   | handling | -       | -         | dead   | -        | done
+//   done      | -        | -       | -         | -      | -        | -
+//   dead      | -        | -       | -         | -      | received | done
+//
+//   I1  An item that is done stays done.
+//   I2  Only a handled or postponed item leaves `handling` by what its handlers decided; a crash leaves it there and it is claimed again.
+import type { InboxState } from '../database/tables.ts';
+
+export type InboxEvent = 'claimed' | 'handled' | 'postponed' | 'buried' | 'replayed' | 'dropped';
+
+const TABLE: Readonly<Record<InboxState, Partial<Readonly<Record<InboxEvent, InboxState>>>>> = {
+  received: { claimed: 'handling', buried: 'dead', dropped: 'done' },
+  handling: { claimed: 'handling', handled: 'done', postponed: 'waiting', buried: 'dead', dropped: 'done' },
+  waiting: { claimed: 'handling', buried: 'dead', dropped: 'done' },
+  done: {},
+  dead: { replayed: 'received', dropped: 'done' },
+};
+
+/** The next state, or undefined when the event is refused in this one. */
+export function stepItem(state: InboxState, event: InboxEvent): InboxState | undefined {
+  return TABLE[state][event];
+}
+
+/** Wait before the next attempt after `attempts` failed ones: 1 s, 5 s, 30 s, then 2 min (sdk: Options.attempts). */
+export function retryDelayMs(attempts: number): number {
+  return [1_000, 5_000, 30_000][attempts - 1] ?? 120_000;
+}

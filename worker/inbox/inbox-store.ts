@@ -1,0 +1,187 @@
+// Statements and reads of the inbox. Writing functions return statements with guards; services join them to units.
+import { sql as raw, type Selectable } from 'kysely';
+import { prepared, sql, statement } from '../database/statement.ts';
+import type { InboxKind, InboxTable } from '../database/tables.ts';
+import type { Reader, Statement } from '../database/unit.ts';
+
+export interface NewItem {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly deliveryId: string;
+  readonly weak: boolean;
+  readonly kind: InboxKind;
+  readonly lane: string;
+  readonly capability: string | null;
+  readonly payloadVersion: number;
+  readonly body: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly receivedAt: number;
+  readonly actor: string | null;
+  readonly correlationId: string | null;
+  readonly causationId: string | null;
+}
+
+/** Refuses the unit as `unique` when this delivery is stored already. */
+export const receiveItem = prepared<Omit<NewItem, 'weak'> & { readonly weak: number }>((item) =>
+  sql.insertInto('inbox').values({
+    id: item.id,
+    endpoint: item.endpoint,
+    delivery_id: item.deliveryId,
+    weak: item.weak,
+    kind: item.kind,
+    lane: item.lane,
+    capability: item.capability,
+    payload_version: item.payloadVersion,
+    body: item.body,
+    sha256: item.sha256,
+    bytes: item.bytes,
+    received_at: item.receivedAt,
+    state: 'received',
+    attempts: 0,
+    actor: item.actor,
+    correlation_id: item.correlationId,
+    causation_id: item.causationId,
+  }),
+);
+
+const OPEN = ['received', 'handling', 'waiting'] as const;
+/** As literals: the partial indexes are used only when SQLite sees the values. */
+const isOpen = raw<boolean>`state IN ('received', 'handling', 'waiting')`;
+
+/** Counts the attempt before anything runs, so that an item that kills the process does not come back for ever. */
+export const claimItem = prepared<{ id: string }>(
+  ({ id }) =>
+    sql
+      .updateTable('inbox')
+      .set(({ eb }) => ({ state: 'handling' as const, attempts: eb('attempts', '+', 1), next_at: null }))
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
+  { expect: 1, guard: 'item' },
+);
+
+/** The guard of everything a handler decides: the item is still ours. */
+export const holdItem = prepared<{ id: string }>(
+  ({ id }) => sql.updateTable('inbox').set({ state: 'handling' }).where('id', '=', id).where('state', '=', 'handling'),
+  { expect: 1, guard: 'item' },
+);
+
+export const finishItem = prepared<{ id: string; at: number }>(
+  ({ id, at }) => sql.updateTable('inbox').set({ state: 'done', done_at: at, next_at: null }).where('id', '=', id).where('state', '=', 'handling'),
+  { expect: 1, guard: 'item' },
+);
+
+export const postponeItem = prepared<{ id: string; nextAt: number; error: string }>(
+  ({ id, nextAt, error }) =>
+    sql.updateTable('inbox').set({ state: 'waiting', next_at: nextAt, last_error: error }).where('id', '=', id).where('state', '=', 'handling'),
+  { expect: 1, guard: 'item' },
+);
+
+export const buryItem = prepared<{ id: string; at: number; error: string }>(
+  ({ id, at, error }) =>
+    sql
+      .updateTable('inbox')
+      .set({ state: 'dead', done_at: at, next_at: null, last_error: error })
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
+  { expect: 1, guard: 'item' },
+);
+
+/** A dead item goes back in line: its attempts start again, what its handlers had finished stays finished. */
+export function replayItem(id: string): Statement[] {
+  return [
+    statement(
+      sql.updateTable('inbox').set({ state: 'received', attempts: 0, done_at: null, next_at: null }).where('id', '=', id).where('state', '=', 'dead').where('body', 'is not', null),
+      { expect: 1, guard: 'item' },
+    ),
+    statement(sql.deleteFrom('handler_runs').where('item_id', '=', id).where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)]))),
+  ];
+}
+
+export function dropItem(id: string, at: number, reason: string): Statement {
+  return statement(
+    sql.updateTable('inbox').set({ state: 'done', done_at: at, next_at: null, last_error: reason }).where('id', '=', id).where('state', 'in', [...OPEN, 'dead']),
+    { expect: 1, guard: 'item' },
+  );
+}
+
+export const setVerdict = prepared<{ item: string; handler: string; verdict: 'done' | 'stop' | 'told' | 'dead'; error: string | null }>(({ item, handler, verdict, error }) =>
+  sql
+    .insertInto('handler_runs')
+    .values({ item_id: item, handler, attempts: 1, verdict, error })
+    .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet({ verdict, error, next_at: null })),
+);
+
+/** Later attempts are counted for each handler, before it runs. */
+export const countRun = prepared<{ item: string; handler: string }>(({ item, handler }) =>
+  sql
+    .insertInto('handler_runs')
+    .values({ item_id: item, handler, attempts: 2 })
+    .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet(({ eb }) => ({ attempts: eb('handler_runs.attempts', '+', 1) }))),
+);
+
+export const postponeRun = prepared<{ item: string; handler: string; attempts: number; nextAt: number; error: string }>(({ item, handler, attempts, nextAt, error }) =>
+  sql
+    .insertInto('handler_runs')
+    .values({ item_id: item, handler, attempts, next_at: nextAt, error })
+    .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet({ next_at: nextAt, error })),
+);
+
+export const forgetOnce = prepared<{ item: string; handler: string }>(({ item, handler }) =>
+  sql.deleteFrom('once_results').where('item_id', '=', item).where('handler', '=', handler),
+);
+
+export type InboxRow = Selectable<InboxTable>;
+export interface ItemHead {
+  readonly seq: number;
+  readonly id: string;
+  readonly endpoint: string;
+  readonly lane: string;
+  readonly kind: InboxKind;
+  readonly bytes: number;
+  readonly nextAt: number | null;
+}
+
+/** Open items after a position, in order of arrival. */
+export function readOpen(reader: Reader, after: number, limit: number): Promise<ItemHead[]> {
+  return reader.all(
+    sql
+      .selectFrom('inbox')
+      .select(['seq', 'id', 'endpoint', 'lane', 'kind', 'bytes', 'next_at as nextAt'])
+      .where(isOpen)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit),
+  );
+}
+
+export function readLane(reader: Reader, lane: string, after: number, limit: number): Promise<ItemHead[]> {
+  return reader.all(
+    sql
+      .selectFrom('inbox')
+      .select(['seq', 'id', 'endpoint', 'lane', 'kind', 'bytes', 'next_at as nextAt'])
+      .where('lane', '=', lane)
+      .where(isOpen)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit),
+  );
+}
+
+export const readItem = (reader: Reader, id: string): Promise<InboxRow | undefined> => reader.first(sql.selectFrom('inbox').selectAll().where('id', '=', id));
+
+export const readDelivery = (reader: Reader, endpoint: string, deliveryId: string): Promise<{ id: string; sha256: string } | undefined> =>
+  reader.first(sql.selectFrom('inbox').select(['id', 'sha256']).where('endpoint', '=', endpoint).where('delivery_id', '=', deliveryId));
+
+export const readRuns = (reader: Reader, item: string) => reader.all(sql.selectFrom('handler_runs').selectAll().where('item_id', '=', item));
+
+/** How much is waiting: loaded once at start, kept in memory afterwards. */
+export async function readPending(reader: Reader): Promise<{ items: number; bytes: number }> {
+  const row = await reader.first(
+    sql
+      .selectFrom('inbox')
+      .select(({ fn }) => [fn.countAll<number>().as('items'), fn.sum<number | null>('bytes').as('bytes')])
+      .where(isOpen),
+  );
+  return { items: Number(row?.items ?? 0), bytes: Number(row?.bytes ?? 0) };
+}

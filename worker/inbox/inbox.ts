@@ -1,0 +1,212 @@
+// Taking in: a delivery is stored once, with its event, before anybody is told that it was taken.
+//
+//   D1  `accept` resolves after the commit; what it refuses (full, storage) is not stored at all.
+//   D2  A delivery id is taken once an endpoint, across restarts and retention of ids; the same id with another body is
+//       counted as a conflict and not stored.
+//   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
+import { createHash } from 'node:crypto';
+import { SvcError } from '../../shared/svc-error.ts';
+import { uuidv7 } from '../../shared/identifiers.ts';
+import type { Core } from '../core.ts';
+import { sql, statement } from '../database/statement.ts';
+import type { Statement } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import { PAYLOAD_VERSION, writePayload, type Payload } from './payload.ts';
+import { readDelivery, readPending, receiveItem } from './inbox-store.ts';
+
+export interface Delivery {
+  readonly endpoint: string;
+  readonly deliveryId: string;
+  /** True when the platform gave no id and it was made from the body. */
+  readonly weak?: boolean;
+  readonly payload: Payload;
+  readonly lane: string;
+  readonly capability?: string;
+  readonly actor?: string;
+  readonly causationId?: string;
+}
+
+export interface InboxLimits {
+  readonly maxPending: number;
+  readonly maxPendingBytes: number;
+}
+
+export interface Accepted {
+  /** Ids of the items that are new. */
+  readonly fresh: readonly string[];
+  readonly duplicates: number;
+  readonly conflicts: number;
+}
+
+export interface InboxObserver {
+  accepted?(endpoint: string, kind: string, count: number): void;
+  duplicate?(endpoint: string, conflict: boolean): void;
+}
+
+export class Inbox {
+  readonly #core: Core;
+  readonly #limits: () => InboxLimits;
+  readonly #observer: InboxObserver;
+  readonly #listeners = new Set<() => void>();
+  #items = 0;
+  #bytes = 0;
+
+  constructor(core: Core, limits: () => InboxLimits, observer: InboxObserver = {}) {
+    this.#core = core;
+    this.#limits = limits;
+    this.#observer = observer;
+  }
+
+  /** Reads how much is waiting; before it nothing is bounded. */
+  async load(): Promise<void> {
+    const { items, bytes } = await readPending(this.#core.reader);
+    this.#items = items;
+    this.#bytes = bytes;
+  }
+
+  get pending(): { readonly items: number; readonly bytes: number } {
+    return { items: this.#items, bytes: this.#bytes };
+  }
+
+  /** Called after each commit that stored an item. */
+  onItem(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** An item left the open states, or came back into them (negative). */
+  release(bytes: number, items = 1): void {
+    this.#items = Math.max(0, this.#items - items);
+    this.#bytes = Math.max(0, this.#bytes - bytes * items);
+  }
+
+  /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
+  async accept(deliveries: readonly Delivery[], joined: readonly Statement[] = []): Promise<Accepted> {
+    if (FAILPOINTS) await this.#core.point('received');
+    const prepared = deliveries.map((delivery) => this.#prepare(delivery));
+    this.#refuseWhenFull(prepared);
+    const result = await this.#store(prepared, joined);
+    if (FAILPOINTS) await this.#core.point('stored');
+    for (const item of result.stored) this.#observer.accepted?.(item.delivery.endpoint, item.delivery.payload.kind, 1);
+    if (result.stored.length > 0) for (const listener of this.#listeners) listener();
+    return { fresh: result.stored.map(({ id }) => id), duplicates: result.duplicates, conflicts: result.conflicts };
+  }
+
+  /** Statements that store one item as part of somebody else's unit (a due task). Its unit is told to `stored` afterwards. */
+  statementsFor(delivery: Delivery): { readonly statements: readonly Statement[]; stored(): void } {
+    const item = this.#prepare(delivery);
+    return { statements: [item.insert, ...recordEvents([item.event])], stored: () => this.#count([item]) };
+  }
+
+  #refuseWhenFull(items: readonly PreparedItem[]): void {
+    const { maxPending, maxPendingBytes } = this.#limits();
+    const bytes = items.reduce((sum, item) => sum + item.bytes, 0);
+    if (this.#items + items.length <= maxPending && this.#bytes + bytes <= maxPendingBytes) return;
+    throw new SvcError('inbox_full', `the inbox holds ${this.#items} items (${this.#bytes} bytes) that wait`, {
+      hint: 'svc inbox list shows what waits; inbox.maxPending and inbox.maxPendingBytes bound it',
+      details: { retryAfterMs: 5_000 },
+    });
+  }
+
+  async #store(items: readonly PreparedItem[], joined: readonly Statement[]): Promise<{ stored: readonly PreparedItem[]; duplicates: number; conflicts: number }> {
+    let open = items;
+    let duplicates = items.length - new Set(items.map((item) => `${item.delivery.endpoint} ${item.delivery.deliveryId}`)).size;
+    if (duplicates > 0) open = withoutRepeats(items);
+    let conflicts = 0;
+    for (;;) {
+      const statements = [...open.map((item) => item.insert), ...joined, ...recordEvents(open.map((item) => item.event))];
+      if (statements.length === 0) return { stored: [], duplicates, conflicts };
+      const answer = await this.#core.writer.commit({ name: 'inbox.accept', statements });
+      if (answer.kind === 'committed') {
+        this.#count(open);
+        return { stored: open, duplicates, conflicts };
+      }
+      if (answer.reason !== 'unique') throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
+      const known = await this.#known(open);
+      duplicates += known.length;
+      conflicts += known.filter(({ conflict }) => conflict).length;
+      if (known.length === 0) throw new SvcError('storage_unavailable', 'the delivery could not be stored: its id is taken and cannot be found');
+      open = open.filter((item) => !known.some((one) => one.item === item));
+    }
+  }
+
+  async #known(items: readonly PreparedItem[]): Promise<{ item: PreparedItem; conflict: boolean }[]> {
+    const known: { item: PreparedItem; conflict: boolean }[] = [];
+    for (const item of items) {
+      const row = await readDelivery(this.#core.reader, item.delivery.endpoint, item.delivery.deliveryId);
+      if (row === undefined) continue;
+      const conflict = row.sha256 !== item.sha256;
+      known.push({ item, conflict });
+      this.#observer.duplicate?.(item.delivery.endpoint, conflict);
+      if (conflict) this.#core.log.warn({ endpoint: item.delivery.endpoint, item: row.id }, 'delivery id was used again with another body');
+    }
+    return known;
+  }
+
+  #count(items: readonly PreparedItem[]): void {
+    this.#items += items.length;
+    this.#bytes += items.reduce((sum, item) => sum + item.bytes, 0);
+  }
+
+  #prepare(delivery: Delivery): PreparedItem {
+    const at = this.#core.clock.now();
+    const id = uuidv7(at);
+    const body = writePayload(delivery.payload);
+    const sha256 = createHash('sha256').update(delivery.payload.kind === 'webhook' ? delivery.payload.text : body).digest('hex');
+    const bytes = Buffer.byteLength(body);
+    const insert = receiveItem({
+      id,
+      endpoint: delivery.endpoint,
+      deliveryId: delivery.deliveryId,
+      weak: delivery.weak === true ? 1 : 0,
+      kind: delivery.payload.kind,
+      lane: delivery.lane,
+      capability: delivery.capability ?? null,
+      payloadVersion: PAYLOAD_VERSION,
+      body,
+      sha256,
+      bytes,
+      receivedAt: at,
+      actor: delivery.actor ?? null,
+      correlationId: id,
+      causationId: delivery.causationId ?? null,
+    });
+    const event: NewEvent = {
+      type: 'inbox.received',
+      at,
+      runtimeId: this.#core.runtimeId,
+      endpoint: delivery.endpoint,
+      correlationId: id,
+      causationId: delivery.causationId,
+      data: { item: id, kind: delivery.payload.kind, delivery: delivery.deliveryId, lane: delivery.lane, bytes, sha256 },
+    };
+    return { id, delivery, sha256, bytes, insert, event };
+  }
+}
+
+interface PreparedItem {
+  readonly id: string;
+  readonly delivery: Delivery;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly insert: Statement;
+  readonly event: NewEvent;
+}
+
+function withoutRepeats(items: readonly PreparedItem[]): readonly PreparedItem[] {
+  const seen = new Set<string>();
+  return items.filter(({ delivery }) => {
+    const key = `${delivery.endpoint} ${delivery.deliveryId}`;
+    return !seen.has(key) && seen.add(key) !== undefined;
+  });
+}
+
+/** The platform's position of an endpoint, stored with the deliveries that it covers. */
+export function keepCursor(endpoint: string, cursor: string): Statement {
+  return statement(
+    sql
+      .insertInto('endpoints')
+      .values({ endpoint, cursor, revision: 0 })
+      .onConflict((conflict) => conflict.column('endpoint').doUpdateSet({ cursor })),
+  );
+}

@@ -1,0 +1,54 @@
+// What becomes of a send after an attempt. Pure; the sender acts on it.
+//
+//   attempt ended with            | platform drops repeats | it does not
+//   sent                          | sent                   | sent
+//   later (its own Retry-After)   | waiting                | waiting
+//   refused                       | dead                   | dead
+//   threw, or died without result | waiting, same key      | unknown: `again` waiting, `hold` unknown
+//   account failed                | waiting for the endpoint, not counted
+//   bound of attempts reached     | dead                   | dead
+import type { SendResult } from '../sdk/index.ts';
+
+export type AttemptEnd = SendResult | { readonly kind: 'threw'; readonly reason: string } | { readonly kind: 'lost' };
+
+export type SendVerdict =
+  | { readonly kind: 'sent'; readonly message: string | undefined }
+  | { readonly kind: 'waiting'; readonly delayMs: number; readonly reason: string; readonly code: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'dead'; readonly reason: string; readonly code: string };
+
+export interface AttemptOf {
+  /** This attempt included. */
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly idempotent: boolean;
+  /** What to do where nobody knows whether the platform took it. */
+  readonly unsure: 'again' | 'hold';
+}
+
+const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
+
+/** Wait before the next attempt after `attempts` failed ones. */
+export const sendDelayMs = (attempts: number): number => DELAYS_MS[Math.min(attempts, DELAYS_MS.length) - 1] ?? 1_000;
+
+export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
+  switch (end.kind) {
+    case 'sent':
+      return { kind: 'sent', message: end.message };
+    case 'refused':
+      return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
+    case 'later':
+      return retry(of, { delayMs: Math.max(end.afterMs, 100), reason: 'the platform asks for later', code: 'platform_later' });
+    case 'threw':
+    case 'lost': {
+      const reason = end.kind === 'threw' ? end.reason : 'an attempt ended without a result';
+      if (!of.idempotent && of.unsure === 'hold') return { kind: 'unknown', reason };
+      return retry(of, { delayMs: end.kind === 'lost' ? 0 : sendDelayMs(of.attempts), reason, code: end.kind === 'lost' ? 'result_lost' : 'send_failed' });
+    }
+  }
+}
+
+function retry({ attempts, maxAttempts }: AttemptOf, wait: { readonly delayMs: number; readonly reason: string; readonly code: string }): SendVerdict {
+  if (attempts >= maxAttempts) return { kind: 'dead', reason: `${wait.reason} (after ${attempts} attempts)`, code: wait.code };
+  return { kind: 'waiting', ...wait };
+}

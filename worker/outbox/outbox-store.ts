@@ -1,0 +1,162 @@
+// Statements and reads of the outbox. A send is a row before it is a call; its key is the same on each attempt.
+import { createHash } from 'node:crypto';
+import { sql as raw, type Selectable } from 'kysely';
+import { prepared, sql, statement } from '../database/statement.ts';
+import type { OutboxTable } from '../database/tables.ts';
+import type { Reader, Statement } from '../database/unit.ts';
+import type { LaneItem } from '../lanes/lanes.ts';
+import type { FileRef, MessageRef } from '../sdk/index.ts';
+
+export const OUTGOING_VERSION = 1;
+
+/** Stored form of one platform call; references to our own sends are resolved when it goes out. */
+export type StoredCall =
+  | {
+      readonly kind: 'post' | 'edit';
+      readonly text: string;
+      readonly buttons: readonly { readonly label: string; readonly token: string }[];
+      readonly files: readonly FileRef[];
+      readonly message?: MessageRef;
+      readonly replyTo?: MessageRef;
+      readonly thread?: string;
+      readonly threadOf?: MessageRef;
+      readonly only?: string;
+    }
+  | { readonly kind: 'remove'; readonly message: MessageRef; readonly thread?: string }
+  | { readonly kind: 'react'; readonly message: MessageRef; readonly emoji: string; readonly on: boolean; readonly thread?: string };
+
+export interface NewSend {
+  readonly id: string;
+  readonly key: string;
+  readonly endpoint: string;
+  readonly conversation: string;
+  readonly call: StoredCall;
+  readonly unsure: 'again' | 'hold';
+  readonly itemId: string | null;
+  readonly createdAt: number;
+  readonly actor: string | null;
+  readonly correlationId: string | null;
+  /** Why it cannot go out at all: the row is a dead letter from the start, so that nobody has to guess. */
+  readonly refused: string | null;
+}
+
+interface SendValues extends Omit<NewSend, 'call' | 'refused'> {
+  readonly state: 'pending' | 'dead';
+  readonly lastError: string | null;
+  readonly doneAt: number | null;
+  readonly kind: StoredCall['kind'];
+  readonly body: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+const insertSend = prepared<SendValues>((send) =>
+  sql.insertInto('outbox').values({
+    id: send.id,
+    key: send.key,
+    endpoint: send.endpoint,
+    conversation: send.conversation,
+    kind: send.kind,
+    payload_version: OUTGOING_VERSION,
+    body: send.body,
+    sha256: send.sha256,
+    bytes: send.bytes,
+    unsure: send.unsure,
+    state: send.state,
+    last_error: send.lastError,
+    done_at: send.doneAt,
+    attempts: 0,
+    item_id: send.itemId,
+    created_at: send.createdAt,
+    actor: send.actor,
+    correlation_id: send.correlationId,
+    causation_id: send.itemId,
+  }),
+);
+
+export function enqueueSend({ call, refused, ...send }: NewSend): Statement {
+  const body = JSON.stringify(call);
+  const state = refused === null ? 'pending' : 'dead';
+  return insertSend({ ...send, state, lastError: refused, doneAt: refused === null ? null : send.createdAt, kind: call.kind, body, sha256: createHash('sha256').update(body).digest('hex'), bytes: Buffer.byteLength(body) });
+}
+
+/** Throws when the body is of a version that this program does not know. */
+export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): StoredCall {
+  if (row.body === null) throw new Error('the text of this send was erased by retention');
+  if (row.payload_version !== OUTGOING_VERSION) throw new Error(`payload version ${row.payload_version} is not known to this svc (it knows ${OUTGOING_VERSION})`);
+  return JSON.parse(row.body) as StoredCall;
+}
+
+export type OutboxRow = Selectable<OutboxTable>;
+const isOpen = raw<boolean>`state IN ('pending', 'sending', 'waiting')`;
+const OPEN = ['pending', 'sending', 'waiting'] as const;
+
+/** Counts the attempt on disk before the call: an attempt without a result after a crash can be told. */
+export const claimSend = prepared<{ id: string }>(
+  ({ id }) =>
+    sql
+      .updateTable('outbox')
+      .set(({ eb }) => ({ state: 'sending' as const, attempts: eb('attempts', '+', 1), next_at: null }))
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
+  { expect: 1, guard: 'send' },
+);
+
+/** `attempts` is stored again for calls that were not counted before they were made (platforms with idempotency keys). */
+export const finishSend = prepared<{ id: string; message: string | null; at: number; attempts: number }>(
+  ({ id, message, at, attempts }) =>
+    sql
+      .updateTable('outbox')
+      .set({ state: 'sent', platform_message: message, done_at: at, attempts, next_at: null, last_error: null })
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
+  { expect: 1, guard: 'send' },
+);
+
+export const postponeSend = prepared<{ id: string; nextAt: number; error: string; attempts: number }>(
+  ({ id, nextAt, error, attempts }) =>
+    sql.updateTable('outbox').set({ state: 'waiting', next_at: nextAt, last_error: error, attempts }).where('id', '=', id).where('state', 'in', OPEN),
+  { expect: 1, guard: 'send' },
+);
+
+export const endSend = prepared<{ id: string; state: 'dead' | 'unknown'; at: number; error: string; attempts: number }>(
+  ({ id, state, at, error, attempts }) =>
+    sql.updateTable('outbox').set({ state, done_at: at, next_at: null, last_error: error, attempts }).where('id', '=', id).where('state', 'in', OPEN),
+  { expect: 1, guard: 'send' },
+);
+
+/** Dead or unknown goes out again, or is taken as sent by the operator's word. */
+export function replaySend(id: string, answer: 'again' | 'done', at: number): Statement {
+  const to = answer === 'again' ? { state: 'pending' as const, attempts: 0, next_at: null, done_at: null } : { state: 'sent' as const, done_at: at, next_at: null };
+  const query = sql.updateTable('outbox').set(to).where('id', '=', id).where('state', 'in', ['dead', 'unknown']);
+  return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
+}
+
+export const dropSend = (id: string, at: number, reason: string): Statement =>
+  statement(sql.updateTable('outbox').set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}` }).where('id', '=', id).where('state', 'in', [...OPEN, 'unknown', 'dead']), {
+    expect: 1,
+    guard: 'send',
+  });
+
+/** A send in its lane: one conversation of one endpoint. */
+export type SendHead = LaneItem;
+
+const laneOf = (endpoint: string, conversation: string): string => JSON.stringify([endpoint, conversation]);
+const HEAD = ['seq', 'id', 'endpoint', 'conversation', 'next_at as nextAt'] as const;
+type HeadRow = Omit<SendHead, 'lane'> & { readonly conversation: string };
+const toHead = ({ conversation, ...row }: HeadRow): SendHead => ({ ...row, lane: laneOf(row.endpoint, conversation) });
+
+export async function readOpenSends(reader: Reader, after: number, limit: number): Promise<SendHead[]> {
+  const rows = await reader.all(sql.selectFrom('outbox').select(HEAD).where(isOpen).where('seq', '>', after).orderBy('seq').limit(limit));
+  return rows.map(toHead);
+}
+
+export async function readSendLane(reader: Reader, { lane, after, limit }: { lane: string; after: number; limit: number }): Promise<SendHead[]> {
+  const [endpoint, conversation] = JSON.parse(lane) as [string, string];
+  const query = sql.selectFrom('outbox').select(HEAD).where('endpoint', '=', endpoint).where('conversation', '=', conversation).where(isOpen);
+  return (await reader.all(query.where('seq', '>', after).orderBy('seq').limit(limit))).map(toHead);
+}
+
+export const readSend = (reader: Reader, id: string): Promise<OutboxRow | undefined> => reader.first(sql.selectFrom('outbox').selectAll().where('id', '=', id));
+
+export const readSendByKey = (reader: Reader, key: string): Promise<OutboxRow | undefined> => reader.first(sql.selectFrom('outbox').selectAll().where('key', '=', key));

@@ -1,0 +1,41 @@
+// How fast an endpoint may send: so many a second, and so many in a conversation. Spacing over the injected clock, because tests
+// own time (p-queue has timers of its own).
+import { delay } from '../../shared/abort.ts';
+import type { Clock } from '../../shared/clock.ts';
+
+export interface Rate {
+  readonly perSecond?: number;
+  readonly perConversation?: { readonly count: number; readonly perMs: number };
+}
+
+export class SendRate {
+  readonly #clock: Clock;
+  readonly #next = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves when one more send may go out there; sends that wait keep their order of asking. */
+  async take(endpoint: string, conversation: string, rate: Rate | undefined): Promise<void> {
+    if (rate === undefined) return;
+    const waits = [
+      rate.perSecond === undefined ? 0 : this.#reserve(endpoint, 1_000 / rate.perSecond),
+      rate.perConversation === undefined ? 0 : this.#reserve(JSON.stringify([endpoint, conversation]), rate.perConversation.perMs / rate.perConversation.count),
+    ];
+    const waitMs = Math.max(...waits);
+    if (waitMs > 0) await delay(waitMs, undefined, this.#clock);
+  }
+
+  #reserve(key: string, spacingMs: number): number {
+    const now = this.#clock.now();
+    const at = Math.max(now, this.#next.get(key) ?? 0);
+    this.#next.set(key, at + spacingMs);
+    if (this.#next.size > 10_000) this.#forget(now);
+    return at - now;
+  }
+
+  #forget(now: number): void {
+    for (const [key, at] of this.#next) if (at <= now) this.#next.delete(key);
+  }
+}

@@ -1,0 +1,204 @@
+// Brings sends to their platforms, in order within a conversation, under the rate of the endpoint.
+//
+//   S1  An attempt is on disk before the call, its result after it: an attempt without a result can be told after a crash.
+//   S2  The key is the same on each attempt; where the platform drops repeats nothing goes out twice.
+//   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
+//   S4  A send whose endpoint is not online waits for it without using up attempts.
+import { within } from '../../shared/abort.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { Core } from '../core.ts';
+import type { Statement } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import { LaneRunner, type LaneOutcome } from '../lanes/lane-runner.ts';
+import type { LaneLimits } from '../lanes/lanes.ts';
+import { putDue } from '../schedule/due-store.ts';
+import type { Can, MessageRef, Outgoing, SendResult } from '../sdk/index.ts';
+import { errorCode } from '../sdk/errors.ts';
+import { judge, type AttemptEnd, type SendVerdict } from './outbox-machine.ts';
+import { claimSend, endSend, finishSend, postponeSend, readCall, readOpenSends, readSend, readSendByKey, readSendLane, type OutboxRow, type SendHead, type StoredCall } from './outbox-store.ts';
+import { SendRate, type Rate } from './send-rate.ts';
+
+/** One endpoint as the sender sees it. */
+export interface SendSurface {
+  readonly can: Can;
+  readonly rate: Rate | undefined;
+  send(call: Outgoing): Promise<SendResult>;
+  /** The platform said that the account itself is refused. */
+  accountFailed(reason: string, remedy: string): void;
+}
+/** `waiting`: it exists and takes nothing now. */
+export type SurfaceState = { readonly kind: 'ready'; readonly surface: SendSurface } | { readonly kind: 'waiting' } | { readonly kind: 'missing' };
+
+export interface SenderOptions {
+  readonly core: Core;
+  readonly limits: () => LaneLimits;
+  readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
+  readonly surface: (endpoint: string) => SurfaceState;
+  readonly due: (at: number) => void;
+  readonly ended?: (row: OutboxRow, verdict: SendVerdict['kind']) => void;
+}
+
+const SEND_TIMEOUT_MS = 60_000;
+
+export function createSender(options: SenderOptions): LaneRunner<SendHead> {
+  const { core, limits } = options;
+  const rate = new SendRate(core.clock);
+  return new LaneRunner<SendHead>({
+    name: 'outbox',
+    core,
+    limits,
+    held: (item) => options.surface(item.endpoint).kind === 'waiting',
+    run: (item) => new SendAttempt(options, rate, item).run(),
+    readOpen: (after, limit) => readOpenSends(core.reader, after, limit),
+    readLane: (lane, after, limit) => readSendLane(core.reader, { lane, after, limit }),
+  });
+}
+
+class SendAttempt {
+  readonly #options: SenderOptions;
+  readonly #rate: SendRate;
+  readonly #item: SendHead;
+
+  constructor(options: SenderOptions, rate: SendRate, item: SendHead) {
+    this.#options = options;
+    this.#rate = rate;
+    this.#item = item;
+  }
+
+  async run(): Promise<LaneOutcome> {
+    const { core, surface } = this.#options;
+    const row = await readSend(core.reader, this.#item.id);
+    if (row === undefined || !['pending', 'sending', 'waiting'].includes(row.state)) return 'left';
+    const state = surface(row.endpoint);
+    if (state.kind === 'waiting') return 'again';
+    if (state.kind === 'missing') return this.#end(row, { kind: 'dead', reason: `endpoint ${row.endpoint} is not in the configuration`, code: 'endpoint_missing' }, row.attempts);
+    const call = await this.#resolve(row);
+    if (call.kind === 'refused') return this.#end(row, { kind: 'dead', reason: call.reason, code: 'unresolved' }, row.attempts);
+    if (row.state === 'sending') {
+      const lost = this.#judge(row, { kind: 'lost' }, { attempts: row.attempts, can: state.surface.can });
+      core.log.warn({ send: row.id, endpoint: row.endpoint, verdict: lost.kind }, 'an attempt to send ended without a result');
+      if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
+    }
+    return this.#attempt(row, { surface: state.surface, call: call.call });
+  }
+
+  async #attempt(row: OutboxRow, { surface, call }: { readonly surface: SendSurface; readonly call: Outgoing }): Promise<LaneOutcome> {
+    const { core } = this.#options;
+    await this.#rate.take(row.endpoint, row.conversation, surface.rate);
+    const claimed = await core.writer.commit({ name: 'outbox.claim', statements: [claimSend({ id: row.id })] });
+    if (claimed.kind === 'refused') return 'left';
+    if (FAILPOINTS) await core.point('sending');
+    const end = await this.#call(row, surface, call);
+    if (FAILPOINTS) await core.point('posted');
+    if (end.kind === 'account_failed') return this.#returnToLine(row, end.reason);
+    const attempts = row.attempts + 1;
+    const outcome = await this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts);
+    if (FAILPOINTS) await core.point('sent');
+    return outcome;
+  }
+
+  async #call(row: OutboxRow, surface: SendSurface, call: Outgoing): Promise<AttemptEnd | { readonly kind: 'account_failed'; readonly reason: string }> {
+    try {
+      const result = await within(surface.send(call), SEND_TIMEOUT_MS, undefined, this.#options.core.clock);
+      return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
+    } catch (error) {
+      const reason = messageOf(error);
+      this.#options.core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
+      if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };
+      surface.accountFailed(reason, String((error as { remedy?: unknown }).remedy ?? ''));
+      return { kind: 'account_failed', reason };
+    }
+  }
+
+  #judge(row: OutboxRow, end: AttemptEnd, { attempts, can }: { readonly attempts: number; readonly can: Can }): SendVerdict {
+    const { maxAttempts, onUnknown } = this.#options.policy();
+    const unsure = row.unsure === 'hold' || onUnknown === 'hold' ? 'hold' : 'again';
+    return judge(end, { attempts, maxAttempts, idempotent: can.idempotent === true, unsure });
+  }
+
+  /** The account is refused: the send waits for its repair and keeps its attempts. */
+  async #returnToLine(row: OutboxRow, reason: string): Promise<LaneOutcome> {
+    const at = this.#options.core.clock.now();
+    await this.#unit('outbox.returned', [postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts })], []);
+    return 'again';
+  }
+
+  async #end(row: OutboxRow, verdict: SendVerdict, attempts: number): Promise<LaneOutcome> {
+    const { core, due, ended } = this.#options;
+    const at = core.clock.now();
+    ended?.(row, verdict.kind);
+    switch (verdict.kind) {
+      case 'sent': {
+        const data = { item: row.id, kind: row.kind, attempts, conversation: row.conversation, from: row.item_id, platformMessage: verdict.message ?? null };
+        await this.#unit('outbox.sent', [finishSend({ id: row.id, message: verdict.message ?? null, at, attempts })], [this.#event(row, { type: 'outbox.sent', data })]);
+        return 'left';
+      }
+      case 'waiting': {
+        const nextAt = at + verdict.delayMs;
+        const data = { item: row.id, attempts, delayMs: verdict.delayMs, code: verdict.code, reason: verdict.reason };
+        const statements = [
+          postponeSend({ id: row.id, nextAt, error: verdict.reason, attempts }),
+          putDue({ id: `outbox/${row.id}`, kind: 'outbox', at: nextAt, capability: null, lane: this.#item.lane, data: row.id }),
+        ];
+        await this.#unit('outbox.waiting', statements, [this.#event(row, { type: 'outbox.waiting', data })]);
+        due(nextAt);
+        return 'waiting';
+      }
+      case 'unknown':
+      case 'dead': {
+        const code = verdict.kind === 'dead' ? verdict.code : 'result_unknown';
+        const data = { item: row.id, attempts, code, reason: verdict.reason };
+        const event = this.#event(row, { type: verdict.kind === 'dead' ? 'outbox.dead' : 'outbox.unknown', data });
+        await this.#unit(`outbox.${verdict.kind}`, [endSend({ id: row.id, state: verdict.kind, at, error: verdict.reason, attempts })], [event]);
+        return 'left';
+      }
+    }
+  }
+
+  #event(row: OutboxRow, event: Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>): NewEvent {
+    const { clock, runtimeId } = this.#options.core;
+    return { ...event, at: clock.now(), runtimeId, endpoint: row.endpoint, correlationId: row.correlation_id ?? undefined, causationId: row.item_id ?? undefined, actor: row.actor ?? undefined } as NewEvent;
+  }
+
+  async #unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
+    const answer = await this.#options.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] });
+    // Refused: an operator ended the send meanwhile.
+    if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
+  }
+
+  /** The platform call of a stored one: references to our own sends become the platform's ids. */
+  async #resolve(row: OutboxRow): Promise<{ readonly kind: 'ok'; readonly call: Outgoing } | { readonly kind: 'refused'; readonly reason: string }> {
+    let call: StoredCall;
+    try {
+      call = readCall(row);
+    } catch (error) {
+      return { kind: 'refused', reason: messageOf(error) };
+    }
+    const base = { key: row.key, conversation: row.conversation };
+    const message = 'message' in call ? await this.#platformId(call.message) : undefined;
+    if ('message' in call && call.message !== undefined && message === undefined) return { kind: 'refused', reason: 'the message that it changes never reached the platform' };
+    const thread = call.thread ?? (call.kind === 'post' || call.kind === 'edit' ? await this.#platformId(call.threadOf) : undefined);
+    const place = { ...base, ...(thread === undefined ? {} : { thread }) };
+    switch (call.kind) {
+      case 'post':
+      case 'edit': {
+        const replyTo = await this.#platformId(call.replyTo);
+        return {
+          kind: 'ok',
+          call: { ...place, kind: call.kind, text: call.text, buttons: call.buttons, files: call.files, ...(message === undefined ? {} : { message }), ...(replyTo === undefined ? {} : { replyTo }), ...(call.only === undefined ? {} : { only: call.only }) },
+        };
+      }
+      case 'remove':
+        return { kind: 'ok', call: { ...place, kind: 'remove', message: message ?? '' } };
+      case 'react':
+        return { kind: 'ok', call: { ...place, kind: 'react', message: message ?? '', emoji: call.emoji, on: call.on } };
+    }
+  }
+
+  async #platformId(ref: MessageRef | undefined): Promise<string | undefined> {
+    if (ref === undefined) return undefined;
+    if ('id' in ref) return ref.id;
+    return (await readSendByKey(this.#options.core.reader, ref.sent))?.platform_message ?? undefined;
+  }
+}

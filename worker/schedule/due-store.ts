@@ -1,0 +1,35 @@
+// The due table: one row a moment at which something has to happen. Rows join the unit of what makes them necessary.
+import type { Selectable } from 'kysely';
+import { prepared, sql, statement } from '../database/statement.ts';
+import type { DueKind, Tables } from '../database/tables.ts';
+import type { Reader, Statement } from '../database/unit.ts';
+
+export type DueRow = Selectable<Tables['due']>;
+
+export interface NewDue {
+  /** The same id again replaces what waits: the newest wins. */
+  readonly id: string;
+  readonly kind: DueKind;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly capability: string | null;
+  readonly lane: string | null;
+  readonly data: string;
+}
+
+export const putDue = prepared<NewDue>(({ id, kind, at, capability, lane, data }) =>
+  sql
+    .insertInto('due')
+    .values({ id, kind, at, capability, lane, data })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ kind, at, capability, lane, data })),
+);
+
+export const removeDue = (id: string): Statement => statement(sql.deleteFrom('due').where('id', '=', id));
+
+/** Takes a due row away exactly as it was read; refuses the unit when it changed meanwhile. */
+export const takeDue = prepared<{ id: string; at: number }>(({ id, at }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at), { expect: 1, guard: 'due' });
+
+export const readDue = (reader: Reader, until: number, limit: number): Promise<DueRow[]> =>
+  reader.all(sql.selectFrom('due').selectAll().where('at', '<=', until).orderBy('at').orderBy('id').limit(limit));
+
+export const readNextDue = (reader: Reader): Promise<{ at: number } | undefined> => reader.first(sql.selectFrom('due').select('at').orderBy('at').limit(1));

@@ -1,0 +1,111 @@
+// One timer over the due table. It wakes at the earliest row, at most 60 s later (clock steps, suspended machines), and hands each
+// due row to the one who knows its kind.
+//
+//   T1  A row is taken away in the unit of what it causes: it fires once, also over a crash.
+//   T2  The wall clock is read at each wake; a step back never fires a row twice, since it is gone.
+//   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
+import type { Timer } from '../../shared/clock.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { DueKind } from '../database/tables.ts';
+import type { Core } from '../core.ts';
+import { readDue, readNextDue, type DueRow } from './due-store.ts';
+
+export type FireDue = (row: DueRow) => Promise<void>;
+
+const LONGEST_SLEEP_MS = 60_000;
+const RETRY_MS = 1_000;
+const PAGE = 200;
+
+export class TimerService {
+  readonly #core: Core;
+  readonly #fire = new Map<DueKind, FireDue>();
+  #timer: Timer | undefined;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #running: Promise<void> | undefined;
+  #stopped = true;
+  #again = false;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  on(kind: DueKind, fire: FireDue): void {
+    this.#fire.set(kind, fire);
+  }
+
+  start(): void {
+    this.#stopped = false;
+    this.wake();
+  }
+
+  /** A row was stored that is due at `at`; cheap when the timer is earlier anyway. */
+  expect(at: number): void {
+    if (at < this.#wakeAt) this.#sleepUntil(at);
+  }
+
+  /** Looks at the table now. */
+  wake(): void {
+    if (this.#stopped) return;
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return;
+    }
+    this.#running = this.#pass().finally(() => {
+      this.#running = undefined;
+      if (this.#again && !this.#stopped) {
+        this.#again = false;
+        this.wake();
+      }
+    });
+  }
+
+  get idle(): boolean {
+    return this.#running === undefined;
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  async #pass(): Promise<void> {
+    this.#timer?.cancel();
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+    const { core } = { core: this.#core };
+    try {
+      for (;;) {
+        const rows = await readDue(core.reader, core.clock.now(), PAGE);
+        for (const row of rows) await this.#fireRow(row);
+        if (rows.length < PAGE || this.#stopped) break;
+      }
+      const next = await readNextDue(core.reader);
+      const now = core.clock.now();
+      // What is still due could not be fired: tried again, not at once.
+      this.#sleepUntil(next === undefined ? now + LONGEST_SLEEP_MS : Math.max(next.at, next.at <= now ? now + RETRY_MS : 0));
+    } catch (error) {
+      core.log.warn({ error: messageOf(error) }, 'due table could not be read');
+      this.#sleepUntil(core.clock.now() + RETRY_MS);
+    }
+  }
+
+  async #fireRow(row: DueRow): Promise<void> {
+    try {
+      await this.#fire.get(row.kind)?.(row);
+    } catch (error) {
+      this.#core.log.warn({ due: row.id, error: messageOf(error) }, 'due row could not be fired');
+    }
+  }
+
+  #sleepUntil(at: number): void {
+    if (this.#stopped) return;
+    this.#timer?.cancel();
+    const now = this.#core.clock.now();
+    this.#wakeAt = Math.min(at, now + LONGEST_SLEEP_MS);
+    this.#timer = this.#core.clock.after(this.#wakeAt - now, () => this.wake());
+  }
+}
