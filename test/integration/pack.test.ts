@@ -1,0 +1,129 @@
+// The packed package, installed in another folder as an operator would: the command, a plugin's imports, types and tests,
+// the schema. The SQLite binding is not built again (two minutes): the one of this repository is copied into its place.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+const BINDING = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
+const MINUTES_MS = 180_000;
+const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED/;
+
+const PLUGIN = `import { definePlugin, t } from 'svc';
+export default definePlugin({
+  name: 'greeter',
+  config: { greeting: t.string({ default: 'hello' }) },
+  setup(p) {
+    p.command('greet', { summary: 'Greets', args: { who: t.string() } }, (_ctx, { who }) => \`\${p.config.greeting} \${who}\`);
+  },
+});
+`;
+const PLUGIN_TEST = `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testBot } from 'svc/testing';
+import greeter from './greeter.ts';
+test('greets', async () => {
+  const bot = await testBot(greeter);
+  await bot.person('ann').says('/greet bob');
+  assert.ok(bot.shown('ann').includes('hello bob'), bot.shown('ann').join());
+  await bot.stop();
+});
+`;
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe('the packed package', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-pack-'));
+  const project = join(folder, 'project');
+  let unreachable: string | false = false;
+
+  before(async () => {
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{"name":"a-project","version":"1.0.0","private":true,"type":"module"}\n');
+    const packed = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], REPOSITORY);
+    assert.equal(packed.code, 0, packed.stderr);
+    const tarball = join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
+    const installed = await run('npm', ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball], project);
+    if (UNREACHABLE.test(installed.stderr)) unreachable = 'the package registry cannot be reached';
+    else assert.equal(installed.code, 0, installed.stderr);
+    if (unreachable !== false) return;
+    cpSync(join(REPOSITORY, BINDING), join(project, BINDING));
+    mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
+    for (const name of ['@types/node', 'undici-types']) {
+      if (!existsSync(join(project, 'node_modules', name))) symlinkSync(join(REPOSITORY, 'node_modules', name), join(project, 'node_modules', name));
+    }
+    writeFileSync(join(project, 'greeter.ts'), PLUGIN);
+    writeFileSync(join(project, 'greeter.test.ts'), PLUGIN_TEST);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('runs as a command', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    const { code, stdout, stderr } = await run('npx', ['--no-install', 'svc', '--version'], project);
+
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(versionOf(REPOSITORY).replaceAll('.', '\\.')));
+  });
+
+  it('gives a plugin the SDK and its test host', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    const { code, stdout } = await run(process.execPath, ['--import', 'tsx', '--test', 'greeter.test.ts'], project);
+
+    assert.equal(code, 0, stdout);
+  });
+
+  it('gives a plugin types that a strict compiler takes, library checks included', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    const settings = { compilerOptions: { target: 'es2023', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false, noEmit: true, allowImportingTsExtensions: true, types: ['node'] }, files: ['greeter.ts', 'greeter.test.ts'] };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(settings));
+    const { code, stdout } = await run(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], project);
+
+    assert.equal(code, 0, stdout);
+  });
+
+  it('exports the schema of the configuration', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    const { code, stdout, stderr } = await run(process.execPath, ['-p', "require.resolve('svc/config-schema.json') + '\\n' + require('svc/config-schema.json').$schema"], project);
+
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /json-schema\.org\/draft\/2020-12/);
+  });
+
+  it('assembles a project whose plugin imports it, and leaves no trace', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    writeFileSync(join(project, 'svc.config.yml'), 'http:\n  token: ${HTTP_TOKEN}\nplugins:\n  sandbox: {}\n  greeter:\n    use: ./greeter.ts\n    greeting: hi\n');
+    const { code, stdout, stderr } = await run('npx', ['--no-install', 'svc', 'runtime', 'start', '--once', '--mode', 'test', '--json'], project);
+
+    assert.equal(code, 0, stdout + stderr);
+    assert.equal(existsSync(join(project, '.svc')), false);
+  });
+
+  it('passes publint', async () => {
+    const { code, stdout, stderr } = await run(process.execPath, [join(REPOSITORY, 'node_modules/publint/src/cli.js'), '--pack', 'false', '--strict'], REPOSITORY);
+
+    assert.equal(code, 0, stdout + stderr);
+  });
+});
+
+const versionOf = (folder: string): string => (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** Runs a program without a shell; what npm hands to its own scripts is kept from a second npm. */
+async function run(command: string, args: readonly string[], cwd: string): Promise<Ran> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$/i.test(name)));
+  try {
+    const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env, timeout: MINUTES_MS });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    const { code, stdout = '', stderr = '' } = error as { code?: number | string; stdout?: string; stderr?: string };
+    return { code: typeof code === 'number' ? code : 1, stdout, stderr: stderr === '' ? String(error) : stderr };
+  }
+}
