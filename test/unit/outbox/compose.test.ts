@@ -1,0 +1,127 @@
+// Degradation, piece by piece: what a platform lacks is made from what it has.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { compose, type StoredContent, type Where } from '../../../worker/outbox/compose.ts';
+import type { Can } from '../../../worker/sdk/index.ts';
+
+const POOR: Can = { text: { limit: 400, unit: 'utf16', render: 'plain' } };
+const GROUP: Where = { private: false };
+const FILE = { id: 'f1', name: 'cat.png', mime: 'image/png', bytes: 2_000 };
+const BUTTONS = [
+  { label: 'yes', token: 't1' },
+  { label: 'no', token: 't2' },
+];
+const content = (more: Partial<StoredContent> = {}): StoredContent => ({
+  segments: [{ kind: 'text', text: 'hi' }],
+  buttons: [],
+  files: [],
+  ...more,
+});
+const message = (more: object): object => ({ kind: 'post', text: 'hi', buttons: [], files: [], ...more });
+
+describe('compose', () => {
+  it('sends buttons where there are enough of them, else a numbered list with a menu (K1)', () => {
+    const body = content({ buttons: BUTTONS });
+
+    assert.deepEqual(compose(body, { ...POOR, buttons: 2 }, GROUP), [message({ buttons: BUTTONS })]);
+    assert.deepEqual(compose(body, { ...POOR, buttons: 1 }, GROUP), [
+      message({ text: 'hi\n1) yes\n2) no', menu: ['t1', 't2'] }),
+    ]);
+    assert.deepEqual(compose(content({ segments: [], buttons: BUTTONS }), POOR, GROUP), [
+      message({ text: '1) yes\n2) no', menu: ['t1', 't2'] }),
+    ]);
+  });
+
+  it('makes a new message of an edit (K1)', () => {
+    assert.deepEqual(compose(content(), { ...POOR, edit: true }, { ...GROUP, kind: 'edit' }), [
+      message({ kind: 'edit' }),
+    ]);
+    assert.deepEqual(compose(content(), POOR, { ...GROUP, kind: 'edit' }), [message({})]);
+  });
+
+  it('writes the name before the text instead of a reply, but not where two talk alone (K1)', () => {
+    const replyTo = { endpoint: 'e', conversation: 'c', id: 'm1' };
+    const body = content({ replyTo });
+
+    assert.deepEqual(compose(body, { ...POOR, replies: true }, { ...GROUP, replyName: 'Ann' }), [message({ replyTo })]);
+    assert.deepEqual(compose(body, POOR, { ...GROUP, replyName: 'Ann' }), [message({ text: 'Ann: hi' })]);
+    assert.deepEqual(compose(body, POOR, { private: true, replyName: 'Ann' }), [message({})]);
+  });
+
+  it('leaves the thread for the channel (K1)', () => {
+    const thread = { sent: 'k1' };
+
+    assert.deepEqual(compose(content({ thread }), { ...POOR, threads: true }, GROUP), [message({ thread })]);
+    assert.deepEqual(compose(content({ thread }), POOR, GROUP), [message({})]);
+  });
+
+  it('tells one person alone: by the platform, in private, else in the open with the name (K1)', () => {
+    const only = { endpoint: 'e', id: 'u1' };
+    const body = content({ only });
+
+    assert.deepEqual(compose(body, { ...POOR, only: true }, GROUP), [message({ only })]);
+    assert.deepEqual(compose(body, POOR, { ...GROUP, direct: 'dm-u1' }), [message({ conversation: 'dm-u1' })]);
+    assert.deepEqual(compose(body, POOR, { ...GROUP, onlyName: 'Ann' }), [message({ text: 'Ann: hi' })]);
+    assert.deepEqual(compose(body, POOR, { private: true }), [message({})]);
+  });
+
+  it('links what is no file there or too large, and refuses it where there is no link; the text goes out (K1)', () => {
+    const body = content({ files: [FILE] });
+    const fileUrl = (): string => 'https://e.org/f1';
+
+    assert.deepEqual(compose(body, { ...POOR, files: { maxBytes: 2_000 } }, GROUP), [message({ files: [FILE] })]);
+    assert.deepEqual(compose(body, POOR, { ...GROUP, fileUrl }), [message({ text: 'hi\ncat.png (https://e.org/f1)' })]);
+    assert.deepEqual(compose(body, { ...POOR, files: { maxBytes: 1_999 } }, GROUP), [
+      message({}),
+      { kind: 'refused', reason: 'cat.png has 2000 bytes, the platform takes 1999' },
+    ]);
+    assert.deepEqual(compose(content({ segments: [], files: [FILE] }), POOR, GROUP), [
+      { kind: 'refused', reason: 'the platform takes no files: cat.png' },
+    ]);
+  });
+
+  it('puts the reply on the first part, buttons and files on the last, and edits with the first (K2)', () => {
+    const replyTo = { sent: 'k1' };
+    const body = content({
+      segments: [{ kind: 'text', text: `${'a'.repeat(9)}\n\n${'b'.repeat(9)}` }],
+      buttons: BUTTONS,
+      files: [FILE],
+      replyTo,
+    });
+    const can: Can = {
+      text: { limit: 12, unit: 'utf16', render: 'plain' },
+      buttons: 5,
+      edit: true,
+      replies: true,
+      files: { maxBytes: 9_999 },
+    };
+
+    assert.deepEqual(compose(body, can, { ...GROUP, kind: 'edit' }), [
+      message({ kind: 'edit', text: 'aaaaaaaaa', replyTo }),
+      message({ text: 'bbbbbbbbb', buttons: BUTTONS, files: [FILE] }),
+    ]);
+  });
+
+  it('says why there is nothing to send', () => {
+    assert.deepEqual(compose(content({ segments: [] }), POOR, GROUP), [
+      { kind: 'refused', reason: 'the message is empty' },
+    ]);
+    assert.deepEqual(compose(content(), { text: { limit: 0, unit: 'bytes', render: 'plain' } }, GROUP), [
+      { kind: 'refused', reason: 'nothing fits into 0 bytes' },
+    ]);
+  });
+
+  it('cuts at a paragraph, else a line, else a word, else between code points (L2)', () => {
+    const texts = (text: string, limit: number): readonly string[] =>
+      compose(
+        content({ segments: [{ kind: 'text', text }] }),
+        { text: { limit, unit: 'codepoints', render: 'plain' } },
+        GROUP,
+      ).map((part) => (part.kind === 'refused' ? part.reason : part.text));
+
+    assert.deepEqual(texts('first\n\ntwo\nthree', 11), ['first', 'two\nthree']);
+    assert.deepEqual(texts('one two\nthree', 11), ['one two', 'three']);
+    assert.deepEqual(texts('one two three', 11), ['one two', 'three']);
+    assert.deepEqual(texts('😀😀😀😀', 3), ['😀😀😀', '😀']);
+  });
+});

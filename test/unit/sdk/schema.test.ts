@@ -1,0 +1,178 @@
+// Schemas: what fits, what is converted, and what a fault says.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parse, t } from 'svc';
+import { Type } from 'typebox';
+import {
+  type Checked,
+  check,
+  fromWord,
+  readArguments,
+  readDuration,
+  showDuration,
+  usage,
+} from '../../../worker/sdk/schema.ts';
+import { isSecret } from '../../../worker/sdk/secret.ts';
+
+const valueOf = (checked: Checked): unknown => (checked.ok ? checked.value : assert.fail(checked.faults.join('; ')));
+const faultsOf = (checked: Checked): readonly string[] => (checked.ok ? assert.fail('it fits') : checked.faults);
+
+describe('check', () => {
+  it('fills in defaults and converts durations, secrets and references (C1)', () => {
+    const schema = t.object({
+      days: t.integer({ default: 3 }),
+      wait: t.duration(),
+      token: t.secret(),
+      to: t.conversation(),
+      note: t.optional(t.string()),
+    });
+
+    const value = valueOf(
+      check(schema, { wait: '1h30m', token: 'abc', to: { endpoint: 'e', id: 'c', name: 'dropped' } }),
+    ) as Record<string, unknown>;
+
+    assert.deepEqual(
+      { ...value, token: null },
+      { days: 3, wait: 5_400_000, token: null, to: { endpoint: 'e', id: 'c' } },
+    );
+    assert.ok(isSecret(value['token']) && value['token'].reveal() === 'abc');
+    assert.equal(JSON.stringify(value['token']), '"[secret]"');
+  });
+
+  it('refuses unnamed keys, and drops them from foreign payloads (C2)', () => {
+    const schema = t.object({ a: t.object({ b: t.integer() }) });
+
+    assert.deepEqual(faultsOf(check(schema, { a: { b: 1, c: 2 } })), ['a/c: unknown, expected one of b']);
+    assert.deepEqual(parse(schema, { a: { b: 1, c: 2 }, d: 3 }), { a: { b: 1 } });
+  });
+
+  it('names path and expectation of all faults, never a secret (C3)', () => {
+    const schema = t.object({
+      days: t.integer({ minimum: 1 }),
+      size: t.enum(['s', 'm']),
+      token: t.secret(),
+      list: t.array(t.string(), { minItems: 2 }),
+      who: t.user(),
+      gone: t.string(),
+      wait: t.duration(),
+    });
+
+    assert.deepEqual(
+      faultsOf(
+        check(schema, { days: 0, size: 'x', token: 12_345, list: ['a', 1], who: { id: 'u' }, wait: 'soon' }),
+      ).toSorted(),
+      [
+        'days: expected at least 1, got 0',
+        'gone: missing',
+        'list/1: expected text, got 1',
+        'size: expected one of s, m, got "x"',
+        'token: expected a secret',
+        'wait: expected a duration like 10m or 1h30m, got "soon"',
+        'who: expected a user {endpoint, id}, got an object',
+      ],
+    );
+  });
+
+  it('takes schemas that TypeBox made', () => {
+    const schema = Type.Object({
+      n: Type.Integer({ minimum: 2 }),
+      who: Type.Optional(Type.String()),
+      map: Type.Record(Type.String(), Type.Integer()),
+    });
+
+    assert.deepEqual(valueOf(check(schema, { n: 2, map: { a: 1 } })), { n: 2, map: { a: 1 } });
+    assert.deepEqual(faultsOf(check(schema, { n: 1, map: { a: 'x' } })), [
+      'n: expected at least 2, got 1',
+      'map/a: expected a whole number, got "x"',
+    ]);
+  });
+
+  it('is not led astray by names of Object.prototype', () => {
+    const schema = t.object({ a: t.optional(t.integer()) });
+
+    assert.deepEqual(faultsOf(check(schema, JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}'))).length, 2);
+    assert.deepEqual(
+      valueOf(check(t.record(t.integer()), JSON.parse('{"__proto__": 1}'))),
+      JSON.parse('{"__proto__": 1}'),
+    );
+  });
+
+  it('takes a message of ours or of the platform, nothing between', () => {
+    const schema = t.object({ at: t.message() });
+
+    for (const at of [{ sent: 'k' }, { endpoint: 'e', conversation: 'c', id: 'm' }])
+      assert.deepEqual(valueOf(check(schema, { at })), { at });
+    assert.deepEqual(faultsOf(check(schema, { at: { id: 'm' } })), [
+      'at: expected a message {endpoint, conversation, id}, got an object',
+    ]);
+  });
+
+  it('throws a coded error from parse', () => {
+    assert.throws(() => parse(t.object({ n: t.integer() }), { n: 'x' }), {
+      code: 'schema_mismatch',
+      message: 'n: expected a whole number, got "x"',
+    });
+  });
+});
+
+describe('readArguments', () => {
+  const properties = { in: t.duration(), loud: t.boolean({ default: false }), text: t.rest() };
+
+  it('reads by position, by name, and the rest of the line as typed', () => {
+    assert.deepEqual(valueOf(readArguments(properties, '10m drink  "some" tea')), {
+      in: 600_000,
+      loud: false,
+      text: 'drink  "some" tea',
+    });
+    assert.deepEqual(valueOf(readArguments(properties, '--loud --in 10m tea')), {
+      in: 600_000,
+      loud: true,
+      text: 'tea',
+    });
+  });
+
+  it('reads quoted words, and all that are left into a list', () => {
+    const poll = { question: t.string(), options: t.array(t.string(), { minItems: 2 }) };
+
+    assert.deepEqual(valueOf(readArguments(poll, '"Lunch today?" pizza "no sushi"')), {
+      question: 'Lunch today?',
+      options: ['pizza', 'no sushi'],
+    });
+    assert.deepEqual(faultsOf(readArguments({ n: t.integer() }, '1 2 3')), ['too many words: 2 3']);
+    assert.deepEqual(faultsOf(readArguments({ n: t.integer() }, '--constructor')), [
+      'n: expected a whole number, got "--constructor"',
+    ]);
+  });
+
+  it('reads words as their schema wants them, whatever their case', () => {
+    assert.deepEqual(
+      [
+        fromWord(t.enum(['Large']), 'large'),
+        fromWord(t.boolean(), 'YES'),
+        fromWord(t.integer(), '-3'),
+        fromWord(t.integer(), '3x'),
+      ],
+      ['Large', true, -3, '3x'],
+    );
+  });
+
+  it('writes the usage', () => {
+    assert.equal(usage('remind', properties), '/remind <in> [--loud] <text…>');
+    assert.equal(
+      usage('order', { size: t.optional(t.enum(['small', 'large'])), rest: t.array(t.string()) }),
+      '/order [small|large] <rest…>',
+    );
+  });
+});
+
+describe('durations', () => {
+  it('are read and shown in the same words', () => {
+    for (const text of ['10m', '1h30m', '2d', '1d1h1m1s']) assert.equal(showDuration(readDuration(text) ?? -1), text);
+    assert.equal(showDuration(999), '0s');
+  });
+
+  it('are nothing else', () => {
+    for (const text of ['', '10', 'm', '1.5h', '10 m', '1w', '-1m', `${'9'.repeat(12)}d`])
+      assert.equal(readDuration(text), undefined, text);
+  });
+});
