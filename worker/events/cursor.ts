@@ -56,10 +56,10 @@ export function decideResume(id: string | undefined, bounds: HistoryBounds, anch
   return { kind: 'gap', from, gap: { reason: reason ?? 'malformed', requested: safeText(id), missed } };
 }
 
-/** The gap of a reader that was at `seq` when history moved past it. */
-export function slowConsumerGap(seq: number, bounds: HistoryBounds): { readonly from: number; readonly gap: Gap } {
+/** The gap of a reader at `seq` whose next events are gone: trimmed before it began to read, or while it lagged. */
+export function trimmedGap(seq: number, bounds: HistoryBounds, began: boolean): { readonly from: number; readonly gap: Gap } {
   const from = bounds.oldest - 1;
-  return { from, gap: { reason: 'slow_consumer', requested: formatEventId(bounds.epoch, seq), missed: from - seq } };
+  return { from, gap: { reason: began ? 'slow_consumer' : 'expired', requested: formatEventId(bounds.epoch, seq), missed: from - seq } };
 }
 
 function gapReason(position: EventPosition | undefined, { epoch, head, oldest }: HistoryBounds): GapReason | undefined {

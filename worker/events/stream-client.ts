@@ -7,7 +7,7 @@
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { GapNotice, Hello } from '../../shared/api/event.ts';
 import type { Batch, Channel } from './channel.ts';
-import { formatEventId, slowConsumerGap, type Gap, type HistoryBounds, type Resume } from './cursor.ts';
+import { formatEventId, trimmedGap, type Gap, type HistoryBounds, type Resume } from './cursor.ts';
 import { controlFrame, heartbeatFrame, type ControlFrame } from './frame.ts';
 import type { LogWindow } from './log-window.ts';
 
@@ -55,6 +55,7 @@ export class StreamClient {
   #state: 'ready' | 'reading' | 'stalled' | 'closed' = 'ready';
   #live = false;
   #wrote = false;
+  #began = false;
   #again = false;
   #stall: Timer | undefined;
 
@@ -161,12 +162,13 @@ export class StreamClient {
   #passHole(cursor: number, first: number | undefined): void {
     const known = this.#host.bounds();
     const bounds = { ...known, oldest: Math.max(known.oldest, first ?? known.head + 1) };
-    const { from, gap } = slowConsumerGap(cursor, bounds);
+    const { from, gap } = trimmedGap(cursor, bounds, this.#began);
     this.#cursor = from;
     this.#sendGap(gap, from, bounds);
   }
 
   #write(batch: Batch): void {
+    this.#began = true;
     const skipped = batch.to - this.#idSent;
     this.#cursor = batch.to;
     if (batch.count > 0) {
@@ -178,6 +180,7 @@ export class StreamClient {
 
   #becomeLive(): void {
     this.#live = true;
+    this.#began = true;
     this.#idSent = this.#cursor;
     this.#control({ event: 'svc.live', id: this.#id(this.#cursor), data: { head: this.#cursor } });
   }

@@ -1,0 +1,145 @@
+// How long the event history reaches back: events, bytes and age, whichever is met first. Small deletes, oldest first.
+//
+//   T1  Rows go and `event_oldest` moves in one unit, so that "expired" and "never existed" can always be told apart.
+//   T2  What is removed is always a prefix: a reader meets a hole only at the end where it is reported as a gap.
+import type { Clock, Timer } from '../../shared/clock.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import { sql, statement } from '../database/statement.ts';
+import type { Reader, Statement, Writer } from '../database/unit.ts';
+
+export interface RetentionLimits {
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+  readonly maxAgeHours: number;
+}
+
+export interface RetentionDeps {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
+  head(): number;
+  /** Read at each run, because a reload changes them. */
+  limits(): RetentionLimits;
+}
+
+export interface EventRetention {
+  /** Lowest seq that is kept; head + 1 when nothing is. */
+  oldest(): number;
+  /** Trims now until the limits are met; tests and a low disk budget call it. */
+  trim(): Promise<void>;
+  /** Epoch milliseconds of the oldest event that is kept: the age of the history. */
+  oldestAt(): Promise<number | undefined>;
+  start(): void;
+  stop(): void;
+}
+
+const TRIM_ROWS = 500;
+const EVERY_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Removes events up to and including `through` and notes the new oldest. Nothing happens when it is behind already. */
+export function trimEvents(through: number): Statement[] {
+  return [
+    statement(sql.deleteFrom('event_log').where('seq', '<=', through)),
+    statement(
+      sql.updateTable('counters').set({ value: through + 1 }).where('name', '=', 'event_oldest').where('value', '<=', through),
+    ),
+  ];
+}
+
+/** Needs `oldest` as the counter `event_oldest` says at start. */
+export function createEventRetention(deps: RetentionDeps, options: { readonly oldest: number; readonly everyMs?: number }): EventRetention {
+  let oldest = options.oldest;
+  let timer: Timer | undefined;
+  let stopped = false;
+  let running: Promise<void> | undefined;
+  const size = new LogSize(deps.reader);
+
+  async function trimOnce(): Promise<boolean> {
+    const head = deps.head();
+    const rows = await readOldest(deps.reader);
+    const through = cutOf(rows, { limits: deps.limits(), head, now: deps.clock.now(), bytes: await size.upTo(head) });
+    if (through === undefined) return false;
+    await deps.writer.commit({ name: 'events.trim', statements: trimEvents(through) });
+    size.removed(rows, through);
+    oldest = through + 1;
+    return true;
+  }
+  async function trimAll(): Promise<void> {
+    while (!stopped && (await trimOnce())) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const trim = (): Promise<void> => {
+    running ??= trimAll().finally(() => (running = undefined));
+    return running;
+  };
+  const schedule = (): void => {
+    timer = deps.clock.after(options.everyMs ?? EVERY_MS, () => {
+      trim()
+        .catch((error: unknown) => deps.log.warn({ error: messageOf(error) }, 'event history could not be trimmed'))
+        .finally(() => stopped || schedule());
+    });
+  };
+  return {
+    oldest: () => oldest,
+    trim,
+    oldestAt: async () => (await readOldest(deps.reader, 1))[0]?.at,
+    start: schedule,
+    stop() {
+      stopped = true;
+      timer?.cancel();
+    },
+  };
+}
+
+interface SizedRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** The seq up to which the oldest rows have to go; undefined when none has to. */
+export function cutOf(rows: readonly SizedRow[], now: { readonly limits: RetentionLimits; readonly head: number; readonly now: number; readonly bytes: number }): number | undefined {
+  const { maxEvents, maxBytes, maxAgeHours } = now.limits;
+  const lastTooMany = now.head - maxEvents;
+  const tooOldBefore = now.now - maxAgeHours * HOUR_MS;
+  let [cut, bytes]: [number | undefined, number] = [undefined, now.bytes];
+  for (const { seq, at, bytes: rowBytes } of rows) {
+    if (seq <= lastTooMany || bytes > maxBytes || at < tooOldBefore) cut = seq;
+    bytes -= rowBytes;
+  }
+  return cut;
+}
+
+function readOldest(reader: Reader, limit: number = TRIM_ROWS): Promise<SizedRow[]> {
+  return reader.all<SizedRow>(sql.selectFrom('event_log').select(['seq', 'at', 'bytes']).orderBy('seq').limit(limit));
+}
+
+/** Bytes in the log: summed once, then kept by adding what is new and taking off what was removed. */
+class LogSize {
+  readonly #reader: Reader;
+  #summedTo = 0;
+  #bytes = 0;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  async upTo(head: number): Promise<number> {
+    const query = sql
+      .selectFrom('event_log')
+      .select(({ fn }) => fn.sum<number | null>('bytes').as('bytes'))
+      .where('seq', '>', this.#summedTo)
+      .where('seq', '<=', head);
+    const row = await this.#reader.first<{ bytes: number | null }>(query);
+    this.#bytes += Number(row?.bytes ?? 0);
+    this.#summedTo = head;
+    return this.#bytes;
+  }
+
+  removed(rows: readonly SizedRow[], through: number): void {
+    for (const row of rows) {
+      if (row.seq <= through) this.#bytes -= row.bytes;
+    }
+  }
+}
