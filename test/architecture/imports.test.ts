@@ -25,6 +25,7 @@ const RULES: readonly Rule[] = [
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'sonic-boom'] },
   { name: 'supervisor', files: /^supervisor\/[^/]+\.ts$/, local: BARE_SHARED, packages: [] },
   { name: 'worker entry of the CLI', files: /^supervisor\/cli\/worker-entry\.ts$/, local: /^(shared|supervisor\/cli|worker\/(main|task|app-options)\.ts)/, packages: [] },
+  { name: 'texts of svc init', files: /^supervisor\/cli\/init\//, local: /^(shared|supervisor\/cli)\//, packages: ['svc'] },
   { name: 'supervisor/cli', files: /^supervisor\/cli\//, local: /^(shared|supervisor)\//, packages: ['cac', 'picocolors', 'yaml'], lazyPackages: 'any' },
   { name: 'SDK', files: /^worker\/sdk\/(?!testing\/)/, local: /^(shared|worker\/sdk)\//, packages: ['typebox', 'ajv'], lazyPackages: ['ajv', 'ajv-formats'] },
   { name: 'SDK testing', files: /^worker\/sdk\/testing\//, local: /^(shared|worker\/sdk|worker\/outbox\/[^/]*(compose|split|render|degrade)[^/]*\.ts)/, packages: ['typebox', 'ajv'], lazyPackages: ['ajv', 'ajv-formats'] },
@@ -34,7 +35,7 @@ const RULES: readonly Rule[] = [
   { name: 'runtime, endpoints, ingress', files: /^worker\/(runtime|endpoints|ingress)\//, local: /^(shared|worker\/(?!http\/|app\.ts|main\.ts|task\.ts))/, packages: ['kysely', 'p-queue', 'typebox'], lazyPackages: ['tsx', 'chokidar', 'esbuild'] },
   { name: 'HTTP', files: /^worker\/http\//, local: /^(shared|worker\/(?!database\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts))/, packages: ['express', 'express-rate-limit', 'helmet', 'ws', 'typebox', 'ajv', 'ajv-formats'], lazyPackages: ['ajv', 'ajv-formats'] },
   { name: 'Console', files: /^worker\/console\//, local: /^shared\/api\//, packages: ['eventsource-client', 'typebox'], noNode: true },
-  { name: 'composition', files: /^worker\/[^/]+\.ts$/, local: /^(shared|worker)\//, packages: ['kysely'] },
+  { name: 'composition', files: /^worker\/[^/]+\.ts$/, local: /^(shared|worker)\//, packages: ['kysely', 'better-sqlite3'] },
 ];
 
 const files = sourceFiles(['shared', 'supervisor', 'worker']);
@@ -68,7 +69,7 @@ describe('import rules', () => {
     const broken = files.flatMap(({ path, imports }) =>
       imports
         .filter(({ target, typeOnly }) => !typeOnly && /^worker\/[^/]+\/.*-store\.ts$/.test(target) && target.split('/')[1] !== path.split('/')[1])
-        .filter(() => !COMPOSES_STORES.test(path))
+        .filter(({ target }) => !COMPOSES_STORES.test(path) && target !== DUE_TABLE)
         .map(({ target }) => `${path} imports ${target}`),
     );
 
@@ -84,6 +85,9 @@ describe('import rules', () => {
 
 /** Composition, and the folder that joins the statements of several features to one unit. */
 const COMPOSES_STORES = /^worker\/([^/]+\.ts$|handling\/)/;
+
+/** Its statements join the unit of whoever wants to be woken, as those of the event history do. */
+const DUE_TABLE = 'worker/schedule/due-store.ts';
 
 function isAllowed(rule: Rule, file: SourceFile, { target, kind, typeOnly, lazy }: SourceImport): boolean {
   switch (kind) {

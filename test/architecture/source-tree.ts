@@ -23,7 +23,7 @@ export interface SourceFile {
 export function sourceFiles(folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name) && !name.includes('template'))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => sourceFile(join(folder, name))),
   );
 }
