@@ -1,0 +1,105 @@
+// `svc init`: makes a project. Asks on a terminal, takes flags elsewhere; never overwrites; ends with the next three commands.
+import { randomBytes } from 'node:crypto';
+import { basename, relative, resolve } from 'node:path';
+import { EXIT } from '../../../shared/exit-codes.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
+import { svcDependency } from '../init/own-package.ts';
+import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
+import { type WrittenFile, writeProject } from '../init/write-project.ts';
+
+const TOKEN_BYTES = 32;
+const DEFAULT_PORT = 8_068;
+
+export const command: Command = {
+  noun: 'init',
+  args: '[folder]',
+  summary: 'Makes a project: configuration, token, sample plugin with its test',
+  options: [
+    { flags: '--name <name>', description: "Name of the package (default: the folder's name)" },
+    { flags: '--port <port>', description: 'Port of the HTTP interface', default: DEFAULT_PORT },
+    { flags: '--svc <spec>', description: 'What package.json asks for: a version range, or file:../svc-0.1.0.tgz' },
+    { flags: '--no-sample', description: 'Without the sample plugin' },
+    { flags: '--no-lockfile', description: 'Without running npm for the lockfile' },
+    { flags: '--yes', description: 'Take the defaults, ask nothing' },
+    { flags: '--force', description: 'Replace files that are there, and keep copies of them' },
+    { flags: '--dry-run', description: 'Only say what would be written' },
+  ],
+  examples: ['svc init my-bot', 'svc init --name my-bot --port 8070 --yes', 'svc init my-bot --dry-run --json'],
+  async run(context, [folder], options) {
+    const target = resolve(context.cwd, typeof folder === 'string' ? folder : '.');
+    const answers = await answersOf(context, target, options);
+    if (answers === undefined) return EXIT.failed;
+    const dryRun = options['dryRun'] === true;
+    const files = writeProject(projectFiles(answers), { folder: target, force: options['force'] === true, dryRun, now: Date.now() });
+    const lockfile = dryRun || options['lockfile'] === false ? undefined : await lock(context, target);
+    tell(context, { target, files, lockfile, dryRun });
+    return EXIT.ok;
+  },
+};
+
+async function answersOf(context: CommandContext, target: string, options: Readonly<Record<string, unknown>>): Promise<Answers | undefined> {
+  const given = {
+    name: typeof options['name'] === 'string' ? options['name'] : packageNameFrom(basename(target)),
+    port: Number(options['port'] ?? DEFAULT_PORT),
+    sample: options['sample'] !== false,
+  };
+  const asks = context.interactive && !context.json && options['yes'] !== true;
+  const answers = asks ? await (await import('../init/ask.ts')).askFor(given) : given;
+  if (answers === undefined) return undefined;
+  const wrong = wrongName(answers.name) ?? wrongPort(answers.port);
+  if (wrong !== undefined) throw new SvcError('usage', wrong);
+  const svc = typeof options['svc'] === 'string' ? options['svc'] : svcDependency(target);
+  return { ...answers, svc, token: randomBytes(TOKEN_BYTES).toString('base64url') };
+}
+
+/** Why a name is not one of a package; undefined when it is. */
+export function wrongName(name: string): string | undefined {
+  return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc' ? undefined : "--name must be small letters, digits, '.', '_' and '-', and not svc";
+}
+
+/** Why a port is not one; undefined when it is. */
+export function wrongPort(port: number): string | undefined {
+  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? undefined : '--port must be a whole number from 1 to 65535';
+}
+
+function packageNameFrom(folder: string): string {
+  const name = folder.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-').replaceAll(/^[^a-z0-9]+|-+$/g, '').slice(0, 100);
+  return name === '' || name === 'svc' ? 'my-bot' : name;
+}
+
+async function lock({ env, signal, print }: CommandContext, folder: string): Promise<LockfileResult> {
+  print.note('asking npm for the lockfile …');
+  return makeLockfile({ folder, env, signal });
+}
+
+interface Outcome {
+  readonly target: string;
+  readonly files: readonly WrittenFile[];
+  /** Undefined when it was not asked for. */
+  readonly lockfile: LockfileResult | undefined;
+  readonly dryRun: boolean;
+}
+
+function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun }: Outcome): void {
+  const enter = relative(cwd, target);
+  const next = enter === '' ? ['npm install', 'npm test', 'npm run build && npm start'] : [`cd ${quoted(enter)}`, 'npm install && npm test', 'npm run build && npm start'];
+  const warnings = [...nodeWarning(), ...(lockfile?.made === false ? [`no package-lock.json: ${lockfile.reason}. Run npm install and commit the lockfile.`] : [])];
+  print.json({ ok: true, project: target, dryRun, files, lockfile: lockfile ?? { made: false, reason: 'not asked for' }, warnings, next });
+  for (const { path, action, backup } of files) print.text(`${dryRun ? 'would be ' : ''}${action.padEnd(9)} ${path}${backup === undefined ? '' : print.color.dim(` (old one: ${backup})`)}`);
+  if (lockfile?.made === true) print.text(`${'made'.padEnd(9)} package-lock.json`);
+  for (const warning of warnings) print.note(print.color.warn(`warning: ${warning}`));
+  if (dryRun) return;
+  print.text(print.color.bold('Next:'));
+  for (const line of next) print.text(`  ${line}`);
+}
+
+/** The project asks for a newer Node than svc itself. */
+function nodeWarning(): string[] {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 22 || (major === 22 && minor >= 12)) return [];
+  return [`this is Node ${process.versions.node}; the project asks for ${PROJECT_NODE}, and \`svc doctor\` in it calls this an error`];
+}
+
+const quoted = (path: string): string => (/^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,20 @@
+// What package.json of a new project asks for to get this very svc.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isRecord } from '../../../shared/config/json-schema.ts';
+
+/** `^1.2.3` where svc is installed as a package, `file:…` where it runs from a checkout. */
+export function svcDependency(folder: string): string {
+  const { root, version } = ownPackage();
+  return root.split(sep).includes('node_modules') ? `^${version}` : `file:${relative(folder, root).split(sep).join('/')}`;
+}
+
+function ownPackage(): { root: string; version: string } {
+  for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
+    const file = join(at, 'package.json');
+    const content: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+    if (isRecord(content) && content['name'] === 'svc') return { root: at, version: String(content['version']) };
+    if (dirname(at) === at) return { root: at, version: '0.0.0' };
+  }
+}

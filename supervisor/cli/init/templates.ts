@@ -1,0 +1,124 @@
+// The files of a new project as texts. Pure: answers in, files out.
+//
+//   - Scripts start Node with `exec`, so that signals reach it and its exit codes (51, 75) reach the owner.
+//   - `npm run build` compiles `plugins/` to `dist/plugins/`, which production runs; development runs the TypeScript itself.
+import { EXAMPLE_TOKEN } from '../../../shared/config/token-checks.ts';
+import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
+import { HELLO_PLUGIN, HELLO_TEST } from './hello-plugin.ts';
+
+export interface Answers {
+  /** Name of the package. */
+  readonly name: string;
+  readonly port: number;
+  /** What package.json asks for: a range of versions, or `file:…`. */
+  readonly svc: string;
+  readonly sample: boolean;
+  /** Full-scope token, for `.env` alone. */
+  readonly token: string;
+}
+
+export interface TemplateFile {
+  /** Path in the project. */
+  readonly path: string;
+  readonly text: string;
+  readonly mode: 0o600 | 0o644;
+}
+
+/** Lowest Node of a new project. */
+export const PROJECT_NODE = '>=22.12.0';
+
+/** All files but the lockfile, which npm makes. */
+export function projectFiles(answers: Answers): readonly TemplateFile[] {
+  const file = (path: string, text: string, mode: TemplateFile['mode'] = 0o644): TemplateFile => ({ path, text, mode });
+  return [
+    file('package.json', packageJson(answers)),
+    file('tsconfig.json', TSCONFIG),
+    file(CONFIG_FILE, configFile(answers)),
+    file(ENV_FILE, `HTTP_TOKEN=${answers.token}\n`, 0o600),
+    file('.env.example', ENV_EXAMPLE),
+    file('.gitignore', GITIGNORE),
+    file('.npmrc', NPMRC),
+    ...(answers.sample ? [file('plugins/hello/index.ts', HELLO_PLUGIN), file('plugins/hello/hello.test.ts', HELLO_TEST)] : []),
+  ];
+}
+
+function packageJson({ name, svc }: Answers): string {
+  const program = 'exec node node_modules/svc/dist/cli.js';
+  const content = {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: PROJECT_NODE },
+    scripts: {
+      build: 'tsc -p .',
+      dev: `${program} runtime start --mode development`,
+      start: `${program} runtime start --mode production --no-watch`,
+      test: 'tsc -p . && exec node --test dist/plugins/*/*.test.js',
+    },
+    dependencies: { svc },
+    devDependencies: { '@types/node': '^22.12.0', typescript: '^7.0.2' },
+    allowScripts: { 'better-sqlite3': true },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+const TSCONFIG = `${JSON.stringify(
+  {
+    compilerOptions: {
+      target: 'ES2023',
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      types: ['node'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      erasableSyntaxOnly: true,
+      verbatimModuleSyntax: true,
+      skipLibCheck: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: '.',
+      outDir: 'dist',
+      sourceMap: true,
+    },
+    include: ['plugins'],
+  },
+  null,
+  2,
+)}\n`;
+
+const configFile = ({ port, sample }: Answers): string => `# yaml-language-server: $schema=./node_modules/svc/dist/config-schema.json
+# \`npx svc config show\` prints every key with its value; \`npx svc config check\` finds faults.
+http:
+  host: \${HTTP_HOST:-127.0.0.1}
+  port: \${HTTP_PORT:-${port}}
+  token: \${HTTP_TOKEN}
+
+database:
+  dialect: sqlite
+  filename: .svc/data.sqlite
+
+plugins:
+  # A chat page at /, for trying things out.
+  sandbox: {}
+  help: {}
+  ping: {}
+  remind: {}
+${sample ? '  hello:\n    use: ./plugins/hello\n    greeting: Hello\n' : ''}`;
+
+const ENV_EXAMPLE = `# Copy to .env (chmod 600) and fill in. Lines are NAME=value without quotes, blanks, # or $.
+# Full access to the HTTP interface: at least 16 characters; \`npx svc token create\` makes one of 256 bits.
+HTTP_TOKEN=${EXAMPLE_TOKEN}
+# HTTP_HOST=127.0.0.1
+# HTTP_PORT=8068
+`;
+
+const GITIGNORE = `node_modules/
+dist/
+data/
+.svc/
+.env
+.env.*
+!.env.example
+`;
+
+const NPMRC = 'omit-lockfile-registry-resolved=true\n';
