@@ -2,11 +2,12 @@
 // load lazily (commands, adapters, plugins, rarely used packages) in chunks of their own, beside the entries, so that
 // `import.meta.url` is the same folder everywhere. What stays outside is installed with the package: the native addon,
 // packages that load files of their own at run time, and the loader of TypeScript plugins.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 import { type Output, ROOT } from './output.ts';
+import { commit } from './stamp.ts';
 import { compiledValidator } from './validator.ts';
 
 /** Entries that the bundle of another program reaches by file name. */
@@ -27,7 +28,7 @@ const PROGRAMS: readonly Program[] = [
   { entries: { 'writer-thread': 'worker/database/writer-thread.ts' } },
 ];
 
-const OUTSIDE = ['better-sqlite3', 'irc-framework', 'standardwebhooks', 'tsx', 'tsx/*', 'esbuild', 'svc', 'svc/*', 'bufferutil', 'utf-8-validate'];
+const OUTSIDE = ['better-sqlite3', 'ajv', 'ajv/*', 'ajv-formats', 'irc-framework', 'standardwebhooks', 'tsx', 'tsx/*', 'esbuild', 'svc', 'svc/*', 'bufferutil', 'utf-8-validate'];
 
 const BANNER = [
   "import { createRequire as __createRequire } from 'node:module';",
@@ -38,7 +39,9 @@ const BANNER = [
 
 /** Every program twice: as published, and with failpoints in dist/failpoints/ (tests only, not published). */
 export async function buildPrograms(output: Output): Promise<void> {
-  const jobs = PROGRAMS.flatMap((program) => [false, true].map((failpoints) => ({ program, failpoints })));
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+  const constants = { SVC_VERSION: JSON.stringify(version), SVC_COMMIT: JSON.stringify(commit()) };
+  const jobs = PROGRAMS.flatMap((program) => [false, true].map((failpoints) => ({ program, failpoints, constants })));
   const failures: string[] = [];
   for (const job of jobs) {
     try {
@@ -53,9 +56,10 @@ export async function buildPrograms(output: Output): Promise<void> {
 interface Job {
   readonly program: Program;
   readonly failpoints: boolean;
+  readonly constants: Readonly<Record<string, string>>;
 }
 
-async function buildProgram(output: Output, { program, failpoints }: Job): Promise<void> {
+async function buildProgram(output: Output, { program, failpoints, constants }: Job): Promise<void> {
   const entries = Object.entries(program.entries).filter(([, path]) => existsSync(join(ROOT, path)));
   const absent = Object.values(program.entries).filter((path) => !existsSync(join(ROOT, path)));
   if (absent.length > 0 && !failpoints) console.log(`skipped: ${absent.join(', ')} (no such file yet)`);
@@ -65,7 +69,7 @@ async function buildProgram(output: Output, { program, failpoints }: Job): Promi
     entryPoints: Object.fromEntries(entries),
     splitting: program.bare !== true,
     banner: program.bare === true ? {} : { js: BANNER },
-    define: { FAILPOINTS: String(failpoints) },
+    define: { ...constants, FAILPOINTS: String(failpoints) },
     plugins: [compiledValidator, ...(program.apart === true ? [programsApart] : [])],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
