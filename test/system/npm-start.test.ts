@@ -1,0 +1,74 @@
+// The door of the README: `npm start` in a fresh copy of the tree builds, makes .env, starts the host in the foreground, and
+// passes signals and exit codes through npm unchanged.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { until } from '../support/until.ts';
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+const START_LIMIT_MS = 60_000;
+
+it('npm start builds, makes a private .env, says what to open, serves, and ends with 0 on SIGTERM', async (t) => {
+  const tree = copyOfTheTree(t);
+  const port = await freePort();
+  const { child, output } = npmStart(t, tree, { HTTP_PORT: String(port) });
+
+  const ready = await until(async () => (await fetch(`http://127.0.0.1:${port}/pub/ready`)).status === 200, { what: `ready; so far: ${output()}`, timeoutMs: START_LIMIT_MS, everyMs: 100 });
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+
+  assert.equal(ready, true);
+  assert.equal(statSync(join(tree, '.env')).mode & 0o777, 0o600);
+  const token = /^HTTP_TOKEN=([\w-]{43})$/m.exec(readFileSync(join(tree, '.env'), 'utf8'))?.[1];
+  assert.ok(token !== undefined, '256 bits');
+  assert.match(output(), new RegExp(`open +http://127\\.0\\.0\\.1:${port}/`));
+  assert.ok(!output().includes(token), 'the token is not in what may end in a log');
+  assert.equal(code, 0, output());
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/pub/health`), 'nothing is left that listens');
+});
+
+it('npm start ends with 78 where the configuration is invalid', async (t) => {
+  const tree = copyOfTheTree(t);
+  const { child, output } = npmStart(t, tree, { HTTP_PORT: 'not-a-port' });
+
+  const [code] = (await once(child, 'exit')) as [number | null];
+
+  assert.equal(code, 78, output());
+});
+
+function copyOfTheTree(t: TestContext): string {
+  const tree = mkdtempSync(join(tmpdir(), 'svc-tree-'));
+  t.after(() => rmSync(tree, { recursive: true, force: true, maxRetries: 5 }));
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: REPOSITORY, encoding: 'utf8' });
+  for (const name of listed.split('\0').filter((path) => path !== '' && !path.startsWith('test/') && existsSync(join(REPOSITORY, path)))) {
+    mkdirSync(dirname(join(tree, name)), { recursive: true });
+    cpSync(join(REPOSITORY, name), join(tree, name));
+  }
+  symlinkSync(join(REPOSITORY, 'node_modules'), join(tree, 'node_modules'), 'dir');
+  return tree;
+}
+
+function npmStart(t: TestContext, cwd: string, environment: Readonly<Record<string, string>>): { child: ChildProcess; output: () => string } {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$|^HTTP_/i.test(name));
+  const child = spawn('npm', ['start'], { cwd, env: { ...Object.fromEntries(inherited), ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  t.after(() => child.kill('SIGKILL'));
+  return { child, output: () => text };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
