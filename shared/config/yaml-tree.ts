@@ -155,7 +155,7 @@ class Walk {
     if (typeof value !== 'number') return value;
     if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
     this.#ports.report(at, 'is a number that cannot be held exactly', path);
-    return 0;
+    return null;
   }
 
   #refuse(offset: number, message: string, tell = true): null {

@@ -4,6 +4,7 @@ import { basename, relative, resolve } from 'node:path';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { wrongName, wrongPort } from '../init/answer-rules.ts';
 import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
 import { svcDependency } from '../init/own-package.ts';
 import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
@@ -52,16 +53,6 @@ async function answersOf(context: CommandContext, target: string, options: Reado
   if (wrong !== undefined) throw new SvcError('usage', wrong);
   const svc = typeof options['svc'] === 'string' ? options['svc'] : svcDependency(target);
   return { ...answers, svc, token: randomBytes(TOKEN_BYTES).toString('base64url') };
-}
-
-/** Why a name is not one of a package; undefined when it is. */
-export function wrongName(name: string): string | undefined {
-  return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc' ? undefined : "--name must be small letters, digits, '.', '_' and '-', and not svc";
-}
-
-/** Why a port is not one; undefined when it is. */
-export function wrongPort(port: number): string | undefined {
-  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? undefined : '--port must be a whole number from 1 to 65535';
 }
 
 function packageNameFrom(folder: string): string {

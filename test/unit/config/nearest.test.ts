@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nearest } from '../../../shared/config/nearest.ts';
+
+describe('nearest', () => {
+  it('finds the word with the fewest edits', () => {
+    assert.equal(nearest('prot', ['port', 'host', 'token']), 'port');
+    assert.equal(nearest('logLevel', ['log_level', 'http']), 'log_level');
+    assert.equal(nearest('demo-token', ['token', 'demoToken']), 'demoToken');
+  });
+
+  it('finds nothing where nothing is near', () => {
+    assert.equal(nearest('zebra', ['port', 'host', 'token']), undefined);
+  });
+
+  it('does not compare long words', () => {
+    const started = performance.now();
+
+    assert.equal(nearest('x'.repeat(1_000_000), ['port']), undefined);
+    assert.ok(performance.now() - started < 100);
+  });
+});
