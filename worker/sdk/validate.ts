@@ -64,7 +64,9 @@ const isEmpty = (schema: Json, value: unknown): boolean =>
 
 function validatorOf(schema: Json, mode: keyof Validators): ValidateFunction {
   // Callers wrap the same properties in a new object each time: these are the key then.
-  const key = isObject(schema['properties']) && Object.keys(schema).length === 2 ? schema['properties'] : schema;
+  const { type: _type, properties, additionalProperties = false, ...others } = schema;
+  const isWrapper = isObject(properties) && additionalProperties === false && Object.keys(others).length === 0;
+  const key = isWrapper ? properties : schema;
   const known = compiled.get(key) ?? {};
   compiled.set(key, known);
   return (known[mode] ??= engine(mode).compile(explicit(schema)));

@@ -1,10 +1,12 @@
-// A whole bot in memory.
+// A whole bot in memory: the real inbox, handlers, outbox and timer, a clock that the test moves, a platform that can what the test
+// says, and a process that may be killed at any point.
 import type { Arrival, Can } from '../adapter.ts';
 import type { PluginModule } from '../plugin.ts';
 import type { HeaderMap, HttpAnswer } from '../request.ts';
+import { MemoryBot } from './memory-bot.ts';
 
 export interface TestBotOptions {
-  /** Keys of plugins.<slot>, the same for each slot. */
+  /** Keys of the plugin; with several plugins, keys by slot. */
   readonly config?: Record<string, unknown>;
   /** What the fake platform lacks or limits; otherwise it has everything. */
   readonly can?: Partial<Can>;
@@ -46,9 +48,19 @@ export interface TestBot {
   crashAfter(point: string): void;
 }
 
-export async function testBot(
-  _plugins: PluginModule | Record<string, PluginModule>,
-  _options: TestBotOptions = {},
-): Promise<TestBot> {
-  throw new Error('not there yet');
+/** Starts a plugin, or several by slot, on an empty disk. */
+export async function testBot(plugins: PluginModule | Record<string, PluginModule>, options: TestBotOptions = {}): Promise<TestBot> {
+  return startBot(plugins, options);
 }
+
+/** The same with what only tests of the SDK itself need. */
+export async function startBot(plugins: PluginModule | Record<string, PluginModule>, options: TestBotOptions = {}): Promise<MemoryBot> {
+  const single = isPlugin(plugins) ? plugins : undefined;
+  const modules = single === undefined ? (plugins as Record<string, PluginModule>) : { [single.name]: single };
+  const config = single === undefined ? ((options.config ?? {}) as Record<string, Record<string, unknown>>) : { [single.name]: options.config ?? {} };
+  const bot = new MemoryBot(modules, config, options);
+  await bot.restart();
+  return bot;
+}
+
+const isPlugin = (plugins: PluginModule | Record<string, PluginModule>): plugins is PluginModule => Symbol.for('svc.definition') in plugins;

@@ -1,0 +1,228 @@
+// The test bot: processes one after the other on one disk, a clock, a platform and people who write.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { runHandler } from '../../handling/run-step.ts';
+import { decideEffects } from '../../handling/effects.ts';
+import { usageOf } from '../../handling/command-line.ts';
+import type { Arrival } from '../adapter.ts';
+import { check } from '../check.ts';
+import { readDuration } from '../duration.ts';
+import type { PluginModule } from '../plugin.ts';
+import type { HeaderMap, HttpAnswer, RawRequest } from '../request.ts';
+import { BotProcess, FAKE_ENDPOINT } from './bot-process.ts';
+import { arrivalDelivery, webhookDelivery } from './deliveries.ts';
+import type { Killable } from './every-crash.ts';
+import { FakePlatform } from './fake-platform.ts';
+import { Killed, Life } from './life.ts';
+import { ManualClock } from './manual-clock.ts';
+import { MemoryDisk } from './memory-disk.ts';
+import type { Person, TestBotOptions } from './test-bot.ts';
+
+const START_AT = '2026-01-01T12:00:00Z';
+/** Turns of the event loop without any work after which nothing more will come by itself. */
+const QUIET_TURNS = 6;
+
+export class MemoryBot implements Killable {
+  readonly points: string[] = [];
+  readonly logs: unknown[] = [];
+  readonly platform: FakePlatform;
+  readonly disk: MemoryDisk;
+  readonly #clock: ManualClock;
+  readonly #options: TestBotOptions;
+  readonly #inside = new AsyncLocalStorage<true>();
+  #plugins: Readonly<Record<string, PluginModule>>;
+  #config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  #process: BotProcess | undefined;
+  #life = new Life();
+  #mustDie: (point: string, pass: number) => boolean = () => false;
+  #nested = 0;
+  #deliveries = 0;
+
+  constructor(plugins: Readonly<Record<string, PluginModule>>, config: Readonly<Record<string, Readonly<Record<string, unknown>>>>, options: TestBotOptions) {
+    this.#plugins = plugins;
+    this.#config = config;
+    this.#options = options;
+    this.#clock = new ManualClock(Date.parse(options.startAt ?? START_AT));
+    this.platform = new FakePlatform(options.can);
+    this.disk = new MemoryDisk(() => this.#clock.now());
+  }
+
+  readonly clock = {
+    now: (): number => this.#clock.now(),
+    advance: async (by: string | number): Promise<void> => {
+      const ms = typeof by === 'number' ? by : readDuration(by);
+      if (ms === undefined) throw new Error(`not a duration: ${by}`);
+      const until = this.#clock.now() + ms;
+      for (let next = this.#clock.next(); next !== undefined && next <= until; next = this.#clock.next()) {
+        this.#clock.moveTo(next);
+        await this.settle();
+      }
+      this.#clock.moveTo(until);
+      await this.settle();
+    },
+  };
+
+  async restart(plugin?: PluginModule): Promise<void> {
+    if (plugin !== undefined) this.#plugins = { ...this.#plugins, [plugin.name]: plugin };
+    if (!this.#life.isOver) await this.#process?.stop();
+    await this.#start();
+    await this.settle();
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#life.isOver) await this.#process?.stop();
+    this.#life.kill('stopped');
+    this.#clock.clear();
+    this.disk.close();
+  }
+
+  crashAfter(point: string): void {
+    this.#mustDie = (name) => {
+      if (name !== point) return false;
+      this.#mustDie = () => false;
+      return true;
+    };
+  }
+
+  killAt(passes: readonly number[]): void {
+    this.#mustDie = (_, pass) => passes.includes(pass);
+  }
+
+  person(name: string, { in: room, admin = false }: { readonly in?: string; readonly admin?: boolean } = {}): Person {
+    const conversation = { id: room ?? `dm-${name}`, kind: room === undefined ? 'private' : 'group' } as const;
+    const base = (): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> => {
+      this.#deliveries += 1;
+      return { id: `d${this.#deliveries}`, conversation, user: { id: name, name, admin }, sentAt: this.clock.now() };
+    };
+    return {
+      says: (text, { delivery, addressed = false } = {}) => {
+        const { id, ...rest } = base();
+        return this.arrive({ ...rest, id: delivery ?? id, kind: 'message', message: `in-${id}`, text, addressed });
+      },
+      presses: async (label) => {
+        const shown = this.platform.messages(conversation.id).toReversed();
+        const found = shown.flatMap(({ id, buttons }) => buttons.map((button) => ({ ...button, message: id }))).find((button) => button.label.startsWith(label));
+        if (found === undefined) throw new Error(`there is no button ${label} in ${conversation.id}`);
+        await this.arrive({ ...base(), kind: 'pressed', message: found.message, token: found.token });
+      },
+    };
+  }
+
+  async arrive(arrival: Arrival): Promise<void> {
+    if (arrival.user.self !== true) await this.#ask((process) => process.accept(arrivalDelivery(FAKE_ENDPOINT, arrival)));
+    await this.settle();
+  }
+
+  async post(path: string, { headers = {}, body }: { readonly headers?: HeaderMap; readonly body: string }): Promise<HttpAnswer> {
+    const [slot = '', name = ''] = path.split('/');
+    const request: RawRequest = { method: 'POST', path: `/webhooks/${path}`, query: {}, headers, body: Buffer.from(body), receivedAt: this.clock.now() };
+    const answer = await this.#ask(async (process): Promise<HttpAnswer> => {
+      const capability = process.generation.capabilities.find(`root/${slot}#webhook/${name}`);
+      if (capability?.kind !== 'webhook') return { status: 404 };
+      const decision = webhookDelivery(capability, request);
+      if (decision.kind === 'answer') return decision.answer;
+      const { fresh } = await process.accept(decision.delivery);
+      return { status: 202, json: fresh.length > 0 ? {} : { duplicate: true } };
+    });
+    await this.settle();
+    return answer;
+  }
+
+  async due(slot: string, cron: string, at: number): Promise<void> {
+    const capability = `root/${slot}#cron/${cron}`;
+    await this.#ask((process) => process.accept({ endpoint: capability, deliveryId: `${capability}@${at}`, payload: { kind: 'cron', due: at }, lane: capability, capability }));
+    await this.settle();
+  }
+
+  /** A tool's result, or a route's answer, with what its handler decided committed. */
+  async call(id: string, input: unknown): Promise<unknown> {
+    const result = await this.#ask((process) => callCapability(process, id, input));
+    await this.settle();
+    return result;
+  }
+
+  help(): string {
+    const { capabilities } = this.#running().generation;
+    return capabilities.ofKind('command').map((command) => `${usageOf(command, '/')}  ${command.spec.summary}`).join('\n');
+  }
+
+  shown(conversation: string): string[] {
+    return this.platform.messages(conversation).map(({ text }) => text);
+  }
+
+  dead(): string[] {
+    return this.disk.rows<{ id: string }>("SELECT id FROM inbox WHERE state = 'dead' ORDER BY seq").map(({ id }) => id);
+  }
+
+  /** Resolves when nothing is being done and nothing can be done before the clock moves; starts the next process after a kill. */
+  async settle(): Promise<void> {
+    const isNested = this.#inside.getStore() === true;
+    if (isNested) this.#nested += 1;
+    try {
+      await this.#ask(() => this.#quiet());
+    } finally {
+      if (isNested) this.#nested -= 1;
+    }
+  }
+
+  async #quiet(): Promise<void> {
+    for (let turns = 0, commits = -1; turns < QUIET_TURNS; turns += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#running().busy(this.#nested) || this.disk.commits !== commits) turns = 0;
+      commits = this.disk.commits;
+    }
+  }
+
+  /** Asks the running process, and the next one when it is killed over it: as the platform or a client would. */
+  async #ask<T>(question: (process: BotProcess) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await Promise.race([question(this.#running()), this.#life.death]);
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        await this.#start();
+      }
+    }
+  }
+
+  #running(): BotProcess {
+    if (this.#process === undefined) throw new Error('the bot was not started');
+    return this.#process;
+  }
+
+  async #start(): Promise<void> {
+    this.#clock.clear();
+    const life = new Life();
+    this.#life = life;
+    this.#process = new BotProcess({
+      life,
+      disk: this.disk,
+      clock: this.#clock,
+      platform: this.platform,
+      plugins: this.#plugins,
+      config: this.#config,
+      parts: this.#options.parts ?? {},
+      log: (line) => this.logs.push(line),
+      inside: (run) => this.#inside.run(true, run),
+      point: (name) => {
+        this.points.push(name);
+        if (this.#mustDie(name, this.points.length - 1)) life.kill(name);
+      },
+    });
+    await this.#process.start();
+  }
+}
+
+async function callCapability(process: BotProcess, id: string, input: unknown): Promise<unknown> {
+  const { core, generation } = process;
+  const capability = generation.capabilities.find(id);
+  if (capability?.kind !== 'tool' && capability?.kind !== 'route') throw new Error(`there is no tool or route ${id}`);
+  const cause = { id: `call/${core.clock.now()}`, receivedAt: core.clock.now(), attempt: 1, chat: undefined };
+  const checked = capability.kind === 'tool' ? check({ type: 'object', properties: capability.spec.input }, input) : ({ ok: true, value: input } as const);
+  if (!checked.ok) throw new Error(checked.faults.join('; '));
+  const ran = await runHandler({ deps: { ...process.handling.context, generation }, capability, cause }, async (ctx) => capability.run(ctx, checked.value as never));
+  if (ran.kind === 'failed') throw ran.error;
+  const decided = decideEffects({ core, generation, cause, itemId: null, correlationId: null, actor: null }, ran.run.effects);
+  await core.writer.commit({ name: 'call', statements: decided.statements });
+  process.handling.after.sends();
+  return ran.result;
+}

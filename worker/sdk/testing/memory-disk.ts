@@ -1,0 +1,70 @@
+// The disk under a test bot: a database in memory and files, which stay when a process is killed. Units are committed by the same
+// code as in the worker, in this thread.
+import { createHash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { SqliteReader } from '../../database/reader.ts';
+import type { Reader, Writer } from '../../database/unit.ts';
+import { WriterCore } from '../../database/writer-core.ts';
+import { GroupingWriter } from '../../database/writer.ts';
+import type { FileStore } from '../../handling/file-store.ts';
+import type { Life } from './life.ts';
+
+export class MemoryDisk {
+  readonly #core: WriterCore;
+  readonly #database: Database;
+  readonly #files = new Map<string, Uint8Array>();
+  #commits = 0;
+
+  constructor(now: () => number) {
+    this.#core = new WriterCore({ file: ':memory:', now });
+    this.#database = this.#core.open();
+  }
+
+  /** Grows with each group that was committed. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  writer(life: Life): Writer {
+    return new GroupingWriter({
+      open: async () => {},
+      run: (units) =>
+        life.guard(() => {
+          this.#commits += 1;
+          return this.#core.run(units);
+        }),
+      close: async () => {},
+    });
+  }
+
+  reader(life: Life): Reader {
+    const reader = new SqliteReader(() => this.#database);
+    return { all: (query) => life.guard(() => reader.all(query)), first: (query) => life.guard(() => reader.first(query)) };
+  }
+
+  files(life: Life): FileStore {
+    return {
+      read: (id) =>
+        life.guard(() => {
+          const bytes = this.#files.get(id);
+          if (bytes === undefined) throw new Error(`there is no file ${id}`);
+          return bytes;
+        }),
+      save: ({ name, mime, bytes }) =>
+        life.guard(() => {
+          const id = createHash('sha256').update(bytes).digest('hex');
+          this.#files.set(id, Uint8Array.from(bytes));
+          return { id, name, mime, bytes: bytes.byteLength };
+        }),
+    };
+  }
+
+  /** Rows of a table, for what a test wants to see of the state. */
+  rows<T>(text: string, ...parameters: readonly unknown[]): T[] {
+    return this.#database.prepare(text).all(...parameters) as T[];
+  }
+
+  close(): void {
+    this.#core.close();
+  }
+}
