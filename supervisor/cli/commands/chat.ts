@@ -1,0 +1,88 @@
+// `svc chat`: a chat with the bot in the terminal, through the sandbox. Lines may also come from a pipe.
+import { createInterface } from 'node:readline';
+import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
+import { type ChatLine, ChatSession, type ChatSink } from '../chat-session.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { countOption, textOption } from '../options.ts';
+import { printable } from '../printable.ts';
+
+const WAIT_MS = 10_000;
+
+export const command: Command = {
+  noun: 'chat',
+  summary: 'Chats with the bot in this terminal, through the sandbox',
+  options: [
+    { flags: '--as <name>', description: 'Who is chatting (default: your user name)' },
+    { flags: '--room <room>', description: 'A room instead of the private conversation; speak to the bot as "svc: …" there' },
+    { flags: '--wait <ms>', description: 'How long a line from a pipe waits for its answers', default: WAIT_MS },
+  ],
+  examples: ['svc chat', 'svc chat --as alice --room lobby', "echo '/ping' | svc chat"],
+  run(context, _args, options) {
+    return chat(context, process.stdin, {
+      person: textOption(options, 'as') ?? context.env['USER'] ?? 'me',
+      room: textOption(options, 'room'),
+      waitMs: countOption(options, 'wait') ?? WAIT_MS,
+    });
+  },
+};
+
+export interface ChatOptions {
+  readonly person: string;
+  readonly room: string | undefined;
+  readonly waitMs: number;
+}
+
+/** 0 when every line was answered (or a person ended the chat), 1 when one was not in time. */
+export async function chat(context: CommandContext, input: NodeJS.ReadableStream, { person, room, waitMs }: ChatOptions): Promise<ExitCode> {
+  const session = new ChatSession(context, { person, room }, sinkOf(context));
+  await session.start();
+  try {
+    if (context.interactive) return await talk(context, session, input);
+    return await feed(context, session, { input, waitMs });
+  } finally {
+    session.stop();
+  }
+}
+
+/** A person types: answers come when they come. */
+async function talk({ print, signal }: CommandContext, session: ChatSession, input: NodeJS.ReadableStream): Promise<ExitCode> {
+  print.note('You are talking to the bot. /help shows what it can do; :1 presses a button; Ctrl-D ends.');
+  const lines = createInterface({ input, output: process.stderr, prompt: '> ', terminal: true });
+  signal.addEventListener('abort', () => lines.close(), { once: true });
+  lines.on('SIGINT', () => lines.close());
+  lines.prompt();
+  for await (const line of lines) {
+    if (line.trim() !== '') await session.say(line, WAIT_MS).catch((error: unknown) => print.note(error instanceof Error ? error.message : String(error)));
+    lines.prompt();
+  }
+  return EXIT.ok;
+}
+
+/** Lines of a pipe: each is answered before the next one is said. */
+async function feed({ print, signal }: CommandContext, session: ChatSession, { input, waitMs }: { input: NodeJS.ReadableStream; waitMs: number }): Promise<ExitCode> {
+  let unanswered = 0;
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (signal.aborted) break;
+    if (line.trim() !== '' && !(await session.say(line, waitMs))) unanswered += 1;
+  }
+  if (unanswered === 0) return EXIT.ok;
+  print.note(`${unanswered} of the lines had no complete answer (waited ${waitMs} ms for each)`);
+  return EXIT.failed;
+}
+
+function sinkOf({ print, json }: CommandContext): ChatSink {
+  return {
+    note: (text) => print.note(text),
+    line(line) {
+      if (json) print.line(line);
+      else for (const text of linesOf(line, print.color.bold(printable(line.from)))) print.text(text);
+    },
+  };
+}
+
+function linesOf({ text, changed, removed, buttons, reactions }: ChatLine, from: string): readonly string[] {
+  const mark = removed ? ' (removed)' : changed ? ' (changed)' : '';
+  const body = `${from}${mark}: ${printable(text)}`;
+  const presses = buttons.map(({ label }, index) => `[:${index + 1} ${printable(label)}]`).join(' ');
+  return [body, ...(presses === '' ? [] : [`  ${presses}`]), ...(reactions.length === 0 ? [] : [`  ${printable(reactions.join(' '))}`])];
+}

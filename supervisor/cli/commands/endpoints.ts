@@ -1,0 +1,68 @@
+// `svc endpoints list|show|enable|disable|reconnect`.
+import { randomUUID } from 'node:crypto';
+import { EXIT } from '../../../shared/exit-codes.ts';
+import type { Command } from '../command.ts';
+import { textArgument } from '../options.ts';
+import { shown } from '../printable.ts';
+
+type Endpoint = Readonly<Record<string, unknown>>;
+
+const list: Command = {
+  noun: 'endpoints',
+  verb: 'list',
+  summary: 'Lists endpoints with their state and last error',
+  examples: ['svc endpoints list', 'svc endpoints list --json'],
+  async run({ host, print, json }) {
+    const { body } = await (await host()).request('GET', '/api/endpoints');
+    const { endpoints } = body as { readonly endpoints: readonly Endpoint[] };
+    if (json) print.json(body);
+    else if (endpoints.length === 0) print.text('no endpoints: plugins.<slot> of svc.config.yml makes them');
+    else {
+      const { color } = print;
+      const paint = (state: string): string => (state === 'online' ? color.good(state) : state === 'failed' ? color.bad(state) : color.warn(state));
+      print.table(['endpoint', 'state', 'since', 'error'], endpoints.map((endpoint) => [shown(endpoint['id']), paint(shown(endpoint['state'])), shown(endpoint['since']), shown(endpoint['lastError'])]));
+    }
+    return EXIT.ok;
+  },
+};
+
+const show: Command = {
+  noun: 'endpoints',
+  verb: 'show',
+  args: '<id>',
+  summary: 'Shows one endpoint; exit 0 only when it is online',
+  examples: ['svc endpoints show irc~libera', 'svc endpoints show root/irc:irc~libera --json'],
+  async run({ host, print, json }, [id]) {
+    const { body } = await (await host()).request('GET', pathOf(textArgument(id, '<id>')));
+    const endpoint = body as Endpoint;
+    if (json) print.json(endpoint);
+    else for (const [name, value] of Object.entries(endpoint)) print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
+    return endpoint['state'] === 'online' ? EXIT.ok : EXIT.failed;
+  },
+};
+
+const action = (verb: 'enable' | 'disable' | 'reconnect', summary: string): Command => ({
+  noun: 'endpoints',
+  verb,
+  args: '<id>',
+  summary,
+  examples: [`svc endpoints ${verb} irc~libera`],
+  async run({ host, print, json }, [id]) {
+    const name = textArgument(id, '<id>');
+    const { body } = await (await host()).request('POST', `${pathOf(name)}/${verb}`, { body: {}, idempotencyKey: randomUUID() });
+    if (json) print.json(body);
+    else print.text(`${shown((body as Endpoint)['id'] ?? name)} is ${shown((body as Endpoint)['state'])}`);
+    return EXIT.ok;
+  },
+});
+
+export const commands: Command[] = [
+  list,
+  show,
+  action('enable', 'Enables an endpoint; stored, survives restarts'),
+  action('disable', 'Disables an endpoint; stored, survives restarts'),
+  action('reconnect', 'Drops the connection of an endpoint and connects again now'),
+];
+
+/** An id holds slashes as they are: `/api/endpoints/root/irc:irc~libera`. */
+const pathOf = (id: string): string => `/api/endpoints/${id.split('/').map((part) => encodeURIComponent(part).replaceAll('%3A', ':')).join('/')}`;

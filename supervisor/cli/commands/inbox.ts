@@ -1,0 +1,5 @@
+// `svc inbox list|show|replay|drop`.
+import type { Command } from '../command.ts';
+import { itemCommands } from '../item-commands.ts';
+
+export const commands: Command[] = itemCommands({ noun: 'inbox', states: ['received', 'handling', 'waiting', 'done', 'dead'], since: 'receivedAt' });

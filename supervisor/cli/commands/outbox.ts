@@ -1,0 +1,10 @@
+// `svc outbox list|show|replay|drop`.
+import type { Command } from '../command.ts';
+import { itemCommands } from '../item-commands.ts';
+
+export const commands: Command[] = itemCommands({
+  noun: 'outbox',
+  states: ['pending', 'sending', 'sent', 'waiting', 'unknown', 'dead'],
+  since: 'createdAt',
+  answers: ['again', 'done'],
+});

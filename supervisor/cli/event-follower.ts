@@ -1,0 +1,111 @@
+// Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
+// and takes a line that is silent for two heartbeats for dead.
+import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { CommandContext } from './command.ts';
+
+export interface StreamMessage {
+  readonly id: string | undefined;
+  /** Event type, or a control frame: `svc.hello`, `svc.gap`, … */
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface FollowQuery {
+  readonly types?: string | undefined;
+  readonly endpoints?: string | undefined;
+  /** Resume after this id. */
+  readonly after?: string | undefined;
+}
+
+export interface FollowSink {
+  /** Returning `stop` ends the stream. */
+  message(message: StreamMessage): 'stop' | undefined;
+  /** The connection is gone and comes again after a wait. */
+  lost(delayMs: number): void;
+}
+
+const FINAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
+const SILENCE_MS = 30_000;
+
+/** Resolves when the signal aborts or the sink says stop; throws what the host refuses, and `not_running` when there never was one. */
+export async function followEvents(context: Pick<CommandContext, 'host' | 'signal'>, query: FollowQuery, sink: FollowSink): Promise<void> {
+  const { createEventSource } = await import('eventsource-client');
+  await new Promise<void>((resolve, reject) => {
+    const state = { connected: false, lastId: query.after, over: false };
+    let client: { close(): void; readonly lastEventId: string | undefined } | undefined;
+    let watchdog: NodeJS.Timeout | undefined;
+
+    const end = (error?: unknown): void => {
+      if (state.over) return;
+      state.over = true;
+      clearTimeout(watchdog);
+      context.signal.removeEventListener('abort', onAbort);
+      client?.close();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const onAbort = (): void => end();
+    const attempt = async (_url: string | URL, init?: object): Promise<Response> => {
+      try {
+        const response = await connect(context, query, init);
+        state.connected = true;
+        alive();
+        return response;
+      } catch (error) {
+        if (!state.connected || (error instanceof SvcError && error.details['final'] === true)) end(error);
+        throw error;
+      }
+    };
+    const alive = (): void => {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => {
+        client?.close();
+        open();
+      }, SILENCE_MS);
+    };
+    const onMessage = (message: { id?: string | undefined; event?: string | undefined; data: string }): void => {
+      alive();
+      if (state.over) return;
+      state.lastId = message.id ?? state.lastId;
+      if (sink.message({ id: message.id, event: message.event ?? 'message', data: JSON.parse(message.data) as StreamMessage['data'] }) === 'stop') end();
+    };
+    const open = (): void => {
+      client = createEventSource({
+        url: 'http://localhost/', // each attempt asks the project for the address of its host
+        fetch: attempt,
+        ...(state.lastId === undefined ? {} : { initialLastEventId: state.lastId }),
+        onMessage,
+        onComment: alive,
+        onScheduleReconnect: ({ delay }) => {
+          clearTimeout(watchdog);
+          if (!state.over) sink.lost(delay);
+        },
+      });
+    };
+    context.signal.addEventListener('abort', onAbort);
+    if (context.signal.aborted) end();
+    else open();
+  });
+}
+
+async function connect(context: Pick<CommandContext, 'host' | 'signal'>, { types, endpoints }: FollowQuery, init: object | undefined): Promise<Response> {
+  const host = await context.host();
+  const search = new URLSearchParams(Object.entries({ types, endpoints }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const headers = new Headers((init as RequestInit | undefined)?.headers);
+  headers.set('Authorization', host.authorization());
+  const response = await fetch(`${host.url}/api/events?${search}`, { ...init, headers, redirect: 'error' }).catch((cause: unknown) => {
+    throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
+  });
+  if (response.status === 200) return response;
+  throw await refusalOf(response);
+}
+
+/** The problem document of an answer as an error; `details.final` says that another attempt would end alike. */
+async function refusalOf(response: Response): Promise<SvcError> {
+  const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
+  const code = typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code']) ? (problem['code'] as ErrorCode) : 'internal';
+  const message = String(problem['detail'] ?? problem['title'] ?? `the host answered ${response.status}`);
+  const hint = problem['hint'];
+  return new SvcError(code, message, { ...(typeof hint === 'string' ? { hint } : {}), details: { final: FINAL_STATUS.has(response.status), status: response.status } });
+}

@@ -1,0 +1,40 @@
+// Values of options as the commands read them: text, number, one of a few words.
+import { SvcError } from '../../shared/svc-error.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** The option's text; undefined when it was not given. */
+export function textOption(options: Options, name: string): string | undefined {
+  const value = options[name];
+  return value === undefined || value === false || value === '' ? undefined : String(value);
+}
+
+/** Throws `usage` when the option is not a whole number of at least `least`. */
+export function countOption(options: Options, name: string, least = 1): number | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < least) throw new SvcError('usage', `--${name} takes a whole number of at least ${least}`);
+  return count;
+}
+
+/** Throws `usage` when the option is none of the words. */
+export function wordOption<const W extends string>(options: Options, name: string, words: readonly W[]): W | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw new SvcError('usage', `--${name} takes ${words.join(' or ')}`);
+  return word;
+}
+
+/** A query string of what is defined, with its `?`; empty when nothing is. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+/** A positional argument that the frame has already made sure of. */
+export function textArgument(value: string | readonly string[] | undefined, name: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new SvcError('usage', `${name} is missing`);
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Command } from '../../../supervisor/cli/command.ts';
+import { commands as endpoints } from '../../../supervisor/cli/commands/endpoints.ts';
+import { commands as inbox } from '../../../supervisor/cli/commands/inbox.ts';
+import { commands as ingress } from '../../../supervisor/cli/commands/ingress.ts';
+import { commands as outbox } from '../../../supervisor/cli/commands/outbox.ts';
+import { command as plugins } from '../../../supervisor/cli/commands/plugins.ts';
+import { cannedHost } from '../../support/canned-host.ts';
+import { capturedContext } from '../../support/cli-context.ts';
+
+function pick(commands: readonly Command[], verb: string): Command {
+  const found = commands.find((command) => command.verb === verb);
+  assert.ok(found !== undefined);
+  return found;
+}
+const ITEM = { id: 'a1', state: 'dead', kind: 'arrival', endpoint: 'root/irc:irc', attempts: 5, receivedAt: new Date(Date.now() - 90_000).toISOString(), lastError: 'bad\u001b[31m' };
+
+describe('svc inbox and outbox', () => {
+  it('lists a page with its filters, control characters shown', async (t) => {
+    const host = await cannedHost(t, { 'GET /api/inbox': { json: { items: [ITEM], next: 'c2', total: 60 } } });
+    const context = capturedContext(host.url);
+
+    const code = await pick(inbox, 'list').run(context, [], { state: 'dead', limit: 50 });
+
+    assert.equal(code, 0);
+    assert.equal(host.asked[0]?.path, '/api/inbox?state=dead&limit=50');
+    assert.equal(context.out[1], 'a1 | dead | arrival | root/irc:irc | 5 | 90s | bad\\u001b[31m');
+    assert.deepEqual(context.notes, ['more: svc inbox list --after c2']);
+  });
+
+  it('refuses a state that the store does not have', async (t) => {
+    const host = await cannedHost(t, {});
+
+    await assert.rejects(pick(outbox, 'list').run(capturedContext(host.url), [], { state: 'done' }), { code: 'usage' });
+    await assert.rejects(pick(inbox, 'list').run(capturedContext(host.url), [], { limit: '0x10' }), { code: 'usage' });
+  });
+
+  it('replays what it has read: revision and one idempotency key', async (t) => {
+    const host = await cannedHost(t, {
+      'GET /api/outbox/a1': { json: { id: 'a1', state: 'unknown' }, headers: { etag: '"r7"' } },
+      'POST /api/outbox/a1/replay': { json: { id: 'a1', state: 'pending' } },
+    });
+    const context = capturedContext(host.url);
+
+    await pick(outbox, 'replay').run(context, ['a1'], { answer: 'again' });
+
+    assert.deepEqual(host.asked[1]?.body, { answer: 'again' });
+    assert.equal(host.asked[1]?.headers['if-match'], '"r7"');
+    assert.ok(String(host.asked[1]?.headers['idempotency-key']).length > 10);
+    assert.deepEqual(context.out, ['back in line: a1 is pending']);
+  });
+
+  it('drops with a reason only, and says when there is no such item', async (t) => {
+    const host = await cannedHost(t, { 'GET /api/inbox/a1': { json: ITEM }, 'POST /api/inbox/a1/drop': { json: { ...ITEM, state: 'done' } } });
+    const context = capturedContext(host.url, { json: true });
+
+    await pick(inbox, 'drop').run(context, ['a1'], { reason: 'spam' });
+
+    assert.deepEqual(host.asked[1]?.body, { reason: 'spam' });
+    assert.deepEqual(context.documents, [{ ...ITEM, state: 'done' }]);
+    await assert.rejects(pick(inbox, 'drop').run(context, ['a1'], {}), { code: 'usage' });
+    await assert.rejects(pick(inbox, 'show').run(context, ['nope'], {}), { code: 'not_found' });
+  });
+});
+
+describe('svc endpoints', () => {
+  it('lists, shows with an exit code that says online, and acts on an id with slashes', async (t) => {
+    const endpoint = { id: 'root/irc:irc~libera', state: 'offline', since: 's', lastError: 'refused' };
+    const host = await cannedHost(t, {
+      'GET /api/endpoints': { json: { endpoints: [endpoint] } },
+      'GET /api/endpoints/irc~libera': { json: { ...endpoint, state: 'online' } },
+      'GET /api/endpoints/root/irc:irc~libera': { json: endpoint },
+      'POST /api/endpoints/root/irc:irc~libera/reconnect': { json: { ...endpoint, state: 'connecting' } },
+    });
+    const context = capturedContext(host.url);
+
+    const codes = [
+      await pick(endpoints, 'list').run(context, [], {}),
+      await pick(endpoints, 'show').run(context, ['irc~libera'], {}),
+      await pick(endpoints, 'show').run(context, ['root/irc:irc~libera'], {}),
+      await pick(endpoints, 'reconnect').run(context, ['root/irc:irc~libera'], {}),
+    ];
+
+    assert.deepEqual(codes, [0, 0, 1, 0]);
+    assert.equal(context.out[1], 'root/irc:irc~libera | offline | s | refused');
+    assert.equal(context.out.at(-1), 'root/irc:irc~libera is connecting');
+  });
+});
+
+describe('svc ingress', () => {
+  it('pauses for a duration and says so, resumes, and answers with 1 while paused', async (t) => {
+    const paused = { state: 'paused', mode: 'reject', reason: 'move', until: '2026-01-01T00:30:00.000Z', since: null, by: 'token:default' };
+    const host = await cannedHost(t, { 'PUT /api/system/ingress': ({ body }) => ({ json: { ...paused, ...(body as object) } }), 'GET /api/system/ingress': { json: paused } });
+    const context = capturedContext(host.url);
+
+    const before = Date.now();
+    await pick(ingress, 'pause').run(context, [], { mode: 'reject', reason: 'move', for: '1h30m' });
+    const change = host.asked[0]?.body as Record<string, string>;
+    const statusCode = await pick(ingress, 'status').run(context, [], {});
+    await pick(ingress, 'resume').run(context, [], {});
+
+    const untilMs = Date.parse(change['until'] ?? '') - before;
+    assert.ok(untilMs >= 5_400_000 && untilMs < 5_460_000);
+    assert.deepEqual([change['state'], change['mode'], change['reason']], ['paused', 'reject', 'move']);
+    assert.equal(statusCode, 1);
+    assert.deepEqual(host.asked.at(-1)?.body, { state: 'open' });
+    assert.equal(context.out.at(-1), 'ingress is open');
+    for (const wrong of ['30', 'm', '0s', '1x', '10m10', '9999999d']) {
+      await assert.rejects(pick(ingress, 'pause').run(context, [], { for: wrong }), { code: 'usage' });
+    }
+  });
+});
+
+describe('svc plugins', () => {
+  it('lists the plugins of the current generation', async (t) => {
+    const host = await cannedHost(t, { 'GET /api/plugins': { json: { plugins: [{ slot: 'ping', name: 'ping', capabilities: [{ id: 'x' }] }] } } });
+    const context = capturedContext(host.url);
+
+    await plugins.run(context, [], {});
+
+    assert.deepEqual(context.out, ['slot | name', 'ping | ping']);
+  });
+});
