@@ -13,9 +13,9 @@ export interface CheckResult {
   readonly warnings: readonly Finding[];
 }
 
-export function crossChecks(tree: unknown, { anyPort }: { readonly anyPort: boolean }): CheckResult {
+export function crossChecks(tree: unknown): CheckResult {
   const findings = [
-    ...address(tree, anyPort),
+    ...address(tree),
     ...origins(tree),
     ...proxies(tree),
     ...endpointIds(tree),
@@ -41,16 +41,11 @@ export const listAt = (tree: unknown, path: string): readonly unknown[] => {
 /** True for 127.0.0.0/8 and ::1. */
 export const isLoopback = (host: string): boolean => /^127\.\d+\.\d+\.\d+$/.test(host) || host === '::1';
 
-function address(tree: unknown, anyPort: boolean): Finding[] {
+function address(tree: unknown): Finding[] {
   const host = textAt(tree, '/http/host');
-  const findings: Finding[] = [];
-  if (host !== undefined && isIP(host) === 0) {
-    const suggestion = host === 'localhost' ? '127.0.0.1' : host === '*' ? '0.0.0.0' : undefined;
-    findings.push({ path: '/http/host', message: 'must be an IP literal, like 127.0.0.1 or ::1', ...(suggestion === undefined ? {} : { suggestion }) });
-  }
-  // Port 0 means any free port: of use to tests alone, for nobody else would find the host.
-  if (valueAt(tree, '/http/port') === 0 && !anyPort) findings.push({ path: '/http/port', message: 'must be an integer from 1 to 65535, not 0' });
-  return findings;
+  if (host === undefined || isIP(host) !== 0) return [];
+  const suggestion = host === 'localhost' ? '127.0.0.1' : host === '*' ? '0.0.0.0' : undefined;
+  return [{ path: '/http/host', message: 'must be an IP literal, like 127.0.0.1 or ::1', ...(suggestion === undefined ? {} : { suggestion }) }];
 }
 
 function origins(tree: unknown): Finding[] {

@@ -36,7 +36,7 @@ function masked(loaded: LoadedConfig, value: unknown, path: string): unknown {
   const reference = loaded.references.get(path);
   if (value instanceof Secret) return reference?.text ?? SECRET_MASK;
   if (reference !== undefined && path.startsWith('/plugins/')) return reference.text;
-  if (typeof value === 'string') return path.startsWith('/plugins/') && looksSecret(lastOf(path)) ? SECRET_MASK : value.replaceAll('${', '$${');
+  if (typeof value === 'string') return path.startsWith('/plugins/') && looksSecret(lastOf(path)) ? SECRET_MASK : value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map((item, index) => masked(loaded, item, pointerTo(path, index)));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(loaded, inner, pointerTo(path, key))]));

@@ -98,12 +98,14 @@ function readFile(path: string): YamlTree {
 function check(resolved: Resolved, { mode, anyPort }: { readonly mode: Mode; readonly anyPort: boolean }): { findings: readonly Finding[]; warnings: readonly Finding[] } {
   const known = new Set(resolved.findings.map(({ path }) => path));
   const errors = validateConfig(resolved.value);
+  // Port 0 means any free port: of use to tests alone, for nobody else would find the host.
+  const isFreePort = ({ path }: Finding): boolean => anyPort && path === '/http/port' && valueAt(resolved.value, path) === 0;
   const schema = explain(errors, { root: configSchema, value: resolved.value, isReference: (path) => resolved.references.has(path) });
-  const cross = crossChecks(resolved.value, { anyPort });
+  const cross = crossChecks(resolved.value);
   const tokens = tokenChecks(resolved.value, resolved.references, mode);
   const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
   for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);
-  const findings = [...resolved.findings, ...schema.filter((finding) => !known.has(finding.path) && !missing(finding)), ...cross.findings, ...tokens.findings];
+  const findings = [...resolved.findings, ...schema.filter((finding) => !known.has(finding.path) && !missing(finding) && !isFreePort(finding)), ...cross.findings, ...tokens.findings];
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
 }
 

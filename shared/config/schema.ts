@@ -69,7 +69,7 @@ const pluginSlot = Type.Unsafe<PluginSlot>(
 
 const http = group('The HTTP interface.', {
   host: text('Address to listen on: an IP literal.', { default: '127.0.0.1', maxLength: 64 }),
-  port: integer('Port to listen on.', 8_068, 0, 65_535),
+  port: integer('Port to listen on.', 8_068, 1, 65_535),
   base: Type.String({
     default: '',
     maxLength: 200,
