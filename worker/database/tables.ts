@@ -16,7 +16,7 @@ export interface Tables {
   buttons: { token: string; endpoint: string; conversation: string; action: string; data: string; label: string; menu: number | null; created_at: number };
   dialogs: { owner: string; capability: string; data: string; skipped: string; asked: string; expires_at: number };
   /** The due table: one row a moment at which something has to happen. */
-  due: { id: string; kind: DueKind; at: number; capability: string | null; lane: string | null; data: string };
+  due: { seq: Generated<number>; id: string; kind: DueKind; at: number; capability: string | null; lane: string | null; data: string };
   endpoints: { endpoint: string; enabled: number | null; cursor: string | null; revision: number };
   starts: StartsTable;
   idempotency: { key: string; route: string; request_digest: string; status: number | null; body: string | null; at: number };

@@ -30,6 +30,6 @@ export const removeDue = (id: string): Statement => statement(sql.deleteFrom('du
 export const takeDue = prepared<{ id: string; at: number }>(({ id, at }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at), { expect: 1, guard: 'due' });
 
 export const readDue = (reader: Reader, until: number, limit: number): Promise<DueRow[]> =>
-  reader.all(sql.selectFrom('due').selectAll().where('at', '<=', until).orderBy('at').orderBy('id').limit(limit));
+  reader.all(sql.selectFrom('due').selectAll().where('at', '<=', until).orderBy('at').orderBy('seq').limit(limit));
 
 export const readNextDue = (reader: Reader): Promise<{ at: number } | undefined> => reader.first(sql.selectFrom('due').select('at').orderBy('at').limit(1));

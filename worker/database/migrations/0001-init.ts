@@ -55,7 +55,7 @@ export const init: Migration = {
     `CREATE TABLE dialogs (
       owner TEXT PRIMARY KEY, capability TEXT NOT NULL, data TEXT NOT NULL, skipped TEXT NOT NULL, asked TEXT NOT NULL, expires_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    `CREATE TABLE due (id TEXT PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL, capability TEXT, lane TEXT, data TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE due (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, at INTEGER NOT NULL, capability TEXT, lane TEXT, data TEXT NOT NULL) STRICT`,
     `CREATE INDEX due_at ON due (at)`,
     `CREATE TABLE endpoints (endpoint TEXT PRIMARY KEY, enabled INTEGER, cursor TEXT, revision INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID`,
     `CREATE TABLE starts (
