@@ -13,10 +13,11 @@ import type { NewEvent } from '../events/event-types.ts';
 import { LaneRunner, type LaneOutcome } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import { putDue } from '../schedule/due-store.ts';
-import type { Can, MessageRef, Outgoing, SendResult } from '../sdk/index.ts';
+import type { Can, Outgoing, SendResult } from '../sdk/index.ts';
 import { errorCode } from '../sdk/errors.ts';
 import { judge, type AttemptEnd, type SendVerdict } from './outbox-machine.ts';
-import { claimSend, endSend, finishSend, postponeSend, readCall, readOpenSends, readSend, readSendByKey, readSendLane, type OutboxRow, type SendHead, type StoredCall } from './outbox-store.ts';
+import { claimSend, endSend, finishSend, postponeSend, readOpenSends, readSend, readSendLane, type OutboxRow, type SendHead } from './outbox-store.ts';
+import { resolveCall } from './resolve-call.ts';
 import { SendRate, type Rate } from './send-rate.ts';
 
 /** One endpoint as the sender sees it. */
@@ -73,7 +74,7 @@ class SendAttempt {
     const state = surface(row.endpoint);
     if (state.kind === 'waiting') return 'again';
     if (state.kind === 'missing') return this.#end(row, { kind: 'dead', reason: `endpoint ${row.endpoint} is not in the configuration`, code: 'endpoint_missing' }, row.attempts);
-    const call = await this.#resolve(row);
+    const call = await resolveCall(core, row);
     if (call.kind === 'refused') return this.#end(row, { kind: 'dead', reason: call.reason, code: 'unresolved' }, row.attempts);
     if (row.state === 'sending') {
       const lost = this.#judge(row, { kind: 'lost' }, { attempts: row.attempts, can: state.surface.can });
@@ -165,40 +166,5 @@ class SendAttempt {
     const answer = await this.#options.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] });
     // Refused: an operator ended the send meanwhile.
     if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
-  }
-
-  /** The platform call of a stored one: references to our own sends become the platform's ids. */
-  async #resolve(row: OutboxRow): Promise<{ readonly kind: 'ok'; readonly call: Outgoing } | { readonly kind: 'refused'; readonly reason: string }> {
-    let call: StoredCall;
-    try {
-      call = readCall(row);
-    } catch (error) {
-      return { kind: 'refused', reason: messageOf(error) };
-    }
-    const base = { key: row.key, conversation: row.conversation };
-    const message = 'message' in call ? await this.#platformId(call.message) : undefined;
-    if ('message' in call && call.message !== undefined && message === undefined) return { kind: 'refused', reason: 'the message that it changes never reached the platform' };
-    const thread = call.thread ?? (call.kind === 'post' || call.kind === 'edit' ? await this.#platformId(call.threadOf) : undefined);
-    const place = { ...base, ...(thread === undefined ? {} : { thread }) };
-    switch (call.kind) {
-      case 'post':
-      case 'edit': {
-        const replyTo = await this.#platformId(call.replyTo);
-        return {
-          kind: 'ok',
-          call: { ...place, kind: call.kind, text: call.text, buttons: call.buttons, files: call.files, ...(message === undefined ? {} : { message }), ...(replyTo === undefined ? {} : { replyTo }), ...(call.only === undefined ? {} : { only: call.only }) },
-        };
-      }
-      case 'remove':
-        return { kind: 'ok', call: { ...place, kind: 'remove', message: message ?? '' } };
-      case 'react':
-        return { kind: 'ok', call: { ...place, kind: 'react', message: message ?? '', emoji: call.emoji, on: call.on } };
-    }
-  }
-
-  async #platformId(ref: MessageRef | undefined): Promise<string | undefined> {
-    if (ref === undefined) return undefined;
-    if ('id' in ref) return ref.id;
-    return (await readSendByKey(this.#options.core.reader, ref.sent))?.platform_message ?? undefined;
   }
 }

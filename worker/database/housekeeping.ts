@@ -1,0 +1,77 @@
+// What is kept for how long: texts, delivery ids, sent messages, buttons, keys. Small deletes, one unit each, every few minutes.
+// Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
+import { sql as raw, type RawBuilder } from 'kysely';
+import type { Clock, Timer } from '../../shared/clock.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { Core } from '../core.ts';
+import { sql, statement } from './statement.ts';
+import type { Statement } from './unit.ts';
+
+export interface KeepFor {
+  readonly bodyDays: number;
+  readonly idDays: number;
+  readonly outboxDays: number;
+}
+
+const DAY_MS = 86_400_000;
+const BATCH = 500;
+const EVERY_MS = 300_000;
+const BUTTON_DAYS = 90;
+
+export class Housekeeping {
+  readonly #core: Core;
+  readonly #keep: () => KeepFor;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(core: Core, keep: () => KeepFor) {
+    this.#core = core;
+    this.#keep = keep;
+  }
+
+  start(): void {
+    this.#timer = this.#core.clock.after(EVERY_MS, () => {
+      void this.run().finally(() => {
+        if (!this.#stopped) this.start();
+      });
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** One pass: each kind of row in batches until nothing is over its time. Never throws. */
+  async run(): Promise<void> {
+    try {
+      for (const make of this.#passes(this.#core.clock)) while (!this.#stopped && (await this.#batch(make())) === BATCH);
+    } catch (error) {
+      this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
+    }
+  }
+
+  async #batch(one: Statement): Promise<number> {
+    const answer = await this.#core.writer.commit({ name: 'housekeeping', statements: [one] });
+    return answer.kind === 'committed' ? (answer.rows[0]?.length ?? 0) : 0;
+  }
+
+  #passes(clock: Clock): readonly (() => Statement)[] {
+    const { bodyDays, idDays, outboxDays } = this.#keep();
+    const before = (days: number): number => clock.now() - days * DAY_MS;
+    return [
+      () => deletion(raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(bodyDays)} AND state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`),
+      () => deletion(raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(idDays)} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`),
+      () => deletion(raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs WHERE item_id NOT IN (SELECT id FROM inbox WHERE state <> 'done') LIMIT ${BATCH}) RETURNING item_id`),
+      () => deletion(raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND state = 'sent' LIMIT ${BATCH}) RETURNING seq`),
+      () => deletion(raw`DELETE FROM buttons WHERE token IN (SELECT token FROM buttons WHERE created_at < ${before(BUTTON_DAYS)} LIMIT ${BATCH}) RETURNING token`),
+      () => deletion(raw`DELETE FROM dialogs WHERE expires_at < ${clock.now()} RETURNING owner`),
+      () => deletion(raw`DELETE FROM idempotency WHERE at < ${before(1)} RETURNING key`),
+    ];
+  }
+}
+
+/** A raw statement whose RETURNING rows say how many it took. */
+function deletion(query: RawBuilder<unknown>): Statement {
+  return statement({ compile: () => query.compile(sql) });
+}

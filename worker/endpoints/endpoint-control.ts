@@ -1,0 +1,58 @@
+// What an operator does with accounts: look, enable, disable, reconnect. The word is stored before it is followed.
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Core } from '../core.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { EndpointControl } from '../http/host-port.ts';
+import type { EndpointRunner } from './endpoint-runner.ts';
+import type { Endpoints } from './endpoints.ts';
+
+export function createEndpointControl(core: Core, endpoints: Endpoints): EndpointControl {
+  const find = (id: string): EndpointRunner => {
+    const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
+    if (runner === undefined) throw new SvcError('not_found', `no endpoint ${id.slice(0, 64)}`, { hint: 'svc endpoints list' });
+    return runner;
+  };
+  const view = (runner: EndpointRunner, texts: boolean): Readonly<Record<string, unknown>> => {
+    const { spec, state } = runner;
+    return {
+      id: spec.id,
+      owner: spec.owner,
+      name: spec.name,
+      adapter: spec.adapter.name,
+      state: state.state,
+      since: new Date(state.since).toISOString(),
+      enabled: endpoints.isEnabled(spec),
+      configured: spec.enabled,
+      reconnects: state.reconnects,
+      failures: state.failures,
+      lastError: state.lastError === undefined ? null : { at: new Date(state.lastError.at).toISOString(), code: state.lastError.code, ...(texts ? { reason: state.lastError.reason, remedy: state.lastError.remedy ?? null } : {}) },
+    };
+  };
+  const revisionOf = (runner: EndpointRunner): string => String(endpoints.override(runner.spec.id).revision);
+  return {
+    async list(texts) {
+      return endpoints.all().map((runner) => view(runner, texts));
+    },
+    async show(id) {
+      const runner = find(id);
+      return { endpoint: view(runner, true), revision: revisionOf(runner) };
+    },
+    async act(id, action, { caller, revision }) {
+      const runner = find(id);
+      const seen = endpoints.override(runner.spec.id).revision;
+      if (revision !== undefined && revision !== String(seen)) throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);
+      if (action === 'reconnect') {
+        if (runner.state.state === 'disabled') throw new SvcError('conflict', `${runner.spec.id} is disabled`, { hint: `svc endpoints enable ${runner.spec.name}` });
+        runner.reconnect();
+        return view(runner, true);
+      }
+      const enabled = action === 'enable';
+      const head = { at: core.clock.now(), runtimeId: core.runtimeId, endpoint: runner.spec.id, actor: caller.actor };
+      const event = enabled ? ({ ...head, type: 'endpoint.enabled', data: {} } as const) : ({ ...head, type: 'endpoint.disabled', data: {} } as const);
+      const answer = await core.writer.commit({ name: `endpoint.${action}`, statements: [endpoints.enableStatement(runner.spec.id, enabled, seen), ...recordEvents([event])] });
+      if (answer.kind === 'refused') throw new SvcError('conflict', `${runner.spec.id} was changed by somebody else`);
+      endpoints.applied(runner.spec.id, enabled, seen);
+      return view(runner, true);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// The life of one account. Pure: the runner does what the effects say and feeds results back.
+//
+//   state      | enabled    | disabled | connected | caught up | lost / refused | account failed | retry due  | reconnect
+//   disabled   | connecting | -        | -         | -         | -              | -              | -          | -
+//   connecting | -          | disabled | online    | -         | offline        | failed         | -          | connecting
+//   online     | -          | disabled | -         | -         | offline        | failed         | -          | connecting
+//   degraded   | -          | disabled | -         | online    | offline        | failed         | -          | connecting
+//   offline    | -          | disabled | -         | -         | offline        | failed         | connecting | connecting
+//   failed     | -          | disabled | -         | -         | -              | failed         | -          | connecting
+//
+//   N1  An account that cannot connect is tried again without end, with backoff; one that the platform refuses (`failed`) is not.
+//   N2  `degraded`: connected, but what came while it was away could not be fetched.
+//   N3  Last error and reconnect count stay after healing.
+import { backoffDelay, nextFailures } from '../../shared/backoff.ts';
+
+export type EndpointStateName = 'disabled' | 'connecting' | 'online' | 'degraded' | 'offline' | 'failed';
+
+export interface EndpointState {
+  readonly state: EndpointStateName;
+  /** Epoch milliseconds of the last change of state. */
+  readonly since: number;
+  readonly onlineAt: number | undefined;
+  readonly failures: number;
+  readonly reconnects: number;
+  readonly lastError: { readonly at: number; readonly code: string; readonly reason: string; readonly remedy: string | undefined } | undefined;
+}
+
+export type EndpointEvent =
+  | { readonly kind: 'enabled' }
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'catch_up_failed'; readonly reason: string }
+  | { readonly kind: 'caught_up' }
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'account_failed'; readonly reason: string; readonly remedy: string }
+  | { readonly kind: 'retry_due' }
+  | { readonly kind: 'reconnect' };
+
+export type EndpointEffect = { readonly kind: 'connect' } | { readonly kind: 'close' } | { readonly kind: 'retry_after'; readonly delayMs: number };
+
+export interface EndpointStep {
+  readonly state: EndpointState;
+  readonly effects: readonly EndpointEffect[];
+}
+
+export const initialEndpoint = (now: number): EndpointState => ({ state: 'disabled', since: now, onlineAt: undefined, failures: 0, reconnects: 0, lastError: undefined });
+
+export const takesDeliveries = ({ state }: EndpointState): boolean => state !== 'disabled' && state !== 'failed';
+export const takesSends = ({ state }: EndpointState): boolean => state === 'online' || state === 'degraded';
+
+export function stepEndpoint(before: EndpointState, event: EndpointEvent, { now, random }: { readonly now: number; readonly random: () => number }): EndpointStep {
+  const to = (state: EndpointStateName, change: Partial<EndpointState> = {}): EndpointState => ({ ...before, ...change, state, since: state === before.state ? before.since : now });
+  const stay: EndpointStep = { state: before, effects: [] };
+  switch (event.kind) {
+    case 'enabled':
+      return before.state === 'disabled' ? { state: to('connecting', { failures: 0 }), effects: [{ kind: 'connect' }] } : stay;
+    case 'disabled':
+      return before.state === 'disabled' ? stay : { state: to('disabled', { onlineAt: undefined }), effects: [{ kind: 'close' }] };
+    case 'connected':
+      return before.state === 'connecting' ? { state: to('online', { onlineAt: now }), effects: [] } : stay;
+    case 'catch_up_failed':
+      return before.state === 'online' ? { state: to('degraded', { lastError: { at: now, code: 'catch_up_failed', reason: event.reason, remedy: undefined } }), effects: [] } : stay;
+    case 'caught_up':
+      return before.state === 'degraded' ? { state: to('online'), effects: [] } : stay;
+    case 'lost': {
+      if (before.state !== 'connecting' && before.state !== 'online' && before.state !== 'degraded') return stay;
+      const failures = nextFailures(before.failures, before.onlineAt === undefined ? 0 : now - before.onlineAt);
+      const lastError = { at: now, code: before.onlineAt === undefined ? 'connect_failed' : 'connection_lost', reason: event.reason, remedy: undefined };
+      return { state: to('offline', { failures, lastError, onlineAt: undefined }), effects: [{ kind: 'close' }, { kind: 'retry_after', delayMs: backoffDelay(failures, { random }) }] };
+    }
+    case 'account_failed': {
+      if (before.state === 'disabled') return stay;
+      const lastError = { at: now, code: 'account_failed', reason: event.reason, remedy: event.remedy };
+      return { state: to('failed', { lastError, onlineAt: undefined }), effects: [{ kind: 'close' }] };
+    }
+    case 'retry_due':
+      return before.state === 'offline' ? { state: to('connecting', { reconnects: before.reconnects + 1 }), effects: [{ kind: 'connect' }] } : stay;
+    case 'reconnect':
+      if (before.state === 'disabled') return stay;
+      return { state: to('connecting', { reconnects: before.reconnects + 1, onlineAt: undefined }), effects: [{ kind: 'close' }, { kind: 'connect' }] };
+  }
+}

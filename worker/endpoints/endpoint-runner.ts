@@ -1,0 +1,163 @@
+// One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
+import type { TProperties } from 'typebox';
+import type { Timer } from '../../shared/clock.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { Core } from '../core.ts';
+import type { AdapterDefinition, Arrival, Link, Logger, Outgoing, SendResult } from '../sdk/index.ts';
+import { errorCode } from '../sdk/errors.ts';
+import { initialEndpoint, stepEndpoint, takesDeliveries, takesSends, type EndpointEffect, type EndpointEvent, type EndpointState } from './endpoint-machine.ts';
+
+/** An account as the configuration describes it. */
+export interface EndpointSpec {
+  /** `<owner>:<name>`. */
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly slot: string;
+  /** The part of a webhook path behind the slot; undefined for a slot without accounts. */
+  readonly account: string | undefined;
+  readonly adapter: AdapterDefinition<TProperties>;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly enabled: boolean;
+  /** Equal for equal settings on the same adapter: such an account is not reconnected by a reload. */
+  readonly fingerprint: string;
+}
+
+export interface EndpointRunnerDeps {
+  readonly core: Core;
+  readonly logger: (endpoint: string) => Logger;
+  readonly receive: (spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined) => Promise<void>;
+  readonly cursor: (endpoint: string) => Promise<string | undefined>;
+  readonly changed: (spec: EndpointSpec, before: EndpointState, after: EndpointState) => void;
+  readonly random?: () => number;
+}
+
+export class EndpointRunner {
+  readonly spec: EndpointSpec;
+  readonly #deps: EndpointRunnerDeps;
+  #state: EndpointState;
+  #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
+  #link: Link<never> | undefined;
+  #timer: Timer | undefined;
+
+  constructor(spec: EndpointSpec, deps: EndpointRunnerDeps) {
+    this.spec = spec;
+    this.#deps = deps;
+    this.#state = initialEndpoint(deps.core.clock.now());
+  }
+
+  get state(): EndpointState {
+    return this.#state;
+  }
+  get takesDeliveries(): boolean {
+    return takesDeliveries(this.#state);
+  }
+  get takesSends(): boolean {
+    return takesSends(this.#state);
+  }
+
+  enable(): void {
+    this.#step({ kind: 'enabled' });
+  }
+  disable(): void {
+    this.#step({ kind: 'disabled' });
+  }
+  reconnect(): void {
+    this.#step({ kind: 'reconnect' });
+  }
+  accountFailed(reason: string, remedy: string): void {
+    this.#step({ kind: 'account_failed', reason, remedy });
+  }
+
+  send(call: Outgoing): Promise<SendResult> {
+    const link = this.#link;
+    if (link === undefined) return Promise.reject(new Error(`${this.spec.id} is not connected`));
+    return this.spec.adapter.send(call, link);
+  }
+
+  /** Ends the connection and waits for its end. */
+  async stop(): Promise<void> {
+    const connection = this.#connection;
+    this.#step({ kind: 'disabled' });
+    await connection?.ended;
+  }
+
+  #step(event: EndpointEvent): void {
+    const { core, random = Math.random } = this.#deps;
+    const before = this.#state;
+    const { state, effects } = stepEndpoint(before, event, { now: core.clock.now(), random });
+    this.#state = state;
+    if (state.state !== before.state) this.#deps.changed(this.spec, before, state);
+    for (const effect of effects) this.#execute(effect);
+  }
+
+  #execute(effect: EndpointEffect): void {
+    switch (effect.kind) {
+      case 'close':
+        this.#timer?.cancel();
+        this.#connection?.abort.abort();
+        this.#connection = undefined;
+        this.#link = undefined;
+        return;
+      case 'retry_after':
+        this.#timer = this.#deps.core.clock.after(effect.delayMs, () => this.#step({ kind: 'retry_due' }));
+        return;
+      case 'connect': {
+        const abort = new AbortController();
+        this.#connection = { abort, ended: this.#connect(abort.signal) };
+        return;
+      }
+    }
+  }
+
+  /** Runs one connection to its end; never rejects. */
+  async #connect(signal: AbortSignal): Promise<void> {
+    const { adapter } = this.spec;
+    const mine = (event: EndpointEvent): void => {
+      if (!signal.aborted) this.#step(event);
+    };
+    try {
+      const link = await this.#makeLink(signal, () => {
+        mine({ kind: 'connected' });
+        void this.#catchUp(link, mine); // reports its own failure
+      });
+      if (signal.aborted) return;
+      this.#link = link;
+      if (adapter.connect === undefined) return link.online();
+      await adapter.connect(link);
+      mine({ kind: 'lost', reason: 'the connection ended' });
+    } catch (error) {
+      if (errorCode(error) === 'account_failed') mine({ kind: 'account_failed', reason: messageOf(error), remedy: String((error as { remedy?: unknown }).remedy ?? '') });
+      else mine({ kind: 'lost', reason: messageOf(error) });
+    }
+  }
+
+  async #makeLink(signal: AbortSignal, online: () => void): Promise<Link<never>> {
+    const { spec } = this;
+    let cursor = await this.#deps.cursor(spec.id);
+    return {
+      account: spec.values as never,
+      endpoint: spec.id,
+      signal,
+      log: this.#deps.logger(spec.id),
+      get cursor() {
+        return cursor;
+      },
+      online,
+      receive: async (arrivals, next) => {
+        await this.#deps.receive(spec, arrivals, next);
+        cursor = next ?? cursor;
+      },
+    };
+  }
+
+  async #catchUp(link: Link<never>, mine: (event: EndpointEvent) => void): Promise<void> {
+    try {
+      await this.spec.adapter.catchUp?.(link);
+      mine({ kind: 'caught_up' });
+    } catch (error) {
+      if (errorCode(error) === 'account_failed') mine({ kind: 'account_failed', reason: messageOf(error), remedy: String((error as { remedy?: unknown }).remedy ?? '') });
+      else mine({ kind: 'catch_up_failed', reason: messageOf(error) });
+    }
+  }
+}

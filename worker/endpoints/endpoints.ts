@@ -1,0 +1,87 @@
+// All accounts of the host. A generation brings its list; accounts that are unchanged keep their connection, the others are
+// stopped and started. What an operator disabled stays disabled, over restarts and reloads.
+import type { Core } from '../core.ts';
+import { sql, statement } from '../database/statement.ts';
+import type { Statement } from '../database/unit.ts';
+import { EndpointRunner, type EndpointRunnerDeps, type EndpointSpec } from './endpoint-runner.ts';
+
+export interface EndpointOverride {
+  readonly enabled: boolean | undefined;
+  readonly revision: number;
+}
+
+export class Endpoints {
+  readonly #deps: EndpointRunnerDeps;
+  readonly #core: Core;
+  readonly #runners = new Map<string, EndpointRunner>();
+  readonly #overrides = new Map<string, EndpointOverride>();
+
+  constructor(deps: EndpointRunnerDeps) {
+    this.#deps = deps;
+    this.#core = deps.core;
+  }
+
+  /** Reads what operators have enabled and disabled. */
+  async load(): Promise<void> {
+    const rows = await this.#core.reader.all(sql.selectFrom('endpoints').select(['endpoint', 'enabled', 'revision']));
+    for (const row of rows) this.#overrides.set(row.endpoint, { enabled: row.enabled === null ? undefined : row.enabled === 1, revision: row.revision });
+  }
+
+  /** Takes over a committed generation's accounts. Resolves when those that went have ended; connecting goes on by itself. */
+  async apply(specs: readonly EndpointSpec[]): Promise<void> {
+    const wanted = new Map(specs.map((spec) => [spec.id, spec]));
+    const leaving = [...this.#runners.values()].filter((runner) => wanted.get(runner.spec.id)?.fingerprint !== runner.spec.fingerprint);
+    for (const runner of leaving) this.#runners.delete(runner.spec.id);
+    for (const spec of specs) {
+      if (this.#runners.has(spec.id)) continue;
+      const runner = new EndpointRunner(spec, this.#deps);
+      this.#runners.set(spec.id, runner);
+      if (this.isEnabled(spec)) runner.enable();
+    }
+    await Promise.all(leaving.map((runner) => runner.stop()));
+  }
+
+  isEnabled(spec: EndpointSpec): boolean {
+    return this.#overrides.get(spec.id)?.enabled ?? spec.enabled;
+  }
+
+  override(id: string): EndpointOverride {
+    return this.#overrides.get(id) ?? { enabled: undefined, revision: 0 };
+  }
+
+  /** The statement that stores the operator's word; `applied` makes it so once it is committed. */
+  enableStatement(id: string, enabled: boolean, revision: number): Statement {
+    const values = { enabled: enabled ? 1 : 0, revision: revision + 1 };
+    return statement(
+      sql
+        .insertInto('endpoints')
+        .values({ endpoint: id, ...values })
+        .onConflict((conflict) => conflict.column('endpoint').doUpdateSet(values).where('endpoints.revision', '=', revision)),
+      { expect: 1, guard: 'revision' },
+    );
+  }
+
+  applied(id: string, enabled: boolean, revision: number): void {
+    this.#overrides.set(id, { enabled, revision: revision + 1 });
+    const runner = this.#runners.get(id);
+    if (enabled) runner?.enable();
+    else runner?.disable();
+  }
+
+  get(id: string): EndpointRunner | undefined {
+    return this.#runners.get(id);
+  }
+
+  all(): readonly EndpointRunner[] {
+    return [...this.#runners.values()];
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all().map((runner) => runner.stop()));
+  }
+}
+
+export async function readCursor(core: Core, endpoint: string): Promise<string | undefined> {
+  const row = await core.reader.first(sql.selectFrom('endpoints').select('cursor').where('endpoint', '=', endpoint));
+  return row?.cursor ?? undefined;
+}

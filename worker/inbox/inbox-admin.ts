@@ -1,0 +1,102 @@
+// What an operator does with the inbox: look, replay a dead item, drop one. Each change has an event and a guard on what was seen.
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Core } from '../core.ts';
+import { sql } from '../database/statement.ts';
+import type { InboxState } from '../database/tables.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { ItemStore, Page, PageRequest } from '../http/host-port.ts';
+import type { LaneRunner } from '../lanes/lane-runner.ts';
+import { dropItem, readRuns, replayItem, type InboxRow, type ItemHead } from './inbox-store.ts';
+import type { Inbox } from './inbox.ts';
+
+export interface InboxAdminDeps {
+  readonly core: Core;
+  readonly inbox: Inbox;
+  readonly dispatcher: LaneRunner<ItemHead>;
+}
+
+const SHORT_REF = 12;
+const OPEN_STATES: readonly string[] = ['received', 'handling', 'waiting'];
+
+export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): ItemStore {
+  const find = async (id: string): Promise<InboxRow> => {
+    const exact = sql.selectFrom('inbox').selectAll();
+    const row = await core.reader.first(id.length === SHORT_REF ? exact.where('id', 'like', `%${id.replace(/[%_]/g, '')}`) : exact.where('id', '=', id));
+    if (row === undefined) throw new SvcError('not_found', `no inbox item ${id.slice(0, 64)}`, { hint: 'svc inbox list' });
+    return row;
+  };
+  return {
+    page: (request) => readPage(core, request),
+    async show(id, texts) {
+      const row = await find(id);
+      const runs = await readRuns(core.reader, row.id);
+      const handlers = runs.map((run) => ({ handler: run.handler, attempts: run.attempts, verdict: run.verdict, error: texts ? run.error : null, nextAt: iso(run.next_at) }));
+      return { item: { ...summary(row, texts), handlers, ...(texts ? { payload: row.body === null ? null : (JSON.parse(row.body) as unknown) } : {}) }, revision: revisionOf(row) };
+    },
+    async replay(id, { caller, revision }) {
+      const row = await find(id);
+      refuseStale(row, revision);
+      const event = { type: 'inbox.replayed', at: core.clock.now(), runtimeId: core.runtimeId, endpoint: row.endpoint, actor: caller.actor, correlationId: row.correlation_id ?? undefined, data: { item: row.id } } as const;
+      const answer = await core.writer.commit({ name: 'inbox.replay', statements: [...replayItem(row.id), ...recordEvents([event])] });
+      if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`);
+      inbox.release(-row.bytes);
+      dispatcher.reread();
+      return summary(await find(row.id), true);
+    },
+    async drop(id, { caller, revision, reason }) {
+      const row = await find(id);
+      refuseStale(row, revision);
+      const at = core.clock.now();
+      const event = { type: 'inbox.dropped', at, runtimeId: core.runtimeId, endpoint: row.endpoint, actor: caller.actor, correlationId: row.correlation_id ?? undefined, data: { item: row.id, reason } } as const;
+      const answer = await core.writer.commit({ name: 'inbox.drop', statements: [dropItem(row.id, at, `dropped: ${reason}`), ...recordEvents([event])] });
+      if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
+      if (OPEN_STATES.includes(row.state)) inbox.release(row.bytes);
+      dispatcher.dropped(row.lane, row.id);
+      return summary(await find(row.id), true);
+    },
+  };
+}
+
+async function readPage(core: Core, { after, limit, state, endpoint, texts }: PageRequest): Promise<Page> {
+  let query = sql.selectFrom('inbox').selectAll();
+  let count = sql.selectFrom('inbox').select(({ fn }) => fn.countAll<number>().as('n'));
+  if (state !== undefined) [query, count] = [query.where('state', '=', state as InboxState), count.where('state', '=', state as InboxState)];
+  if (endpoint !== undefined) [query, count] = [query.where('endpoint', '=', endpoint), count.where('endpoint', '=', endpoint)];
+  if (after !== undefined) query = query.where('seq', '<', cursorOf(after));
+  const rows = await core.reader.all(query.orderBy('seq', 'desc').limit(limit + 1));
+  const total = Number((await core.reader.first(count))?.n ?? 0);
+  const items = rows.slice(0, limit).map((row) => summary(row, texts));
+  const last = rows[limit - 1];
+  return { items, total, ...(rows.length > limit && last !== undefined ? { next: String(last.seq) } : {}) };
+}
+
+export function cursorOf(text: string): number {
+  const seq = Number(text);
+  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(seq)) throw new SvcError('invalid_request', '`after` is not a cursor of this list');
+  return seq;
+}
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+const revisionOf = (row: InboxRow): string => `${row.state}-${row.attempts}`;
+
+function refuseStale(row: InboxRow, revision: string | undefined): void {
+  if (revision !== undefined && revision !== revisionOf(row)) throw new SvcError('precondition_failed', `inbox item ${row.id} has changed: it is ${row.state}`);
+}
+
+function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown>> {
+  return {
+    id: row.id,
+    seq: row.seq,
+    endpoint: row.endpoint,
+    kind: row.kind,
+    state: row.state,
+    attempts: row.attempts,
+    receivedAt: iso(row.received_at),
+    nextAt: iso(row.next_at),
+    doneAt: iso(row.done_at),
+    bytes: row.bytes,
+    sha256: row.sha256,
+    capability: row.capability,
+    ...(texts ? { deliveryId: row.delivery_id, lane: row.lane, lastError: row.last_error, actor: row.actor } : {}),
+  };
+}

@@ -1,0 +1,92 @@
+// Whether deliveries are taken: open, or paused by an operator. Stored, so that it survives restarts; `until` is a row of the due table.
+//
+//   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
+//   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
+import { SvcError } from '../../shared/svc-error.ts';
+import { commitOrThrow, type Core } from '../core.ts';
+import { readMeta, writeMeta } from '../database/project-state.ts';
+import type { Statement } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { IngressChange, IngressState } from '../http/host-port.ts';
+import { putDue, removeDue, takeDue, type DueRow } from '../schedule/due-store.ts';
+
+const KEY = 'ingress';
+const DUE_ID = 'ingress/until';
+const OPEN: IngressState = { state: 'open', mode: 'park', reason: null, until: null, since: null, by: null };
+const LONGEST_PAUSE_MS = 366 * 86_400_000;
+
+export class IngressGate {
+  readonly #core: Core;
+  readonly #changed: (state: IngressState) => void;
+  #state: IngressState = OPEN;
+
+  constructor(core: Core, changed: (state: IngressState) => void) {
+    this.#core = core;
+    this.#changed = changed;
+  }
+
+  get state(): IngressState {
+    return this.#state;
+  }
+  get parks(): boolean {
+    return this.#state.state === 'paused' && this.#state.mode === 'park';
+  }
+
+  async load(): Promise<void> {
+    const stored = await readMeta(this.#core.reader, KEY);
+    if (stored !== undefined) this.#state = JSON.parse(stored) as IngressState;
+  }
+
+  /** Throws `ingress_paused` when deliveries are turned away. */
+  refuseWhenRejecting(): void {
+    if (this.#state.state !== 'paused' || this.#state.mode !== 'reject') return;
+    const until = this.#state.until === null ? undefined : Date.parse(this.#state.until) - this.#core.clock.now();
+    throw new SvcError('ingress_paused', 'an operator has paused ingress', { details: { retryAfterMs: Math.max(1_000, until ?? 60_000) } });
+  }
+
+  /** Idempotent: the same state again changes nothing but reason, mode and until. */
+  async set(change: IngressChange, actor: string): Promise<IngressState> {
+    const until = this.#untilOf(change);
+    const now = this.#core.clock.now();
+    const next: IngressState =
+      change.state === 'open'
+        ? { ...OPEN, since: new Date(now).toISOString(), by: actor }
+        : {
+            state: 'paused',
+            mode: change.mode ?? 'park',
+            reason: change.reason ?? null,
+            until: until === undefined ? null : new Date(until).toISOString(),
+            since: this.#state.state === 'paused' ? this.#state.since : new Date(now).toISOString(),
+            by: actor,
+          };
+    const due = until === undefined ? removeDue(DUE_ID) : putDue({ id: DUE_ID, kind: 'ingress', at: until, capability: null, lane: null, data: '{}' });
+    await this.#store(next, { actor, automatic: false, statements: [due] });
+    return next;
+  }
+
+  /** `--until` has come. */
+  async reopen(row: DueRow): Promise<void> {
+    const now = new Date(this.#core.clock.now()).toISOString();
+    await this.#store({ ...OPEN, since: now, by: 'until' }, { actor: 'until', automatic: true, statements: [takeDue({ id: row.id, at: row.at })] });
+  }
+
+  async #store(next: IngressState, of: { readonly actor: string; readonly automatic: boolean; readonly statements: readonly Statement[] }): Promise<void> {
+    const core = this.#core;
+    const head = { at: core.clock.now(), runtimeId: core.runtimeId, actor: of.actor };
+    const event =
+      next.state === 'paused'
+        ? ({ ...head, type: 'ingress.paused', data: { mode: next.mode, reason: next.reason, until: next.until } } as const)
+        : ({ ...head, type: 'ingress.resumed', data: { parked: 0, automatic: of.automatic } } as const);
+    await commitOrThrow(core.writer, { name: 'ingress.changed', statements: [writeMeta(KEY, JSON.stringify(next)), ...of.statements, ...recordEvents([event])] });
+    this.#state = next;
+    this.#changed(next);
+  }
+
+  #untilOf(change: IngressChange): number | undefined {
+    if (change.state === 'open' || change.until === undefined) return undefined;
+    const at = Date.parse(change.until);
+    const now = this.#core.clock.now();
+    if (Number.isNaN(at) || at <= now || at > now + LONGEST_PAUSE_MS) throw new SvcError('invalid_request', '`until` must be a time in the future, at most a year away');
+    return at;
+  }
+}

@@ -1,0 +1,158 @@
+// Deliveries over HTTP: to an account of an adapter, or to a webhook that a plugin registered. The platform's own rules hold here.
+//
+//   W1  Verified over the raw bytes, stored once per delivery id, then acknowledged: nothing is answered 2xx before the commit.
+//   W2  What is verified and cannot be parsed is kept as a dead letter: the platform would only send the same again.
+//   W3  A wrong signature is 401 without detail, counted, never stored.
+import { createHash } from 'node:crypto';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { ownerOf } from '../../shared/identifiers.ts';
+import { commitOrThrow, type Core } from '../core.ts';
+import type { EndpointRunner, EndpointSpec } from '../endpoints/endpoint-runner.ts';
+import type { Endpoints } from '../endpoints/endpoints.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { WebhookCapability } from '../handling/capabilities.ts';
+import type { GenerationView } from '../handling/generation-view.ts';
+import type { HttpReply, RawDelivery } from '../http/host-port.ts';
+import { buryItem } from '../inbox/inbox-store.ts';
+import { keepCursor, type Delivery, type Inbox } from '../inbox/inbox.ts';
+import type { Arrival, HeaderMap, RawRequest, Verdict } from '../sdk/index.ts';
+import type { IngressGate } from './ingress-gate.ts';
+
+export interface WebhooksDeps {
+  readonly core: Core;
+  readonly endpoints: Endpoints;
+  readonly inbox: Inbox;
+  readonly gate: IngressGate;
+  readonly generation: () => GenerationView | undefined;
+  /** Throws when nothing more may be taken (disk budget, drain). */
+  readonly admit: () => void;
+  readonly observe: (fact: { readonly endpoint: string; readonly kind: 'bad_signature' | 'unparsable' }) => void;
+}
+
+export const WEBHOOK_BYTES = 1_048_576;
+/** Deliveries without an id of the platform are told apart by their body within this time. */
+const WEAK_BUCKET_MS = 600_000;
+
+type Target = { readonly kind: 'endpoint'; readonly runner: EndpointRunner } | { readonly kind: 'plugin'; readonly webhook: WebhookCapability };
+
+export class Webhooks {
+  readonly #deps: WebhooksDeps;
+
+  constructor(deps: WebhooksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Largest body that is read for this path; undefined when nothing is there. */
+  limit(path: string): number | undefined {
+    return this.#find(path) === undefined ? undefined : WEBHOOK_BYTES;
+  }
+
+  async deliver(delivery: RawDelivery): Promise<HttpReply> {
+    const target = this.#find(delivery.path);
+    if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
+    this.#deps.admit();
+    this.#deps.gate.refuseWhenRejecting();
+    const request: RawRequest = { ...delivery, path: `/webhooks/${delivery.path}` };
+    return target.kind === 'endpoint' ? this.#toEndpoint(target.runner, request) : this.#toPlugin(target.webhook, request);
+  }
+
+  async #toEndpoint({ spec, takesDeliveries }: EndpointRunner, request: RawRequest): Promise<HttpReply> {
+    if (!takesDeliveries) throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, { details: { retryAfterMs: 60_000 } });
+    const { webhook } = spec.adapter;
+    if (webhook === undefined) throw new SvcError('not_found', 'no webhook at this path');
+    const refusal = this.#refusal(spec.id, webhook.verify(request, spec.values as never));
+    if (refusal !== undefined) return refusal;
+    let arrivals: readonly Arrival[];
+    try {
+      arrivals = webhook.parse(request, spec.values as never);
+    } catch (error) {
+      await this.#keepUnparsable(spec.id, request, messageOf(error));
+      return { status: 200 };
+    }
+    const accepted = await receiveArrivals(this.#deps.inbox, spec, arrivals, undefined);
+    return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
+  }
+
+  async #toPlugin(webhook: WebhookCapability, request: RawRequest): Promise<HttpReply> {
+    const refusal = this.#refusal(webhook.id, webhook.spec.verify(request));
+    if (refusal !== undefined) return refusal;
+    if (webhook.spec.accept?.(request) === false) return { status: 202, json: { ignored: true } };
+    const text = Buffer.from(request.body).toString('utf8');
+    const id = webhook.spec.delivery(request);
+    const lane = webhook.spec.lane === undefined ? undefined : laneOf(webhook, text);
+    const deliveryId = id ?? weakId(request);
+    const accepted = await this.#deps.inbox.accept([
+      {
+        endpoint: webhook.id,
+        deliveryId,
+        weak: id === undefined,
+        payload: { kind: 'webhook', headers: keptHeaders(request.headers), text },
+        lane: `${webhook.id}/${lane ?? deliveryId}`,
+        capability: webhook.id,
+      },
+    ]);
+    return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
+  }
+
+  #refusal(endpoint: string, verdict: Verdict): HttpReply | undefined {
+    switch (verdict.kind) {
+      case 'ok':
+        return undefined;
+      case 'handshake':
+        return { status: verdict.answer.status ?? 200, ...verdict.answer };
+      case 'refused':
+        this.#deps.observe({ endpoint, kind: 'bad_signature' });
+        throw new SvcError('bad_signature', 'the signature does not fit');
+    }
+  }
+
+  async #keepUnparsable(endpoint: string, request: RawRequest, reason: string): Promise<void> {
+    const { core, inbox, observe } = this.#deps;
+    observe({ endpoint, kind: 'unparsable' });
+    const text = Buffer.from(request.body).toString('utf8');
+    const deliveryId = weakId(request);
+    const { fresh } = await inbox.accept([
+      { endpoint, deliveryId, weak: true, payload: { kind: 'webhook', headers: keptHeaders(request.headers), text }, lane: `${endpoint}/unparsable/${deliveryId}`, capability: `${endpoint}#parse` },
+    ]);
+    const [id] = fresh;
+    if (id === undefined) return;
+    const at = core.clock.now();
+    const event = { type: 'inbox.dead', at, runtimeId: core.runtimeId, endpoint, data: { item: id, handler: null, attempts: 0, code: 'unparsable', reason } } as const;
+    await commitOrThrow(core.writer, { name: 'inbox.unparsable', statements: [buryItem({ id, at, error: `cannot be parsed: ${reason}` }), ...recordEvents([event])] });
+  }
+
+  #find(path: string): Target | undefined {
+    const [slot = '', name, ...rest] = path.split('/');
+    if (rest.length > 0) return undefined;
+    const runner = this.#deps.endpoints.all().find(({ spec }) => spec.slot === slot && spec.account === name && spec.adapter.webhook !== undefined);
+    if (runner !== undefined) return { kind: 'endpoint', runner };
+    if (name === undefined) return undefined;
+    const found = this.#deps.generation()?.capabilities.find(`${ownerOf(slot)}#webhook/${name}`);
+    return found?.kind === 'webhook' ? { kind: 'plugin', webhook: found } : undefined;
+  }
+}
+
+/** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */
+export async function receiveArrivals(inbox: Inbox, spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined) {
+  const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
+  return inbox.accept(deliveries, cursor === undefined ? [] : [keepCursor(spec.id, cursor)]);
+}
+
+function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
+  const { id, thread = '' } = arrival.conversation;
+  return { endpoint: spec.id, deliveryId: arrival.id, payload: { kind: 'arrival', arrival }, lane: [spec.id, id, thread].map(encodeURIComponent).join('/') };
+}
+
+function laneOf(webhook: WebhookCapability, text: string): string | undefined {
+  try {
+    return webhook.spec.lane?.(JSON.parse(text) as never);
+  } catch {
+    return undefined; // not JSON, or not of the shape: its own lane, and the handler's schema says what is wrong
+  }
+}
+
+const weakId = ({ body, receivedAt }: RawRequest): string =>
+  `weak-${createHash('sha256').update(body).digest('hex')}-${Math.floor(receivedAt / WEAK_BUCKET_MS)}`;
+
+const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+const keptHeaders = (headers: HeaderMap): HeaderMap => Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name)));

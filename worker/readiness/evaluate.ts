@@ -1,0 +1,74 @@
+// The readiness checks, from what is known now. Pure: no network call, no wait, no clock.
+import type { ReadinessCheck } from '../../shared/api/readiness.ts';
+import type { DatabaseState } from '../database/database-host.ts';
+import type { EndpointStateName } from '../endpoints/endpoint-machine.ts';
+import { endpointId } from '../../shared/identifiers.ts';
+
+export interface ReadinessFacts {
+  readonly database: DatabaseState;
+  readonly generation: number | null;
+  /** Why the last candidate was not committed. */
+  readonly failure: string | undefined;
+  readonly requirements: { readonly database: boolean; readonly endpoints: readonly { readonly owner: string; readonly name: string }[]; readonly agents: readonly string[] };
+  readonly endpoint: (id: string) => { readonly state: EndpointStateName; readonly reason: string | undefined; readonly remedy: string | undefined } | undefined;
+}
+
+export type Finding = Omit<ReadinessCheck, 'since'>;
+
+export function evaluate(facts: ReadinessFacts): readonly Finding[] {
+  const { requirements } = facts;
+  return [
+    runtimeFinding(facts),
+    ...(requirements.database ? [databaseFinding(facts.database)] : []),
+    ...requirements.endpoints.map(({ owner, name }) => endpointFinding(facts, endpointId(owner, name))),
+    ...requirements.agents.map((binding) => agentFinding(binding)),
+  ];
+}
+
+function runtimeFinding({ generation, failure, database }: ReadinessFacts): Finding {
+  const base = { component: 'runtime', check: 'committed' } as const;
+  if (generation !== null && database.kind !== 'failed') return { ...base, ready: true, reason: `generation ${generation} serves`, remediation: '' };
+  if (generation !== null) return { ...base, ready: false, reason: `generation ${generation} serves, but nothing can be stored`, remediation: 'see the check of the database' };
+  if (database.kind !== 'open') return { ...base, ready: false, reason: 'no generation without a database', remediation: 'see the check of the database' };
+  return { ...base, ready: false, reason: failure ?? 'the first generation is being assembled', remediation: failure === undefined ? '' : 'mend what the reason says, then: svc runtime reload' };
+}
+
+function databaseFinding(state: DatabaseState): Finding {
+  const base = { component: 'database', check: 'initialized' } as const;
+  switch (state.kind) {
+    case 'open':
+      return { ...base, ready: true, reason: 'open and at the current schema', remediation: '' };
+    case 'opening':
+      return { ...base, ready: false, reason: 'being opened', remediation: '' };
+    case 'failed':
+      return { ...base, ready: false, reason: state.reason, remediation: state.hint ?? 'see the runtime log' };
+  }
+}
+
+function endpointFinding({ endpoint, generation }: ReadinessFacts, id: string): Finding {
+  const base = { component: `endpoint:${id}`, check: 'admission_open' } as const;
+  const known = endpoint(id);
+  if (known === undefined) {
+    const reason = generation === null ? 'no generation is committed' : 'not in the serving generation';
+    return { ...base, ready: false, reason, remediation: 'add it under plugins in svc.config.yml, or remove it from http.readiness.endpoints; then: svc runtime reload' };
+  }
+  switch (known.state) {
+    case 'connecting':
+    case 'online':
+    case 'degraded':
+    case 'offline':
+      return { ...base, ready: true, reason: `admits deliveries (${known.state})`, remediation: '' };
+    case 'disabled':
+      return { ...base, ready: false, reason: 'disabled', remediation: `svc endpoints enable ${id}` };
+    case 'failed':
+      return { ...base, ready: false, reason: known.reason ?? 'the account failed', remediation: known.remedy === undefined || known.remedy === '' ? `mend the account, then: svc endpoints reconnect ${id}` : known.remedy };
+  }
+}
+
+const agentFinding = (binding: string): Finding => ({
+  component: `agent:${binding}`,
+  check: 'binding_configured',
+  ready: false,
+  reason: 'no such binding is configured',
+  remediation: 'remove it from http.readiness.agents',
+});

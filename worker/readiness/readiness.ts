@@ -1,0 +1,69 @@
+// The readiness report and since when each check says what it says. Facts are looked at on every change and once a second.
+import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
+
+export interface ReadinessDeps {
+  readonly clock: Clock;
+  readonly facts: () => ReadinessFacts;
+  readonly identity: () => Pick<ReadinessReport, 'project' | 'version' | 'runtimeId' | 'configVersion' | 'ingress'>;
+  /** Called when `ready` or the state changes. */
+  readonly changed: (report: ReadinessReport) => void;
+}
+
+export class Readiness {
+  readonly #deps: ReadinessDeps;
+  readonly #since = new Map<string, { readonly ready: boolean; readonly since: string }>();
+  #phase: 'starting' | 'running' | 'draining' = 'starting';
+  #last = '';
+
+  constructor(deps: ReadinessDeps) {
+    this.#deps = deps;
+  }
+
+  started(): void {
+    if (this.#phase === 'starting') this.#phase = 'running';
+    this.look();
+  }
+
+  draining(): void {
+    this.#phase = 'draining';
+    this.look();
+  }
+
+  get ready(): boolean {
+    return this.#phase !== 'draining' && this.#findings().every(({ ready }) => ready);
+  }
+
+  /** Looks at the facts and tells of a change. */
+  look(): void {
+    const report = this.report();
+    const now = `${report.ready}|${report.state}`;
+    if (now === this.#last) return;
+    this.#last = now;
+    this.#deps.changed(report);
+  }
+
+  report(): ReadinessReport {
+    const { clock, facts, identity } = this.#deps;
+    const at = new Date(clock.now()).toISOString();
+    const findings = this.#findings();
+    const checks = findings.map((finding) => ({ ...finding, since: this.#sinceOf(finding, at) }));
+    const allReady = checks.every(({ ready }) => ready);
+    const ready = allReady && this.#phase !== 'draining';
+    const state = this.#phase === 'draining' ? 'draining' : ready ? 'ready' : this.#phase === 'starting' ? 'starting' : 'not_ready';
+    return { ready, state, generation: facts().generation, checkedAt: at, ...identity(), checks };
+  }
+
+  #findings(): readonly Finding[] {
+    return evaluate(this.#deps.facts());
+  }
+
+  #sinceOf({ component, check, ready }: Finding, at: string): string {
+    const key = `${component}|${check}`;
+    const known = this.#since.get(key);
+    if (known?.ready === ready) return known.since;
+    this.#since.set(key, { ready, since: at });
+    return at;
+  }
+}

@@ -1,0 +1,10 @@
+// What comes with svc, loaded only when a configuration names it.
+export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
+  echo: async () => (await import('../plugins/echo/index.ts')).echo,
+  help: async () => (await import('../plugins/help/index.ts')).help,
+  ping: async () => (await import('../plugins/ping/index.ts')).ping,
+  remind: async () => (await import('../plugins/remind/index.ts')).remind,
+  irc: async () => (await import('../adapters/irc/index.ts')).irc,
+  sandbox: async () => (await import('../adapters/sandbox/index.ts')).sandbox,
+  webhook: async () => (await import('../adapters/webhook/index.ts')).webhook,
+};

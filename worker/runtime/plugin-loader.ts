@@ -1,0 +1,112 @@
+// Finds and imports what `plugins.<slot>.use` names: built in, a file of the project, or a package.
+//
+//   F1  In production a project's plugin is compiled JavaScript (dist/<path> first, then <path>); TypeScript is run in development only.
+//   F2  In development each load is a fresh module graph; in production a module is loaded once a process, so its files are hashed
+//       and a reload says `restart_required` when they have changed.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import type { Mode } from '../app-options.ts';
+import { BUILT_INS } from './built-ins.ts';
+
+export type PluginSource = 'built-in' | 'project' | 'package';
+
+export interface LoadedModule {
+  /** The default export. */
+  readonly module: unknown;
+  readonly source: PluginSource;
+  /** Files whose change a running process cannot take in; folders stand for all code below them. */
+  readonly files: readonly string[];
+}
+
+export interface LoaderOptions {
+  readonly project: string;
+  readonly mode: Mode;
+}
+
+/** Throws `plugin_failed` naming what was looked for and where. */
+export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
+  if (use.startsWith('./') || use.startsWith('../') || use.startsWith('/')) return loadProjectFile(use, options);
+  const builtIn = Object.hasOwn(BUILT_INS, use) ? BUILT_INS[use] : undefined;
+  if (builtIn !== undefined) return { module: await builtIn(), source: 'built-in', files: [] };
+  return loadPackage(use, options);
+}
+
+async function loadProjectFile(use: string, { project, mode }: LoaderOptions): Promise<LoadedModule> {
+  const candidates = candidatesOf(use, project, mode);
+  const file = candidates.find((path) => existsSync(path) && statSync(path).isFile());
+  if (file === undefined) {
+    throw new SvcError('plugin_failed', `no plugin at ${use}: looked for ${candidates.map((path) => path.slice(project.length + 1)).join(', ')}`, {
+      hint: mode === 'development' ? 'check `use` in svc.config.yml' : 'compile it first: npm run build',
+    });
+  }
+  const module = mode === 'production' ? await importDefault(file, use) : await importFresh(file, use);
+  return { module, source: 'project', files: mode === 'production' ? [isIndex(file) ? dirname(file) : file] : [] };
+}
+
+const isIndex = (file: string): boolean => /[\\/]index\.[cm]?[jt]s$/.test(file);
+
+function candidatesOf(use: string, project: string, mode: Mode): readonly string[] {
+  const at = resolve(project, use);
+  const compiled = at.startsWith(project + sep) ? join(project, 'dist', at.slice(project.length + 1)) : at;
+  const script = (base: string): string[] => (/\.[cm]?js$/.test(base) ? [base] : [`${base}.js`, join(base, 'index.js'), `${base}.mjs`]);
+  const source = /\.[cm]?[jt]s$/.test(at) ? [at] : [`${at}.ts`, join(at, 'index.ts')];
+  const built = [...script(compiled.replace(/\.ts$/, '.js')), ...script(at.replace(/\.ts$/, '.js'))];
+  return mode === 'production' ? built : [...source, ...built];
+}
+
+async function loadPackage(use: string, { project }: LoaderOptions): Promise<LoadedModule> {
+  let file: string;
+  try {
+    file = createRequire(join(project, 'package.json')).resolve(use);
+  } catch (error) {
+    const names = Object.keys(BUILT_INS).join(', ');
+    throw new SvcError('plugin_failed', `"${use}" is not built in (${names}) and not an installed package`, {
+      cause: error,
+      hint: `npm install ${use}, or name a file of the project with ./`,
+    });
+  }
+  return { module: await importDefault(file, use), source: 'package', files: [file] };
+}
+
+async function importDefault(file: string, use: string): Promise<unknown> {
+  try {
+    return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+  } catch (error) {
+    throw new SvcError('plugin_failed', `${use} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function importFresh(file: string, use: string): Promise<unknown> {
+  try {
+    const { tsImport } = await import('tsx/esm/api');
+    const module = (await tsImport(pathToFileURL(file).href, import.meta.url)) as { default?: unknown };
+    return module.default;
+  } catch (error) {
+    throw new SvcError('plugin_failed', `${use} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Digest of each file, or of all code below each folder; missing ones have a digest too. */
+export function hashFiles(paths: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(paths.map((path) => [path, hashPath(path)]));
+}
+
+function hashPath(path: string): string {
+  const hash = createHash('sha256');
+  for (const file of codeBelow(path)) hash.update(file).update('\0').update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function codeBelow(path: string): readonly string[] {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  if (stat.isFile()) return [path];
+  return readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => (entry.isDirectory() ? codeBelow(join(path, entry.name)) : /\.([cm]?js|json)$/.test(entry.name) ? [join(path, entry.name)] : []));
+}

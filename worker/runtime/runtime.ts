@@ -1,0 +1,191 @@
+// Which generation serves, and how the next one takes over. Start, reload and a change of configuration are one thing:
+// assembled aside → activated → committed in one unit → serves; the old one drains.
+//
+//   R1  A candidate that fails at any step leaves the serving generation serving, and says why.
+//   R2  The number is stored and only grows; without a database there is no generation.
+//   R3  Assemblies run one after the other; a reload that is asked for meanwhile runs after the one under way.
+//   R4  In production, files of loaded plugins and the lockfile that have changed refuse a reload (`restart_required`).
+import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import type { Mode } from '../app-options.ts';
+import { commitOrThrow, type Core } from '../core.ts';
+import { sql, statement } from '../database/statement.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { Logger } from '../sdk/index.ts';
+import { assemble, type Candidate } from './assemble.ts';
+import { DRAIN_LIMIT_MS, Generation } from './generation.ts';
+import { hashFiles } from './plugin-loader.ts';
+
+export interface RuntimeOptions {
+  readonly core: Core;
+  readonly project: string;
+  readonly mode: Mode;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly lockfile: string;
+  readonly logger: (slot: string) => Logger;
+  readonly parts: (generation: Generation) => Readonly<Record<string, unknown>>;
+  readonly partNames: readonly string[];
+  /** The new generation serves: accounts, schedules and settings follow. */
+  readonly serving: (generation: Generation, before: Generation | undefined) => Promise<void>;
+  /** Secrets of a configuration, before anything of it is used. */
+  readonly secrets: (texts: readonly string[]) => void;
+  readonly failed: (error: SvcError) => void;
+  readonly modules?: Readonly<Record<string, unknown>>;
+  readonly lifeLimitMs?: number;
+}
+
+/** Keys that a running process cannot take in: changing them needs a restart. */
+const FIXED_KEYS = ['host', 'http/host', 'http/port', 'http/base', 'database', 'supervisor'] as const;
+
+export class Runtime {
+  readonly #options: RuntimeOptions;
+  #current: Generation | undefined;
+  readonly #draining = new Set<Generation>();
+  #queue: Promise<unknown> = Promise.resolve();
+  #loaded: LoadedConfig;
+  #hashes: ReadonlyMap<string, string> = new Map();
+  #lastFailure: SvcError | undefined;
+
+  constructor(options: RuntimeOptions, loaded: LoadedConfig) {
+    this.#options = options;
+    this.#loaded = loaded;
+  }
+
+  get current(): Generation | undefined {
+    return this.#current;
+  }
+  get draining(): readonly Generation[] {
+    return [...this.#draining];
+  }
+  /** Why the last candidate was not committed; undefined after a success. */
+  get lastFailure(): SvcError | undefined {
+    return this.#lastFailure;
+  }
+  /** The configuration that serves, or the one of the start before anything does. */
+  get loaded(): LoadedConfig {
+    return this.#loaded;
+  }
+
+  /** The first assembly, with the configuration that the process was started with. */
+  start(): Promise<Generation> {
+    return this.#inTurn(() => this.#replace(this.#loaded, 'start'));
+  }
+
+  /** Throws SvcError `restart_required` (with the list in `details.files`) or `reload_refused`; the old generation stays. */
+  reload(actor: string): Promise<Generation> {
+    return this.#inTurn(async () => {
+      const loaded = this.#read();
+      this.#refuseWhatNeedsRestart(loaded);
+      return this.#replace(loaded, actor);
+    });
+  }
+
+  /** What a reload cannot take in; empty when nothing. */
+  changedFiles(): readonly string[] {
+    if (this.#options.mode !== 'production') return [];
+    const now = hashFiles([...this.#hashes.keys()]);
+    return [...this.#hashes].filter(([file, hash]) => now.get(file) !== hash).map(([file]) => file);
+  }
+
+  async stop(): Promise<void> {
+    await this.#queue.catch(() => {});
+    for (const generation of [...this.#draining, ...(this.#current === undefined ? [] : [this.#current])]) await generation.dispose();
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#queue.catch(() => {}).then(work);
+    this.#queue = next.catch(() => {});
+    return next;
+  }
+
+  #read(): LoadedConfig {
+    const { project, mode, environment } = this.#options;
+    try {
+      return loadConfig({ project, mode, environment });
+    } catch (error) {
+      throw this.#refused(coerceError(error));
+    }
+  }
+
+  #refuseWhatNeedsRestart(loaded: LoadedConfig): void {
+    const files = this.changedFiles();
+    const keys = FIXED_KEYS.filter((key) => JSON.stringify(valueAt(loaded.config, key)) !== JSON.stringify(valueAt(this.#loaded.config, key))).map((key) => key.replaceAll('/', '.'));
+    if (files.length === 0 && keys.length === 0) return;
+    throw new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
+      hint: 'svc runtime restart (or svc runtime reload --or-restart)',
+      details: { files, keys },
+    });
+  }
+
+  async #replace(loaded: LoadedConfig, actor: string): Promise<Generation> {
+    const { core } = this.#options;
+    let generation: Generation | undefined;
+    try {
+      this.#options.secrets(loaded.secrets);
+      const candidate = await this.#assemble(loaded);
+      generation = new Generation(candidate, { core, loaded, lifeLimitMs: this.#options.lifeLimitMs ?? DRAIN_LIMIT_MS, parts: this.#options.parts });
+      await generation.activate();
+      await this.#commit(generation, actor);
+    } catch (error) {
+      if (generation?.state === 'active') await generation.discard();
+      throw this.#refused(coerceError(error));
+    }
+    const before = this.#current;
+    this.#current = generation;
+    this.#loaded = loaded;
+    this.#lastFailure = undefined;
+    this.#hashes = this.#options.mode === 'production' ? hashFiles([...generation.candidate.files, this.#options.lockfile]) : new Map();
+    await this.#options.serving(generation, before);
+    if (before !== undefined) this.#drain(before);
+    return generation;
+  }
+
+  async #assemble(loaded: LoadedConfig): Promise<Candidate> {
+    const { project, mode, logger, partNames, modules } = this.#options;
+    const candidate = await assemble({ project, mode, loaded, logger, parts: partNames, ...(modules === undefined ? {} : { modules }) });
+    this.#options.secrets(candidate.secrets);
+    return candidate;
+  }
+
+  async #commit(generation: Generation, actor: string): Promise<void> {
+    const { core } = this.#options;
+    const previous = this.#current?.number ?? null;
+    const stored = await core.reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'generation'));
+    const number = Number(stored?.value ?? 0) + 1;
+    const next = statement(sql.updateTable('counters').set({ value: number }).where('name', '=', 'generation').where('value', '=', number - 1), { expect: 1, guard: 'generation' });
+    const data = { number, previous, configVersion: generation.loaded.version, capabilities: generation.capabilities.all().length, endpoints: generation.candidate.endpoints.length };
+    const event = { type: 'generation.committed', at: core.clock.now(), runtimeId: core.runtimeId, generation: number, actor, data } as const;
+    await commitOrThrow(core.writer, { name: 'generation.committed', statements: [next, ...recordEvents([event])] });
+    generation.committed(number);
+    core.log.info({ generation: number, previous }, 'generation committed');
+  }
+
+  #drain(generation: Generation): void {
+    const { core } = this.#options;
+    this.#draining.add(generation);
+    generation.supersede(({ cut }) => {
+      this.#draining.delete(generation);
+      const data = { number: generation.number, servedMs: generation.servedMs, cut };
+      core.log.info({ generation: generation.number, cut }, 'generation retired');
+      const event = { type: 'generation.retired', at: core.clock.now(), runtimeId: core.runtimeId, generation: generation.number, data } as const;
+      // Best effort: at a stop the store may be closed already, and the retirement needs no record then.
+      core.writer.commit({ name: 'generation.retired', statements: recordEvents([event]) }).catch(() => {});
+    });
+  }
+
+  #refused(error: SvcError): SvcError {
+    const { core } = this.#options;
+    this.#lastFailure = error;
+    this.#options.failed(error);
+    core.log.error({ code: error.code, reason: error.message, serving: this.#current?.number }, 'generation not committed');
+    const plugin = typeof error.details['plugin'] === 'string' ? error.details['plugin'] : null;
+    const data = { number: null, serving: this.#current?.number ?? null, plugin, code: error.code, reason: error.message };
+    const event = { type: 'generation.failed', at: core.clock.now(), runtimeId: core.runtimeId, data } as const;
+    core.writer.commit({ name: 'generation.failed', statements: recordEvents([event]) }).catch(() => {}); // without a store the log has it
+    return error;
+  }
+}
+
+function valueAt(config: unknown, path: string): unknown {
+  return path.split('/').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
+}
