@@ -1,7 +1,8 @@
 // The event stream on the wire (contract, section 4): envelope, control frames and the page of `?format=json`.
 // The same envelope goes over SSE (`id`, `event`, `data` lines) and WebSocket (one JSON message a frame).
-import * as Type from 'typebox';
+
 import type { Static } from 'typebox';
+import * as Type from 'typebox';
 
 export const STREAM_PROTOCOL = 'svc-sse/1';
 

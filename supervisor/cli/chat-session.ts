@@ -67,14 +67,18 @@ export class ChatSession {
     for (const { id } of messages) this.#seen.add(id);
     const signal = AbortSignal.any([this.#context.signal, this.#over.signal]);
     await new Promise<void>((resolve, reject) => {
-      const followed = followEvents({ host: this.#context.host, signal }, { types: TYPES }, {
-        message: (message) => {
-          if (message.event === 'svc.live') resolve();
-          this.#onEvent(message);
-          return undefined;
+      const followed = followEvents(
+        { host: this.#context.host, signal },
+        { types: TYPES },
+        {
+          message: (message) => {
+            if (message.event === 'svc.live') resolve();
+            this.#onEvent(message);
+            return undefined;
+          },
+          lost: () => this.#sink.note('connection lost; trying again'),
         },
-        lost: () => this.#sink.note('connection lost; trying again'),
-      });
+      );
       followed.then(() => resolve(), reject);
     });
   }
@@ -102,14 +106,19 @@ export class ChatSession {
   async #post(path: string, body: object): Promise<string> {
     const host = await this.#context.host();
     const delivery = randomUUID();
-    const answer = await host.request('POST', path, { body: { ...this.#placeFields(), ...body, delivery }, idempotencyKey: delivery });
+    const answer = await host.request('POST', path, {
+      body: { ...this.#placeFields(), ...body, delivery },
+      idempotencyKey: delivery,
+    });
     return String((answer.body as { readonly id: unknown }).id);
   }
 
   async #answered(item: string, waitMs: number): Promise<boolean> {
     const isOver = (): boolean => {
       const progress = this.#progress.get(item);
-      return progress !== undefined && (progress.dead || (progress.sends !== undefined && progress.ended >= progress.sends));
+      return (
+        progress !== undefined && (progress.dead || (progress.sends !== undefined && progress.ended >= progress.sends))
+      );
     };
     const inTime = await this.#until(isOver, waitMs);
     await this.#poll();
@@ -144,9 +153,11 @@ export class ChatSession {
     } else if (event.startsWith('outbox.')) {
       const item = data['from'] ?? envelope['causationid'];
       if (typeof item === 'string') this.#progressOf(item).ended += 1;
-      void this.#poll().catch((error: unknown) => this.#sink.note(error instanceof SvcError ? error.message : String(error)));
+      void this.#poll().catch((error: unknown) =>
+        this.#sink.note(error instanceof SvcError ? error.message : String(error)),
+      );
     }
-    for (const look of [...this.#waiting]) look();
+    for (const look of this.#waiting) look();
   }
 
   #progressOf(item: string): Progress {
@@ -185,7 +196,10 @@ export class ChatSession {
 
   async #read(): Promise<{ readonly messages: readonly Omit<ChatLine, 'changed'>[]; readonly cursor: number }> {
     const host = await this.#context.host();
-    const { body } = await host.request('GET', `/api/chat/messages${queryOf({ ...this.#placeFields(), after: this.#cursor })}`);
+    const { body } = await host.request(
+      'GET',
+      `/api/chat/messages${queryOf({ ...this.#placeFields(), after: this.#cursor })}`,
+    );
     return body as { readonly messages: readonly Omit<ChatLine, 'changed'>[]; readonly cursor: number };
   }
 

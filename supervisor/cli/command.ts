@@ -33,10 +33,10 @@ export interface CommandContext {
   /** Aborts at the first Ctrl-C. */
   readonly signal: AbortSignal;
   /** `--project DIR`, else the nearest parent folder with `svc.config.yml`. Throws SvcError `no_project`. */
-  project(): string;
+  readonly project: () => string;
   readonly print: Printer;
   /** The running host over HTTP, with address and token of the project's configuration. Throws `not_running`, `config_invalid`. */
-  host(): Promise<HostClient>;
+  readonly host: () => Promise<HostClient>;
 }
 
 export interface Printer {

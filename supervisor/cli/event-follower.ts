@@ -1,7 +1,7 @@
 // Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
 // and takes a line that is silent for two heartbeats for dead.
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
-import { SvcError } from '../../shared/svc-error.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 
 export interface StreamMessage {
@@ -29,14 +29,18 @@ const FINAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 const SILENCE_MS = 30_000;
 
 /** Resolves when the signal aborts or the sink says stop; throws what the host refuses, and `not_running` when there never was one. */
-export async function followEvents(context: Pick<CommandContext, 'host' | 'signal'>, query: FollowQuery, sink: FollowSink): Promise<void> {
+export async function followEvents(
+  context: Pick<CommandContext, 'host' | 'signal'>,
+  query: FollowQuery,
+  sink: FollowSink,
+): Promise<void> {
   const { createEventSource } = await import('eventsource-client');
   await new Promise<void>((resolve, reject) => {
     const state = { connected: false, lastId: query.after, over: false };
     let client: { close(): void; readonly lastEventId: string | undefined } | undefined;
     let watchdog: NodeJS.Timeout | undefined;
 
-    const end = (error?: unknown): void => {
+    const end = (error?: Error): void => {
       if (state.over) return;
       state.over = true;
       clearTimeout(watchdog);
@@ -46,14 +50,14 @@ export async function followEvents(context: Pick<CommandContext, 'host' | 'signa
       else reject(error);
     };
     const onAbort = (): void => end();
-    const attempt = async (_url: string | URL, init?: object): Promise<Response> => {
+    const attempt = async (_url: string | URL, init?: RequestInit): Promise<Response> => {
       try {
         const response = await connect(context, query, init);
         state.connected = true;
         alive();
         return response;
       } catch (error) {
-        if (!state.connected || (error instanceof SvcError && error.details['final'] === true)) end(error);
+        if (!state.connected || (error instanceof SvcError && error.details['final'] === true)) end(coerceError(error));
         throw error;
       }
     };
@@ -68,7 +72,14 @@ export async function followEvents(context: Pick<CommandContext, 'host' | 'signa
       alive();
       if (state.over) return;
       state.lastId = message.id ?? state.lastId;
-      if (sink.message({ id: message.id, event: message.event ?? 'message', data: JSON.parse(message.data) as StreamMessage['data'] }) === 'stop') end();
+      if (
+        sink.message({
+          id: message.id,
+          event: message.event ?? 'message',
+          data: JSON.parse(message.data) as StreamMessage['data'],
+        }) === 'stop'
+      )
+        end();
     };
     const open = (): void => {
       client = createEventSource({
@@ -89,14 +100,22 @@ export async function followEvents(context: Pick<CommandContext, 'host' | 'signa
   });
 }
 
-async function connect(context: Pick<CommandContext, 'host' | 'signal'>, { types, endpoints }: FollowQuery, init: object | undefined): Promise<Response> {
+async function connect(
+  context: Pick<CommandContext, 'host' | 'signal'>,
+  { types, endpoints }: FollowQuery,
+  init: RequestInit | undefined,
+): Promise<Response> {
   const host = await context.host();
-  const search = new URLSearchParams(Object.entries({ types, endpoints }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  const headers = new Headers((init as RequestInit | undefined)?.headers);
+  const search = new URLSearchParams(
+    Object.entries({ types, endpoints }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const headers = new Headers(init?.headers);
   headers.set('Authorization', host.authorization());
-  const response = await fetch(`${host.url}/api/events?${search}`, { ...init, headers, redirect: 'error' }).catch((cause: unknown) => {
-    throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
-  });
+  const response = await fetch(`${host.url}/api/events?${search}`, { ...init, headers, redirect: 'error' }).catch(
+    (cause: unknown) => {
+      throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
+    },
+  );
   if (response.status === 200) return response;
   throw await refusalOf(response);
 }
@@ -104,8 +123,14 @@ async function connect(context: Pick<CommandContext, 'host' | 'signal'>, { types
 /** The problem document of an answer as an error; `details.final` says that another attempt would end alike. */
 async function refusalOf(response: Response): Promise<SvcError> {
   const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
-  const code = typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code']) ? (problem['code'] as ErrorCode) : 'internal';
-  const message = String(problem['detail'] ?? problem['title'] ?? `the host answered ${response.status}`);
+  const code =
+    typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code'])
+      ? (problem['code'] as ErrorCode)
+      : 'internal';
+  const message = [problem['detail'], problem['title']].find((text) => typeof text === 'string');
   const hint = problem['hint'];
-  return new SvcError(code, message, { ...(typeof hint === 'string' ? { hint } : {}), details: { final: FINAL_STATUS.has(response.status), status: response.status } });
+  return new SvcError(code, message ?? `the host answered ${response.status}`, {
+    ...(typeof hint === 'string' ? { hint } : {}),
+    details: { final: FINAL_STATUS.has(response.status), status: response.status },
+  });
 }

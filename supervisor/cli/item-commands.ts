@@ -22,7 +22,12 @@ interface Page {
   readonly total: number;
 }
 
-export const itemCommands = (store: ItemStoreWords): Command[] => [list(store), show(store), replay(store), drop(store)];
+export const itemCommands = (store: ItemStoreWords): Command[] => [
+  list(store),
+  show(store),
+  replay(store),
+  drop(store),
+];
 
 const list = ({ noun, states, since }: ItemStoreWords): Command => ({
   noun,
@@ -48,7 +53,20 @@ const list = ({ noun, states, since }: ItemStoreWords): Command => ({
     else if (page.items.length === 0) print.text(`nothing in the ${noun}`);
     else {
       const head = ['id', 'state', 'kind', 'endpoint', 'attempts', 'age', 'error'];
-      print.table(head, page.items.map((item) => [item['id'], item['state'], item['kind'], item['endpoint'], item['attempts'], ageOf(item[since]), item['lastError']].map(shown)));
+      print.table(
+        head,
+        page.items.map((item) =>
+          [
+            item['id'],
+            item['state'],
+            item['kind'],
+            item['endpoint'],
+            item['attempts'],
+            ageOf(item[since]),
+            item['lastError'],
+          ].map(shown),
+        ),
+      );
       if (page.next !== undefined) print.note(`more: svc ${noun} list --after ${page.next}`);
     }
     return EXIT.ok;
@@ -64,7 +82,9 @@ const show = ({ noun }: ItemStoreWords): Command => ({
   async run({ host, print, json }, [id]) {
     const { body } = await (await host()).request('GET', pathOf(noun, textArgument(id, '<id>')));
     if (json) print.json(body);
-    else for (const [name, value] of Object.entries(body as Item)) print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
+    else
+      for (const [name, value] of Object.entries(body as Item))
+        print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
     return EXIT.ok;
   },
 });
@@ -73,12 +93,23 @@ const replay = ({ noun, answers }: ItemStoreWords): Command => ({
   noun,
   verb: 'replay',
   args: '<id>',
-  summary: noun === 'inbox' ? 'Puts a dead item back in line' : 'Puts a dead send back in line, or settles one whose end is unknown',
+  summary:
+    noun === 'inbox'
+      ? 'Puts a dead item back in line'
+      : 'Puts a dead send back in line, or settles one whose end is unknown',
   options: answers === undefined ? [] : [answerOption(answers)],
-  examples: [`svc ${noun} replay 0190f5a2-…`, ...(answers === undefined ? [] : [`svc ${noun} replay 0190f5a2-… --answer done`])],
+  examples: [
+    `svc ${noun} replay 0190f5a2-…`,
+    ...(answers === undefined ? [] : [`svc ${noun} replay 0190f5a2-… --answer done`]),
+  ],
   async run(context, [id], options) {
     const answer = answers === undefined ? undefined : wordOption(options, 'answer', answers);
-    return change(context, { noun, id: textArgument(id, '<id>'), action: 'replay', body: answer === undefined ? {} : { answer } });
+    return change(context, {
+      noun,
+      id: textArgument(id, '<id>'),
+      action: 'replay',
+      body: answer === undefined ? {} : { answer },
+    });
   },
 });
 
@@ -96,7 +127,8 @@ const drop = ({ noun }: ItemStoreWords): Command => ({
   examples: [`svc ${noun} drop 0190f5a2-… --reason "sent by hand"`],
   async run(context, [id], options) {
     const reason = textOption(options, 'reason');
-    if (reason === undefined) throw new SvcError('usage', '--reason is needed', { hint: `svc ${noun} drop <id> --reason "sent by hand"` });
+    if (reason === undefined)
+      throw new SvcError('usage', '--reason is needed', { hint: `svc ${noun} drop <id> --reason "sent by hand"` });
     return change(context, { noun, id: textArgument(id, '<id>'), action: 'drop', body: { reason } });
   },
 });
@@ -109,13 +141,23 @@ interface Change {
 }
 
 /** Reads the item first: the change is meant for the item as it is now. */
-async function change({ host, print, json }: CommandContext, { noun, id, action, body }: Change): Promise<typeof EXIT.ok> {
+async function change(
+  { host, print, json }: CommandContext,
+  { noun, id, action, body }: Change,
+): Promise<typeof EXIT.ok> {
   const client: HostClient = await host();
   const path = pathOf(noun, id);
   const tag = (await client.request('GET', path)).headers.get('etag');
-  const answer = await client.request('POST', `${path}/${action}`, { body, idempotencyKey: randomUUID(), ...(tag === null ? {} : { headers: { 'If-Match': tag } }) });
+  const answer = await client.request('POST', `${path}/${action}`, {
+    body,
+    idempotencyKey: randomUUID(),
+    ...(tag === null ? {} : { headers: { 'If-Match': tag } }),
+  });
   if (json) print.json(answer.body);
-  else print.text(`${action === 'drop' ? 'dropped' : 'back in line'}: ${shown(id)} is ${shown((answer.body as Item)['state'])}`);
+  else
+    print.text(
+      `${action === 'drop' ? 'dropped' : 'back in line'}: ${shown(id)} is ${shown((answer.body as Item)['state'])}`,
+    );
   return EXIT.ok;
 }
 

@@ -6,7 +6,7 @@ type Options = Readonly<Record<string, unknown>>;
 /** The option's text; undefined when it was not given. */
 export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
-  return value === undefined || value === false || value === '' ? undefined : String(value);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined;
 }
 
 /** Throws `usage` when the option is not a whole number of at least `least`. */
@@ -14,7 +14,8 @@ export function countOption(options: Options, name: string, least = 1): number |
   const text = textOption(options, name);
   if (text === undefined) return undefined;
   const count = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < least) throw new SvcError('usage', `--${name} takes a whole number of at least ${least}`);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < least)
+    throw new SvcError('usage', `--${name} takes a whole number of at least ${least}`);
   return count;
 }
 

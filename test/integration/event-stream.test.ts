@@ -26,7 +26,19 @@ describe('event stream', () => {
     assert.equal(hello?.event, 'svc.hello');
     assert.equal(hello?.id, undefined);
     assert.ok((hello?.retry ?? 0) >= 2_000);
-    assert.deepEqual({ ...hello?.data, serverTime: '' }, { protocol: 'svc-sse/1', epoch: EPOCH, head: 3, oldest: 1, resumed: false, replay: null, heartbeatMs: 15_000, serverTime: '' });
+    assert.deepEqual(
+      { ...hello?.data, serverTime: '' },
+      {
+        protocol: 'svc-sse/1',
+        epoch: EPOCH,
+        head: 3,
+        oldest: 1,
+        resumed: false,
+        replay: null,
+        heartbeatMs: 15_000,
+        serverTime: '',
+      },
+    );
     assert.equal(live?.id, `${EPOCH}.3`);
     const event = reader.events()[0]?.data;
     assert.equal(event?.['source'], '/svc/project-1');
@@ -82,7 +94,10 @@ describe('event stream', () => {
       assert.deepEqual(seqs(reader), range(6, 20));
       reader.close();
     }
-    assert.deepEqual(counts.gaps, cases.map(({ reason }) => reason));
+    assert.deepEqual(
+      counts.gaps,
+      cases.map(({ reason }) => reason),
+    );
     const edge = await openSse(`${url}/api/events`, { 'last-event-id': `${EPOCH}.5` });
     await edge.waitFor('svc.live');
     assert.equal(edge.find('svc.gap'), undefined);
@@ -102,7 +117,15 @@ describe('event stream', () => {
     assert.equal(head.find('svc.gap')?.id, `${EPOCH}.4`);
     assert.deepEqual(seqs(head), []);
     assert.equal(failed.status, 410);
-    assert.deepEqual(await failed.json(), { code: 'history_expired', message: 'the stream cannot go on from this id: malformed', reason: 'malformed', missed: null, epoch: EPOCH, oldest: 1, head: 4 });
+    assert.deepEqual(await failed.json(), {
+      code: 'history_expired',
+      message: 'the stream cannot go on from this id: malformed',
+      reason: 'malformed',
+      missed: null,
+      epoch: EPOCH,
+      oldest: 1,
+      head: 4,
+    });
     head.close();
   });
 
@@ -135,7 +158,9 @@ describe('event stream', () => {
     const reader = await openSse(`${url}/api/events?types=ready.changed`, { 'last-event-id': `${EPOCH}.0` });
     await reader.waitFor('svc.live');
 
-    const ids = reader.blocks.filter(({ event }) => event === 'svc.bookmark').map(({ id }) => Number(id?.split('.')[1]));
+    const ids = reader.blocks
+      .filter(({ event }) => event === 'svc.bookmark')
+      .map(({ id }) => Number(id?.split('.')[1]));
     assert.ok(ids.length >= 2 && ids.every((id, index) => id - (ids[index - 1] ?? 0) <= 2_000), String(ids));
     reader.close();
   });
@@ -147,7 +172,14 @@ describe('event stream', () => {
     await reader.waitFor('svc.live');
 
     await log.record([
-      { type: 'inbox.received', at: 1, runtimeId: 'r', actor: 'alice', correlationId: 'c', data: { item: 'i', kind: 'arrival', delivery: 'secret-delivery', lane: 'alice', bytes: 3, sha256: 'd' } },
+      {
+        type: 'inbox.received',
+        at: 1,
+        runtimeId: 'r',
+        actor: 'alice',
+        correlationId: 'c',
+        data: { item: 'i', kind: 'arrival', delivery: 'secret-delivery', lane: 'alice', bytes: 3, sha256: 'd' },
+      },
     ]);
     await until(() => reader.events().length === 1, { what: 'the event' });
 
@@ -167,15 +199,22 @@ describe('event stream', () => {
     socket.pause();
     await until(() => counts.clients === 1, { what: 'the silent client' });
 
-    await until(async () => {
-      await log.emit(2_000);
-      return counts.slowClosed === 1;
-    }, { what: 'the cut of the silent client', timeoutMs: 20_000 });
+    await until(
+      async () => {
+        await log.emit(2_000);
+        return counts.slowClosed === 1;
+      },
+      { what: 'the cut of the silent client', timeoutMs: 20_000 },
+    );
 
     const chunks: Buffer[] = [];
     socket.on('data', (data) => chunks.push(data)).resume();
     await new Promise((resolve) => socket.on('close', resolve).on('error', () => {}));
-    const seen = [...Buffer.concat(chunks).toString().matchAll(/^id: \w+\.(\d+)\nevent: inbox[^\n]*\ndata: [^\n]*\n$/gm)].map((match) => Number(match[1]));
+    const seen = [
+      ...Buffer.concat(chunks)
+        .toString()
+        .matchAll(/^id: \w+\.(\d+)\nevent: inbox[^\n]*\ndata: [^\n]*\n$/gm),
+    ].map((match) => Number(match[1]));
     assert.deepEqual(seen, range(1, seen.length));
     const reader = await openSse(`${url}/api/events`, { 'last-event-id': `${EPOCH}.${seen.length}` });
     await reader.waitFor('svc.live');

@@ -22,11 +22,11 @@ interface Client {
   seqs(): number[];
 }
 
-async function open(t: TestContext, url: string, protocols: string[] = [], headers: Record<string, string> = {}): Promise<Client> {
-  const socket = new WebSocket(url.replace('http', 'ws'), protocols, { headers });
+async function open(t: TestContext, url: string, protocols: string[] = []): Promise<Client> {
+  const socket = new WebSocket(url.replace('http', 'ws'), protocols);
   const messages: Message[] = [];
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
-  socket.on('message', (data) => messages.push(JSON.parse(String(data)) as Message));
+  socket.on('message', (data) => messages.push(JSON.parse((data as Buffer).toString()) as Message));
   t.after(() => socket.terminate());
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
   socket.on('error', () => {});
@@ -40,31 +40,39 @@ async function open(t: TestContext, url: string, protocols: string[] = [], heade
 }
 
 /** A raw connection after the handshake, for frames that no client library would send. */
-async function rawOpen(t: TestContext, port: number): Promise<{ socket: Socket; closeCode(): Promise<number> }> {
+async function rawOpen(t: TestContext, port: number): Promise<{ socket: Socket; closeCode: () => Promise<number> }> {
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
   let received = Buffer.alloc(0);
   socket.on('data', (data) => void (received = Buffer.concat([received, data]))).on('error', () => {});
-  socket.write(`GET /api/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`);
+  socket.write(
+    `GET /api/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`,
+  );
   await until(() => received.includes('\r\n\r\n'), { what: 'the handshake' });
   await until(() => received.includes('svc.live'), { what: 'the stream' });
   return {
     socket,
     closeCode: () =>
-      until(() => {
-        for (let at = received.indexOf('\r\n\r\n') + 4; at + 2 <= received.length; ) {
-          const [first = 0, second = 0] = received.subarray(at);
-          const [size, offset] = second === 126 ? [received.readUInt16BE(at + 2), 4] : [second, 2];
-          if ((first & 0x0f) === 8) return received.readUInt16BE(at + offset);
-          at += offset + size;
-        }
-        return undefined;
-      }, { what: 'a close frame' }),
+      until(
+        () => {
+          for (let at = received.indexOf('\r\n\r\n') + 4; at + 2 <= received.length; ) {
+            const [first = 0, second = 0] = received.subarray(at);
+            const [size, offset] = second === 126 ? [received.readUInt16BE(at + 2), 4] : [second, 2];
+            if ((first & 0x0f) === 8) return received.readUInt16BE(at + offset);
+            at += offset + size;
+          }
+          return undefined;
+        },
+        { what: 'a close frame' },
+      ),
   };
 }
 
 const frame = (first: number, payload: Buffer, masked = true): Buffer => {
-  const head = payload.length < 126 ? Buffer.from([first, payload.length]) : Buffer.from([first, 126, payload.length >> 8, payload.length & 255]);
+  const head =
+    payload.length < 126
+      ? Buffer.from([first, payload.length])
+      : Buffer.from([first, 126, payload.length >> 8, payload.length & 255]);
   if (!masked) return Buffer.concat([head, payload]);
   head[1] = (head[1] ?? 0) | 0x80;
   return Buffer.concat([head, Buffer.alloc(4), payload]);
@@ -106,7 +114,14 @@ describe('WebSocket', () => {
     assert.equal((await client.waitFor(({ kind }) => kind === 'pong', 'pong')).call, 'a');
     assert.deepEqual(client.seqs(), [2, 3]);
     assert.equal(client.messages.filter(({ event }) => event === 'svc.hello').length, 2);
-    assert.deepEqual(client.messages.filter(({ kind }) => kind === 'error').map(({ call, code }) => [call, code]), [['b', 'history_expired'], [undefined, 'invalid_request'], [undefined, 'invalid_request']]);
+    assert.deepEqual(
+      client.messages.filter(({ kind }) => kind === 'error').map(({ call, code }) => [call, code]),
+      [
+        ['b', 'history_expired'],
+        [undefined, 'invalid_request'],
+        [undefined, 'invalid_request'],
+      ],
+    );
   });
 
   it('sees demo fields only with demo scope', async (t) => {
@@ -115,7 +130,15 @@ describe('WebSocket', () => {
     const client = await open(t, `${url}/api/ws?as=demo`);
     await client.waitFor(({ event }) => event === 'svc.live', 'live');
 
-    await log.record([{ type: 'inbox.dropped', at: 1, runtimeId: 'r', actor: 'token:ops', data: { item: 'i', reason: 'spam from alice' } }]);
+    await log.record([
+      {
+        type: 'inbox.dropped',
+        at: 1,
+        runtimeId: 'r',
+        actor: 'token:ops',
+        data: { item: 'i', reason: 'spam from alice' },
+      },
+    ]);
     const message = await client.waitFor(({ event }) => event === 'inbox.dropped', 'the event');
 
     assert.deepEqual(message.data?.['data'], { item: 'i' });
@@ -154,10 +177,13 @@ describe('WebSocket', () => {
     await client.waitFor(({ event }) => event === 'svc.live', 'live');
     client.socket.pause();
 
-    await until(async () => {
-      await log.emit(2_000);
-      return counts.slowClosed === 1;
-    }, { what: 'the cut', timeoutMs: 20_000 });
+    await until(
+      async () => {
+        await log.emit(2_000);
+        return counts.slowClosed === 1;
+      },
+      { what: 'the cut', timeoutMs: 20_000 },
+    );
 
     client.socket.resume();
     assert.equal(await client.closed, 1006);
@@ -179,10 +205,30 @@ describe('WebSocket under hostile frames (row 38)', () => {
     { name: 'a reserved opcode', code: 1002, bytes: () => frame(0x83, Buffer.from('x')) },
     { name: 'a binary message', code: 1003, bytes: () => frame(0x82, Buffer.from('x')) },
     { name: 'invalid UTF-8', code: 1007, bytes: () => frame(0x81, Buffer.from([0xff, 0xfe])) },
-    { name: 'a message of more than 256 KiB', code: 1009, bytes: () => Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0]) },
-    { name: 'a flood of fragments', code: 1008, bytes: () => Buffer.concat([frame(0x01, Buffer.from('{')), ...Array.from({ length: 80 }, () => frame(0x00, Buffer.from(' ')))]) },
-    { name: 'a flood of pings', code: 1008, bytes: () => Buffer.concat(Array.from({ length: 150 }, () => frame(0x89, Buffer.alloc(0)))) },
-    { name: 'a flood of calls', code: 1008, bytes: () => Buffer.concat(Array.from({ length: 150 }, () => frame(0x81, Buffer.from('{"kind":"ping"}')))) },
+    {
+      name: 'a message of more than 256 KiB',
+      code: 1009,
+      bytes: () => Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0]),
+    },
+    {
+      name: 'a flood of fragments',
+      code: 1008,
+      bytes: () =>
+        Buffer.concat([
+          frame(0x01, Buffer.from('{')),
+          ...Array.from({ length: 80 }, () => frame(0x00, Buffer.from(' '))),
+        ]),
+    },
+    {
+      name: 'a flood of pings',
+      code: 1008,
+      bytes: () => Buffer.concat(Array.from({ length: 150 }, () => frame(0x89, Buffer.alloc(0)))),
+    },
+    {
+      name: 'a flood of calls',
+      code: 1008,
+      bytes: () => Buffer.concat(Array.from({ length: 150 }, () => frame(0x81, Buffer.from('{"kind":"ping"}')))),
+    },
   ];
   for (const { name, code, bytes } of cases) {
     it(`answers ${name} with ${code} and goes on serving`, async (t) => {

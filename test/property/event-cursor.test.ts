@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { decideResume, formatEventId, parseEventId, type HistoryBounds } from '../../worker/events/cursor.ts';
+import * as fc from 'fast-check';
+import { decideResume, formatEventId, type HistoryBounds, parseEventId } from '../../worker/events/cursor.ts';
 import { compileFilter } from '../../worker/events/filter.ts';
 import { cutOf } from '../../worker/events/retention.ts';
 
@@ -24,19 +24,28 @@ describe('cursor', () => {
         const resume = decideResume(id, history, anchor);
 
         const position = parseEventId(id);
-        const known = position !== undefined && position.epoch === EPOCH && position.seq <= history.head && position.seq >= history.oldest - 1;
+        const known =
+          position !== undefined &&
+          position.epoch === EPOCH &&
+          position.seq <= history.head &&
+          position.seq >= history.oldest - 1;
         assert.equal(resume.kind === 'replay', known);
         if (resume.kind === 'replay') assert.equal(resume.from, position?.seq);
         if (resume.kind === 'gap') assert.equal(resume.from, anchor === 'head' ? history.head : history.oldest - 1);
         // whatever is read from there is in the history: nothing is missing that the answer does not name
         assert.ok(resume.from >= history.oldest - 1 && resume.from <= history.head);
-        if (resume.kind === 'gap' && resume.gap.missed !== null) assert.equal(resume.from - (position?.seq ?? 0), resume.gap.missed);
+        if (resume.kind === 'gap' && resume.gap.missed !== null)
+          assert.equal(resume.from - (position?.seq ?? 0), resume.gap.missed);
       }),
     );
   });
 
   it('reads back what it writes and nothing else (C1)', () => {
-    fc.assert(fc.property(fc.maxSafeNat(), (seq) => assert.deepEqual(parseEventId(formatEventId(EPOCH, seq)), { epoch: EPOCH, seq })));
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (seq) =>
+        assert.deepEqual(parseEventId(formatEventId(EPOCH, seq)), { epoch: EPOCH, seq }),
+      ),
+    );
     fc.assert(
       fc.property(fc.string(), (text) => {
         const position = parseEventId(text);
@@ -53,7 +62,17 @@ describe('cursor', () => {
     };
 
     assert.deepEqual(
-      ['', `${EPOCH}.4`, `${EPOCH}.3`, `${EPOCH}.11`, `${OTHER}.7`, `${OTHER}.x`, `${EPOCH}.-1`, ` ${EPOCH}.4`, `${EPOCH}.4\n`].map(reasonOf),
+      [
+        '',
+        `${EPOCH}.4`,
+        `${EPOCH}.3`,
+        `${EPOCH}.11`,
+        `${OTHER}.7`,
+        `${OTHER}.x`,
+        `${EPOCH}.-1`,
+        ` ${EPOCH}.4`,
+        `${EPOCH}.4\n`,
+      ].map(reasonOf),
       ['fresh', 'replay', 'expired', 'ahead', 'epoch_changed', 'malformed', 'malformed', 'malformed', 'malformed'],
     );
   });
@@ -67,9 +86,11 @@ describe('retention', () => {
         const log = made.map((row, index) => ({ ...row, seq: index + 1 }));
         const bytes = log.reduce((sum, row) => sum + row.bytes, 0);
 
-        const cut = cutOf(log, { limits: { maxEvents, maxBytes, maxAgeHours: 1 }, head: log.length, now: 0, bytes }) ?? 0;
+        const cut =
+          cutOf(log, { limits: { maxEvents, maxBytes, maxAgeHours: 1 }, head: log.length, now: 0, bytes }) ?? 0;
 
-        const sizeFrom = (seq: number): number => log.filter((row) => row.seq >= seq).reduce((sum, row) => sum + row.bytes, 0);
+        const sizeFrom = (seq: number): number =>
+          log.filter((row) => row.seq >= seq).reduce((sum, row) => sum + row.bytes, 0);
         assert.ok(log.length - cut <= maxEvents && sizeFrom(cut + 1) <= maxBytes);
         if (cut > 0) assert.ok(log.length - cut + 1 > maxEvents || sizeFrom(cut) > maxBytes);
       }),
@@ -81,13 +102,23 @@ describe('filter', () => {
   it('lets through what its patterns name', () => {
     const filter = compileFilter('inbox.*, ready.changed', undefined);
 
-    assert.deepEqual(['inbox.done', 'inbox', 'ready.changed', 'ready.changed.more', 'outbox.sent'].map((type) => filter.matches(type, null)), [true, false, true, false, false]);
+    assert.deepEqual(
+      ['inbox.done', 'inbox', 'ready.changed', 'ready.changed.more', 'outbox.sent'].map((type) =>
+        filter.matches(type, null),
+      ),
+      [true, false, true, false, false],
+    );
   });
 
   it('takes an endpoint in full or by its short name', () => {
     const filter = compileFilter(undefined, 'irc~libera,root/hook:hook');
 
-    assert.deepEqual(['root/irc:irc~libera', 'root/hook:hook', 'root/irc:irc~oftc', null].map((endpoint) => filter.matches('a.b', endpoint)), [true, true, false, false]);
+    assert.deepEqual(
+      ['root/irc:irc~libera', 'root/hook:hook', 'root/irc:irc~oftc', null].map((endpoint) =>
+        filter.matches('a.b', endpoint),
+      ),
+      [true, true, false, false],
+    );
   });
 
   it('has one canonical text for filters that are the same', () => {
@@ -97,7 +128,14 @@ describe('filter', () => {
   });
 
   it('refuses what is no pattern', () => {
-    for (const types of ['.', 'a..b', '*.a', 'A.b', 'x'.repeat(300), Array.from({ length: 51 }, (_, index) => `a.b${index}`).join(',')]) {
+    for (const types of [
+      '.',
+      'a..b',
+      '*.a',
+      'A.b',
+      'x'.repeat(300),
+      Array.from({ length: 51 }, (_, index) => `a.b${index}`).join(','),
+    ]) {
       assert.throws(() => compileFilter(types, undefined), { code: 'invalid_request' });
     }
   });

@@ -1,6 +1,7 @@
 // What a command gets, for tests that run a command in this process against a host on a port: output is kept, colours are off.
-import { SvcError } from '../../shared/svc-error.ts';
+
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext, HostClient } from '../../supervisor/cli/command.ts';
 
 export interface CapturedContext extends CommandContext {
@@ -47,7 +48,12 @@ function hostClient(url: string): HostClient {
     async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
       const response = await fetch(`${url}${path}`, {
         method,
-        headers: { Authorization: 'Bearer token', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }), ...headers },
+        headers: {
+          Authorization: 'Bearer token',
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const answer = (await response.json()) as Readonly<Record<string, unknown>>;

@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import { openReadOnly } from '../../worker/database/connection.ts';
 import { SqliteReader } from '../../worker/database/reader.ts';
 import type { Statement } from '../../worker/database/unit.ts';
-import { WriterCore } from '../../worker/database/writer-core.ts';
 import { GroupingWriter, inlineRunner } from '../../worker/database/writer.ts';
+import { WriterCore } from '../../worker/database/writer-core.ts';
 import { createEventGateway, type EventGatewayOptions } from '../../worker/events/event-gateway.ts';
 import { recordEvents } from '../../worker/events/event-history.ts';
 import type { EventDeps } from '../../worker/events/event-hub.ts';
@@ -40,7 +40,8 @@ export function eventLog(t: Cleanup, folder?: string): EventLogFixture {
   core.open();
   const writer = new GroupingWriter(inlineRunner(core));
   const reader = new SqliteReader(() => openReadOnly(file));
-  const counter = (name: string): number => Number(reader.run<{ value: number }>('SELECT value FROM counters WHERE name = ?', [name])[0]?.value);
+  const counter = (name: string): number =>
+    Number(reader.run<{ value: number }>('SELECT value FROM counters WHERE name = ?', [name])[0]?.value);
   t.after(() => {
     reader.close();
     core.close();
@@ -63,7 +64,14 @@ export function eventLog(t: Cleanup, folder?: string): EventLogFixture {
     emit(count, { endpoint, at = Date.now(), actor } = {}) {
       const events = Array.from({ length: count }, (): NewEvent => {
         made += 1;
-        return { type: 'inbox.done', data: { item: `item-${made}`, attempts: 1, sends: made, durationMs: 0 }, at, runtimeId: 'runtime', endpoint, actor };
+        return {
+          type: 'inbox.done',
+          data: { item: `item-${made}`, attempts: 1, sends: made, durationMs: 0 },
+          at,
+          runtimeId: 'runtime',
+          endpoint,
+          actor,
+        };
       });
       return record(events);
     },
@@ -79,13 +87,17 @@ export interface GatewayFixture {
 }
 
 /** Serves `/api/events` and upgrades `/api/ws`; the query `as=demo` gives demo scope. */
-export async function serveEvents(t: Cleanup, log: EventLogFixture, options: Partial<EventGatewayOptions> & { clock?: Clock; epoch?: string } = {}): Promise<GatewayFixture> {
+export async function serveEvents(
+  t: Cleanup,
+  log: EventLogFixture,
+  options: Partial<EventGatewayOptions> & { clock?: Clock; epoch?: string } = {},
+): Promise<GatewayFixture> {
   const counts: GatewayFixture['counts'] = { gaps: [], replayed: 0, slowClosed: 0, clients: 0 };
   const deps: EventDeps = {
     reader: log.reader,
     onHead: (listener) => log.writer.onHead(listener),
-    head: log.head,
-    oldest: log.oldest,
+    head: () => log.head(),
+    oldest: () => log.oldest(),
     epoch: options.epoch ?? EPOCH,
     projectId: 'project-1',
     clock: options.clock ?? systemClock,
@@ -100,10 +112,18 @@ export async function serveEvents(t: Cleanup, log: EventLogFixture, options: Par
   const gateway = createEventGateway(deps, options);
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
-    const streamRequest: StreamRequest = { caller: callerOf(query), lastEventId: textOf(request.headers['last-event-id']) ?? query.get('lastEventId') ?? undefined, types: query.get('types') ?? undefined, endpoints: query.get('endpoints') ?? undefined, gap: gapOf(query.get('gap')) };
+    const streamRequest: StreamRequest = {
+      caller: callerOf(query),
+      lastEventId: textOf(request.headers['last-event-id']) ?? query.get('lastEventId') ?? undefined,
+      types: query.get('types') ?? undefined,
+      endpoints: query.get('endpoints') ?? undefined,
+      gap: gapOf(query.get('gap')),
+    };
     gateway.stream(request, response, streamRequest).catch((error: unknown) => {
       const { status, code, message, details } = Object.assign(coerceError(error));
-      response.writeHead(status, { 'content-type': 'application/problem+json' }).end(JSON.stringify({ code, message, ...details }));
+      response
+        .writeHead(status, { 'content-type': 'application/problem+json' })
+        .end(JSON.stringify({ code, message, ...details }));
     });
   });
   server.on('upgrade', (request, socket, head) => {
@@ -123,6 +143,10 @@ export async function serveEvents(t: Cleanup, log: EventLogFixture, options: Par
   return { gateway, server, port, url: `http://127.0.0.1:${port}`, counts };
 }
 
-const callerOf = (query: URLSearchParams): StreamRequest['caller'] => ({ scope: query.get('as') === 'demo' ? 'demo' : 'full', actor: `token:${query.get('name') ?? 'default'}`, requestId: 'r' });
+const callerOf = (query: URLSearchParams): StreamRequest['caller'] => ({
+  scope: query.get('as') === 'demo' ? 'demo' : 'full',
+  actor: `token:${query.get('name') ?? 'default'}`,
+  requestId: 'r',
+});
 const gapOf = (text: string | null): StreamRequest['gap'] => (text === 'head' || text === 'fail' ? text : 'oldest');
 const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);

@@ -43,12 +43,15 @@ export async function openSse(url: string, headers: Readonly<Record<string, stri
   return reader;
 }
 
-async function readAll(response: Response, state: { blocks: SseBlock[]; comments: string[]; ended: boolean }): Promise<void> {
+async function readAll(
+  response: Response,
+  state: { blocks: SseBlock[]; comments: string[]; ended: boolean },
+): Promise<void> {
   const decoder = new TextDecoder();
   let rest = '';
   try {
     for await (const bytes of response.body ?? []) {
-      rest += decoder.decode(bytes as Uint8Array, { stream: true });
+      rest += decoder.decode(bytes, { stream: true });
       const parts = rest.split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) take(part, state);
@@ -62,7 +65,13 @@ async function readAll(response: Response, state: { blocks: SseBlock[]; comments
 function take(text: string, state: { blocks: SseBlock[]; comments: string[] }): void {
   if (text.startsWith(':')) return void state.comments.push(text);
   const lines = text.split('\n');
-  const field = (name: string): string | undefined => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const field = (name: string): string | undefined =>
+    lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
   const retry = field('retry');
-  state.blocks.push({ id: field('id'), event: field('event') ?? 'message', retry: retry === undefined ? undefined : Number(retry), data: JSON.parse(field('data') ?? '{}') as SseBlock['data'] });
+  state.blocks.push({
+    id: field('id'),
+    event: field('event') ?? 'message',
+    retry: retry === undefined ? undefined : Number(retry),
+    data: JSON.parse(field('data') ?? '{}') as SseBlock['data'],
+  });
 }

@@ -57,9 +57,20 @@ export function decideResume(id: string | undefined, bounds: HistoryBounds, anch
 }
 
 /** The gap of a reader at `seq` whose next events are gone: trimmed before it began to read, or while it lagged. */
-export function trimmedGap(seq: number, bounds: HistoryBounds, began: boolean): { readonly from: number; readonly gap: Gap } {
+export function trimmedGap(
+  seq: number,
+  bounds: HistoryBounds,
+  began: boolean,
+): { readonly from: number; readonly gap: Gap } {
   const from = bounds.oldest - 1;
-  return { from, gap: { reason: began ? 'slow_consumer' : 'expired', requested: formatEventId(bounds.epoch, seq), missed: from - seq } };
+  return {
+    from,
+    gap: {
+      reason: began ? 'slow_consumer' : 'expired',
+      requested: formatEventId(bounds.epoch, seq),
+      missed: from - seq,
+    },
+  };
 }
 
 function gapReason(position: EventPosition | undefined, { epoch, head, oldest }: HistoryBounds): GapReason | undefined {

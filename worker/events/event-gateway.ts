@@ -5,7 +5,7 @@
 import { within } from '../../shared/abort.ts';
 import type { EventGateway } from '../http/host-port.ts';
 import { formatEventId } from './cursor.ts';
-import { EventHub, type EventDeps, type StreamOptions } from './event-hub.ts';
+import { type EventDeps, EventHub, type StreamOptions } from './event-hub.ts';
 import { readEventPage } from './event-page.ts';
 import { compileFilter } from './filter.ts';
 import { streamEvents } from './sse-gateway.ts';
@@ -33,9 +33,13 @@ export function createEventGateway(deps: EventDeps, options: Partial<EventGatewa
       await ended.finally(() => streams.delete(ended));
     },
     async page({ caller, after, limit, types, endpoints }) {
-      return readEventPage(deps.reader, { source, bounds: hub.bounds() }, { after, limit, filter: compileFilter(types, endpoints), scope: caller.scope });
+      return readEventPage(
+        deps.reader,
+        { source, bounds: hub.bounds() },
+        { after, limit, filter: compileFilter(types, endpoints), scope: caller.scope },
+      );
     },
-    upgrade: (request, socket, head, caller) => webSockets.upgrade(request, socket, head, caller),
+    upgrade: (...handshake) => webSockets.upgrade(...handshake),
     position: () => formatEventId(deps.epoch, deps.head()),
     openStreams: (actor) => hub.openStreams(actor),
     closeRevoked: (validActors) => hub.closeRevoked(validActors),

@@ -3,12 +3,17 @@
 //   H1  seq is strictly +1 and given inside the unit: the counter row moves with the rows that it numbers.
 //   H2  Rows are removed by retention alone, oldest first, and `event_oldest` moves in the same unit: "expired" and
 //       "never existed" can always be told apart.
-import type { Statement } from '../database/unit.ts';
+
 import { prepared, sql } from '../database/statement.ts';
+import type { Statement } from '../database/unit.ts';
 import { eventKind, type NewEvent } from './event-types.ts';
 
-const advanceCounter = prepared<{ by: number }>(({ by }) =>
-  sql.updateTable('counters').set(({ eb }) => ({ value: eb('value', '+', by) })).where('name', '=', 'event'),
+const advanceCounter = prepared<{ by: number }>(
+  ({ by }) =>
+    sql
+      .updateTable('counters')
+      .set(({ eb }) => ({ value: eb('value', '+', by) }))
+      .where('name', '=', 'event'),
   { expect: 1, guard: 'event_counter' },
 );
 
@@ -30,8 +35,11 @@ interface EventValues {
 }
 
 const insertEvent = prepared<EventValues>((value) =>
-  sql.insertInto('event_log').values(({ selectFrom }) => ({
-    seq: selectFrom('counters').select(({ eb }) => eb('counters.value', '-', value.back).as('seq')).where('name', '=', 'event'),
+  sql.insertInto('event_log').values((eb) => ({
+    seq: eb
+      .selectFrom('counters')
+      .select(({ eb }) => eb('counters.value', '-', value.back).as('seq'))
+      .where('name', '=', 'event'),
     at: value.at,
     type: value.type,
     version: value.version,
@@ -52,7 +60,10 @@ const insertEvent = prepared<EventValues>((value) =>
 export function recordEvents(events: readonly NewEvent[]): Statement[] {
   if (events.length === 0) return [];
   const last = events.length - 1;
-  return [advanceCounter({ by: events.length }), ...events.map((event, index) => insertEvent(valuesOf(event, last - index)))];
+  return [
+    advanceCounter({ by: events.length }),
+    ...events.map((event, index) => insertEvent(valuesOf(event, last - index))),
+  ];
 }
 
 function valuesOf(event: NewEvent, back: number): EventValues {

@@ -3,8 +3,9 @@
 //   B1  What clients get comes from the log, never from memory that a restart would lose; the commit's head is only a wake-up.
 //   B2  Fan-out goes in slices, so that thousands of clients do not hold the process.
 //   B3  Nothing is read while nobody listens.
-import type { Clock, Timer } from '../../shared/clock.ts';
+
 import type { GapReason } from '../../shared/api/event.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Reader } from '../database/unit.ts';
 import { Channel } from './channel.ts';
@@ -12,7 +13,7 @@ import type { HistoryBounds, Resume } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
 import type { FrameSource, StreamScope, Wire } from './frame.ts';
 import { LogWindow } from './log-window.ts';
-import { StreamClient, type ClientHost, type EndReason, type Transport } from './stream-client.ts';
+import { type ClientHost, type EndReason, StreamClient, type Transport } from './stream-client.ts';
 
 export interface EventLog {
   warn(fields: object, message: string): void;
@@ -237,7 +238,8 @@ export class EventHub {
 
   #channel({ wire, scope, filter }: Subscription): Channel {
     const key = `${wire} ${scope} ${filter.canonical}`;
-    const channel = this.#channels.get(key) ?? new Channel({ key, wire, scope, filter }, this.#source, this.options.batchBytes);
+    const channel =
+      this.#channels.get(key) ?? new Channel({ key, wire, scope, filter }, this.#source, this.options.batchBytes);
     this.#channels.set(key, channel);
     channel.clients += 1;
     return channel;

@@ -4,7 +4,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Reader } from '../database/unit.ts';
 import { decideResume, formatEventId, type HistoryBounds } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
-import { envelopeJson, type EventRow, type FrameSource, type StreamScope } from './frame.ts';
+import { type EventRow, envelopeJson, type FrameSource, type StreamScope } from './frame.ts';
 import { readEvents } from './log-window.ts';
 
 export interface PageQuery {
@@ -20,7 +20,11 @@ const MAX_SCANNED = 5_000;
 const READ_ROWS = 500;
 
 /** Events after an id, oldest first. Throws `invalid_request` on a malformed id and `history_expired` where the history has a hole. */
-export async function readEventPage(reader: Reader, { source, bounds }: { source: FrameSource; bounds: HistoryBounds }, query: PageQuery): Promise<EventPage> {
+export async function readEventPage(
+  reader: Reader,
+  { source, bounds }: { source: FrameSource; bounds: HistoryBounds },
+  query: PageQuery,
+): Promise<EventPage> {
   const limit = Math.min(Math.max(1, query.limit), MAX_LIMIT);
   const start = startOf(query.after, bounds);
   const items: EventEnvelope[] = [];
@@ -33,7 +37,8 @@ export async function readEventPage(reader: Reader, { source, bounds }: { source
     for (const row of rows) {
       if (items.length === limit || row.seq > bounds.head) break;
       cursor = row.seq;
-      if (query.filter.matches(row.type, row.endpoint)) items.push(JSON.parse(envelopeJson(row, query.scope, source)) as EventEnvelope);
+      if (query.filter.matches(row.type, row.endpoint))
+        items.push(JSON.parse(envelopeJson(row, query.scope, source)) as EventEnvelope);
     }
   }
   const { epoch, oldest, head } = bounds;
@@ -54,9 +59,19 @@ function startOf(after: string | undefined, bounds: HistoryBounds): number {
 }
 
 /** Rows that were trimmed while the page was being read are not passed over in silence. */
-function refuseHole(first: EventRow | undefined, cursor: number, { start, bounds }: { start: number; bounds: HistoryBounds }): void {
+function refuseHole(
+  first: EventRow | undefined,
+  cursor: number,
+  { start, bounds }: { start: number; bounds: HistoryBounds },
+): void {
   if (first === undefined || first.seq === cursor + 1 || cursor === bounds.oldest - 1) return;
   throw new SvcError('history_expired', 'the history moved past this page while it was read', {
-    details: { reason: 'expired', missed: first.seq - start - 1, epoch: bounds.epoch, oldest: first.seq, head: bounds.head },
+    details: {
+      reason: 'expired',
+      missed: first.seq - start - 1,
+      epoch: bounds.epoch,
+      oldest: first.seq,
+      head: bounds.head,
+    },
   });
 }

@@ -4,8 +4,9 @@
 //   E2  `data` holds ids, digests, counts, codes and constant phrases; never a text or an account name of a person.
 //   E3  A field that changes its meaning takes a higher `version`; a field is never reused.
 //   E4  Types that plugins define have a dot, none of the host's prefixes, and no field that demo sees.
-import * as Type from 'typebox';
+
 import type { Static, TObject, TProperties } from 'typebox';
+import * as Type from 'typebox';
 import { SvcError } from '../../shared/svc-error.ts';
 
 export interface EventKind<P extends TProperties = TProperties> {
@@ -30,38 +31,81 @@ const fault = { code: text, reason: text };
 
 export const EVENT_TYPES = {
   // an item of the inbox; `item` is its id, `kind` is arrival, webhook, task, event or cron
-  'inbox.received': kind(1, { item: text, kind: text, delivery: text, lane: text, bytes: count, sha256: text }, ['item', 'kind', 'bytes']),
+  'inbox.received': kind(1, { item: text, kind: text, delivery: text, lane: text, bytes: count, sha256: text }, [
+    'item',
+    'kind',
+    'bytes',
+  ]),
   'inbox.duplicate_conflict': kind(1, { item: text, delivery: text, bytes: count, sha256: text }, ['item', 'bytes']),
-  'inbox.waiting': kind(1, { item: text, handler: orNull(text), attempts: count, delayMs: count, ...fault }, ['item', 'attempts', 'delayMs', 'code']),
-  'inbox.done': kind(1, { item: text, attempts: count, sends: count, durationMs: count }, ['item', 'attempts', 'sends', 'durationMs']),
+  'inbox.waiting': kind(1, { item: text, handler: orNull(text), attempts: count, delayMs: count, ...fault }, [
+    'item',
+    'attempts',
+    'delayMs',
+    'code',
+  ]),
+  'inbox.done': kind(1, { item: text, attempts: count, sends: count, durationMs: count }, [
+    'item',
+    'attempts',
+    'sends',
+    'durationMs',
+  ]),
   'inbox.dead': kind(1, { item: text, handler: orNull(text), attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'inbox.replayed': kind(1, { item: text }, ['item']),
   'inbox.dropped': kind(1, { item: text, reason: text }, ['item']),
 
   // a send; `kind` is post, edit, remove or react; `from` is the inbox item that decided it
-  'outbox.sent': kind(1, { item: text, kind: text, attempts: count, conversation: text, from: orNull(text), platformMessage: orNull(text) }, ['item', 'kind', 'attempts']),
-  'outbox.waiting': kind(1, { item: text, attempts: count, delayMs: count, ...fault }, ['item', 'attempts', 'delayMs', 'code']),
+  'outbox.sent': kind(
+    1,
+    { item: text, kind: text, attempts: count, conversation: text, from: orNull(text), platformMessage: orNull(text) },
+    ['item', 'kind', 'attempts'],
+  ),
+  'outbox.waiting': kind(1, { item: text, attempts: count, delayMs: count, ...fault }, [
+    'item',
+    'attempts',
+    'delayMs',
+    'code',
+  ]),
   'outbox.unknown': kind(1, { item: text, attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'outbox.dead': kind(1, { item: text, attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'outbox.replayed': kind(1, { item: text, answer: orNull(text) }, ['item']),
   'outbox.dropped': kind(1, { item: text, reason: text }, ['item']),
 
-  'endpoint.state_changed': kind(1, { from: text, to: text, failures: count, code: orNull(text), reason: orNull(text) }, ['from', 'to', 'failures', 'code']),
+  'endpoint.state_changed': kind(
+    1,
+    { from: text, to: text, failures: count, code: orNull(text), reason: orNull(text) },
+    ['from', 'to', 'failures', 'code'],
+  ),
   'endpoint.enabled': kind(1, {}, []),
   'endpoint.disabled': kind(1, {}, []),
 
-  'generation.committed': kind(1, { number: count, previous: orNull(count), configVersion: text, capabilities: count, endpoints: count }, ['number', 'previous', 'capabilities', 'endpoints']),
-  'generation.failed': kind(1, { number: orNull(count), serving: orNull(count), plugin: orNull(text), ...fault }, ['number', 'serving', 'code']),
+  'generation.committed': kind(
+    1,
+    { number: count, previous: orNull(count), configVersion: text, capabilities: count, endpoints: count },
+    ['number', 'previous', 'capabilities', 'endpoints'],
+  ),
+  'generation.failed': kind(1, { number: orNull(count), serving: orNull(count), plugin: orNull(text), ...fault }, [
+    'number',
+    'serving',
+    'code',
+  ]),
   'generation.retired': kind(1, { number: count, servedMs: count, cut: count }, ['number', 'servedMs', 'cut']),
 
   'ingress.paused': kind(1, { mode: text, reason: orNull(text), until: orNull(text) }, ['mode', 'until']),
   'ingress.resumed': kind(1, { parked: count, automatic: flag }, ['parked', 'automatic']),
 
-  'runtime.started': kind(1, { version: text, node: text, owner: text, mode: text, previousEnd: text, previousCode: orNull(Type.Integer()) }, ['version', 'owner', 'mode', 'previousEnd', 'previousCode']),
+  'runtime.started': kind(
+    1,
+    { version: text, node: text, owner: text, mode: text, previousEnd: text, previousCode: orNull(Type.Integer()) },
+    ['version', 'owner', 'mode', 'previousEnd', 'previousCode'],
+  ),
   'runtime.stopping': kind(1, { reason: text, exitCode: count }, ['reason', 'exitCode']),
   'runtime.restart_requested': kind(1, { reason: text, exitCode: count }, ['reason', 'exitCode']),
 
-  'plugin.failed': kind(1, { plugin: text, capability: orNull(text), during: text, ...fault }, ['plugin', 'during', 'code']),
+  'plugin.failed': kind(1, { plugin: text, capability: orNull(text), during: text, ...fault }, [
+    'plugin',
+    'during',
+    'code',
+  ]),
   'ready.changed': kind(1, { ready: flag, state: text, unmet: Type.Array(text) }, ['ready', 'state', 'unmet']),
 
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['task', 'at']),
@@ -87,7 +131,9 @@ export interface EventHead {
   readonly generation?: number | undefined;
 }
 
-export type HostEvent = { readonly [T in EventTypeName]: EventHead & { readonly type: T; readonly data: Readonly<EventData<T>> } }[EventTypeName];
+export type HostEvent = {
+  readonly [T in EventTypeName]: EventHead & { readonly type: T; readonly data: Readonly<EventData<T>> };
+}[EventTypeName];
 
 /** Name of a type that a plugin defined, after `pluginEventType` has checked it. */
 export type PluginEventType = string & { readonly '~brand': 'PluginEventType' };
@@ -98,8 +144,33 @@ export type NewEvent = HostEvent | PluginEvent;
 
 /** First words that belong to the host, now or later. `plugin.<slot>.<name>` is open to plugins. */
 const HOST_PREFIXES: ReadonlySet<string> = new Set([
-  'svc', 'inbox', 'outbox', 'endpoint', 'generation', 'ingress', 'runtime', 'plugin', 'ready', 'task', 'timer', 'job', 'schedule', 'workroom',
-  'agent', 'run', 'checkpoint', 'release', 'service', 'host', 'database', 'disk', 'history', 'config', 'token', 'console', 'alert',
+  'svc',
+  'inbox',
+  'outbox',
+  'endpoint',
+  'generation',
+  'ingress',
+  'runtime',
+  'plugin',
+  'ready',
+  'task',
+  'timer',
+  'job',
+  'schedule',
+  'workroom',
+  'agent',
+  'run',
+  'checkpoint',
+  'release',
+  'service',
+  'host',
+  'database',
+  'disk',
+  'history',
+  'config',
+  'token',
+  'console',
+  'alert',
 ]);
 const TYPE_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+$/;
 const MAX_TYPE_LENGTH = 128;
@@ -107,7 +178,8 @@ const MAX_TYPE_LENGTH = 128;
 /** Registers the name of a plugin's event type at assembly. Throws `definition_invalid` with the rule that it breaks. */
 export function pluginEventType(name: string): PluginEventType {
   const fault = faultOfTypeName(name);
-  if (fault !== undefined) throw new SvcError('definition_invalid', `event type "${name}" ${fault}`, { hint: 'name it like "polls.closed"' });
+  if (fault !== undefined)
+    throw new SvcError('definition_invalid', `event type "${name}" ${fault}`, { hint: 'name it like "polls.closed"' });
   return name as PluginEventType;
 }
 

@@ -27,10 +27,21 @@ export function compileFilter(types: string | undefined, endpoints: string | und
 }
 
 function entriesOf(name: string, text: string | undefined, pattern: RegExp): readonly string[] {
-  const entries = [...new Set((text ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''))].sort();
-  if (entries.length > MAX_ENTRIES) throw new SvcError('invalid_request', `${name} takes at most ${MAX_ENTRIES} entries`);
+  const entries = [
+    ...new Set(
+      (text ?? '')
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    ),
+  ].sort();
+  if (entries.length > MAX_ENTRIES)
+    throw new SvcError('invalid_request', `${name} takes at most ${MAX_ENTRIES} entries`);
   const wrong = entries.find((entry) => entry.length > MAX_ENTRY_LENGTH || !pattern.test(entry));
-  if (wrong !== undefined) throw new SvcError('invalid_request', `${name} has an entry that is not one`, { hint: 'for example types=endpoint.*,ready.changed' });
+  if (wrong !== undefined)
+    throw new SvcError('invalid_request', `${name} has an entry that is not one`, {
+      hint: 'for example types=endpoint.*,ready.changed',
+    });
   return entries;
 }
 
@@ -43,5 +54,6 @@ function testOfTypes(patterns: readonly string[]): (type: string) => boolean {
 /** An endpoint is named in full (`root/irc:irc~libera`) or by its short name (`irc~libera`). */
 function testOfEndpoints(wanted: readonly string[]): (endpoint: string | null) => boolean {
   const names = new Set(wanted);
-  return (endpoint) => endpoint !== null && (names.has(endpoint) || names.has(endpoint.slice(endpoint.indexOf(':') + 1)));
+  return (endpoint) =>
+    endpoint !== null && (names.has(endpoint) || names.has(endpoint.slice(endpoint.indexOf(':') + 1)));
 }

@@ -38,7 +38,11 @@ export function envelopeJson(row: EventRow, scope: StreamScope, { projectId, epo
 }
 
 /** The frame of a stored event: an SSE block inside one HTTP/1.1 chunk, or one WebSocket message. */
-export function eventFrame(row: EventRow, scope: StreamScope, wire: Wire, source: FrameSource): Buffer {
+export function eventFrame(
+  row: EventRow,
+  { scope, wire }: { readonly scope: StreamScope; readonly wire: Wire },
+  source: FrameSource,
+): Buffer {
   const envelope = envelopeJson(row, scope, source);
   const id = formatEventId(source.epoch, row.seq);
   if (wire === 'ws') return Buffer.from(`{"id":"${id}","event":"${row.type}","data":${envelope}}`);
@@ -47,7 +51,8 @@ export function eventFrame(row: EventRow, scope: StreamScope, wire: Wire, source
 
 export function controlFrame({ event, id, retryMs, data }: ControlFrame, wire: Wire): Buffer {
   const json = JSON.stringify(data);
-  if (wire === 'ws') return Buffer.from(`{${id === undefined ? '' : `"id":"${id}",`}"event":"${event}","data":${json}}`);
+  if (wire === 'ws')
+    return Buffer.from(`{${id === undefined ? '' : `"id":"${id}",`}"event":"${event}","data":${json}}`);
   const retry = retryMs === undefined ? '' : `retry: ${retryMs}\n`;
   return chunk(`${retry}${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${json}\n\n`);
 }
@@ -74,7 +79,9 @@ function chunk(text: string): Buffer {
 function shownData(data: string, fields: readonly string[]): string {
   if (fields.length === 0) return '{}';
   const values = JSON.parse(data) as Readonly<Record<string, unknown>>;
-  return JSON.stringify(Object.fromEntries(fields.filter((field) => Object.hasOwn(values, field)).map((field) => [field, values[field]])));
+  return JSON.stringify(
+    Object.fromEntries(fields.filter((field) => Object.hasOwn(values, field)).map((field) => [field, values[field]])),
+  );
 }
 
 /** Stored JSON has no line breaks; text that came from elsewhere is written anew. */

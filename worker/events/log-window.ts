@@ -3,9 +3,10 @@
 //   L1  Events come out in order and without a hole; where rows are missing the answer says so.
 //   L2  Memory is bounded by events and bytes, whatever the log holds and however many clients replay.
 //   L3  Clients that replay the same stretch share one read and one encoding.
-import type { Reader } from '../database/unit.ts';
+
 import { prepared, sql } from '../database/statement.ts';
-import { eventFrame, type EventRow, type FrameSource, type StreamScope, type Wire } from './frame.ts';
+import type { Reader } from '../database/unit.ts';
+import { type EventRow, eventFrame, type FrameSource, type StreamScope, type Wire } from './frame.ts';
 
 export interface LogWindowOptions {
   readonly ringEvents: number;
@@ -27,20 +28,32 @@ export class LoggedEvent {
     const key = `${scope} ${wire}`;
     const known = this.#frames.get(key);
     if (known !== undefined) return known;
-    const frame = eventFrame(this.row, scope, wire, source);
+    const frame = eventFrame(this.row, { scope, wire }, source);
     this.#frames.set(key, frame);
     return frame;
   }
 }
 
 const eventsBetween = prepared<{ after: number; through: number; limit: number }>(({ after, through, limit }) =>
-  sql.selectFrom('event_log').selectAll().where('seq', '>', after).where('seq', '<=', through).orderBy('seq').limit(limit),
+  sql
+    .selectFrom('event_log')
+    .selectAll()
+    .where('seq', '>', after)
+    .where('seq', '<=', through)
+    .orderBy('seq')
+    .limit(limit),
 );
 
 /** Rows of `event_log` after a seq, in order, at most `limit`. */
-export function readEvents(reader: Reader, { after, limit, through = Number.MAX_SAFE_INTEGER }: { after: number; limit: number; through?: number }): Promise<EventRow[]> {
+export function readEvents(
+  reader: Reader,
+  { after, limit, through = Number.MAX_SAFE_INTEGER }: { after: number; limit: number; through?: number },
+): Promise<EventRow[]> {
   const compiled = eventsBetween({ after, through, limit });
-  return reader.all<EventRow>({ compile: () => compiled, execute: () => Promise.reject(new Error('the reader runs it')) });
+  return reader.all<EventRow>({
+    compile: () => compiled,
+    execute: () => Promise.reject(new Error('the reader runs it')),
+  });
 }
 
 export class LogWindow {
@@ -108,7 +121,9 @@ export class LogWindow {
   #load(index: number): Promise<readonly LoggedEvent[]> {
     const size = this.#options.pageEvents;
     const [from, to] = [index * size, (index + 1) * size];
-    const page = readEvents(this.#reader, { after: from, through: to, limit: size }).then((rows) => rows.map((row) => new LoggedEvent(row)));
+    const page = readEvents(this.#reader, { after: from, through: to, limit: size }).then((rows) =>
+      rows.map((row) => new LoggedEvent(row)),
+    );
     if (to <= this.#end) this.#keep(index, page);
     return page;
   }
@@ -125,7 +140,10 @@ export class LogWindow {
     this.#ring.set(row.seq, new LoggedEvent(row));
     this.#end = row.seq;
     this.#ringBytes += row.bytes;
-    while (this.#ring.size > this.#options.ringEvents || (this.#ringBytes > this.#options.ringBytes && this.#ring.size > 1)) {
+    while (
+      this.#ring.size > this.#options.ringEvents ||
+      (this.#ringBytes > this.#options.ringBytes && this.#ring.size > 1)
+    ) {
       this.#ringBytes -= this.#ring.get(this.#first)?.row.bytes ?? 0;
       this.#ring.delete(this.#first);
       this.#first += 1;

@@ -43,13 +43,20 @@ export function trimEvents(through: number): Statement[] {
   return [
     statement(sql.deleteFrom('event_log').where('seq', '<=', through)),
     statement(
-      sql.updateTable('counters').set({ value: through + 1 }).where('name', '=', 'event_oldest').where('value', '<=', through),
+      sql
+        .updateTable('counters')
+        .set({ value: through + 1 })
+        .where('name', '=', 'event_oldest')
+        .where('value', '<=', through),
     ),
   ];
 }
 
 /** Needs `oldest` as the counter `event_oldest` says at start. */
-export function createEventRetention(deps: RetentionDeps, options: { readonly oldest: number; readonly everyMs?: number }): EventRetention {
+export function createEventRetention(
+  deps: RetentionDeps,
+  options: { readonly oldest: number; readonly everyMs?: number },
+): EventRetention {
   let oldest = options.oldest;
   let timer: Timer | undefined;
   let stopped = false;
@@ -67,7 +74,10 @@ export function createEventRetention(deps: RetentionDeps, options: { readonly ol
     return true;
   }
   async function trimAll(): Promise<void> {
-    while (!stopped && (await trimOnce())) await new Promise((resolve) => setImmediate(resolve));
+    for (;;) {
+      if (stopped || !(await trimOnce())) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
   const trim = (): Promise<void> => {
     running ??= trimAll().finally(() => (running = undefined));
@@ -99,7 +109,10 @@ interface SizedRow {
 }
 
 /** The seq up to which the oldest rows have to go; undefined when none has to. */
-export function cutOf(rows: readonly SizedRow[], now: { readonly limits: RetentionLimits; readonly head: number; readonly now: number; readonly bytes: number }): number | undefined {
+export function cutOf(
+  rows: readonly SizedRow[],
+  now: { readonly limits: RetentionLimits; readonly head: number; readonly now: number; readonly bytes: number },
+): number | undefined {
   const { maxEvents, maxBytes, maxAgeHours } = now.limits;
   const lastTooMany = now.head - maxEvents;
   const tooOldBefore = now.now - maxAgeHours * HOUR_MS;
@@ -132,7 +145,7 @@ class LogSize {
       .where('seq', '>', this.#summedTo)
       .where('seq', '<=', head);
     const row = await this.#reader.first<{ bytes: number | null }>(query);
-    this.#bytes += Number(row?.bytes ?? 0);
+    this.#bytes += row?.bytes ?? 0;
     this.#summedTo = head;
     return this.#bytes;
   }

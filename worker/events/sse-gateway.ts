@@ -2,7 +2,7 @@
 //
 // Frames are HTTP/1.1 chunks already and go straight to the socket, many in one write. Where the response chunks by itself
 // (HTTP/2, HTTP/1.0, a wrapped response) `res.write` takes their contents.
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { StreamRequest } from '../http/host-port.ts';
@@ -20,7 +20,11 @@ const HEADERS = {
 } as const;
 
 /** Streams until either side ends. Throws before the first byte: `invalid_request`, `draining`, and with `gap: fail` `history_expired`. */
-export function streamEvents(hub: EventHub, { request, response }: { request: IncomingMessage; response: ServerResponse }, options: StreamRequest): Promise<void> {
+export function streamEvents(
+  hub: EventHub,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  options: StreamRequest,
+): Promise<void> {
   const filter = compileFilter(options.types, options.endpoints);
   const resume = resumeOrThrow(hub, options);
   response.writeHead(200, HEADERS);
@@ -33,7 +37,14 @@ export function streamEvents(hub: EventHub, { request, response }: { request: In
   request.socket.setNoDelay(true);
   return new Promise((resolve) => {
     const { transport, source } = transportOf(response);
-    const client = hub.subscribe({ wire: 'sse', scope: options.caller.scope, actor: options.caller.actor, filter, resume, transport });
+    const client = hub.subscribe({
+      wire: 'sse',
+      scope: options.caller.scope,
+      actor: options.caller.actor,
+      filter,
+      resume,
+      transport,
+    });
     const onDrain = (): void => client.drained();
     source.on('drain', onDrain);
     response.on('close', () => {
@@ -48,7 +59,8 @@ export function streamEvents(hub: EventHub, { request, response }: { request: In
 
 /** Where the stream begins. Throws `draining`, and with `gap: fail` `history_expired` instead of a gap. */
 export function resumeOrThrow(hub: EventHub, { lastEventId, gap }: Pick<StreamRequest, 'lastEventId' | 'gap'>): Resume {
-  if (hub.draining) throw new SvcError('draining', 'the event stream is closing for a restart', { hint: 'connect again in a second' });
+  if (hub.draining)
+    throw new SvcError('draining', 'the event stream is closing for a restart', { hint: 'connect again in a second' });
   const bounds = hub.bounds();
   const resume = decideResume(lastEventId, bounds, gap === 'head' ? 'head' : 'oldest');
   if (resume.kind === 'gap' && gap === 'fail') {

@@ -4,11 +4,12 @@
 //   S2  Not more than `highWaterBytes` and one batch wait in its socket. Then the cursor lags until the socket drains;
 //       without a drain for `stallMs` the client is cut and resumes by its last id.
 //   S3  When history moves past a lagging cursor the client gets an in-band gap, never a hole.
-import type { Clock, Timer } from '../../shared/clock.ts';
+
 import type { GapNotice, Hello } from '../../shared/api/event.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
 import type { Batch, Channel } from './channel.ts';
-import { formatEventId, trimmedGap, type Gap, type HistoryBounds, type Resume } from './cursor.ts';
-import { controlFrame, heartbeatFrame, type ControlFrame } from './frame.ts';
+import { formatEventId, type Gap, type HistoryBounds, type Resume, trimmedGap } from './cursor.ts';
+import { type ControlFrame, controlFrame, heartbeatFrame } from './frame.ts';
 import type { LogWindow } from './log-window.ts';
 
 export type EndReason = 'drain' | 'revoked' | 'slow' | 'failed' | 'replaced';
@@ -59,7 +60,16 @@ export class StreamClient {
   #again = false;
   #stall: Timer | undefined;
 
-  constructor(host: ClientHost, place: { readonly channel: Channel; readonly transport: Transport; readonly actor: string; readonly resume: Resume }, options: ClientOptions) {
+  constructor(
+    host: ClientHost,
+    place: {
+      readonly channel: Channel;
+      readonly transport: Transport;
+      readonly actor: string;
+      readonly resume: Resume;
+    },
+    options: ClientOptions,
+  ) {
     this.#host = host;
     this.channel = place.channel;
     this.#transport = place.transport;
@@ -96,8 +106,10 @@ export class StreamClient {
       if (this.#cursor >= this.#host.window.end && this.#cursor >= this.#replayTo) return;
       if (turn === BATCHES_PER_TURN) return this.#pumpLater();
       const reach = this.#host.window.reach(this.#cursor);
-      if (reach === undefined) void this.#readPage(); // settles by itself: failures end the client
-      else if (reach === this.#cursor) return; // the window has not read so far yet: its next step pumps again
+      if (reach === undefined)
+        void this.#readPage(); // settles by itself: failures end the client
+      else if (reach === this.#cursor)
+        return; // the window has not read so far yet: its next step pumps again
       else this.#write(this.channel.batch(this.#cursor, reach, () => this.#host.window.recent(this.#cursor)));
     }
   }

@@ -6,7 +6,7 @@
 //   W3  Closed with 1012 on a drain, 1008 when its token is gone, 1013 when it does not read.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocket, WebSocketServer, type RawData } from 'ws';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { WebSocketCall } from '../../shared/api/event.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
@@ -21,12 +21,21 @@ const MAX_MESSAGE_BYTES = 256 * 1024;
 const MAX_FRAGMENTS = 64;
 const CALLS_PER_WINDOW = 100;
 const CALL_WINDOW_MS = 10_000;
-const CLOSE_CODES: Readonly<Record<EndReason, number>> = { drain: 1012, revoked: 1008, slow: 1013, failed: 1011, replaced: 1000 };
+const CLOSE_CODES: Readonly<Record<EndReason, number>> = {
+  drain: 1012,
+  revoked: 1008,
+  slow: 1013,
+  failed: 1011,
+  replaced: 1000,
+};
 /** How long a close frame waits for its answer. */
 const FORCED_CLOSE = { closeTimeout: 2_000 } as const;
 
+/** An authenticated request to upgrade, as node:http gives it. */
+type Handshake = [request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller];
+
 export interface WebSocketGateway {
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
+  upgrade(...handshake: Handshake): void;
   /** Resolves when every connection is closed, by force where the other side does not answer. */
   drain(): Promise<void>;
 }
@@ -50,7 +59,7 @@ export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: 
   });
   const open = new Set<Connection>();
   return {
-    upgrade(request, socket, head, caller) {
+    upgrade(...[request, socket, head, caller]) {
       const start = parametersOf(request.url ?? '/');
       compileFilter(start.types, start.endpoints); // a wrong filter is refused before the handshake
       resumeOrThrow(hub, start);
@@ -108,7 +117,14 @@ class Connection {
     const filter = compileFilter(start.types, start.endpoints);
     const resume = resumeOrThrow(hub, start);
     if (this.#client !== undefined) hub.leave(this.#client);
-    this.#client = hub.subscribe({ wire: 'ws', scope: caller.scope, actor: caller.actor, filter, resume, transport: this.#transport() });
+    this.#client = hub.subscribe({
+      wire: 'ws',
+      scope: caller.scope,
+      actor: caller.actor,
+      filter,
+      resume,
+      transport: this.#transport(),
+    });
   }
 
   #transport(): Transport {
@@ -131,14 +147,31 @@ class Connection {
   #onMessage(data: RawData, isBinary: boolean): void {
     if (!this.#withinRate()) return;
     if (isBinary) return this.#webSocket.close(1003, 'text messages only');
-    const call = parseCall(data.toString());
-    if (call === undefined) return this.#answer({ kind: 'error', code: 'invalid_request', message: 'expected {"kind":"resume"} or {"kind":"ping"}' });
-    if (call.kind === 'ping') return this.#answer({ kind: 'pong', call: call.call, time: new Date(this.#deps.clock.now()).toISOString() });
+    const call = parseCall(textOf(data));
+    if (call === undefined)
+      return this.#answer({
+        kind: 'error',
+        code: 'invalid_request',
+        message: 'expected {"kind":"resume"} or {"kind":"ping"}',
+      });
+    if (call.kind === 'ping')
+      return this.#answer({ kind: 'pong', call: call.call, time: new Date(this.#deps.clock.now()).toISOString() });
     try {
-      this.subscribe({ lastEventId: call.lastEventId, types: call.types, endpoints: call.endpoints, gap: call.gap ?? 'oldest' });
+      this.subscribe({
+        lastEventId: call.lastEventId,
+        types: call.types,
+        endpoints: call.endpoints,
+        gap: call.gap ?? 'oldest',
+      });
     } catch (error) {
       const { code, message, details } = coerceError(error);
-      this.#answer({ kind: 'error', call: call.call, code, message: error instanceof SvcError ? message : 'the call failed', details });
+      this.#answer({
+        kind: 'error',
+        call: call.call,
+        code,
+        message: error instanceof SvcError ? message : 'the call failed',
+        details,
+      });
     }
   }
 
@@ -186,6 +219,7 @@ function parametersOf(target: string): Subscribe {
   };
 }
 
+const GAP_WORDS: ReadonlySet<unknown> = new Set(['oldest', 'head', 'fail']);
 const TEXT_FIELDS = ['call', 'lastEventId', 'types', 'endpoints'] as const;
 
 /** A call in the text of a message; undefined when it is none. */
@@ -194,8 +228,14 @@ function parseCall(text: string): WebSocketCall | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
   if (TEXT_FIELDS.some((name) => fields[name] !== undefined && typeof fields[name] !== 'string')) return undefined;
-  if (fields['gap'] !== undefined && !['oldest', 'head', 'fail'].includes(String(fields['gap']))) return undefined;
+  if (fields['gap'] !== undefined && !GAP_WORDS.has(fields['gap'])) return undefined;
   return fields['kind'] === 'resume' || fields['kind'] === 'ping' ? (fields as unknown as WebSocketCall) : undefined;
+}
+
+/** One message as ws gives it: one buffer, or several. */
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
 }
 
 function parseJson(text: string): unknown {

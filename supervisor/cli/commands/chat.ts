@@ -13,7 +13,10 @@ export const command: Command = {
   summary: 'Chats with the bot in this terminal, through the sandbox',
   options: [
     { flags: '--as <name>', description: 'Who is chatting (default: your user name)' },
-    { flags: '--room <room>', description: 'A room instead of the private conversation; speak to the bot as "svc: …" there' },
+    {
+      flags: '--room <room>',
+      description: 'A room instead of the private conversation; speak to the bot as "svc: …" there',
+    },
     { flags: '--wait <ms>', description: 'How long a line from a pipe waits for its answers', default: WAIT_MS },
   ],
   examples: ['svc chat', 'svc chat --as alice --room lobby', "echo '/ping' | svc chat"],
@@ -33,7 +36,11 @@ export interface ChatOptions {
 }
 
 /** 0 when every line was answered (or a person ended the chat), 1 when one was not in time. */
-export async function chat(context: CommandContext, input: NodeJS.ReadableStream, { person, room, waitMs }: ChatOptions): Promise<ExitCode> {
+export async function chat(
+  context: CommandContext,
+  input: NodeJS.ReadableStream,
+  { person, room, waitMs }: ChatOptions,
+): Promise<ExitCode> {
   const session = new ChatSession(context, { person, room }, sinkOf(context));
   await session.start();
   try {
@@ -45,21 +52,32 @@ export async function chat(context: CommandContext, input: NodeJS.ReadableStream
 }
 
 /** A person types: answers come when they come. */
-async function talk({ print, signal }: CommandContext, session: ChatSession, input: NodeJS.ReadableStream): Promise<ExitCode> {
+async function talk(
+  { print, signal }: CommandContext,
+  session: ChatSession,
+  input: NodeJS.ReadableStream,
+): Promise<ExitCode> {
   print.note('You are talking to the bot. /help shows what it can do; :1 presses a button; Ctrl-D ends.');
   const lines = createInterface({ input, output: process.stderr, prompt: '> ', terminal: true });
   signal.addEventListener('abort', () => lines.close(), { once: true });
   lines.on('SIGINT', () => lines.close());
   lines.prompt();
   for await (const line of lines) {
-    if (line.trim() !== '') await session.say(line, WAIT_MS).catch((error: unknown) => print.note(error instanceof Error ? error.message : String(error)));
+    if (line.trim() !== '')
+      await session
+        .say(line, WAIT_MS)
+        .catch((error: unknown) => print.note(error instanceof Error ? error.message : String(error)));
     lines.prompt();
   }
   return EXIT.ok;
 }
 
 /** Lines of a pipe: each is answered before the next one is said. */
-async function feed({ print, signal }: CommandContext, session: ChatSession, { input, waitMs }: { input: NodeJS.ReadableStream; waitMs: number }): Promise<ExitCode> {
+async function feed(
+  { print, signal }: CommandContext,
+  session: ChatSession,
+  { input, waitMs }: { input: NodeJS.ReadableStream; waitMs: number },
+): Promise<ExitCode> {
   let unanswered = 0;
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (signal.aborted) break;
@@ -84,5 +102,9 @@ function linesOf({ text, changed, removed, buttons, reactions }: ChatLine, from:
   const mark = removed ? ' (removed)' : changed ? ' (changed)' : '';
   const body = `${from}${mark}: ${printable(text)}`;
   const presses = buttons.map(({ label }, index) => `[:${index + 1} ${printable(label)}]`).join(' ');
-  return [body, ...(presses === '' ? [] : [`  ${presses}`]), ...(reactions.length === 0 ? [] : [`  ${printable(reactions.join(' '))}`])];
+  return [
+    body,
+    ...(presses === '' ? [] : [`  ${presses}`]),
+    ...(reactions.length === 0 ? [] : [`  ${printable(reactions.join(' '))}`]),
+  ];
 }

@@ -19,8 +19,17 @@ const list: Command = {
     else if (endpoints.length === 0) print.text('no endpoints: plugins.<slot> of svc.config.yml makes them');
     else {
       const { color } = print;
-      const paint = (state: string): string => (state === 'online' ? color.good(state) : state === 'failed' ? color.bad(state) : color.warn(state));
-      print.table(['endpoint', 'state', 'since', 'error'], endpoints.map((endpoint) => [shown(endpoint['id']), paint(shown(endpoint['state'])), shown(endpoint['since']), shown(endpoint['lastError'])]));
+      const paint = (state: string): string =>
+        state === 'online' ? color.good(state) : state === 'failed' ? color.bad(state) : color.warn(state);
+      print.table(
+        ['endpoint', 'state', 'since', 'error'],
+        endpoints.map((endpoint) => [
+          shown(endpoint['id']),
+          paint(shown(endpoint['state'])),
+          shown(endpoint['since']),
+          shown(endpoint['lastError']),
+        ]),
+      );
     }
     return EXIT.ok;
   },
@@ -36,7 +45,9 @@ const show: Command = {
     const { body } = await (await host()).request('GET', pathOf(textArgument(id, '<id>')));
     const endpoint = body as Endpoint;
     if (json) print.json(endpoint);
-    else for (const [name, value] of Object.entries(endpoint)) print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
+    else
+      for (const [name, value] of Object.entries(endpoint))
+        print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
     return endpoint['state'] === 'online' ? EXIT.ok : EXIT.failed;
   },
 };
@@ -49,7 +60,10 @@ const action = (verb: 'enable' | 'disable' | 'reconnect', summary: string): Comm
   examples: [`svc endpoints ${verb} irc~libera`],
   async run({ host, print, json }, [id]) {
     const name = textArgument(id, '<id>');
-    const { body } = await (await host()).request('POST', `${pathOf(name)}/${verb}`, { body: {}, idempotencyKey: randomUUID() });
+    const { body } = await (await host()).request('POST', `${pathOf(name)}/${verb}`, {
+      body: {},
+      idempotencyKey: randomUUID(),
+    });
     if (json) print.json(body);
     else print.text(`${shown((body as Endpoint)['id'] ?? name)} is ${shown((body as Endpoint)['state'])}`);
     return EXIT.ok;
@@ -65,4 +79,8 @@ export const commands: Command[] = [
 ];
 
 /** An id holds slashes as they are: `/api/endpoints/root/irc:irc~libera`. */
-const pathOf = (id: string): string => `/api/endpoints/${id.split('/').map((part) => encodeURIComponent(part).replaceAll('%3A', ':')).join('/')}`;
+const pathOf = (id: string): string =>
+  `/api/endpoints/${id
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll('%3A', ':'))
+    .join('/')}`;

@@ -16,13 +16,21 @@ export const command: Command = {
     { flags: '--after <id>', description: 'Begin after this id; "oldest": with the oldest event there is' },
     { flags: '--no-follow', description: 'End when what is stored has been printed' },
   ],
-  examples: ['svc events tail', 'svc events tail --types endpoint.*,ready.changed', 'svc events tail --after oldest --no-follow --json'],
+  examples: [
+    'svc events tail',
+    'svc events tail --types endpoint.*,ready.changed',
+    'svc events tail --after oldest --no-follow --json',
+  ],
   async run(context, _args, options) {
     const after = textOption(options, 'after');
     const follow = options['follow'] !== false;
     await followEvents(
       context,
-      { types: textOption(options, 'types'), endpoints: textOption(options, 'endpoints'), after: after === 'oldest' ? await oldestId(context) : after },
+      {
+        types: textOption(options, 'types'),
+        endpoints: textOption(options, 'endpoints'),
+        after: after === 'oldest' ? await oldestId(context) : after,
+      },
       {
         message: (message) => {
           show(message, context);
@@ -39,7 +47,8 @@ export const command: Command = {
 async function oldestId({ host }: Pick<CommandContext, 'host'>): Promise<string> {
   const { body } = await (await host()).request('GET', '/api/events?format=json&limit=1');
   const page = body as { readonly epoch?: unknown; readonly oldest?: unknown };
-  if (typeof page.epoch !== 'string' || typeof page.oldest !== 'number') throw new SvcError('internal', 'the host gave no page of events');
+  if (typeof page.epoch !== 'string' || typeof page.oldest !== 'number')
+    throw new SvcError('internal', 'the host gave no page of events');
   return `${page.epoch}.${page.oldest - 1}`;
 }
 
@@ -66,7 +75,9 @@ function gapLine(id: string | undefined, { reason, missed }: StreamMessage['data
 
 function eventLine(envelope: StreamMessage['data'], { color }: Printer): string {
   const { time, id, type, endpoint, actor } = envelope;
-  const fields = Object.entries((envelope['data'] ?? {}) as Readonly<Record<string, unknown>>).map(([name, value]) => `${name}=${shown(value)}`);
+  const fields = Object.entries((envelope['data'] ?? {}) as Readonly<Record<string, unknown>>).map(
+    ([name, value]) => `${name}=${shown(value)}`,
+  );
   const where = endpoint === undefined ? '' : ` ${shown(endpoint)}`;
   const who = actor === undefined ? '' : ` by ${shown(actor)}`;
   return `${color.dim(`${shown(time)} ${shown(id)}`)} ${color.bold(shown(type))}${where}${who} ${fields.join(' ')}`.trimEnd();

@@ -2,4 +2,8 @@
 import type { Command } from '../command.ts';
 import { itemCommands } from '../item-commands.ts';
 
-export const commands: Command[] = itemCommands({ noun: 'inbox', states: ['received', 'handling', 'waiting', 'done', 'dead'], since: 'receivedAt' });
+export const commands: Command[] = itemCommands({
+  noun: 'inbox',
+  states: ['received', 'handling', 'waiting', 'done', 'dead'],
+  since: 'receivedAt',
+});

@@ -31,7 +31,8 @@ const pause: Command = {
     const mode = wordOption(options, 'mode', ['park', 'reject']) ?? 'park';
     const reason = textOption(options, 'reason');
     const duration = textOption(options, 'for');
-    const until = duration === undefined ? undefined : new Date(Date.now() + parseDuration('--for', duration)).toISOString();
+    const until =
+      duration === undefined ? undefined : new Date(Date.now() + parseDuration('--for', duration)).toISOString();
     report(context, await put(context, { state: 'paused', mode, reason, until }));
     return EXIT.ok;
   },
@@ -73,6 +74,7 @@ function report({ print, json }: CommandContext, ingress: Ingress): void {
   if (ingress.state === 'open') return print.text('ingress is open');
   print.text(`ingress is paused (${ingress.mode})`);
   for (const name of ['reason', 'until', 'since', 'by'] as const) {
-    if (ingress[name] !== null && ingress[name] !== undefined) print.text(`${print.color.dim(`${name}:`)} ${shown(ingress[name])}`);
+    if (ingress[name] !== null && ingress[name] !== undefined)
+      print.text(`${print.color.dim(`${name}:`)} ${shown(ingress[name])}`);
   }
 }

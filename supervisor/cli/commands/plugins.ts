@@ -16,8 +16,13 @@ export const command: Command = {
     if (json) print.json(body);
     else if (plugins.length === 0) print.text('no plugins: plugins.<slot> of svc.config.yml names them');
     else {
-      const head = [...new Set(plugins.flatMap((plugin) => Object.keys(plugin).filter((name) => isShort(plugin[name]))))];
-      print.table(head, plugins.map((plugin) => head.map((name) => shown(plugin[name]))));
+      const head = [
+        ...new Set(plugins.flatMap((plugin) => Object.keys(plugin).filter((name) => isShort(plugin[name])))),
+      ];
+      print.table(
+        head,
+        plugins.map((plugin) => head.map((name) => shown(plugin[name]))),
+      );
     }
     return EXIT.ok;
   },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { chat } from '../../../supervisor/cli/commands/chat.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
-import { capturedContext, type CapturedContext } from '../../support/cli-context.ts';
-import { eventLog, serveEvents, type EventLogFixture } from '../../support/event-log.ts';
+import { type CapturedContext, capturedContext } from '../../support/cli-context.ts';
+import { type EventLogFixture, eventLog, serveEvents } from '../../support/event-log.ts';
 
 interface Said {
   readonly person: string;
@@ -14,21 +15,37 @@ interface Said {
 }
 
 /** A sandbox behind the chat routes that answers each line as `answer` says, over a real event stream. */
-async function sandbox(t: TestContext, answer: (said: Said) => readonly string[] | 'silent' | 'dead'): Promise<{ context: CapturedContext; said: Said[] }> {
+async function sandbox(
+  t: TestContext,
+  answer: (said: Said) => readonly string[] | 'silent' | 'dead',
+): Promise<{ context: CapturedContext; said: Said[] }> {
   const log = eventLog(t);
   const { server, url } = await serveEvents(t, log);
   const said: Said[] = [];
   const messages: object[] = [];
-  const say = (from: string, text: string, buttons: object[] = []): void => void messages.push({ n: messages.length + 1, id: `m${messages.length}`, from, text, at: '', buttons, removed: false, reactions: [] });
+  const say = (from: string, text: string, buttons: object[] = []): void =>
+    void messages.push({
+      n: messages.length + 1,
+      id: `m${messages.length}`,
+      from,
+      text,
+      at: '',
+      buttons,
+      removed: false,
+      reactions: [],
+    });
   say('svc', 'said before');
   const listener = server.listeners('request')[0] as (...args: unknown[]) => void;
   server.removeAllListeners('request');
-  server.on('request', async (request, response) => {
-    const target = new URL(request.url ?? '/', 'http://x');
-    if (!target.pathname.startsWith('/api/chat/')) return listener(request, response);
+  const answerChat = async (request: IncomingMessage, response: ServerResponse, target: URL): Promise<unknown> => {
     if (request.method === 'GET') {
       const after = Number(target.searchParams.get('after'));
-      return response.end(JSON.stringify({ messages: messages.filter((message) => (message as { n: number }).n > after), cursor: messages.length }));
+      return response.end(
+        JSON.stringify({
+          messages: messages.filter((message) => (message as { n: number }).n > after),
+          cursor: messages.length,
+        }),
+      );
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -38,18 +55,39 @@ async function sandbox(t: TestContext, answer: (said: Said) => readonly string[]
     say(line.person, line.text ?? 'pressed');
     void handle(log, id, { answers: answer(line), say });
     return response.end(JSON.stringify({ id, duplicate: false }));
+  };
+  server.on('request', (request, response) => {
+    const target = new URL(request.url ?? '/', 'http://x');
+    if (target.pathname.startsWith('/api/chat/')) void answerChat(request, response, target);
+    else listener(request, response);
   });
   return { context: capturedContext(url), said };
 }
 
-async function handle(log: EventLogFixture, item: string, { answers, say }: { answers: readonly string[] | 'silent' | 'dead'; say(from: string, text: string, buttons?: object[]): void }): Promise<void> {
+async function handle(
+  log: EventLogFixture,
+  item: string,
+  {
+    answers,
+    say,
+  }: { answers: readonly string[] | 'silent' | 'dead'; say: (from: string, text: string, buttons?: object[]) => void },
+): Promise<void> {
   const head = { at: 1, runtimeId: 'r' };
   if (answers === 'silent') return;
-  if (answers === 'dead') return log.record([{ ...head, type: 'inbox.dead', data: { item, handler: null, attempts: 5, code: 'handler_failed', reason: 'x' } }]);
-  await log.record([{ ...head, type: 'inbox.done', data: { item, attempts: 1, sends: answers.length, durationMs: 1 } }]);
+  if (answers === 'dead')
+    return log.record([
+      { ...head, type: 'inbox.dead', data: { item, handler: null, attempts: 5, code: 'handler_failed', reason: 'x' } },
+    ]);
+  await log.record([
+    { ...head, type: 'inbox.done', data: { item, attempts: 1, sends: answers.length, durationMs: 1 } },
+  ]);
   for (const text of answers) {
     say('svc', text, text.startsWith('choose') ? [{ label: 'Yes', token: 'tok-1' }] : []);
-    const event: NewEvent = { ...head, type: 'outbox.sent', data: { item: 's', kind: 'post', attempts: 1, conversation: 'dm', from: item, platformMessage: null } };
+    const event: NewEvent = {
+      ...head,
+      type: 'outbox.sent',
+      data: { item: 's', kind: 'post', attempts: 1, conversation: 'dm', from: item, platformMessage: null },
+    };
     await log.record([event]);
   }
 }
@@ -58,11 +96,21 @@ describe('svc chat', () => {
   it('sends each line of a pipe and prints its answers in order', async (t) => {
     const { context, said } = await sandbox(t, ({ text }) => [`echo ${text}`, 'and more']);
 
-    const code = await chat(context, Readable.from(['one\n\ntwo\n']), { person: 'alice', room: undefined, waitMs: 5_000 });
+    const code = await chat(context, Readable.from(['one\n\ntwo\n']), {
+      person: 'alice',
+      room: undefined,
+      waitMs: 5_000,
+    });
 
     assert.equal(code, 0);
     assert.deepEqual(context.out, ['svc: echo one', 'svc: and more', 'svc: echo two', 'svc: and more']);
-    assert.deepEqual(said.map(({ person, text }) => [person, text]), [['alice', 'one'], ['alice', 'two']]);
+    assert.deepEqual(
+      said.map(({ person, text }) => [person, text]),
+      [
+        ['alice', 'one'],
+        ['alice', 'two'],
+      ],
+    );
   });
 
   it('shows buttons and presses them', async (t) => {

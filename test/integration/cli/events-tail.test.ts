@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { command } from '../../../supervisor/cli/commands/events-tail.ts';
-import { capturedContext, type CapturedContext } from '../../support/cli-context.ts';
+import { type CapturedContext, capturedContext } from '../../support/cli-context.ts';
 import { EPOCH, eventLog, serveEvents } from '../../support/event-log.ts';
 import { until } from '../../support/until.ts';
 
-const ids = (context: CapturedContext): string[] => context.documents.map((document) => String((document as { id: unknown }).id));
+const ids = (context: CapturedContext): string[] =>
+  context.documents.map((document) => String((document as { id: unknown }).id));
 
 describe('svc events tail', () => {
   it('prints what is stored after an id and ends with --no-follow', async (t) => {
@@ -20,7 +21,10 @@ describe('svc events tail', () => {
 
     assert.equal(code, 0);
     assert.equal(context.out.length, 1);
-    assert.match(context.out[0] ?? '', /^\S+ abcdefgh01234567\.3 inbox\.done root\/irc:irc item=item-3 attempts=1 sends=3 durationMs=0$/);
+    assert.match(
+      context.out[0] ?? '',
+      /^\S+ abcdefgh01234567\.3 inbox\.done root\/irc:irc item=item-3 attempts=1 sends=3 durationMs=0$/,
+    );
   });
 
   it('goes on over a restart of the host without a hole, and shows a gap as a line', async (t) => {
@@ -37,22 +41,35 @@ describe('svc events tail', () => {
     url = (await serveEvents(t, log, { drainRetryMs: [20, 30] })).url;
     await until(() => context.documents.length === 5, { what: 'the events of the time between' });
     const last = await serveEvents(t, log, { epoch: 'zzzzzzzz01234567' });
-    assert.deepEqual(ids(context), [1, 2, 3, 4, 5].map((seq) => `${EPOCH}.${seq}`));
+    assert.deepEqual(
+      ids(context),
+      [1, 2, 3, 4, 5].map((seq) => `${EPOCH}.${seq}`),
+    );
 
     const other = capturedContext(last.url);
     await command.run(other, [], { after: `${EPOCH}.5`, follow: false });
-    assert.match(other.out[0] ?? '', /^-- gap: epoch_changed; events may be missing; goes on after zzzzzzzz01234567\.0$/);
+    assert.match(
+      other.out[0] ?? '',
+      /^-- gap: epoch_changed; events may be missing; goes on after zzzzzzzz01234567\.0$/,
+    );
     assert.equal(other.out.length, 6);
     context.abort();
     assert.equal(await done, 0);
   });
 
   it('says at once when nothing runs, and when the host refuses', async (t) => {
-    const server = createServer((_request, response) => response.writeHead(401, { 'content-type': 'application/problem+json' }).end('{"code":"invalid_token","title":"The token is not valid"}'));
+    const server = createServer((_request, response) =>
+      response
+        .writeHead(401, { 'content-type': 'application/problem+json' })
+        .end('{"code":"invalid_token","title":"The token is not valid"}'),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     t.after(() => server.close());
 
     await assert.rejects(command.run(capturedContext('http://127.0.0.1:9'), [], {}), { code: 'not_running' });
-    await assert.rejects(command.run(capturedContext(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), [], {}), { code: 'invalid_token' });
+    await assert.rejects(
+      command.run(capturedContext(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), [], {}),
+      { code: 'invalid_token' },
+    );
   });
 });

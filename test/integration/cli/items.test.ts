@@ -14,7 +14,15 @@ function pick(commands: readonly Command[], verb: string): Command {
   assert.ok(found !== undefined);
   return found;
 }
-const ITEM = { id: 'a1', state: 'dead', kind: 'arrival', endpoint: 'root/irc:irc', attempts: 5, receivedAt: new Date(Date.now() - 90_000).toISOString(), lastError: 'bad\u001b[31m' };
+const ITEM = {
+  id: 'a1',
+  state: 'dead',
+  kind: 'arrival',
+  endpoint: 'root/irc:irc',
+  attempts: 5,
+  receivedAt: new Date(Date.now() - 90_000).toISOString(),
+  lastError: 'bad\u001b[31m',
+};
 
 describe('svc inbox and outbox', () => {
   it('lists a page with its filters, control characters shown', async (t) => {
@@ -52,7 +60,10 @@ describe('svc inbox and outbox', () => {
   });
 
   it('drops with a reason only, and says when there is no such item', async (t) => {
-    const host = await cannedHost(t, { 'GET /api/inbox/a1': { json: ITEM }, 'POST /api/inbox/a1/drop': { json: { ...ITEM, state: 'done' } } });
+    const host = await cannedHost(t, {
+      'GET /api/inbox/a1': { json: ITEM },
+      'POST /api/inbox/a1/drop': { json: { ...ITEM, state: 'done' } },
+    });
     const context = capturedContext(host.url, { json: true });
 
     await pick(inbox, 'drop').run(context, ['a1'], { reason: 'spam' });
@@ -90,8 +101,18 @@ describe('svc endpoints', () => {
 
 describe('svc ingress', () => {
   it('pauses for a duration and says so, resumes, and answers with 1 while paused', async (t) => {
-    const paused = { state: 'paused', mode: 'reject', reason: 'move', until: '2026-01-01T00:30:00.000Z', since: null, by: 'token:default' };
-    const host = await cannedHost(t, { 'PUT /api/system/ingress': ({ body }) => ({ json: { ...paused, ...(body as object) } }), 'GET /api/system/ingress': { json: paused } });
+    const paused = {
+      state: 'paused',
+      mode: 'reject',
+      reason: 'move',
+      until: '2026-01-01T00:30:00.000Z',
+      since: null,
+      by: 'token:default',
+    };
+    const host = await cannedHost(t, {
+      'PUT /api/system/ingress': ({ body }) => ({ json: { ...paused, ...(body as object) } }),
+      'GET /api/system/ingress': { json: paused },
+    });
     const context = capturedContext(host.url);
 
     const before = Date.now();
@@ -114,7 +135,9 @@ describe('svc ingress', () => {
 
 describe('svc plugins', () => {
   it('lists the plugins of the current generation', async (t) => {
-    const host = await cannedHost(t, { 'GET /api/plugins': { json: { plugins: [{ slot: 'ping', name: 'ping', capabilities: [{ id: 'x' }] }] } } });
+    const host = await cannedHost(t, {
+      'GET /api/plugins': { json: { plugins: [{ slot: 'ping', name: 'ping', capabilities: [{ id: 'x' }] }] } },
+    });
     const context = capturedContext(host.url);
 
     await plugins.run(context, [], {});
