@@ -40,7 +40,7 @@ try {
       continue;
     }
     const startedAt = performance.now();
-    summaries.push(testOn(version, leftMs));
+    summaries.push(testOn(version, Math.round(leftMs)));
     longestMs = Math.max(longestMs, performance.now() - startedAt);
   }
 } finally {

@@ -1,6 +1,6 @@
 // dist/: the only writer of it. Knows what the current build wrote, so that what an earlier one left can be swept.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -38,9 +38,6 @@ export class Output {
     }
   }
 }
-
-/** A path of the tree as it is written in messages. */
-export const shown = (path: string): string => relative(ROOT, path);
 
 function current(path: string): Buffer | undefined {
   try {

@@ -9,8 +9,10 @@ import { ROOT } from './source-tree.ts';
 
 interface LockEntry {
   readonly integrity?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly resolved?: string;
-  readonly link?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
 }
 
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
@@ -18,8 +20,16 @@ const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
 describe('package-lock.json', () => {
   const entries = Object.entries((JSON.parse(read('package-lock.json')) as { packages: Record<string, LockEntry> }).packages).filter(([path]) => path !== '');
 
-  it('has an integrity for every package', () => {
-    assert.deepEqual(entries.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true).map(([path]) => path), []);
+  it('has an integrity for every package, but for binaries of other platforms that a registry may not carry', () => {
+    const without = entries.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true);
+
+    assert.deepEqual(without.filter(([, { optional, os }]) => optional !== true || os === undefined).map(([path]) => path), []);
+  });
+
+  it('has an entry for every optional dependency: without, `npm ci` refuses it', () => {
+    const wanted = entries.flatMap(([, { optionalDependencies }]) => Object.keys(optionalDependencies ?? {}));
+
+    assert.deepEqual(wanted.filter((name) => !entries.some(([path]) => path.endsWith(`node_modules/${name}`))), []);
   });
 
   it('names no host', () => {
