@@ -7,12 +7,11 @@
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, levels, pino, stdTimeFunctions } from 'pino';
 import sonicBoom from 'sonic-boom';
+import type { LogLevel } from './log-level.ts';
 import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 
 export type { Logger } from 'pino';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
   /** A file, opened for appending with 0600, or a descriptor (1: stdout). */
@@ -34,15 +33,20 @@ export interface Log {
   counts(): Readonly<Record<string, number>>;
   /** Opens the file of that name anew, after a rotation. Nothing for a descriptor. */
   reopen(): void;
+  /** Lines kept in memory, the newest last, from number `after` on; `next` is the number to go on from. */
+  recent(after: number): { readonly lines: readonly string[]; readonly next: number };
   /** Writes what still waits; for the last moment of a process. Never throws. */
   flush(): void;
 }
 
 const WAITING_BYTES = 1024 * 1024;
+const LINES_KEPT = 1_000;
 
 export function createLog({ destination, level = 'info', base, render = (line) => line }: LogOptions): Log {
   const secrets = new SecretRegistry();
   const counts: Record<string, number> = { trace: 0, debug: 0, info: 0, warn: 0, error: 0, fatal: 0 };
+  const kept: string[] = [];
+  let written = 0;
   const sink = openSink(destination);
   const stream = {
     [Symbol.for('pino.metadata')]: true,
@@ -51,7 +55,10 @@ export function createLog({ destination, level = 'info', base, render = (line) =
     write(line: string) {
       const label = levels.labels[stream.lastLevel] ?? 'info';
       counts[label] = (counts[label] ?? 0) + 1;
-      sink.write(render(escapeLine(secrets.mask(maskKeys(line)))));
+      const safe = escapeLine(secrets.mask(maskKeys(line)));
+      kept[written % LINES_KEPT] = safe;
+      written += 1;
+      sink.write(render(safe));
     },
   } satisfies DestinationStream & { lastLevel: number };
   const logger = pino(
@@ -74,6 +81,11 @@ export function createLog({ destination, level = 'info', base, render = (line) =
     },
     counts: () => ({ ...counts }),
     reopen: () => sink.reopen(),
+    recent(after) {
+      const first = Math.max(after, written - LINES_KEPT, 0);
+      const lines = Array.from({ length: Math.max(0, written - first) }, (_, index) => kept[(first + index) % LINES_KEPT] ?? '');
+      return { lines: lines.map((line) => line.trimEnd()), next: written };
+    },
     flush: () => sink.flush(),
   };
 }

@@ -7,7 +7,7 @@ export interface Limits extends RestartLimits {
   readonly upMs: number;
   /** No heartbeat for this long: hung. Default 15 000. */
   readonly watchdogMs: number;
-  /** How long a diagnostic report may take before the kill. Default 2 000. */
+  /** How long a silent worker has, after the report on it, before the kill. Default 2 000. */
   readonly reportMs: number;
   /** How long a drain may take. Default 8 000. */
   readonly stopMs: number;

@@ -60,8 +60,7 @@ async function main(): Promise<void> {
 }
 
 function workerArguments(nodeOptions: readonly string[], worker: string, { project, mode }: { readonly project: string; readonly mode: string }): string[] {
-  const report = ['--report-on-signal', '--report-signal=SIGUSR2', `--report-directory=${projectPaths(project).reportsDir}`];
-  return [...nodeOptions, ...report, worker, '--supervised', '--parent', String(process.pid), '--project', project, '--mode', mode];
+  return [...nodeOptions, worker, '--supervised', '--parent', String(process.pid), '--project', project, '--mode', mode];
 }
 
 /** Settings and secrets, written by the command that starts the daemon; it closes the pipe behind it. */

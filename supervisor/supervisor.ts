@@ -1,12 +1,12 @@
 // The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
 //
 // Order of every event: step → state kept → record written when something in it changed → effects → timer set for the next deadline.
-import { mkdirSync } from 'node:fs';
 import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
 import { IPC_PROTOCOL, type PreviousEnd, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import { exitReason, type WorkerExit } from './exit-reason.ts';
+import { writeHangReport } from './hang-report.ts';
 import { clearLeftovers } from './leftover.ts';
 import { deadlineOf, type Effect, type Event, hasRun, type Machine, newMachine } from './machine.ts';
 import { PendingReloads } from './pending-reloads.ts';
@@ -141,7 +141,7 @@ export class Supervisor {
         this.#current?.process.askStop(effect.purpose);
         return;
       case 'write_report':
-        this.#current?.process.writeReport();
+        this.#report();
         return;
       case 'kill':
         this.#options.log.write('warn', 'worker killed', { run: effect.run, pid: this.#current?.process.pid, cause: effect.cause });
@@ -155,6 +155,14 @@ export class Supervisor {
         this.#options.onStopped(effect.code);
         return;
     }
+  }
+
+  #report(): void {
+    const { log, paths } = this.#options;
+    if (this.#current === undefined) return;
+    const { process, facts, logFrom } = this.#current;
+    const report = writeHangReport(paths.reportsDir, { pid: process.pid, run: facts.run, runtimeId: facts.runtimeId, lastLines: log.lastLines(LAST_LINES, logFrom) });
+    log.write('error', 'worker is silent', { run: facts.run, pid: process.pid, report });
   }
 
   async #check(): Promise<void> {
@@ -172,7 +180,6 @@ export class Supervisor {
     const { log, paths, workerArgs, environment } = this.#options;
     const { descriptor, from } = log.forWorker();
     try {
-      mkdirSync(paths.reportsDir, { recursive: true, mode: 0o700 });
       const process = new WorkerProcess(
         { args: workerArgs, project: paths.project, environment, output: descriptor },
         {

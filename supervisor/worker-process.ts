@@ -70,11 +70,6 @@ export class WorkerProcess {
     if (purpose === 'stop' || !told) this.#signal('SIGTERM');
   }
 
-  /** Asks Node for a diagnostic report, which works while the event loop is blocked. */
-  writeReport(): void {
-    this.#signal('SIGUSR2');
-  }
-
   kill(): void {
     this.#signalGroup('SIGKILL');
     this.#signal('SIGKILL');

@@ -10,7 +10,7 @@ import { type ProjectPaths, projectPaths } from '../../shared/paths.ts';
 export interface TemporaryProjectOptions {
   /** YAML text as it is, or top-level keys that replace those of the default. `null`: no file. */
   readonly config?: string | Readonly<Record<string, unknown>> | null;
-  /** More lines of `.env`; `HTTP_TOKEN` is random unless given. */
+  /** More lines of `.env`; `HTTP_TOKEN` is random unless given, and port 0 is allowed. */
   readonly env?: Readonly<Record<string, string>>;
   /** Source text by path below `plugins/`; the project then finds this repository as the package `svc`. */
   readonly plugins?: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ const DEFAULT_CONFIG = {
 
 export function temporaryProject(t: Cleanup, { config = {}, env = {}, plugins, prefix = 'svc-test-' }: TemporaryProjectOptions = {}): TemporaryProject {
   const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
-  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }));
+  t.after(() => remove(path));
   // SVC_ANY_PORT lets http.port be 0.
   const variables = { HTTP_TOKEN: randomBytes(32).toString('base64url'), SVC_ANY_PORT: '1', ...env };
   const write = (name: string, text: string): void => {
@@ -64,4 +64,13 @@ export function temporaryProject(t: Cleanup, { config = {}, env = {}, plugins, p
     symlinkSync(REPOSITORY, join(path, 'node_modules', 'svc'), 'dir');
   }
   return { path, paths: projectPaths(path), token: variables.HTTP_TOKEN, env: variables, write, read: (name) => readFileSync(join(path, name), 'utf8') };
+}
+
+// Hooks run in the order in which they were made: a process of the test may still write here, and ends later.
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    process.once('exit', () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+  }
 }

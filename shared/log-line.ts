@@ -1,0 +1,55 @@
+// A line of the runtime log for people: time, level, message, then the fields that are left. Pure.
+import { LOG_LEVELS } from './log-level.ts';
+import { escapeText } from './redaction.ts';
+
+export interface LogPaint {
+  good(text: string): string;
+  bad(text: string): string;
+  warn(text: string): string;
+  dim(text: string): string;
+}
+
+const HIDDEN: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'project', 'runtimeId', 'process', 'pid']);
+
+/** One line of text; what is no JSON object (a crash of Node, output of a child) comes back as it is, escaped. */
+export function formatLogLine(line: string, paint: LogPaint): string {
+  const entry = parseLogLine(line);
+  if (entry === undefined) return escapeText(line);
+  const { level, time, msg, err, ...fields } = entry;
+  const rest = Object.entries(fields)
+    .filter(([name]) => !HIDDEN.has(name))
+    .map(([name, value]) => paint.dim(escapeText(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)));
+  const stack = typeof err === 'object' && err !== null && 'stack' in err && typeof err.stack === 'string' ? `\n${indent(err.stack)}` : '';
+  const clock = typeof time === 'string' ? time.slice(11, 23) : '';
+  return [paint.dim(escapeText(clock)), colored(String(level), paint), escapeText(String(msg ?? '')), ...rest].join(' ') + stack;
+}
+
+/** The object of a JSON line; undefined when it is something else. */
+export function parseLogLine(line: string): Readonly<Record<string, unknown>> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line) as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined; // half a line of a process that died while it wrote
+  }
+}
+
+/** Whether a level is at least another; what is no level passes. */
+export function isAtLeast(level: unknown, least: string): boolean {
+  const order: readonly unknown[] = LOG_LEVELS;
+  const index = order.indexOf(level);
+  return index === -1 || index >= order.indexOf(least);
+}
+
+function colored(level: string, paint: LogPaint): string {
+  const text = escapeText(level).padEnd(5);
+  if (level === 'error' || level === 'fatal') return paint.bad(text);
+  if (level === 'warn') return paint.warn(text);
+  return level === 'info' ? paint.good(text) : paint.dim(text);
+}
+
+const indent = (stack: string): string =>
+  stack
+    .split('\n')
+    .map((line) => `    ${escapeText(line)}`)
+    .join('\n');

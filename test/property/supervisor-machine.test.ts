@@ -1,0 +1,86 @@
+// Random sequences of events keep the promises S1-S6 of the supervisor's machine.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DEFAULT_MACHINE_LIMITS, deadlineOf, type Event, hasRun, type Machine, newMachine } from '../../supervisor/machine.ts';
+import { step } from '../../supervisor/transition.ts';
+
+const LIMITS = DEFAULT_MACHINE_LIMITS;
+
+/** Runs are named relative to the present one: most events are of it, some of an earlier one. */
+const ago = fc.constantFrom(0, 0, 0, 0, 1);
+const exitCode = fc.constantFrom(0, 1, 51, 75, 78, 130, 137, null);
+const eventArbitrary = fc.oneof(
+  fc.constant({ kind: 'lock_held' } as const),
+  fc.boolean().map((healthy) => ({ kind: 'lock_lost', healthy }) as const),
+  fc.constant({ kind: 'clear' } as const),
+  fc.constant({ kind: 'stuck', failure: 'port', detail: '' } as const),
+  fc.tuple(fc.constantFrom('up', 'progress', 'heartbeat'), ago).map(([kind, back]) => ({ kind: kind as 'up', back })),
+  fc.tuple(fc.constantFrom(0, 51, 75), ago).map(([code, back]) => ({ kind: 'worker_stopping' as const, code, back })),
+  fc.tuple(exitCode, ago).map(([code, back]) => ({ kind: 'exited' as const, exit: { code, signal: code === null ? 'SIGKILL' : null }, detail: '', back })),
+  fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
+  fc.constant({ kind: 'restart' } as const),
+  fc.constant({ kind: 'clock_jump' } as const),
+  fc.constant({ kind: 'tick' } as const),
+  fc.constant({ kind: 'tick' } as const),
+);
+const lifeArbitrary = fc.array(fc.record({ event: eventArbitrary, afterMs: fc.oneof(fc.nat(2_000), fc.nat(40_000)), random: fc.double({ min: 0, max: 0.999, noNaN: true }) }), { maxLength: 120 });
+
+const concrete = (machine: Machine, event: object): Event => ('back' in event ? ({ ...event, run: machine.run - Number(event.back) } as unknown as Event) : (event as Event));
+
+describe('the machine of the supervisor, over random lives', () => {
+  it('never has two workers, never leaves the budget, and always knows what it waits for (S2, S3, S5)', () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        let machine = step(step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine, { kind: 'clear' }, { now: 0, random: 0 }).machine;
+        let now = 0;
+        let alive = true;
+        let starts = [0];
+        for (const { event, afterMs, random } of life) {
+          now += afterMs;
+          const real = concrete(machine, event);
+          if (real.kind === 'exited' && real.run === machine.run) {
+            if (!alive) continue; // a process ends once
+            alive = false;
+          }
+          if ((real.kind === 'up' || real.kind === 'worker_stopping') && !alive) continue;
+          const before = machine;
+          const { machine: after, effects } = step(machine, real, { now, random });
+          machine = after;
+          if (real.kind === 'restart' && ['failed', 'deferred'].includes(before.state.kind)) starts = []; // cleared by an operator
+          for (const effect of effects) {
+            if (effect.kind === 'spawn') {
+              assert.equal(alive, false, 'a worker is started while another lives');
+              alive = true;
+              starts = [...starts.filter((at) => now - at < LIMITS.spanMs), now];
+              assert.ok(starts.length <= LIMITS.starts, 'more starts than the window holds');
+            }
+            if (effect.kind === 'kill' || effect.kind === 'ask_stop') assert.equal(effect.run, machine.run);
+          }
+          assert.equal(hasRun(machine.state), alive, `${machine.state.kind} with ${alive ? 'a' : 'no'} worker`);
+          const killed = 'killed' in machine.state ? machine.state.killed : 'overdue' in machine.state && machine.state.overdue;
+          if (hasRun(machine.state) && !killed) assert.notEqual(deadlineOf(machine), undefined);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('ends in stopped after stop and the end of the worker, from wherever it was (S6)', () => {
+    fc.assert(
+      fc.property(lifeArbitrary, exitCode, (life, code) => {
+        let machine = step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine;
+        let now = 0;
+        for (const { event, afterMs, random } of life) {
+          now += afterMs;
+          machine = step(machine, concrete(machine, event), { now, random }).machine;
+        }
+        machine = step(machine, { kind: 'stop', now: false }, { now, random: 0 }).machine;
+        machine = step(machine, { kind: 'exited', run: machine.run, exit: { code, signal: null }, detail: '' }, { now, random: 0 }).machine;
+
+        assert.equal(machine.state.kind, 'stopped');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

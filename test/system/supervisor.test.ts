@@ -1,0 +1,340 @@
+// The supervisor over real processes. Numbers in titles are rows of the table of faults that the supervisor must survive.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { before, describe, it, type TestContext } from 'node:test';
+import { bundlePrograms } from '../support/bundle.ts';
+import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+let programs: ReadonlyMap<string, string>;
+
+before(async () => {
+  const fixtures = readdirSync(new URL('../support/fixture-programs/', import.meta.url)).filter((name) => name.endsWith('.ts'));
+  programs = await bundlePrograms(['supervisor/main.ts', ...fixtures.map((name) => `test/support/fixture-programs/${name}`)]);
+});
+
+function supervise(t: TestContext, worker: string, options: Partial<SupervisedOptions> = {}): Supervised {
+  return startSupervisor(t, { supervisor: programs.get('supervisor-main') ?? '', worker: programs.get(worker) ?? worker, ...options });
+}
+
+describe('the supervisor and ends of its worker', () => {
+  it('starts the worker again after SIGKILL (1)', async (t) => {
+    const run = supervise(t, 'healthy');
+    const first = await run.state('running');
+    process.kill(first.pid ?? 0, 'SIGKILL');
+
+    const second = await until(async () => {
+      const now = await run.status();
+      return now.state === 'running' && now.pid !== first.pid && now.ready ? now : undefined;
+    }, { what: 'the next worker' });
+
+    assert.equal(second.exits.at(-1)?.signal, 'SIGKILL');
+    assert.equal(second.budget?.left, 3);
+  });
+
+  it('ends in failed after 5 starts of a worker that dies at start, with its last words (3)', async (t) => {
+    const run = supervise(t, 'exits-1-at-start');
+
+    const status = await run.state('failed');
+
+    assert.equal(status.exits.length, 5);
+    assert.match(status.reason ?? '', /5 starts within 60 s.*exit code 1/);
+    assert.deepEqual(status.exits.at(-1)?.lastLines.filter((line) => line.includes('last words')), ['last words of a crash']);
+  });
+
+  it('ends in failed after 5 starts of a worker that dies once it is up (4)', async (t) => {
+    const status = await supervise(t, 'exits-1-once-up').state('failed');
+
+    assert.equal(status.exits.length, 5);
+    assert.equal(status.exits.every((exit) => exit.wasUp), true);
+  });
+
+  it('comes back by itself when the cause goes away while it waits (6)', async (t) => {
+    const run = supervise(t, 'crashes-until-mended', { settings: { delaysMs: [0, 300, 300, 300] } });
+    await run.state('backing_off');
+
+    writeFileSync(`${run.project.path}/mended`, '');
+
+    await run.state('running');
+  });
+
+  it('starts at once after 51 of a worker that was up, and counts it as requested (7)', async (t) => {
+    const run = supervise(t, 'exits-51-once');
+
+    const status = await until(async () => {
+      const now = await run.status();
+      return now.exits.length === 1 && now.state === 'running' ? now : undefined;
+    }, { what: 'the second worker' });
+
+    assert.equal(status.exits[0]?.reason, 'restart_requested');
+    assert.match(run.log(), /"reason":"restart_requested"/);
+  });
+
+  it('defers a loop of 51 until the oldest start leaves the window, and never fails (8)', async (t) => {
+    const run = supervise(t, 'exits-51-always', { settings: { windowMs: 1_500, restarts: 3 } });
+
+    const status = await run.state('deferred');
+
+    assert.equal(status.budget?.left, 0);
+    assert.notEqual(status.budget?.nextStartAt, null);
+    await until(async () => (await run.status()).exits.length > 3, { what: 'a start after the wait' });
+  });
+
+  it('counts 75 before up as a crash (9)', async (t) => {
+    const status = await supervise(t, 'exits-75-at-start').state('failed');
+
+    assert.deepEqual(status.exits.map(({ code, reason }) => `${code} ${reason}`), Array(5).fill('75 crashed'));
+  });
+
+  it('stops with a worker that ends with 0 (10)', async (t) => {
+    const run = supervise(t, 'exits-0-once-up');
+
+    assert.deepEqual(await run.ended, { code: 0, signal: null });
+    assert.equal(JSON.parse(run.project.read('.svc/supervisor.json')).state, 'stopped');
+    assert.equal(existsSync(`${run.project.paths.stateDir}/control.sock`), false);
+  });
+
+  it('fails at once on 78, with file, line and key (11)', async (t) => {
+    const status = await supervise(t, 'exits-78').state('failed');
+
+    assert.equal(status.exits.length, 1);
+    assert.match(status.reason ?? '', /svc\.config\.yml:7:3 http\.port/);
+  });
+
+  it('ends a worker that is never up, and counts it (12)', async (t) => {
+    const run = supervise(t, 'never-up', { settings: { upMs: 200, restarts: 2 } });
+
+    const status = await run.state('failed');
+
+    assert.match(status.reason ?? '', /not up within 200 ms/);
+  });
+
+  it('replaces a worker whose event loop is blocked, after a report (13)', async (t) => {
+    const run = supervise(t, 'blocks-its-loop', { settings: { watchdogMs: 400 } });
+
+    const status = await until(async () => {
+      const now = await run.status();
+      return now.exits.length === 1 && now.state === 'running' ? now : undefined;
+    }, { what: 'the successor', timeoutMs: 10_000 });
+
+    assert.match(status.exits[0]?.detail ?? '', /no heartbeat for 400 ms/);
+    assert.equal(readdirSync(run.project.paths.reportsDir).some((name) => name.endsWith('.json')), true);
+  });
+
+  it('stops within the time for a drain though the worker is blocked (14)', async (t) => {
+    const run = supervise(t, 'blocks-its-loop-always', { settings: { watchdogMs: 30_000, stopMs: 300 } });
+    await run.state('running');
+    await until(() => run.log().includes('supervisor running'), { what: 'running' });
+
+    await run.call('stop');
+
+    assert.deepEqual(await run.ended, { code: 0, signal: null });
+  });
+
+  it('kills a worker that ignores SIGTERM when its time is over (15)', async (t) => {
+    const run = supervise(t, 'ignores-sigterm', { settings: { stopMs: 200 } });
+    const { pid } = await run.state('running');
+
+    const answer = (await run.call('stop')) as { last: { detail: string } };
+
+    assert.match(answer.last.detail, /not drained within 200 ms/);
+    assert.equal(lives(pid ?? 0), false);
+    assert.equal((await run.ended).code, 0);
+  });
+
+  it('takes SIGSTOP of the worker for hung (16)', async (t) => {
+    const run = supervise(t, 'healthy', { settings: { watchdogMs: 400 } });
+    const { pid } = await run.state('running');
+
+    process.kill(pid ?? 0, 'SIGSTOP');
+
+    await run.state('hung');
+    await until(async () => (await run.status()).exits.length === 1, { what: 'its end' });
+  });
+
+  it('ends the whole group of a worker before the next start (43)', async (t) => {
+    const run = supervise(t, 'leaves-grandchild');
+    const { pid } = await run.state('running');
+    const [grandchild = 0] = run.project.read('grandchildren').split('\n').map(Number);
+
+    process.kill(pid ?? 0, 'SIGKILL');
+
+    await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', { what: 'the next worker' });
+    assert.equal(lives(grandchild), false);
+  });
+});
+
+describe('the supervisor and its own end', () => {
+  for (const worker of ['healthy', 'blocks-its-loop-always']) {
+    it(`takes the worker ${worker} with it when it is killed (17, 18)`, async (t) => {
+      const run = supervise(t, worker);
+      const { pid } = await run.state('running');
+
+      run.child.kill('SIGKILL');
+
+      await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 1_000 });
+    });
+  }
+
+  it('starts after it was killed, and keeps the budget of its former life (19, 24, W4)', async (t) => {
+    const project = temporaryProject(t);
+    const first = supervise(t, 'healthy', { project });
+    await first.state('running');
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const status = await supervise(t, 'healthy', { project }).state('running');
+
+    assert.equal(status.budget?.left, 3);
+  });
+
+  it('ends a worker that a supervisor without guards left behind (20)', async (t) => {
+    const project = temporaryProject(t);
+    const first = supervise(t, 'ignores-disconnect', { project });
+    const { pid } = await first.state('running');
+    first.child.kill('SIGSTOP'); // the guards see no death yet
+    const orphan = JSON.parse(project.read('.svc/supervisor.json')).worker;
+    assert.equal(orphan.pid, pid);
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    await supervise(t, 'healthy', { project }).state('running');
+
+    assert.equal(lives(pid ?? 0), false);
+  });
+
+  it('leaves one of two that start at once (23)', async (t) => {
+    for (let round = 0; round < 5; round += 1) {
+      const project = temporaryProject(t);
+      const both = [supervise(t, 'healthy', { project }), supervise(t, 'healthy', { project })];
+
+      const loser = await Promise.race(both.map((run) => run.ended.then(() => run)));
+      const winner = both.find((run) => run !== loser);
+
+      await winner?.state('running');
+      assert.equal(winner?.child.exitCode, null);
+    }
+  });
+
+  for (const [name, text] of [['empty', ''], ['cut', '{"version":1,"sta'], ['binary', '\0\u0001\u0002'], ['of another boot', '{"version":1,"state":"running","since":"","supervisor":{"pid":2,"start":"1","boot":"x"},"worker":{"pid":2,"start":"1","boot":"x"},"exits":[]}']] as const) {
+    it(`starts with a record that is ${name} (26, 27)`, async (t) => {
+      const project = temporaryProject(t);
+      project.write('.svc/supervisor.json', text);
+      project.write('.svc/restart-window.json', text);
+      project.write('.svc/control.sock', '');
+      const { chmodSync } = await import('node:fs');
+      chmodSync(project.paths.stateDir, 0o700);
+
+      await supervise(t, 'healthy', { project }).state('running');
+    });
+  }
+
+  it('tells projects apart whose paths share their first 110 characters (29)', async (t) => {
+    const long = { prefix: `svc-${'x'.repeat(110)}-` };
+    const runs = [supervise(t, 'healthy', { project: temporaryProject(t, long) }), supervise(t, 'healthy', { project: temporaryProject(t, long) })];
+
+    const states = await Promise.all(runs.map((run) => run.state('running')));
+
+    assert.notEqual(states[0]?.supervisorPid, states[1]?.supervisorPid);
+  });
+
+  it('survives the loss of .svc, and of its socket (30, 31)', async (t) => {
+    const run = supervise(t, 'healthy');
+    await run.state('running');
+    rmSync(`${run.project.paths.stateDir}/control.sock`);
+
+    await run.state('running');
+    rmSync(run.project.paths.stateDir, { recursive: true });
+
+    assert.equal(run.child.exitCode, null);
+    run.child.kill('SIGTERM');
+    assert.equal((await run.ended).code, 0);
+  });
+
+  it('hands secrets to the worker over IPC and keeps them out of its environment', async (t) => {
+    const run = supervise(t, 'healthy', { secrets: { PLANTED_SECRET: 'planted-0123456789' } });
+    const { pid } = await run.state('running');
+
+    assert.match(run.log(), /welcome \{"secrets":\["PLANTED_SECRET"\],"previous":"none"\}/);
+    for (const process of [pid, run.child.pid]) {
+      assert.doesNotMatch(readFileSync(`/proc/${process}/environ`, 'latin1'), /planted-0123456789/);
+      assert.doesNotMatch(readFileSync(`/proc/${process}/cmdline`, 'latin1'), /planted-0123456789/);
+    }
+  });
+});
+
+describe('the supervisor on command', () => {
+  it('restarts the worker', async (t) => {
+    const run = supervise(t, 'healthy');
+    const first = await run.state('running');
+
+    await run.call('restart');
+
+    const second = await until(async () => {
+      const now = await run.status();
+      return now.state === 'running' && now.runtimeId !== first.runtimeId ? now : undefined;
+    }, { what: 'the next worker' });
+    assert.equal(second.exits[0]?.code, 51);
+  });
+
+  it('leaves failed on restart, with a new budget', async (t) => {
+    const run = supervise(t, 'crashes-until-mended');
+    await run.state('failed');
+    writeFileSync(`${run.project.path}/mended`, '');
+
+    await run.call('restart');
+
+    assert.equal((await run.state('running')).budget?.left, 4);
+  });
+
+  it('stops at once with --now', async (t) => {
+    const run = supervise(t, 'ignores-sigterm', { settings: { stopMs: 60_000 } });
+    await run.state('running');
+
+    await run.call('stop', { now: true });
+
+    assert.equal((await run.ended).code, 0);
+  });
+
+  it('takes garbage, half lines and too many clients without growing or failing others (50)', async (t) => {
+    const run = supervise(t, 'healthy');
+    await run.state('running');
+    const { connect } = await import('node:net');
+    const path = `${run.project.paths.stateDir}/control.sock`;
+    const sockets = Array.from({ length: 60 }, () => connect(path).on('error', () => {}));
+    t.after(() => sockets.forEach((socket) => socket.destroy()));
+    const ends = sockets.slice(0, 20).map((socket) => new Promise((resolve) => socket.on('close', resolve)));
+    for (const socket of sockets.slice(0, 20)) socket.resume().write(Buffer.alloc(1_000_000, 120));
+    for (const socket of sockets.slice(20, 40)) socket.write('{"id":1,');
+
+    await Promise.all(ends);
+
+    assert.equal((await run.status()).state, 'running');
+  });
+
+  it('answers a command that it does not know with an error, and goes on', async (t) => {
+    const run = supervise(t, 'healthy');
+    await run.state('running');
+
+    await assert.rejects(run.call('dance'), /does not know the command dance/);
+    assert.equal((await run.status()).state, 'running');
+  });
+
+  it('rotates the log without losing or tearing a line (40)', async (t) => {
+    const run = supervise(t, 'talks-a-lot', { settings: { logBytes: 300_000, logFiles: 50 } });
+    await run.state('running');
+    await until(() => existsSync(`${run.project.paths.runtimeLog}.2`), { what: 'two rotations', timeoutMs: 10_000 });
+
+    await run.call('stop');
+    await run.ended;
+
+    const files = readdirSync(run.project.paths.stateDir).filter((name) => name.startsWith('runtime.log'));
+    const numbers = files
+      .flatMap((name) => run.project.read(`.svc/${name}`).trimEnd().split('\n'))
+      .map((line) => JSON.parse(line).n)
+      .filter((n) => n !== undefined)
+      .sort((a, b) => a - b);
+    assert.deepEqual(numbers, Array.from({ length: numbers.length }, (_, index) => index + 1));
+  });
+});

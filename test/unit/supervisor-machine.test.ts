@@ -1,0 +1,149 @@
+// The table of the supervisor's machine: each state and what leads out of it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { exitReason } from '../../supervisor/exit-reason.ts';
+import { DEFAULT_MACHINE_LIMITS, deadlineOf, type Event, type Machine, newMachine, type State } from '../../supervisor/machine.ts';
+import { crashDelay, DEFAULT_LIMITS, EMPTY_WINDOW, recordCrash, recordStart, roomAt, startsLeft } from '../../supervisor/restart-window.ts';
+import { step } from '../../supervisor/transition.ts';
+
+const LIMITS = DEFAULT_MACHINE_LIMITS;
+const AT = { now: 1_000_000, random: 0 };
+const machine = (state: State, starts: readonly number[] = [AT.now]): Machine => ({ ...newMachine(LIMITS, { starts, crashesInRow: 0 }), state, run: 1 });
+const exited = (code: number | null, signal: string | null = null): Event => ({ kind: 'exited', run: 1, exit: { code, signal }, detail: 'why' });
+
+const STARTING: State = { kind: 'starting', deadline: AT.now + LIMITS.upMs, overdue: false };
+const OVERDUE: State = { ...STARTING, overdue: true };
+const RUNNING: State = { kind: 'running', upAt: AT.now, heardAt: AT.now };
+const HUNG: State = { kind: 'hung', upAt: AT.now, deadline: AT.now, killed: false };
+const DRAINING: State = { kind: 'draining', upAt: AT.now, deadline: AT.now + LIMITS.stopMs, killed: false, purpose: { kind: 'stop' } };
+const RESTARTING: State = { ...DRAINING, purpose: { kind: 'restart' } };
+const LEAVING: State = { ...DRAINING, purpose: { kind: 'worker', code: 51 } };
+const WAITING: State = { kind: 'backing_off', until: AT.now };
+const DEFERRED: State = { kind: 'deferred', until: AT.now };
+const FAILED: State = { kind: 'failed', failure: 'storm', detail: '' };
+const SPENT = [1, 2, 3, 4, 5].map((n) => AT.now - n);
+
+const TABLE: readonly (readonly [string, Machine, Event, string, readonly string[]])[] = [
+  ['locking: lock held', machine({ kind: 'locking' }), { kind: 'lock_held' }, 'checking', ['check']],
+  ['locking: lost to a healthy holder', machine({ kind: 'locking' }), { kind: 'lock_lost', healthy: true }, 'stopped', ['exit']],
+  ['checking: clear', machine({ kind: 'checking' }), { kind: 'clear' }, 'starting', ['spawn']],
+  ['checking: clear, budget spent in a former life', machine({ kind: 'checking' }, SPENT), { kind: 'clear' }, 'deferred', []],
+  ['checking: stuck', machine({ kind: 'checking' }), { kind: 'stuck', failure: 'port', detail: 'pid 1' }, 'failed', []],
+  ['starting: up', machine(STARTING), { kind: 'up', run: 1 }, 'running', []],
+  ['starting: spawn failed', machine(STARTING), { kind: 'spawn_failed', run: 1, detail: 'ENOENT' }, 'failed', []],
+  ['starting: crash, budget left', machine(STARTING), exited(1), 'starting', ['spawn']],
+  ['starting: crash, budget spent', machine(STARTING, SPENT), exited(1), 'failed', []],
+  ['starting: 51 is a crash', machine(STARTING, SPENT), exited(51), 'failed', []],
+  ['starting: 75 is a crash', machine(STARTING, SPENT), exited(75), 'failed', []],
+  ['starting: 78', machine(STARTING), exited(78), 'failed', []],
+  ['starting: 0', machine(STARTING), exited(0), 'stopped', ['exit']],
+  ['starting: stop', machine(STARTING), { kind: 'stop', now: false }, 'draining', ['ask_stop']],
+  ['starting: killed for being late is a crash, whatever its code', machine(OVERDUE, SPENT), exited(0), 'failed', []],
+  ['running: crash, budget left', machine(RUNNING), exited(null, 'SIGKILL'), 'starting', ['spawn']],
+  ['running: crash, budget spent', machine(RUNNING, SPENT), exited(1), 'failed', []],
+  ['running: 51', machine(RUNNING), exited(51), 'starting', ['spawn']],
+  ['running: 51, budget spent', machine(RUNNING, SPENT), exited(51), 'deferred', []],
+  ['running: 75, budget spent', machine(RUNNING, SPENT), exited(75), 'deferred', []],
+  ['running: 78', machine(RUNNING), exited(78), 'failed', []],
+  ['running: 0', machine(RUNNING), exited(0), 'stopped', ['exit']],
+  ['running: 130', machine(RUNNING), exited(130), 'stopped', ['exit']],
+  ['running: stop', machine(RUNNING), { kind: 'stop', now: false }, 'draining', ['ask_stop']],
+  ['running: stop at once', machine(RUNNING), { kind: 'stop', now: true }, 'draining', ['kill']],
+  ['running: restart', machine(RUNNING), { kind: 'restart' }, 'draining', ['ask_stop']],
+  ['running: the worker stops by itself', machine(RUNNING), { kind: 'worker_stopping', run: 1, code: 51 }, 'draining', []],
+  ['hung: exit is a crash', machine(HUNG, SPENT), exited(0), 'failed', []],
+  ['hung: time for the report is over', machine(HUNG), { kind: 'tick' }, 'hung', ['kill']],
+  ['hung: stop', machine(HUNG), { kind: 'stop', now: false }, 'draining', ['kill']],
+  ['hung: restart', machine(HUNG), { kind: 'restart' }, 'draining', ['kill']],
+  ['draining to stop: any exit', machine(DRAINING), exited(1), 'stopped', ['exit']],
+  ['draining to stop: a second stop', machine(DRAINING), { kind: 'stop', now: false }, 'draining', []],
+  ['draining to stop: stop --now', machine(DRAINING), { kind: 'stop', now: true }, 'draining', ['kill']],
+  ['draining to stop: restart comes too late', machine(DRAINING), { kind: 'restart' }, 'draining', []],
+  ['draining to restart: any exit', machine(RESTARTING), exited(1), 'starting', ['spawn']],
+  ['draining to restart: stop wins', machine(RESTARTING), { kind: 'stop', now: false }, 'draining', ['ask_stop']],
+  ['draining by itself: killed over time ends with its code', machine({ ...LEAVING, killed: true }, SPENT), exited(null, 'SIGKILL'), 'deferred', []],
+  ['draining by itself: a crash on the way is one', machine(LEAVING, SPENT), exited(1), 'failed', []],
+  ['backing off: delay over', machine(WAITING), { kind: 'tick' }, 'starting', ['spawn']],
+  ['backing off: restart', machine(WAITING), { kind: 'restart' }, 'starting', ['spawn']],
+  ['backing off: stop', machine(WAITING), { kind: 'stop', now: false }, 'stopped', ['exit']],
+  ['deferred: room again', machine(DEFERRED), { kind: 'tick' }, 'starting', ['spawn']],
+  ['deferred: restart by an operator', machine(DEFERRED, SPENT), { kind: 'restart' }, 'starting', ['spawn']],
+  ['deferred: stop', machine(DEFERRED, SPENT), { kind: 'stop', now: false }, 'stopped', ['exit']],
+  ['failed: restart', machine(FAILED, SPENT), { kind: 'restart' }, 'checking', ['check']],
+  ['failed: stop', machine(FAILED), { kind: 'stop', now: false }, 'stopped', ['exit']],
+  ['an event of an earlier run', machine(RUNNING), { kind: 'exited', run: 0, exit: { code: 1, signal: null }, detail: '' }, 'running', []],
+];
+
+describe('the machine of the supervisor', () => {
+  for (const [title, before, event, state, effects] of TABLE) {
+    it(title, () => {
+      const after = step(before, event, AT);
+
+      assert.equal(after.machine.state.kind, state);
+      assert.deepEqual(after.effects.map(({ kind }) => kind), effects);
+    });
+  }
+
+  it('waits 0, 1, 4, 16 s after the first four deaths, and fails at the fifth (2, W3)', () => {
+    let now = 0;
+    let current = step(step(newMachine(LIMITS), { kind: 'lock_held' }, { now, random: 0 }).machine, { kind: 'clear' }, { now, random: 0 }).machine;
+    const waits: number[] = [];
+    for (let death = 1; death <= 5; death += 1) {
+      current = step(current, { kind: 'up', run: death }, { now, random: 0 }).machine;
+      current = step(current, { kind: 'exited', run: death, exit: { code: null, signal: 'SIGKILL' }, detail: '' }, { now, random: 0 }).machine;
+      const due = current.state.kind === 'backing_off' ? current.state.until : now;
+      if (current.state.kind !== 'failed') waits.push(due - now);
+      now = due;
+      current = step(current, { kind: 'tick' }, { now, random: 0 }).machine;
+    }
+
+    assert.deepEqual(waits, [0, 1_000, 4_000, 16_000]);
+    assert.equal(current.state.kind, 'failed');
+  });
+
+  it('is hung after the watchdog, but not when the machine had slept (13, 47)', () => {
+    const late = { now: AT.now + LIMITS.watchdogMs, random: 0 };
+    const slept = step(machine(RUNNING), { kind: 'clock_jump' }, late).machine;
+
+    assert.equal(step(machine(RUNNING), { kind: 'tick' }, late).machine.state.kind, 'hung');
+    assert.equal(step(slept, { kind: 'tick' }, late).machine.state.kind, 'running');
+  });
+
+  it('gives a start that makes progress its full time again', () => {
+    const later = { now: AT.now + LIMITS.upMs - 1, random: 0 };
+    const renewed = step(machine(STARTING), { kind: 'progress', run: 1 }, later).machine;
+
+    assert.equal(deadlineOf(renewed), later.now + LIMITS.upMs);
+  });
+});
+
+describe('exitReason', () => {
+  it('takes 51 and 75 for requests only of a worker that had been up (E2)', () => {
+    const reasons = [0, 130, 51, 75, 78, 1].map((code) => [exitReason({ code, signal: null }, false), exitReason({ code, signal: null }, true)]);
+
+    assert.deepEqual(reasons, [['stopped', 'stopped'], ['stopped', 'stopped'], ['crashed', 'restart_requested'], ['crashed', 'restart_required'], ['config', 'config'], ['crashed', 'crashed']]);
+  });
+});
+
+describe('the restart window', () => {
+  it('forgets a start exactly when it is the span old (W1)', () => {
+    const window = recordStart(EMPTY_WINDOW, 0, DEFAULT_LIMITS);
+
+    assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs - 1, DEFAULT_LIMITS), 4);
+    assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs, DEFAULT_LIMITS), 5);
+  });
+
+  it('has room again when the oldest start leaves', () => {
+    const window = { starts: [10, 20, 30, 40, 50], crashesInRow: 0 };
+
+    assert.equal(roomAt(window, 60, DEFAULT_LIMITS), 10 + DEFAULT_LIMITS.spanMs);
+    assert.equal(roomAt({ ...window, starts: [10] }, 60, DEFAULT_LIMITS), 60);
+  });
+
+  it('counts crashes from one again after a long run, and spreads delays by a tenth (W3)', () => {
+    const fifth = [1, 2, 3, 4, 5].reduce((window) => recordCrash(window, 0, DEFAULT_LIMITS), EMPTY_WINDOW);
+
+    assert.deepEqual([crashDelay(fifth, 0, DEFAULT_LIMITS), crashDelay(fifth, 0.999, DEFAULT_LIMITS)], [16_000, 17_598]);
+    assert.equal(crashDelay(recordCrash(fifth, DEFAULT_LIMITS.resetAfterMs, DEFAULT_LIMITS), 0.5, DEFAULT_LIMITS), 0);
+  });
+});

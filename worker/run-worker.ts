@@ -1,0 +1,233 @@
+// One worker from its first line of log to its exit code, whoever started it. Entry files give it a way to make the app and to exit.
+//
+// Order of a start: log → (supervised: hello, welcome) → configuration → state folder → writer lock → app → control socket → up.
+// Nothing is bound or made before the configuration is known to be good, nothing of the state is touched before the lock is held.
+//
+//   B1  Every end has a code of the contract and a line of log that says why; the record of the holder says it too.
+//   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
+//   B3  The drain has a limit; what is left then is named and cut.
+//   B4  An error that nobody caught is the last line of the log, and ends with 1.
+import type { RuntimeStatus } from '../shared/api/control.ts';
+import type { PreviousEnd, SupervisorMessage } from '../shared/api/ipc.ts';
+import { within } from '../shared/abort.ts';
+import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import type { ControlListener } from '../shared/control-listener.ts';
+import { ERRORS } from '../shared/error-codes.ts';
+import { EXIT, type ExitCode } from '../shared/exit-codes.ts';
+import { newRuntimeId, type RuntimeId } from '../shared/identifiers.ts';
+import type { Log } from '../shared/logger.ts';
+import { type ProjectPaths, projectPaths } from '../shared/paths.ts';
+import { ensureStateFolder } from '../shared/state-folder.ts';
+import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
+import { VERSION } from '../shared/version.ts';
+import type { App, AppOptions, Mode, RestartOwner } from './app-options.ts';
+import { captureConsole } from './console-capture.ts';
+import { restartOwner } from './restart-owner.ts';
+import { linkToSupervisor, type SupervisorLink } from './supervisor-link.ts';
+import { openWorkerControl } from './worker-control.ts';
+import { openWorkerLog } from './worker-log.ts';
+import { supervisorSettings, tellReadiness, type WorkerPhase, workerStatus } from './worker-status.ts';
+import { acquireWriterLock, type WriterLock } from './writer-lock.ts';
+
+export interface WorkerOptions {
+  readonly project: string;
+  readonly mode: Mode;
+  readonly watch: boolean;
+  /** Started by our own supervisor, over IPC. */
+  readonly supervised: boolean;
+  readonly parent?: number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
+  readonly terminal: boolean;
+  readonly createApp: (options: AppOptions) => App | Promise<App>;
+  /** Ends the process; called once, last. */
+  readonly exit: (code: ExitCode) => void;
+}
+
+const HEARTBEAT_MS = 1_000;
+const MESSAGE_CHARACTERS = 2_000;
+/** Of the time for a drain, what is left for saying how it went. */
+const LAST_STEPS_MS = 500;
+
+/** Runs until the end. Resolves once up; a start that fails ends the process with its code, or throws in the foreground so that the command can say it. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const worker = new Worker(options);
+  try {
+    await worker.start();
+  } catch (error) {
+    if (options.supervised) return worker.fail(error);
+    await worker.abandon();
+    throw error;
+  }
+}
+
+class Worker {
+  readonly #options: WorkerOptions;
+  readonly #paths: ProjectPaths;
+  readonly #runtimeId: RuntimeId = newRuntimeId();
+  readonly #owner: RestartOwner;
+  readonly #log: Log;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #link: SupervisorLink | undefined;
+  #lock: WriterLock | undefined;
+  #control: ControlListener | undefined;
+  #app: App | undefined;
+  #config: LoadedConfig | undefined;
+  #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
+  #stopping: Promise<void> | undefined;
+  #interrupts = 0;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#paths = projectPaths(options.project);
+    this.#owner = restartOwner({ supervised: options.supervised, pid: process.pid, ppid: process.ppid, environment: options.environment });
+    this.#log = openWorkerLog(this.#paths, { supervised: options.supervised, terminal: options.terminal, runtimeId: this.#runtimeId });
+  }
+
+  async start(): Promise<void> {
+    const { project, mode, watch, supervised, parent, createApp } = this.#options;
+    process.umask(0o077);
+    process.chdir(project);
+    this.#listenToSignals();
+    if (supervised) this.#link = await linkToSupervisor({ runtimeId: this.#runtimeId, parent, onLost: () => this.#end(EXIT.failed, 'the supervisor is gone') });
+    const environment = { ...this.#options.environment, ...this.#link?.welcome.environment };
+    this.#configure(loadConfig({ project, mode, environment }));
+    ensureStateFolder(this.#paths.stateDir);
+    this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.#owner, mode });
+    this.#log.logger.info({ version: VERSION, node: process.version, owner: this.#owner, mode, pid: process.pid }, 'worker starting');
+    this.#control = await this.#openControl();
+    this.#link?.listen((message) => this.#hear(message));
+    const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
+    const app = await createApp({ runtimeId: this.#runtimeId, log: this.#log, project, mode, watch, owner: this.#owner, previous, environment, requestExit: (code, reason) => void this.#stop(code, reason) });
+    this.#app = app;
+    captureConsole(this.#log.logger);
+    await app.up;
+    if (this.#phase.state === 'starting') this.#up(app);
+  }
+
+  /** The start did not come to an end: last words, then the code of the error. */
+  fail(error: unknown): void {
+    const { code, message } = coerceError(error);
+    this.#log.logger.fatal({ err: error, code }, 'worker could not start');
+    this.#link?.send({ type: 'failure', message: message.slice(0, MESSAGE_CHARACTERS) });
+    this.#end(ERRORS[code].exit, message);
+  }
+
+  /** Gives back what a failed start of the foreground had taken. */
+  async abandon(): Promise<void> {
+    await this.#app?.stop(LAST_STEPS_MS);
+    await this.#control?.close();
+    this.#lock?.release();
+    this.#log.flush();
+  }
+
+  #configure(loaded: LoadedConfig): void {
+    this.#config = loaded;
+    this.#log.secrets.add(loaded.secrets);
+    this.#log.setLevel(loaded.config.log_level);
+    for (const warning of loaded.warnings) this.#log.logger.warn({ warning }, 'configuration warning');
+    this.#link?.send({ type: 'settings', settings: supervisorSettings(loaded) });
+  }
+
+  #openControl(): Promise<ControlListener> {
+    const status = (): Promise<RuntimeStatus> => workerStatus({ phase: this.#phase, runtimeId: this.#runtimeId, owner: this.#owner, mode: this.#options.mode, app: this.#app, configVersion: this.#config?.version ?? null });
+    return openWorkerControl({ owner: this.#owner, log: this.#log, app: () => this.#app, status, stop: (code, reason) => this.#stop(code, reason) });
+  }
+
+  #up(app: App): void {
+    this.#enter('running');
+    const address = app.address();
+    this.#log.logger.info({ host: address?.host, port: address?.port }, 'worker up');
+    this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
+    if (this.#link === undefined) return;
+    const link = this.#link;
+    this.#timers.push(setInterval(() => link.send({ type: 'heartbeat' }), HEARTBEAT_MS));
+    this.#timers.push(tellReadiness(app, (message) => link.send(message)));
+  }
+
+  #enter(state: WorkerPhase['state']): void {
+    this.#phase = { ...this.#phase, state, since: new Date().toISOString() };
+  }
+
+  #hear(message: SupervisorMessage): void {
+    switch (message.type) {
+      case 'stop':
+        void this.#stop(message.purpose === 'restart' ? EXIT.restartRequested : EXIT.ok, `${message.purpose} asked for by the supervisor`);
+        return;
+      case 'reopen_logs':
+        this.#log.reopen();
+        return;
+      case 'reload':
+        void this.#reload(message.id, message.orRestart);
+        return;
+      case 'welcome':
+        return; // taken by the link
+    }
+  }
+
+  async #reload(id: number, orRestart: boolean): Promise<void> {
+    try {
+      if (this.#app === undefined) throw new SvcError('not_running', 'the host is still starting');
+      const { generation } = await this.#app.reload('control', { orRestart });
+      this.#link?.send({ type: 'reloaded', id, ok: true, generation, error: null });
+    } catch (error) {
+      const { code, message } = coerceError(error);
+      this.#link?.send({ type: 'reloaded', id, ok: false, generation: null, error: { code, message } });
+    }
+  }
+
+  #listenToSignals(): void {
+    process.on('SIGTERM', () => void this.#stop(EXIT.ok, 'SIGTERM'));
+    process.on('SIGINT', () => {
+      this.#interrupts += 1;
+      if (this.#interrupts > 1 && this.#options.terminal) this.#end(EXIT.forced, 'second SIGINT');
+      else void this.#stop(EXIT.ok, 'SIGINT');
+    });
+    process.on('SIGHUP', () => (this.#options.supervised ? undefined : void this.#stop(EXIT.ok, 'SIGHUP')));
+    process.on('SIGUSR1', () => this.#log.reopen()); // and so Node opens no inspector
+    for (const kind of ['uncaughtException', 'unhandledRejection'] as const) process.on(kind, (error: unknown) => this.#die(kind, error));
+  }
+
+  #die(kind: string, error: unknown): void {
+    this.#log.logger.fatal({ err: error, kind }, 'error that nobody caught');
+    this.#link?.send({ type: 'failure', message: `${kind}: ${messageOf(error)}`.slice(0, MESSAGE_CHARACTERS) });
+    this.#end(EXIT.failed, messageOf(error));
+  }
+
+  /** The one drain. Coalesced: the first code stands. */
+  #stop(code: 0 | 51 | 75, reason: string): Promise<void> {
+    this.#stopping ??= this.#drain(code, reason);
+    return this.#stopping;
+  }
+
+  async #drain(code: 0 | 51 | 75, reason: string): Promise<void> {
+    const limitMs = (this.#config?.config.supervisor.stopTimeoutSeconds ?? 8) * 1_000 - LAST_STEPS_MS;
+    const began = performance.now();
+    this.#enter('draining');
+    this.#log.logger.info({ code, reason }, 'worker stopping');
+    this.#link?.send({ type: 'stopping', code, reason });
+    const app = this.#app;
+    const late = { cut: [{ name: 'worker', reason: `did not stop within ${limitMs} ms` }] };
+    const { cut } = app === undefined ? { cut: [] } : await within(app.stop(limitMs), limitMs + LAST_STEPS_MS / 2, late);
+    if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
+    this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
+    this.#end(code, reason);
+  }
+
+  #end(code: ExitCode, reason: string): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#lock?.ending(code, reason);
+    this.#log.flush();
+    const exit = (): void => this.#options.exit(code);
+    if (this.#control === undefined) exit();
+    else void within(this.#control.close(), LAST_STEPS_MS / 5, undefined).finally(exit);
+  }
+}
+
+/** The former holder's end as its record tells it: under an owner without IPC the only source. */
+function formerEnd({ former }: WriterLock): PreviousEnd {
+  if (former === undefined) return { end: 'none', code: null, signal: null, detail: null };
+  if (former.end === undefined) return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
+  const ends: Readonly<Record<number, string>> = { 0: 'stopped', 51: 'restart_requested', 75: 'restart_required', 78: 'config', 130: 'stopped' };
+  return { end: ends[former.end.code] ?? 'crashed', code: former.end.code, signal: null, detail: former.end.reason };
+}

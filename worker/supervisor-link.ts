@@ -1,0 +1,67 @@
+// The worker's end of the IPC channel to its supervisor.
+//
+//   K1  hello first, then `welcome` (secrets, how the one before ended) is awaited; a supervisor that does not answer ends the start.
+//   K2  The end of the channel is the end of the worker: a worker without its supervisor would be nobody's.
+//   K3  A message that cannot be sent is dropped: the channel's end is noticed on its own.
+import { asSupervisorMessage, IPC_PROTOCOL, type SupervisorMessage, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import { VERSION } from '../shared/version.ts';
+
+export interface SupervisorLinkOptions {
+  readonly runtimeId: string;
+  /** The pid that started this process, as it said so itself. */
+  readonly parent: number | undefined;
+  /** The supervisor is gone. */
+  readonly onLost: () => void;
+  readonly welcomeMs?: number;
+}
+
+export interface SupervisorLink {
+  readonly welcome: Extract<SupervisorMessage, { type: 'welcome' }>;
+  send(message: WorkerMessage): void;
+  /** One listener; messages that came before it are given to it. */
+  listen(listener: (message: SupervisorMessage) => void): void;
+  /** Lets the process end by itself. */
+  close(): void;
+}
+
+/** Throws `not_running` when there is no channel or nobody answers on it. */
+export async function linkToSupervisor({ runtimeId, parent, onLost, welcomeMs = 5_000 }: SupervisorLinkOptions): Promise<SupervisorLink> {
+  if (process.send === undefined || (parent !== undefined && process.ppid !== parent)) throw new SvcError('not_running', 'the supervisor of this worker is gone');
+  const waiting: SupervisorMessage[] = [];
+  let listener: ((message: SupervisorMessage) => void) | undefined;
+  let onWelcome: ((message: SupervisorLink['welcome']) => void) | undefined;
+  process.on('message', (value) => {
+    const message = asSupervisorMessage(value);
+    if (message === undefined) return;
+    if (message.type === 'welcome') onWelcome?.(message);
+    else if (listener === undefined) waiting.push(message);
+    else listener(message);
+  });
+  process.once('disconnect', onLost);
+  const welcomed = new Promise<SupervisorLink['welcome']>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`)), welcomeMs);
+    onWelcome = (message) => {
+      clearTimeout(timer);
+      resolve(message);
+    };
+  });
+  send({ type: 'hello', protocol: IPC_PROTOCOL, capabilities: WORKER_CAPABILITIES, runtimeId, version: VERSION });
+  const welcome = await welcomed;
+  return {
+    welcome,
+    send,
+    listen(next) {
+      listener = next;
+      for (const message of waiting.splice(0)) next(message);
+    },
+    close() {
+      process.off('disconnect', onLost);
+      if (process.connected) process.disconnect();
+    },
+  };
+}
+
+function send(message: WorkerMessage): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}

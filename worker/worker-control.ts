@@ -1,0 +1,57 @@
+// .svc/worker.sock: the control protocol as the worker itself answers it, whoever its owner is.
+import type { ControlRequest, RuntimeStatus } from '../shared/api/control.ts';
+import { type ControlListener, listenForControl } from '../shared/control-listener.ts';
+import type { Log } from '../shared/logger.ts';
+import { WORKER_SOCKET } from '../shared/paths.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import { VERSION } from '../shared/version.ts';
+import type { App, RestartOwner } from './app-options.ts';
+import { OWNER_STOP } from './restart-owner.ts';
+
+export interface WorkerControlOptions {
+  readonly owner: RestartOwner;
+  readonly log: Log;
+  /** Undefined until the app has been made. */
+  readonly app: () => App | undefined;
+  readonly status: () => Promise<RuntimeStatus>;
+  readonly stop: (code: 0 | 51, reason: string) => Promise<void>;
+}
+
+const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines'];
+
+export function openWorkerControl(options: WorkerControlOptions): Promise<ControlListener> {
+  return listenForControl({
+    path: WORKER_SOCKET,
+    capabilities: CAPABILITIES,
+    answer: (request) => answer(options, request),
+    onTrouble: (message) => options.log.logger.warn(message),
+  });
+}
+
+async function answer({ owner, log, app, status, stop }: WorkerControlOptions, { command, options = {} }: ControlRequest): Promise<unknown> {
+  switch (command) {
+    case 'hello':
+      return { who: 'worker', pid: process.pid, owner, version: VERSION };
+    case 'status':
+      return status();
+    case 'stop':
+      if (owner !== 'daemon' && owner !== 'foreground') {
+        throw new SvcError('refused', `this worker belongs to ${owner}, which would start it again`, { hint: OWNER_STOP[owner] });
+      }
+      void stop(0, 'stop asked for over the control socket');
+      return { accepted: true, pid: process.pid };
+    case 'restart':
+      if (owner === 'foreground') throw new SvcError('no_restart_owner', 'nothing would start this foreground worker again', { hint: 'stop it and start it again, or use `svc runtime start --daemon`' });
+      void stop(51, 'restart asked for over the control socket');
+      return { accepted: true, pid: process.pid, runtimeId: app()?.runtimeId ?? null };
+    case 'reload': {
+      const running = app();
+      if (running === undefined) throw new SvcError('not_running', 'the host is still starting');
+      return running.reload('control', { orRestart: options['orRestart'] === true });
+    }
+    case 'logs':
+      return log.recent(typeof options['after'] === 'number' ? options['after'] : 0);
+    default:
+      throw new SvcError('refused', `this worker does not know the command ${command.slice(0, 40)}`, { hint: 'its version is older than that of the command: restart it' });
+  }
+}

@@ -1,0 +1,20 @@
+// Where a worker's log goes: under the supervisor to .svc/runtime.log, else to stdout, which its owner keeps.
+import { basename } from 'node:path';
+import { formatLogLine } from '../shared/log-line.ts';
+import { createLog, type Log } from '../shared/logger.ts';
+import type { ProjectPaths } from '../shared/paths.ts';
+
+export interface WorkerLogOptions {
+  readonly supervised: boolean;
+  /** Stdout is a terminal: lines for people instead of JSON. */
+  readonly terminal: boolean;
+  readonly runtimeId: string;
+}
+
+const PLAIN = { good: String, bad: String, warn: String, dim: String };
+
+export function openWorkerLog(paths: ProjectPaths, { supervised, terminal, runtimeId }: WorkerLogOptions): Log {
+  const base = { project: basename(paths.project), runtimeId };
+  if (supervised) return createLog({ destination: paths.runtimeLog, base });
+  return createLog({ destination: 1, base, ...(terminal ? { render: (line: string) => `${formatLogLine(line.trimEnd(), PLAIN)}\n` } : {}) });
+}

@@ -1,0 +1,82 @@
+// The authority to write: at most one live worker a project has it.
+//
+//   A1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock: the kernel releases it when its holder dies, however that happens. A stale record, a reused pid or a crash never blocks a start.
+//   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
+//   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
+import { readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import type { ProjectPaths } from '../shared/paths.ts';
+import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import type { Mode, RestartOwner } from './app-options.ts';
+
+export interface WorkerRecord extends ProcessIdentity {
+  readonly version: 1;
+  readonly runtimeId: string;
+  readonly owner: RestartOwner;
+  readonly mode: Mode;
+  readonly startedAt: string;
+  /** How it ended; missing while it lives, and when it could not say so. */
+  readonly end?: { readonly code: number; readonly reason: string; readonly at: string };
+}
+
+export interface WriterLock {
+  /** The record of the holder before, when there was one. */
+  readonly former: WorkerRecord | undefined;
+  /** Notes how this worker ends; the lock itself is released by the end of the process. */
+  ending(code: number, reason: string): void;
+  release(): void;
+}
+
+/** Takes the lock or throws `already_running`, naming the holder. */
+export function acquireWriterLock(paths: ProjectPaths, holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>): WriterLock {
+  const database = new Database(paths.writerLock, { timeout: 0 });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    throw isBusy(error) ? alreadyRunning(readWorkerRecord(paths)) : new SvcError('storage_unavailable', `cannot lock ${paths.writerLock}: ${String(error)}`, { cause: error });
+  }
+  const former = readWorkerRecord(paths);
+  const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
+  const record: WorkerRecord = { version: 1, ...identity, ...holder, startedAt: new Date().toISOString() };
+  write(paths, record);
+  return {
+    former,
+    ending: (code, reason) => write(paths, { ...record, end: { code, reason, at: new Date().toISOString() } }),
+    release: () => database.close(),
+  };
+}
+
+/** The record as it stands; undefined when there is none or it cannot be read. */
+export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): WorkerRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(paths.workerRecord, 'utf8'));
+    return isWorkerRecord(value) ? value : undefined;
+  } catch {
+    return undefined; // A2: never more than a hint
+  }
+}
+
+function alreadyRunning(record: WorkerRecord | undefined): SvcError {
+  const known = record !== undefined && isAlive(record) ? record : undefined;
+  const who = known === undefined ? 'by a process that has not said yet who it is' : `as pid ${known.pid}, started by ${known.owner} in mode ${known.mode} at ${known.startedAt}`;
+  return new SvcError('already_running', `this project is already running ${who}`, { hint: '`svc runtime status` shows it, `svc runtime stop` ends it', details: known === undefined ? {} : { pid: known.pid, owner: known.owner } });
+}
+
+function write(paths: ProjectPaths, record: WorkerRecord): void {
+  try {
+    writeFileAtomic(paths.workerRecord, stableJson(record));
+  } catch {
+    // A full disk stops no worker; the record is a hint
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+
+function isWorkerRecord(value: unknown): value is WorkerRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { version, pid, start, boot, owner, mode, startedAt } = value as Record<string, unknown>;
+  return version === 1 && typeof pid === 'number' && [start, boot, owner, mode, startedAt].every((field) => typeof field === 'string');
+}
