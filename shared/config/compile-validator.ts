@@ -12,7 +12,7 @@ export function compileValidator(schema: object): { readonly ajv: Ajv2020; reado
     useDefaults: true,
     logger: false,
     unicode: false,
-    code: { source: true, esm: true, lines: true },
+    code: { source: true, esm: true },
     formats: Object.fromEntries(SDK_FORMATS.map((name) => [name, true])),
   });
   return { ajv, validate: ajv.compile(schema) };

@@ -25,9 +25,20 @@ export function maskedConfig(loaded: LoadedConfig): Readonly<Record<string, unkn
 /** Its single values in order, each with its source. Empty groups and lists are values too. */
 export function effectiveValues(loaded: LoadedConfig): readonly EffectiveValue[] {
   const leaves = (value: unknown, path: string): EffectiveValue[] => {
-    const inner = isRecord(value) ? Object.entries(value) : Array.isArray(value) ? value.map((item, index) => [index, item] as const) : [];
+    const inner = isRecord(value)
+      ? Object.entries(value)
+      : Array.isArray(value)
+        ? value.map((item, index) => [index, item] as const)
+        : [];
     if (inner.length > 0) return inner.flatMap(([key, deeper]) => leaves(deeper, pointerTo(path, key)));
-    return [{ path, value: value as EffectiveValue['value'], source: loaded.source(path), variables: loaded.references.get(path)?.names ?? [] }];
+    return [
+      {
+        path,
+        value: value as EffectiveValue['value'],
+        source: loaded.source(path),
+        variables: loaded.references.get(path)?.names ?? [],
+      },
+    ];
   };
   return leaves(maskedConfig(loaded), '');
 }
@@ -36,8 +47,13 @@ function masked(loaded: LoadedConfig, value: unknown, path: string): unknown {
   const reference = loaded.references.get(path);
   if (value instanceof Secret) return reference?.text ?? SECRET_MASK;
   if (reference !== undefined && path.startsWith('/plugins/')) return reference.text;
-  if (typeof value === 'string') return path.startsWith('/plugins/') && looksSecret(lastOf(path)) ? SECRET_MASK : value.replaceAll('${', () => '$${');
+  if (typeof value === 'string')
+    return path.startsWith('/plugins/') && looksSecret(lastOf(path))
+      ? SECRET_MASK
+      : value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map((item, index) => masked(loaded, item, pointerTo(path, index)));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(loaded, inner, pointerTo(path, key))]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, masked(loaded, inner, pointerTo(path, key))]),
+  );
 }

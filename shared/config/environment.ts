@@ -5,10 +5,10 @@
 //   E3  A `.env` that group or others can read ends a production start.
 //   E4  Nothing in the process environment is changed.
 import { parseEnv } from 'node:util';
-import type { Mode } from './mode.ts';
 import { ENV_FILE } from '../paths.ts';
-import { readSmallFile } from './small-file.ts';
 import { SvcError } from '../svc-error.ts';
+import type { Mode } from './mode.ts';
+import { readSmallFile } from './small-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,7 +17,7 @@ export interface ProjectEnvironment {
   readonly values: Environment;
   readonly warnings: readonly string[];
   /** Where a variable comes from; undefined when it is not set. */
-  origin(name: string): 'process' | '.env' | undefined;
+  readonly origin: (name: string) => 'process' | '.env' | undefined;
 }
 
 export interface EnvironmentOptions {
@@ -41,7 +41,12 @@ export function projectEnvironment({ file, mode, environment }: EnvironmentOptio
   return {
     values: Object.freeze(values),
     warnings: read.warnings,
-    origin: (name) => (Object.hasOwn(environment, name) && environment[name] !== undefined ? 'process' : name in read.values ? '.env' : undefined),
+    origin: (name) =>
+      Object.hasOwn(environment, name) && environment[name] !== undefined
+        ? 'process'
+        : name in read.values
+          ? '.env'
+          : undefined,
   };
 }
 
@@ -54,15 +59,24 @@ function readEnvFile(file: string, mode: Mode): EnvFile {
   const read = readSmallFile(file);
   const values = Object.create(null) as Record<string, string>;
   if (read.kind === 'absent') return { values, warnings: [] };
-  if (read.kind === 'refused') throw new SvcError('config_invalid', `${ENV_FILE}:1:1 ${read.reason}`, { details: { faults: [envFault(read.reason)] } });
+  if (read.kind === 'refused')
+    throw new SvcError('config_invalid', `${ENV_FILE}:1:1 ${read.reason}`, {
+      details: { faults: [envFault(read.reason)] },
+    });
   const open = openToOthers(read.mode);
   if (open && mode === 'production') {
     const message = 'can be read by group or others';
-    throw new SvcError('secret_invalid', `${ENV_FILE}:1:1 ${message}`, { hint: `chmod 600 ${ENV_FILE}`, details: { faults: [envFault(message)] } });
+    throw new SvcError('secret_invalid', `${ENV_FILE}:1:1 ${message}`, {
+      hint: `chmod 600 ${ENV_FILE}`,
+      details: { faults: [envFault(message)] },
+    });
   }
   for (const [name, value] of Object.entries(parseEnv(read.text))) if (value !== undefined) values[name] = value;
   const warnings = strangeLines(read.text);
-  return { values, warnings: open ? [`${ENV_FILE}:1:1 can be read by group or others; chmod 600 ${ENV_FILE}`, ...warnings] : warnings };
+  return {
+    values,
+    warnings: open ? [`${ENV_FILE}:1:1 can be read by group or others; chmod 600 ${ENV_FILE}`, ...warnings] : warnings,
+  };
 }
 
 const PLAIN_LINE = /^[A-Za-z_][A-Za-z0-9_]*=[^\s"'`#$\\]*$/;
@@ -72,11 +86,17 @@ const WARNED_LINES = 20;
 function strangeLines(text: string): string[] {
   const seen = new Set<string>();
   const warnings: string[] = [];
-  for (const [index, line] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     if (warnings.length >= WARNED_LINES) break;
     if (line === '' || line.startsWith('#')) continue;
     const name = line.slice(0, line.indexOf('='));
-    if (!PLAIN_LINE.test(line)) warnings.push(`${ENV_FILE}:${index + 1}:1 other tools may read this line differently: write NAME=value without quotes, blanks, # or $`);
+    if (!PLAIN_LINE.test(line))
+      warnings.push(
+        `${ENV_FILE}:${index + 1}:1 other tools may read this line differently: write NAME=value without quotes, blanks, # or $`,
+      );
     else if (seen.has(name)) warnings.push(`${ENV_FILE}:${index + 1}:1 ${name} is set a second time`);
     seen.add(name);
   }

@@ -28,20 +28,36 @@ function explainOne(error: ErrorObject, context: Explained): Finding {
   const params = error.params as Readonly<Record<string, unknown>>;
   const path = error.instancePath;
   const schema = schemaAt(context.root, path);
-  if (error.keyword === 'additionalProperties') return unknownKey(pointerTo(path, String(params['additionalProperty'])), schema, context.root);
+  if (error.keyword === 'additionalProperties')
+    return unknownKey(pointerTo(path, String(params['additionalProperty'])), schema, context.root);
   if (error.keyword === 'required') {
     const key = String(params['missingProperty']);
     const wanted = schemaOfKey(schema, key);
-    return { path: pointerTo(path, key), message: `is missing; it must be ${expectation(wanted ?? {})}`, secret: wanted?.format === 'svc-secret' };
+    return {
+      path: pointerTo(path, key),
+      message: `is missing; it must be ${expectation(wanted ?? {})}`,
+      secret: wanted?.format === 'svc-secret',
+    };
   }
-  return wrongValue(path, schema ?? {}, { keyword: error.keyword, value: valueAt(context.value, path), shown: !context.isReference(path) });
+  return wrongValue(path, schema ?? {}, {
+    keyword: error.keyword,
+    value: valueAt(context.value, path),
+    shown: !context.isReference(path),
+  });
 }
 
 /** A value that does not fit its schema. */
-export function wrongValue(path: string, schema: JsonSchema, found: { keyword: string; value: unknown; shown: boolean }): Finding {
+export function wrongValue(
+  path: string,
+  schema: JsonSchema,
+  found: { keyword: string; value: unknown; shown: boolean },
+): Finding {
   const got = found.shown ? `, not ${show(found.value)}` : '';
   const shape = found.keyword === 'pattern' && schema.description !== undefined ? `: ${schema.description}` : '';
-  const message = shape === '' ? `must be ${expectation(schema)}${got}` : `does not fit${got === '' ? '' : ` (${show(found.value)})`}${shape}`;
+  const message =
+    shape === ''
+      ? `must be ${expectation(schema)}${got}`
+      : `does not fit${got === '' ? '' : ` (${show(found.value)})`}${shape}`;
   const words = (schema.enum ?? []).map(String);
   const suggestion = found.shown && typeof found.value === 'string' ? nearest(found.value, words) : undefined;
   return suggestion === undefined ? { path, message } : { path, message, suggestion };
@@ -49,15 +65,22 @@ export function wrongValue(path: string, schema: JsonSchema, found: { keyword: s
 
 /** A key that the schema does not know: the nearest one of its group, or the same key elsewhere. */
 export function unknownKey(path: string, schema: JsonSchema | undefined, root: JsonSchema | undefined): Finding {
-  const key = path.slice(path.lastIndexOf('/') + 1).replaceAll('~1', '/').replaceAll('~0', '~');
+  const key = path
+    .slice(path.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
   const group = path.slice(0, path.lastIndexOf('/'));
   if (schema?.patternProperties !== undefined) {
-    return { path, message: `${printable(key)} is not a name that is taken here: a small letter, then small letters, digits and dashes, 63 at most` };
+    return {
+      path,
+      message: `${printable(key)} is not a name that is taken here: a small letter, then small letters, digits and dashes, 63 at most`,
+    };
   }
   const known = Object.keys(schema?.properties ?? {});
   const near = nearest(key, known);
   const suggestion = near === undefined ? elsewhere(root, key, '') : dotted(pointerTo(group, near));
-  const message = suggestion === undefined ? `is not a key here; known are ${known.join(', ') || 'none'}` : 'is not a key here';
+  const message =
+    suggestion === undefined ? `is not a key here; known are ${known.join(', ') || 'none'}` : 'is not a key here';
   return suggestion === undefined ? { path, message } : { path, message, suggestion };
 }
 
@@ -75,10 +98,14 @@ function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'a group of keys';
-  return typeof value === 'string' ? printable(value) || 'an empty text' : String(value);
+  return typeof value === 'string' ? printable(value) || 'an empty text' : JSON.stringify(value);
 }
 
-const partsOf = (path: string): string[] => path.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+const partsOf = (path: string): string[] =>
+  path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 /** The schema that governs a path. */
 export function schemaAt(root: JsonSchema, path: string): JsonSchema | undefined {

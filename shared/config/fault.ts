@@ -44,19 +44,28 @@ export function configError(faults: readonly ConfigFault[], code: 'config_invali
   const shown = faults.slice(0, SHOWN_FAULTS);
   const rest = faults.length - shown.length;
   const lines = [...shown.map(faultLine), ...(rest > 0 ? [`${CONFIG_FILE}: and ${rest} more faults`] : [])];
-  const hint = code === 'secret_invalid' ? 'Set the variable in .env or in the environment; `svc init` makes a token.' : '`svc config schema` prints every key.';
+  const hint =
+    code === 'secret_invalid'
+      ? 'Set the variable in .env or in the environment; `svc init` makes a token.'
+      : '`svc config schema` prints every key.';
   return new SvcError(code, lines.join('\n'), { hint, details: { faults: shown } });
 }
 
 /** `/http/tokens/0/name` as people write it: `http.tokens[0].name`. */
 export function dotted(pointer: string): string {
   const parts = pointer.split('/').slice(1).map(unescapePointer);
-  return parts.reduce((text, part) => (/^\d+$/.test(part) && text !== '' ? `${text}[${part}]` : `${text}${text === '' ? '' : '.'}${printable(part)}`), '');
+  return parts.reduce(
+    (text, part) =>
+      /^\d+$/.test(part) && text !== '' ? `${text}[${part}]` : `${text}${text === '' ? '' : '.'}${printable(part)}`,
+    '',
+  );
 }
 
 /** A short text that cannot break a line or a terminal. */
 export function printable(text: string): string {
-  const plain = /^[A-Za-z0-9_./~:-]*$/.test(text) ? text : JSON.stringify(text.slice(0, SHOWN_TEXT)).replace(/[^ -~]/g, escapeCharacter);
+  const plain = /^[A-Za-z0-9_./~:-]*$/.test(text)
+    ? text
+    : JSON.stringify(text.slice(0, SHOWN_TEXT)).replace(/[^ -~]/g, escapeCharacter);
   return plain.length > SHOWN_TEXT + 2 ? `${plain.slice(0, SHOWN_TEXT)}…` : plain;
 }
 

@@ -31,7 +31,8 @@ export function schemaOfKey(schema: JsonSchema | undefined, key: string): JsonSc
 
 /** "an integer from 1 to 65535", "one of sqlite", "a list": completes "must be". */
 export function expectation(schema: JsonSchema): string {
-  if (schema.enum !== undefined) return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;
+  if (schema.enum !== undefined)
+    return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;
   switch (schema.format) {
     case 'svc-secret':
       return 'a secret, written as a reference like ${NAME}';
@@ -62,9 +63,11 @@ function ofType(schema: JsonSchema): string {
 }
 
 function range(low: number | undefined, high: number | undefined, unit = ''): string {
-  if (low !== undefined && high !== undefined) return unit === '' ? ` from ${low} to ${high}` : ` of ${low} to ${high}${unit}`;
+  if (low !== undefined && high !== undefined)
+    return unit === '' ? ` from ${low} to ${high}` : ` of ${low} to ${high}${unit}`;
   if (low !== undefined) return unit === '' ? ` from ${low} up` : ` of at least ${low}${unit}`;
   return high === undefined ? '' : unit === '' ? ` up to ${high}` : ` of at most ${high}${unit}`;
 }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -5,15 +5,25 @@
 //   L3  Secrets leave as `Secret`; no message, warning or version holds one. The version is a digest of the effective values, with
 //       references in the place of secrets and of what plugins get from the environment.
 //   L4  What is returned is frozen. `.env` is read again at each call.
-import { basename } from 'node:path';
+
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { stableJson } from '../atomic-file.ts';
 import { CONFIG_FILE, projectPaths } from '../paths.ts';
 import { Secret } from '../secret.ts';
 import { crossChecks } from './cross-checks.ts';
-import { type Environment, projectEnvironment, type ProjectEnvironment } from './environment.ts';
+import { type Environment, type ProjectEnvironment, projectEnvironment } from './environment.ts';
 import { explain, valueAt } from './explain.ts';
-import { configError, type ConfigFault, dotted, type Finding, lastOf, parentOf, type Place, pointerTo } from './fault.ts';
+import {
+  type ConfigFault,
+  configError,
+  dotted,
+  type Finding,
+  lastOf,
+  type Place,
+  parentOf,
+  pointerTo,
+} from './fault.ts';
 import { isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
 import { placeholderSecret, type Resolved, type ResolvedReference, resolveTree } from './resolve.ts';
@@ -48,9 +58,11 @@ export interface LoadedConfig {
   /** Process environment and `.env` together. */
   readonly environment: Environment;
   /** Which of the two a variable comes from. */
-  origin(name: string): 'process' | '.env' | undefined;
-  source(path: string): ValueSource;
-  position(path: string): Place | undefined;
+  readonly origin: (name: string) => 'process' | '.env' | undefined;
+  /** Where the value at a JSON pointer comes from. */
+  readonly source: (path: string) => ValueSource;
+  /** Where the key stands in the file. */
+  readonly position: (path: string) => Place | undefined;
   readonly references: ReadonlyMap<string, ResolvedReference>;
   /** Paths under plugins whose variable is not set (test mode only), with its name. */
   readonly unset: ReadonlyMap<string, string>;
@@ -71,7 +83,11 @@ export function loadConfig({ project, mode, environment }: LoadOptions): LoadedC
     config: freeze(wrapSecrets(value, configSchema)) as Config,
     mode,
     version: versionOf(value, resolved.references),
-    warnings: [...variables.warnings, ...resolved.warnings, ...checked.warnings.map((finding) => warningLine(finding, placesOf(yaml)))],
+    warnings: [
+      ...variables.warnings,
+      ...resolved.warnings,
+      ...checked.warnings.map((finding) => warningLine(finding, placesOf(yaml))),
+    ],
     secrets: [...resolved.secrets],
     environment: variables.values,
     origin: variables.origin,
@@ -86,7 +102,8 @@ function readFile(path: string): YamlTree {
   const read = readSmallFile(path);
   if (read.kind === 'text') {
     const yaml = readYaml(read.text);
-    if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value)) refuse([{ path: '', message: 'must hold keys, like http:' }], yaml);
+    if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value))
+      refuse([{ path: '', message: 'must hold keys, like http:' }], yaml);
     // A text that is not valid YAML has no keys to judge.
     if (!isRecord(yaml.value) || yaml.findings.some(({ path: at }) => at === '')) refuse(yaml.findings, yaml);
     return yaml;
@@ -95,17 +112,30 @@ function readFile(path: string): YamlTree {
   return refuse([{ path: '', message }], { places: new Map() }) ?? { value: {}, findings: [], places: new Map() };
 }
 
-function check(resolved: Resolved, { mode, anyPort }: { readonly mode: Mode; readonly anyPort: boolean }): { findings: readonly Finding[]; warnings: readonly Finding[] } {
+function check(
+  resolved: Resolved,
+  { mode, anyPort }: { readonly mode: Mode; readonly anyPort: boolean },
+): { findings: readonly Finding[]; warnings: readonly Finding[] } {
   const known = new Set(resolved.findings.map(({ path }) => path));
   const errors = validateConfig(resolved.value);
   // Port 0 means any free port: of use to tests alone, for nobody else would find the host.
-  const isFreePort = ({ path }: Finding): boolean => anyPort && path === '/http/port' && valueAt(resolved.value, path) === 0;
-  const schema = explain(errors, { root: configSchema, value: resolved.value, isReference: (path) => resolved.references.has(path) });
+  const isFreePort = ({ path }: Finding): boolean =>
+    anyPort && path === '/http/port' && valueAt(resolved.value, path) === 0;
+  const schema = explain(errors, {
+    root: configSchema,
+    value: resolved.value,
+    isReference: (path) => resolved.references.has(path),
+  });
   const cross = crossChecks(resolved.value);
   const tokens = tokenChecks(resolved.value, resolved.references, mode);
   const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
   for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);
-  const findings = [...resolved.findings, ...schema.filter((finding) => !known.has(finding.path) && !missing(finding) && !isFreePort(finding)), ...cross.findings, ...tokens.findings];
+  const findings = [
+    ...resolved.findings,
+    ...schema.filter((finding) => !known.has(finding.path) && !missing(finding) && !isFreePort(finding)),
+    ...cross.findings,
+    ...tokens.findings,
+  ];
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
 }
 
@@ -118,13 +148,15 @@ function giveSecret(tree: unknown, path: string): void {
 /** Throws when there is anything to tell. */
 function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>): undefined {
   if (findings.length === 0) return undefined;
-  const faults = findings.map((finding) => locate(finding, placesOf(yaml))).sort((a, b) => a.line - b.line || a.column - b.column);
+  const faults = findings
+    .map((finding) => locate(finding, placesOf(yaml)))
+    .sort((a, b) => a.line - b.line || a.column - b.column);
   throw configError(faults, findings.every(({ secret }) => secret === true) ? 'secret_invalid' : 'config_invalid');
 }
 
 /** Who knows where a path stands in the file. */
 interface Places {
-  position(path: string): Place | undefined;
+  readonly position: (path: string) => Place | undefined;
 }
 
 /** A finding at its own place, or at that of the nearest key around it. */
@@ -149,7 +181,10 @@ function warningLine(finding: Finding, places: Places): string {
 const placesOf = ({ places }: Pick<YamlTree, 'places'>): Places => ({ position: (path) => places.get(path) });
 
 /** `host.name` is the name of the package, or of the folder, where it is not given. */
-function named(value: Record<string, unknown>, paths: { readonly project: string; readonly packageJson: string }): Record<string, unknown> {
+function named(
+  value: Record<string, unknown>,
+  paths: { readonly project: string; readonly packageJson: string },
+): Record<string, unknown> {
   const host = isRecord(value['host']) ? value['host'] : {};
   return { ...value, host: { name: packageName(paths.packageJson) ?? (basename(paths.project) || 'svc'), ...host } };
 }
@@ -159,7 +194,9 @@ function packageName(file: string): string | undefined {
   if (read.kind !== 'text') return undefined;
   try {
     const parsed: unknown = JSON.parse(read.text);
-    return isRecord(parsed) && typeof parsed['name'] === 'string' && parsed['name'] !== '' ? parsed['name'].slice(0, 100) : undefined;
+    return isRecord(parsed) && typeof parsed['name'] === 'string' && parsed['name'] !== ''
+      ? parsed['name'].slice(0, 100)
+      : undefined;
   } catch {
     // A broken package.json is told by who needs it; here it only has no name to give.
     return undefined;
@@ -170,7 +207,9 @@ function wrapSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
   if (schema?.format === 'svc-secret' && typeof value === 'string') return new Secret(value);
   if (Array.isArray(value)) return value.map((item) => wrapSecrets(item, schema?.items));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, wrapSecrets(inner, schemaOfKey(schema, key))]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, wrapSecrets(inner, schemaOfKey(schema, key))]),
+  );
 }
 
 function freeze(value: unknown): unknown {
@@ -184,17 +223,27 @@ function freeze(value: unknown): unknown {
 function versionOf(value: unknown, references: ReadonlyMap<string, ResolvedReference>): string {
   const hidden = (inner: unknown, path: string): unknown => {
     const reference = references.get(path);
-    if (reference !== undefined && (path.startsWith('/plugins/') || lastOf(path).toLowerCase().includes('token'))) return reference.text;
+    if (reference !== undefined && (path.startsWith('/plugins/') || lastOf(path).toLowerCase().includes('token')))
+      return reference.text;
     if (path === '/http/token' && reference === undefined) return null;
     if (Array.isArray(inner)) return inner.map((item, index) => hidden(item, pointerTo(path, index)));
     if (!isRecord(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).map(([key, deeper]) => [key, hidden(deeper, pointerTo(path, key))]));
+    return Object.fromEntries(
+      Object.entries(inner).map(([key, deeper]) => [key, hidden(deeper, pointerTo(path, key))]),
+    );
   };
-  return `sha256:${createHash('sha256').update(stableJson(hidden(value, ''))).digest('hex')}`;
+  return `sha256:${createHash('sha256')
+    .update(stableJson(hidden(value, '')))
+    .digest('hex')}`;
 }
 
-function lookups(yaml: YamlTree, resolved: Resolved, variables: ProjectEnvironment): Pick<LoadedConfig, 'source' | 'position'> {
-  const fromEnvironment = (path: string): boolean => resolved.references.get(path)?.names.some((name) => variables.origin(name) !== undefined) ?? false;
+function lookups(
+  yaml: YamlTree,
+  resolved: Resolved,
+  variables: ProjectEnvironment,
+): Pick<LoadedConfig, 'source' | 'position'> {
+  const fromEnvironment = (path: string): boolean =>
+    resolved.references.get(path)?.names.some((name) => variables.origin(name) !== undefined) ?? false;
   return {
     position: (path) => yaml.places.get(path),
     source: (path) => (fromEnvironment(path) ? 'env' : yaml.places.has(path) ? 'file' : 'default'),

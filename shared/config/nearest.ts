@@ -9,7 +9,10 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
     const edits = editsBetween(wanted, fold(candidate));
-    if (edits <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)) && (best === undefined || edits < best.edits)) {
+    if (
+      edits <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)) &&
+      (best === undefined || edits < best.edits)
+    ) {
       best = { candidate, edits };
     }
   }
@@ -26,7 +29,8 @@ function editsBetween(a: string, b: string): number {
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
       let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
       next.push(cost);
     }
     before = row;

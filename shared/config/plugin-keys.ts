@@ -5,7 +5,7 @@
 //   P3  Faults have the line and column of the file. No message holds a value of the environment or a secret.
 //
 // Whether a value fits is said by the SDK's own check, handed in, so that one set of rules holds for tests of plugins and for the host.
-import { unknownKey, valueAt, schemaAt } from './explain.ts';
+import { schemaAt, unknownKey, valueAt } from './explain.ts';
 import { type ConfigFault, type Finding, lastOf, parentOf, pointerTo } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import { type LoadedConfig, locate } from './load.ts';
@@ -15,7 +15,9 @@ import { readAs, readReferences } from './references.ts';
 export type CheckValue = (
   schema: unknown,
   value: unknown,
-) => { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly at: readonly { readonly path: string; readonly message: string }[] };
+) =>
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly at: readonly { readonly path: string; readonly message: string }[] };
 
 export interface PluginKeys {
   /** The definition's properties: a schema by key. */
@@ -39,15 +41,32 @@ const SLOT_KEYS = ['use', 'enabled', 'endpoints'];
 const ENDPOINT_KEYS = ['id', 'enabled'];
 
 /** `pointer` is where the value stands: `/plugins/irc` or `/plugins/irc/endpoints/0`. */
-export function checkPluginKeys(loaded: LoadedConfig, pointer: string, { properties, value, check }: PluginKeys): CheckedKeys {
+export function checkPluginKeys(
+  loaded: LoadedConfig,
+  pointer: string,
+  { properties, value, check }: PluginKeys,
+): CheckedKeys {
   const schema = { type: 'object', properties, additionalProperties: false } as JsonSchema;
   const hostKeys = /\/endpoints\/\d+$/.test(pointer) ? ENDPOINT_KEYS : SLOT_KEYS;
-  const own = Object.fromEntries(Object.entries(isRecord(value) ? value : {}).filter(([key]) => Object.hasOwn(properties, key) || !hostKeys.includes(key)));
+  const own = Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).filter(
+      ([key]) => Object.hasOwn(properties, key) || !hostKeys.includes(key),
+    ),
+  );
   const reader = new KeyReader(loaded, pointer);
   const typed = reader.read(own, schema, '');
   const checked = check(schema, typed);
-  const findings = [...reader.findings, ...(checked.ok ? [] : checked.at).filter(({ path }) => !reader.isFaulty(path)).map((fault) => worded(fault, { schema, typed, loaded, pointer }))];
-  if (findings.length > 0 || !checked.ok) return { ok: false, faults: findings.map((finding) => locate({ ...finding, path: pointer + finding.path }, loaded)) };
+  const findings = [
+    ...reader.findings,
+    ...(checked.ok ? [] : checked.at)
+      .filter(({ path }) => !reader.isFaulty(path))
+      .map((fault) => worded(fault, { schema, typed, loaded, pointer })),
+  ];
+  if (findings.length > 0 || !checked.ok)
+    return {
+      ok: false,
+      faults: findings.map((finding) => locate({ ...finding, path: pointer + finding.path }, loaded)),
+    };
   return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets: reader.secrets };
 }
 
@@ -70,7 +89,13 @@ class KeyReader {
   read(value: unknown, schema: JsonSchema | undefined, path: string): unknown {
     if (schema?.format === 'svc-secret') return this.#secret(value, path);
     if (Array.isArray(value)) return value.map((item, index) => this.read(item, schema?.items, pointerTo(path, index)));
-    if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.read(inner, schemaOfKey(schema, key), pointerTo(path, key))]));
+    if (isRecord(value))
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [
+          key,
+          this.read(inner, schemaOfKey(schema, key), pointerTo(path, key)),
+        ]),
+      );
     return typeof value === 'string' ? this.#typed(value, schema, path) : value;
   }
 
@@ -81,7 +106,13 @@ class KeyReader {
     if (missing !== undefined) return this.#fault({ path, message: `needs the variable ${missing}, which is not set` });
     if (!reference.whole) return value;
     const typed = readAs(schema.type, value);
-    return typed ?? this.#fault({ path, message: `must be ${expectation(schema)}; the value of ${reference.names[0] ?? ''} does not read as one` });
+    return (
+      typed ??
+      this.#fault({
+        path,
+        message: `must be ${expectation(schema)}; the value of ${reference.names[0] ?? ''} does not read as one`,
+      })
+    );
   }
 
   #secret(value: unknown, path: string): unknown {
@@ -89,8 +120,10 @@ class KeyReader {
     const reference = this.#loaded.references.get(this.#pointer + path);
     const read = reference === undefined ? undefined : readReferences(reference.text);
     const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
-    if (typeof part !== 'object') return this.#fault({ path, message: 'must be a reference like ${NAME}, not the secret itself', secret: true });
-    if (part.fallback !== undefined) return this.#fault({ path, message: 'must be a reference without a default', secret: true });
+    if (typeof part !== 'object')
+      return this.#fault({ path, message: 'must be a reference like ${NAME}, not the secret itself', secret: true });
+    if (part.fallback !== undefined)
+      return this.#fault({ path, message: 'must be a reference without a default', secret: true });
     if (value === '') return this.#fault({ path, message: `is empty: ${part.name} has no value`, secret: true });
     this.secrets.push(value);
     return value;
@@ -110,13 +143,29 @@ interface Wording {
 }
 
 /** The check's fault in the words of the configuration: the nearest key, what was expected, no value of the environment. */
-function worded({ path, message }: { path: string; message: string }, { schema, typed, loaded, pointer }: Wording): Finding {
+function worded(
+  { path, message }: { path: string; message: string },
+  { schema, typed, loaded, pointer }: Wording,
+): Finding {
   const group = schemaAt(schema, parentOf(path));
   const wanted = schemaAt(schema, path);
   if (path !== '' && wanted === undefined && group?.properties !== undefined) {
     const { suggestion, ...finding } = unknownKey(path, group, undefined);
-    return suggestion === undefined ? finding : { ...finding, suggestion: [...parentOf(pointer + path).split('/').slice(1), lastOf(`/${suggestion.replaceAll('.', '/')}`)].join('.') };
+    return suggestion === undefined
+      ? finding
+      : {
+          ...finding,
+          suggestion: [
+            ...parentOf(pointer + path)
+              .split('/')
+              .slice(1),
+            lastOf(`/${suggestion.replaceAll('.', '/')}`),
+          ].join('.'),
+        };
   }
-  if (valueAt(typed, path) === undefined) return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
-  return loaded.references.has(pointer + path) ? { path, message: `must be ${expectation(wanted ?? {})}` } : { path, message };
+  if (valueAt(typed, path) === undefined)
+    return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
+  return loaded.references.has(pointer + path)
+    ? { path, message: `must be ${expectation(wanted ?? {})}` }
+    : { path, message };
 }

@@ -1,7 +1,11 @@
 // The schema as editors use it on the file: keys with a default need not be given, and any value may be a reference. Pure.
 import type { JsonSchema } from './json-schema.ts';
 
-const REFERENCE = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}$', description: 'A reference to the environment.' } as const;
+const REFERENCE = {
+  type: 'string',
+  pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}$',
+  description: 'A reference to the environment.',
+} as const;
 const SECRET = { pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' } as const;
 
 export function publishedSchema(schema: JsonSchema): Readonly<Record<string, unknown>> {
@@ -10,10 +14,14 @@ export function publishedSchema(schema: JsonSchema): Readonly<Record<string, unk
 
 function written(schema: JsonSchema): Readonly<Record<string, unknown>> {
   const { format, description, default: fallback, ...rest } = schema;
-  const note = { ...(description === undefined ? {} : { description }), ...(fallback === undefined ? {} : { default: fallback }) };
+  const note = {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+  };
   if (format === 'svc-secret') return { ...rest, ...SECRET, ...note };
   if (schema.type === 'object') return { ...rest, ...group(schema), ...note };
-  if (schema.type === 'array') return { ...rest, ...(schema.items === undefined ? {} : { items: written(schema.items) }), ...note };
+  if (schema.type === 'array')
+    return { ...rest, ...(schema.items === undefined ? {} : { items: written(schema.items) }), ...note };
   return { anyOf: [rest, REFERENCE], ...note };
 }
 
@@ -34,5 +42,9 @@ function group(schema: JsonSchema): Readonly<Record<string, unknown>> {
 const mustBeGiven = (schema: JsonSchema | undefined): boolean =>
   schema?.default === undefined || (schema.required ?? []).some((key) => mustBeGiven(schema.properties?.[key]));
 
-const mapped = (schemas: Readonly<Record<string, JsonSchema>> | undefined): Readonly<Record<string, unknown>> | undefined =>
-  schemas === undefined ? undefined : Object.fromEntries(Object.entries(schemas).map(([key, schema]) => [key, written(schema)]));
+const mapped = (
+  schemas: Readonly<Record<string, JsonSchema>> | undefined,
+): Readonly<Record<string, unknown>> | undefined =>
+  schemas === undefined
+    ? undefined
+    : Object.fromEntries(Object.entries(schemas).map(([key, schema]) => [key, written(schema)]));

@@ -9,7 +9,7 @@ import type { ProjectEnvironment } from './environment.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
-import { lookUp, readAs, readReferences, type Reference } from './references.ts';
+import { lookUp, type Reference, readAs, readReferences } from './references.ts';
 
 export interface ResolvedReference {
   /** As it is written in the file: `${HTTP_TOKEN}`. */
@@ -39,7 +39,11 @@ export const looksSecret = (name: string): boolean => SECRET_NAME.test(name);
 /** A text that stands for a secret where none is given: nobody can guess it. */
 export const placeholderSecret = (): string => randomBytes(32).toString('base64url');
 
-export function resolveTree(value: unknown, schema: JsonSchema, context: { environment: ProjectEnvironment; mode: Mode }): Resolved {
+export function resolveTree(
+  value: unknown,
+  schema: JsonSchema,
+  context: { environment: ProjectEnvironment; mode: Mode },
+): Resolved {
   const resolver = new Resolver(context.environment, context.mode);
   return { value: resolver.resolve(value, schema, '') ?? {}, ...resolver.result() };
 }
@@ -60,7 +64,13 @@ class Resolver {
   }
 
   result(): Omit<Resolved, 'value'> {
-    return { findings: this.#findings, warnings: this.#warnings, references: this.#references, unset: this.#unset, secrets: this.#secrets };
+    return {
+      findings: this.#findings,
+      warnings: this.#warnings,
+      references: this.#references,
+      unset: this.#unset,
+      secrets: this.#secrets,
+    };
   }
 
   /** Undefined for a value that is not given (`key:`). */
@@ -68,7 +78,8 @@ class Resolver {
     if (value === null) return undefined;
     if (schema?.format === 'svc-secret') return this.#secret(value, path);
     if (typeof value === 'string') return this.#text(value, schema, path);
-    if (Array.isArray(value)) return value.map((item, index) => this.resolve(item, schema?.items, pointerTo(path, index)) ?? null);
+    if (Array.isArray(value))
+      return value.map((item, index) => this.resolve(item, schema?.items, pointerTo(path, index)) ?? null);
     if (!isRecord(value)) return value;
     const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
       const found = this.resolve(inner, schemaOfKey(schema, key), pointerTo(path, key));
@@ -81,7 +92,10 @@ class Resolver {
     const read = typeof value === 'string' ? readReferences(value) : undefined;
     const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
     if (typeof value !== 'string' || typeof part !== 'object' || part.fallback !== undefined) {
-      const wrong = typeof part === 'object' ? 'must be a reference without a default' : 'must be a reference like ${NAME}, not the secret itself';
+      const wrong =
+        typeof part === 'object'
+          ? 'must be a reference without a default'
+          : 'must be a reference like ${NAME}, not the secret itself';
       this.#findings.push({ path, message: wrong, secret: true });
       return undefined;
     }
@@ -100,7 +114,10 @@ class Resolver {
     const read = readReferences(value);
     if (read.kind === 'plain') return read.text;
     if (read.kind === 'malformed') {
-      this.#findings.push({ path, message: `holds a malformed reference ${printable(read.part)}; write \${NAME}, \${NAME:-default}, or $\${ for the characters themselves` });
+      this.#findings.push({
+        path,
+        message: `holds a malformed reference ${printable(read.part)}; write \${NAME}, \${NAME:-default}, or $\${ for the characters themselves`,
+      });
       return undefined;
     }
     const references = read.parts.filter((part) => typeof part === 'object');
@@ -110,7 +127,11 @@ class Resolver {
     const text = this.#join(read.parts, path);
     if (!read.whole || schema === undefined) return text;
     const typed = readAs(schema.type, text);
-    if (typed === undefined) this.#findings.push({ path, message: `must be ${expectation(schema)}; the value of ${references[0]?.name ?? ''} does not read as one` });
+    if (typed === undefined)
+      this.#findings.push({
+        path,
+        message: `must be ${expectation(schema)}; the value of ${references[0]?.name ?? ''} does not read as one`,
+      });
     return typed;
   }
 
@@ -129,10 +150,14 @@ class Resolver {
       const text = typeof part === 'string' ? part : (lookUp(part, this.#environment.values) ?? '');
       this.#characters += text.length;
       if (this.#characters > MOST_RESOLVED_CHARACTERS) {
-        this.#findings.push({ path, message: `is too large: all resolved texts together may hold ${MOST_RESOLVED_CHARACTERS} characters` });
+        this.#findings.push({
+          path,
+          message: `is too large: all resolved texts together may hold ${MOST_RESOLVED_CHARACTERS} characters`,
+        });
         return '';
       }
-      if (typeof part === 'object' && (looksSecret(part.name) || looksSecret(path.slice(path.lastIndexOf('/') + 1)))) this.#hide(text);
+      if (typeof part === 'object' && (looksSecret(part.name) || looksSecret(path.slice(path.lastIndexOf('/') + 1))))
+        this.#hide(text);
       texts.push(text);
     }
     return texts.join('');

@@ -21,13 +21,19 @@ const group = <P extends Record<string, TSchema>>(description: string, propertie
   Type.Object(properties, { description, additionalProperties: false, default: {} });
 const entry = <P extends Record<string, TSchema>>(description: string, properties: P) =>
   Type.Object(properties, { description, additionalProperties: false });
-const integer = (description: string, fallback: number, minimum: number, maximum: number) =>
+const integer = (description: string, fallback: number, [minimum, maximum]: readonly [number, number]) =>
   Type.Integer({ description, default: fallback, minimum, maximum });
 const choice = <const V extends readonly string[]>(description: string, values: V, fallback?: V[number]) =>
-  Type.Unsafe<V[number]>({ type: 'string', enum: values, description, ...(fallback === undefined ? {} : { default: fallback }) });
+  Type.Unsafe<V[number]>({
+    type: 'string',
+    enum: values,
+    description,
+    ...(fallback === undefined ? {} : { default: fallback }),
+  });
 const text = (description: string, note: { default?: string; pattern?: string; maxLength?: number } = {}) =>
   Type.String({ description, minLength: 1, maxLength: 1_000, ...note });
-const secret = (description: string) => Type.Unsafe<Secret>({ type: 'string', format: 'svc-secret', writeOnly: true, description });
+const secret = (description: string) =>
+  Type.Unsafe<Secret>({ type: 'string', format: 'svc-secret', writeOnly: true, description });
 const list = <S extends TSchema>(description: string, items: S, maxItems = 1_000) =>
   Type.Array(items, { description, default: [], maxItems });
 
@@ -49,7 +55,10 @@ export interface PluginSlot {
 const endpointEntry = Type.Unsafe<EndpointEntry>(
   Type.Object(
     {
-      id: Type.String({ pattern: ENDPOINT_PATTERN, description: 'Names the account: the endpoint is `<slot>~<id>`. Unique in its slot.' }),
+      id: Type.String({
+        pattern: ENDPOINT_PATTERN,
+        description: 'Names the account: the endpoint is `<slot>~<id>`. Unique in its slot.',
+      }),
       enabled: Type.Boolean({ default: true, description: 'false keeps the account out of the next generation.' }),
     },
     { additionalProperties: true, description: 'One account; other keys as the adapter says.' },
@@ -59,9 +68,13 @@ const endpointEntry = Type.Unsafe<EndpointEntry>(
 const pluginSlot = Type.Unsafe<PluginSlot>(
   Type.Object(
     {
-      use: Type.Optional(text("Built-in name, package or path of the plugin (a path starts with './'). Default: the slot's name.")),
+      use: Type.Optional(
+        text("Built-in name, package or path of the plugin (a path starts with './'). Default: the slot's name."),
+      ),
       enabled: Type.Boolean({ default: true, description: 'false keeps the plugin out of the next generation.' }),
-      endpoints: Type.Optional(Type.Array(endpointEntry, { maxItems: 1_000, description: 'Accounts, each an endpoint of its own.' })),
+      endpoints: Type.Optional(
+        Type.Array(endpointEntry, { maxItems: 1_000, description: 'Accounts, each an endpoint of its own.' }),
+      ),
     },
     { additionalProperties: true, default: {}, description: "One plugin; other keys as the plugin's own schema says." },
   ),
@@ -69,14 +82,16 @@ const pluginSlot = Type.Unsafe<PluginSlot>(
 
 const http = group('The HTTP interface.', {
   host: text('Address to listen on: an IP literal.', { default: '127.0.0.1', maxLength: 64 }),
-  port: integer('Port to listen on.', 8_068, 1, 65_535),
+  port: integer('Port to listen on.', 8_068, [1, 65_535]),
   base: Type.String({
     default: '',
     maxLength: 200,
     pattern: '^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
     description: "Path before everything but /pub/health and /pub/ready, like '/bots'; no slash at the end.",
   }),
-  token: secret('Token with full scope, as a reference: ${HTTP_TOKEN}. At least 16 characters; `svc init` makes one of 256 bits.'),
+  token: secret(
+    'Token with full scope, as a reference: ${HTTP_TOKEN}. At least 16 characters; `svc init` makes one of 256 bits.',
+  ),
   demoToken: Type.Optional(secret('Token with read-only scope, as a reference.')),
   tokens: list(
     'Further named tokens, for a rotation without a gap.',
@@ -87,13 +102,21 @@ const http = group('The HTTP interface.', {
     }),
     100,
   ),
-  corsOrigins: list("Exact origins of other sites that may call, like 'https://ops.example'. The host's own is always allowed.", text('An origin.'), 100),
-  trustedProxies: list('Addresses or networks (CIDR) whose forwarded headers count.', text('An IP address or a network.', { maxLength: 64 }), 100),
+  corsOrigins: list(
+    "Exact origins of other sites that may call, like 'https://ops.example'. The host's own is always allowed.",
+    text('An origin.'),
+    100,
+  ),
+  trustedProxies: list(
+    'Addresses or networks (CIDR) whose forwarded headers count.',
+    text('An IP address or a network.', { maxLength: 64 }),
+    100,
+  ),
   limits: group('Bounds of the HTTP interface. Limits per address never apply to loopback.', {
-    connections: integer('Open connections in all.', 8_192, 1, 1_000_000),
-    connectionsPerAddress: integer('Open connections of one address.', 256, 1, 1_000_000),
-    streamsPerToken: integer('Open event streams of one token.', 100, 1, 1_000_000),
-    bodyBytes: integer('Largest JSON body.', MIB, KIB, 64 * MIB),
+    connections: integer('Open connections in all.', 8_192, [1, 1_000_000]),
+    connectionsPerAddress: integer('Open connections of one address.', 256, [1, 1_000_000]),
+    streamsPerToken: integer('Open event streams of one token.', 100, [1, 1_000_000]),
+    bodyBytes: integer('Largest JSON body.', MIB, [KIB, 64 * MIB]),
   }),
   readiness: group('What must be there before the host calls itself ready.', {
     database: Type.Boolean({ default: true, description: 'The database is initialized.' }),
@@ -113,7 +136,11 @@ const http = group('The HTTP interface.', {
 /** The schema; `required` in it means: there after defaults were filled in. */
 export const configSchema = Type.Object(
   {
-    log_level: choice('Least severe level that is logged; can be changed while running.', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+    log_level: choice(
+      'Least severe level that is logged; can be changed while running.',
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'info',
+    ),
     host: group('What this host is.', {
       kind: choice('What runs here.', ['bot'], 'bot'),
       name: Type.Optional(text("Name shown on the Dashboard. Default: the package's name.", { maxLength: 100 })),
@@ -139,44 +166,54 @@ export const configSchema = Type.Object(
       ),
     }),
     inbox: group('Messages that came in.', {
-      bodyDays: integer('Days for which the text of a handled message is kept.', 7, 1, 3_650),
-      idDays: integer('Days for which delivery ids are remembered, so that a repeat is recognised.', 30, 3, 3_650),
-      maxAttempts: integer('Attempts before a message becomes a dead letter.', 5, 1, 100),
-      maxPending: integer('Messages waiting, at most; above it ingress answers 503.', 10_000, 1, 10_000_000),
-      maxPendingBytes: integer('Bytes of waiting messages, at most; above it ingress answers 503.', 64 * MIB, 64 * KIB, 64 * GIB),
-      concurrency: integer('Messages handled at the same time, each of another lane.', 64, 1, 10_000),
-      endpointConcurrency: integer('Messages of one endpoint handled at the same time.', 32, 1, 10_000),
+      bodyDays: integer('Days for which the text of a handled message is kept.', 7, [1, 3_650]),
+      idDays: integer('Days for which delivery ids are remembered, so that a repeat is recognised.', 30, [3, 3_650]),
+      maxAttempts: integer('Attempts before a message becomes a dead letter.', 5, [1, 100]),
+      maxPending: integer('Messages waiting, at most; above it ingress answers 503.', 10_000, [1, 10_000_000]),
+      maxPendingBytes: integer('Bytes of waiting messages, at most; above it ingress answers 503.', 64 * MIB, [
+        64 * KIB,
+        64 * GIB,
+      ]),
+      concurrency: integer('Messages handled at the same time, each of another lane.', 64, [1, 10_000]),
+      endpointConcurrency: integer('Messages of one endpoint handled at the same time.', 32, [1, 10_000]),
     }),
     outbox: group('Messages going out.', {
-      days: integer('Days for which sent messages are kept.', 7, 1, 3_650),
-      maxAttempts: integer('Attempts before a message becomes a dead letter.', 8, 1, 100),
-      onUnknown: choice('After a crash during a send whose outcome the platform cannot tell: send again, or hold it for an operator.', ['resend', 'hold'], 'resend'),
+      days: integer('Days for which sent messages are kept.', 7, [1, 3_650]),
+      maxAttempts: integer('Attempts before a message becomes a dead letter.', 8, [1, 100]),
+      onUnknown: choice(
+        'After a crash during a send whose outcome the platform cannot tell: send again, or hold it for an operator.',
+        ['resend', 'hold'],
+        'resend',
+      ),
     }),
     events: group('The event history.', {
       history: group('What is kept for streams that resume; whichever bound is met first trims.', {
-        maxEvents: integer('Events kept.', 100_000, 100, 100_000_000),
-        maxBytes: integer('Bytes kept.', 256 * MIB, MIB, 64 * GIB),
-        maxAgeHours: integer('Hours kept.', 72, 1, 87_600),
+        maxEvents: integer('Events kept.', 100_000, [100, 100_000_000]),
+        maxBytes: integer('Bytes kept.', 256 * MIB, [MIB, 64 * GIB]),
+        maxAgeHours: integer('Hours kept.', 72, [1, 87_600]),
       }),
     }),
     schedule: group('Reminders and jobs.', {
       timezone: text('IANA name of the zone of wall-clock times.', { default: 'UTC', maxLength: 64 }),
     }),
     supervisor: group('The supervisor of --daemon.', {
-      restarts: integer('Starts within the window, the first included.', 5, 1, 100),
-      windowSeconds: integer('Length of the window.', 120, 1, 86_400),
-      upTimeoutSeconds: integer('A worker that is not up by then is ended and counted as a crash.', 30, 1, 3_600),
-      watchdogSeconds: integer('A worker without a heartbeat for so long is ended.', 15, 1, 3_600),
-      stopTimeoutSeconds: integer('Time for a drain; what is left then is cut.', 8, 1, 600),
+      restarts: integer('Starts within the window, the first included.', 5, [1, 100]),
+      windowSeconds: integer('Length of the window.', 120, [1, 86_400]),
+      upTimeoutSeconds: integer('A worker that is not up by then is ended and counted as a crash.', 30, [1, 3_600]),
+      watchdogSeconds: integer('A worker without a heartbeat for so long is ended.', 15, [1, 3_600]),
+      stopTimeoutSeconds: integer('Time for a drain; what is left then is cut.', 8, [1, 600]),
       log: group('The runtime log.', {
-        maxBytes: integer('Size at which the log is rotated.', 10 * MIB, 64 * KIB, 4 * GIB),
-        maxFiles: integer('Files kept, the current one included.', 5, 1, 100),
+        maxBytes: integer('Size at which the log is rotated.', 10 * MIB, [64 * KIB, 4 * GIB]),
+        maxFiles: integer('Files kept, the current one included.', 5, [1, 100]),
       }),
     }),
-    disk: group('Budget over events, message texts, reports and logs; when it is low, ingress answers 503 before the database fails.', {
-      maxBytes: integer('Bytes that all of it may take.', 4 * GIB, 64 * MIB, 16 * KIB * GIB),
-      minFreeBytes: integer('Free bytes that must be left on the file system.', 128 * MIB, 0, 16 * KIB * GIB),
-    }),
+    disk: group(
+      'Budget over events, message texts, reports and logs; when it is low, ingress answers 503 before the database fails.',
+      {
+        maxBytes: integer('Bytes that all of it may take.', 4 * GIB, [64 * MIB, 16 * KIB * GIB]),
+        minFreeBytes: integer('Free bytes that must be left on the file system.', 128 * MIB, [0, 16 * KIB * GIB]),
+      },
+    ),
   },
   { title: 'svc.config.yml', description: 'Configuration of an svc project.', additionalProperties: false },
 );

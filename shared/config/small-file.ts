@@ -18,7 +18,8 @@ export function readSmallFile(path: string): SmallFile {
     const stats = fstatSync(file);
     if (!stats.isFile()) return { kind: 'refused', reason: 'is not a regular file' };
     const bytes = readUpTo(file, LARGEST_FILE_BYTES + 1);
-    if (bytes.length > LARGEST_FILE_BYTES) return { kind: 'refused', reason: `is larger than ${LARGEST_FILE_BYTES} bytes` };
+    if (bytes.length > LARGEST_FILE_BYTES)
+      return { kind: 'refused', reason: `is larger than ${LARGEST_FILE_BYTES} bytes` };
     return decode(bytes, stats.mode);
   } catch (error) {
     if (isAbsent(error)) return { kind: 'absent' };
@@ -50,4 +51,5 @@ function decode(bytes: Buffer, mode: number): SmallFile {
   }
 }
 
-const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');

@@ -4,12 +4,13 @@
 //   T2  No two tokens are equal, and none equals a secret of a plugin (a webhook's, for example).
 //   T3  Under 16 characters: a warning on loopback, a fault on any other address.
 //   T4  In test mode, which serves nothing, each of these is a warning.
-import { isLoopback, listAt, textAt } from './cross-checks.ts';
+
 import type { CheckResult } from './cross-checks.ts';
+import { isLoopback, listAt, textAt } from './cross-checks.ts';
+import { valueAt } from './explain.ts';
 import { dotted, type Finding, printable } from './fault.ts';
 import type { Mode } from './mode.ts';
 import type { ResolvedReference } from './resolve.ts';
-import { valueAt } from './explain.ts';
 
 /** What `.env.example` holds: it opens nothing. */
 export const EXAMPLE_TOKEN = 'replace-me';
@@ -17,13 +18,26 @@ export const EXAMPLE_TOKEN = 'replace-me';
 const SHORTEST_TOKEN = 16;
 const RESERVED_NAMES = ['full', 'demo'];
 
-export function tokenChecks(tree: unknown, references: ReadonlyMap<string, ResolvedReference>, mode: Mode): CheckResult {
+export function tokenChecks(
+  tree: unknown,
+  references: ReadonlyMap<string, ResolvedReference>,
+  mode: Mode,
+): CheckResult {
   const tokens = tokensOf(tree);
-  const faults = [...tokens.flatMap(weak), ...equals(tokens), ...pluginSecrets(tree, references, tokens), ...names(tree)];
-  const short = tokens.filter(({ text }) => text.length > 0 && text.length < SHORTEST_TOKEN && text !== EXAMPLE_TOKEN).map(tooShort);
+  const faults = [
+    ...tokens.flatMap(weak),
+    ...equals(tokens),
+    ...pluginSecrets(tree, references, tokens),
+    ...names(tree),
+  ];
+  const short = tokens
+    .filter(({ text }) => text.length > 0 && text.length < SHORTEST_TOKEN && text !== EXAMPLE_TOKEN)
+    .map(tooShort);
   const open = !isLoopback(textAt(tree, '/http/host') ?? '127.0.0.1');
   const findings = open ? [...faults, ...short] : faults;
-  return mode === 'test' ? { findings: [], warnings: [...faults, ...short] } : { findings, warnings: open ? [] : short };
+  return mode === 'test'
+    ? { findings: [], warnings: [...faults, ...short] }
+    : { findings, warnings: open ? [] : short };
 }
 
 interface FoundToken {
@@ -32,7 +46,11 @@ interface FoundToken {
 }
 
 function tokensOf(tree: unknown): FoundToken[] {
-  const paths = ['/http/token', '/http/demoToken', ...listAt(tree, '/http/tokens').map((_, index) => `/http/tokens/${index}/token`)];
+  const paths = [
+    '/http/token',
+    '/http/demoToken',
+    ...listAt(tree, '/http/tokens').map((_, index) => `/http/tokens/${index}/token`),
+  ];
   return paths.flatMap((path) => {
     const text = textAt(tree, path);
     return text === undefined ? [] : [{ path, text }];
@@ -42,30 +60,49 @@ function tokensOf(tree: unknown): FoundToken[] {
 function weak({ path, text }: FoundToken): Finding[] {
   const fault = (message: string): Finding[] => [{ path, message, secret: true }];
   if (text.trim() === '') return fault('is empty');
-  if (text.toLowerCase().startsWith(EXAMPLE_TOKEN) || /^(change-?me|example|token|secret|password)$/i.test(text)) return fault('is still the example value; make one with `svc token create`');
+  if (text.toLowerCase().startsWith(EXAMPLE_TOKEN) || /^(change-?me|example|token|secret|password)$/i.test(text))
+    return fault('is still the example value; make one with `svc token create`');
   if (text.includes('${')) return fault('still holds ${: the variable was not resolved where it was written');
   if (!/^[\x21-\x7e]+$/.test(text)) return fault('must hold visible ASCII characters only: it travels in a header');
   return [];
 }
 
-const tooShort = ({ path }: FoundToken): Finding => ({ path, message: `must have at least ${SHORTEST_TOKEN} characters; make one with \`svc token create\``, secret: true });
+const tooShort = ({ path }: FoundToken): Finding => ({
+  path,
+  message: `must have at least ${SHORTEST_TOKEN} characters; make one with \`svc token create\``,
+  secret: true,
+});
 
 function equals(tokens: readonly FoundToken[]): Finding[] {
   const first = new Map<string, string>();
   return tokens.flatMap(({ path, text }) => {
     const other = first.get(text);
     if (other === undefined) first.set(text, path);
-    return other === undefined || text === '' ? [] : [{ path, message: `must differ from ${dotted(other)}`, secret: true }];
+    return other === undefined || text === ''
+      ? []
+      : [{ path, message: `must differ from ${dotted(other)}`, secret: true }];
   });
 }
 
-function pluginSecrets(tree: unknown, references: ReadonlyMap<string, ResolvedReference>, tokens: readonly FoundToken[]): Finding[] {
+function pluginSecrets(
+  tree: unknown,
+  references: ReadonlyMap<string, ResolvedReference>,
+  tokens: readonly FoundToken[],
+): Finding[] {
   const owners = new Map(tokens.filter(({ text }) => text !== '').map(({ path, text }) => [text, path]));
   return [...references.keys()].flatMap((path) => {
     if (!path.startsWith('/plugins/')) return [];
     const value = valueAt(tree, path);
     const owner = typeof value === 'string' ? owners.get(value) : undefined;
-    return owner === undefined ? [] : [{ path, message: `must differ from ${dotted(owner)}: a token of the host is no secret of a plugin`, secret: true }];
+    return owner === undefined
+      ? []
+      : [
+          {
+            path,
+            message: `must differ from ${dotted(owner)}: a token of the host is no secret of a plugin`,
+            secret: true,
+          },
+        ];
   });
 }
 
@@ -76,7 +113,9 @@ function names(tree: unknown): Finding[] {
     if (name === undefined) return [];
     const taken = seen.has(name);
     seen.add(name);
-    const message = RESERVED_NAMES.includes(name) ? `${name} is the name of a token of its own` : `${printable(name)} is the name of another token`;
+    const message = RESERVED_NAMES.includes(name)
+      ? `${name} is the name of a token of its own`
+      : `${printable(name)} is the name of another token`;
     return taken ? [{ path: `/http/tokens/${index}/name`, message }] : [];
   });
 }

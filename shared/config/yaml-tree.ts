@@ -4,7 +4,7 @@
 //       plain words, `__proto__` and its kin, nesting over 64, more than 100 aliases, control characters.
 //   Y2  Any text of up to 1 MiB is answered in under a second: tokens are counted before a tree is built, aliases count their copies.
 //   Y3  An empty value (`key:`) is null; what that means is decided by the reader.
-import { type CST, Composer, type Document, isAlias, isMap, isScalar, isSeq, type Node, Lexer, Parser } from 'yaml';
+import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser } from 'yaml';
 import { type Finding, type Place, pointerTo, printable } from './fault.ts';
 
 const LARGEST_DEPTH = 64;
@@ -33,7 +33,11 @@ export function readYaml(text: string): YamlTree {
   const document = tokens === undefined ? undefined : composeOne(tokens, report);
   if (document === undefined) return { value: undefined, findings, places: new Map() };
   const places = new Map<string, Place>([['', { line: 1, column: 1 }]]);
-  const value = new Walk(document, { report, place: (path, offset) => places.set(path, placeAt(offset)) }).value(document.contents as Node | null, '', 0);
+  const value = new Walk(document, { report, place: (path, offset) => places.set(path, placeAt(offset)) }).value(
+    document.contents,
+    '',
+    0,
+  );
   return { value, findings, places };
 }
 
@@ -50,14 +54,22 @@ function tokenize(text: string, report: Report): CST.Token[] | undefined {
     else if (lexeme === '\u001F') state.scalarNext = true;
     else if (lexeme === '[' || lexeme === '{') state.depth += 1;
     else if (lexeme === ']' || lexeme === '}') state.depth -= 1;
-    if (state.count > MOST_TOKENS) return void report(state.offset, `holds more than ${MOST_TOKENS} tokens`);
-    if (state.depth > LARGEST_DEPTH) return void report(state.offset, `nests deeper than ${LARGEST_DEPTH} levels`);
+    const excess = excessOf(state);
+    if (excess !== undefined) {
+      report(state.offset, excess);
+      return undefined;
+    }
     tokens.push(...parser.next(lexeme));
     if (lexeme !== '\u0002' && lexeme !== '\u0018' && lexeme !== '\u001F') state.offset += lexeme.length;
   }
   tokens.push(...parser.end());
   return isShallow(tokens, report) ? tokens : undefined;
 }
+
+const excessOf = ({ count, depth }: { readonly count: number; readonly depth: number }): string | undefined => {
+  if (count > MOST_TOKENS) return `holds more than ${MOST_TOKENS} tokens`;
+  return depth > LARGEST_DEPTH ? `nests deeper than ${LARGEST_DEPTH} levels` : undefined;
+};
 
 /** Block structures nest too: looked at without recursion, because the composer recurses. */
 function isShallow(tokens: readonly CST.Token[], report: Report): boolean {
@@ -80,13 +92,17 @@ function isShallow(tokens: readonly CST.Token[], report: Report): boolean {
 
 function composeOne(tokens: readonly CST.Token[], report: Report): Document | undefined {
   const directive = tokens.find((token) => token.type === 'directive');
-  if (directive !== undefined) return void report(directive.offset, 'YAML directives are not taken');
+  if (directive !== undefined) {
+    report(directive.offset, 'YAML directives are not taken');
+    return undefined;
+  }
   const composer = new Composer({ strict: true, uniqueKeys: false, version: '1.2', merge: false });
   const documents = [...composer.compose(tokens, true)];
   const [first, second] = documents;
   if (second !== undefined) report(second.range?.[0] ?? 0, 'holds a second document; only one is taken');
-  for (const problem of [...(first?.errors ?? []), ...(first?.warnings ?? [])]) report(problem.pos[0], `is not valid YAML: ${problem.message.split('\n')[0] ?? ''}`);
-  return first as Document | undefined;
+  for (const problem of [...(first?.errors ?? []), ...(first?.warnings ?? [])])
+    report(problem.pos[0], `is not valid YAML: ${problem.message.split('\n')[0] ?? ''}`);
+  return first;
 }
 
 interface WalkPorts {
@@ -110,7 +126,8 @@ class Walk {
     if (node === null || node === undefined) return null;
     const at = node.range?.[0] ?? 0;
     this.#nodes += 1;
-    if (this.#nodes > MOST_NODES) return this.#refuse(at, `holds more than ${MOST_NODES} values`, this.#nodes === MOST_NODES + 1);
+    if (this.#nodes > MOST_NODES)
+      return this.#refuse(at, `holds more than ${MOST_NODES} values`, this.#nodes === MOST_NODES + 1);
     if (depth > LARGEST_DEPTH) return this.#refuse(at, `nests deeper than ${LARGEST_DEPTH} levels`);
     if (isAlias(node)) return this.#alias(node, path, depth);
     if (isTagged(node)) return this.#refuse(at, 'YAML tags are not taken');
@@ -122,9 +139,12 @@ class Walk {
   #alias(node: Node & { resolve(document: Document): Node | undefined }, path: string, depth: number): unknown {
     const at = node.range?.[0] ?? 0;
     this.#aliases += 1;
-    if (this.#aliases > MOST_ALIASES) return this.#refuse(at, `expands more than ${MOST_ALIASES} aliases`, this.#aliases === MOST_ALIASES + 1);
+    if (this.#aliases > MOST_ALIASES)
+      return this.#refuse(at, `expands more than ${MOST_ALIASES} aliases`, this.#aliases === MOST_ALIASES + 1);
     const target = node.resolve(this.#document);
-    return target === undefined ? this.#refuse(at, 'refers to an anchor that does not exist') : this.value(target, path, depth + 1);
+    return target === undefined
+      ? this.#refuse(at, 'refers to an anchor that does not exist')
+      : this.value(target, path, depth + 1);
   }
 
   #item(item: unknown, path: string, depth: number): unknown {
@@ -138,7 +158,7 @@ class Walk {
     for (const pair of items) {
       const key = pair.key as Node | null;
       const at = key?.range?.[0] ?? 0;
-      const name = isScalar(key) && key.value !== null && !isTagged(key) ? String(key.value) : undefined;
+      const name = nameOf(key);
       if (name === undefined) this.#refuse(at, 'keys must be plain words');
       else if (FORBIDDEN_KEYS.has(name)) this.#refuse(at, `the key ${name} is not taken`);
       else if (Object.hasOwn(out, name)) this.#ports.report(at, `${printable(name)} is given a second time`, path);
@@ -162,6 +182,15 @@ class Walk {
     if (tell) this.#ports.report(offset, message);
     return null;
   }
+}
+
+/** The text of a key that is a plain word, a number or a boolean. */
+function nameOf(key: Node | null): string | undefined {
+  if (!isScalar(key) || isTagged(key)) return undefined;
+  const { value } = key;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined;
 }
 
 /** True for a tag written in the text; the core schema sets none. */

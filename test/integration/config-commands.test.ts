@@ -26,7 +26,10 @@ describe('svc config check', () => {
     const { context, output } = commandContext({ cwd: project.path });
 
     assert.equal(await check.run(context, [], OPTIONS), EXIT.config);
-    assert.deepEqual(output.notes.slice(0, 2).map((line) => line.slice(0, 36)), ['svc.config.yml:3:3 http.prot is not ', 'svc.config.yml:4:1 log_level must be']);
+    assert.deepEqual(
+      output.notes.slice(0, 2).map((line) => line.slice(0, 36)),
+      ['svc.config.yml:3:3 http.prot is not ', 'svc.config.yml:4:1 log_level must be'],
+    );
     assert.deepEqual(output.texts, []);
   });
 
@@ -42,8 +45,19 @@ describe('svc config check', () => {
     assert.deepEqual(bad.output.documents, [
       {
         ok: false,
-        error: { code: 'secret_invalid', hint: 'Set the variable in .env or in the environment; `svc init` makes a token.' },
-        faults: [{ file: 'svc.config.yml', line: 2, column: 3, path: '/http/token', message: 'must be a reference like ${NAME}, not the secret itself' }],
+        error: {
+          code: 'secret_invalid',
+          hint: 'Set the variable in .env or in the environment; `svc init` makes a token.',
+        },
+        faults: [
+          {
+            file: 'svc.config.yml',
+            line: 2,
+            column: 3,
+            path: '/http/token',
+            message: 'must be a reference like ${NAME}, not the secret itself',
+          },
+        ],
         warnings: [],
       },
     ]);
@@ -76,7 +90,14 @@ describe('svc config show', () => {
     assert.equal(await show.run(context, [], OPTIONS), EXIT.ok);
 
     const text = output.texts.join('\n');
-    for (const line of ['  port: 8100 # env PORT (process)', '  token: ${HTTP_TOKEN} # env HTTP_TOKEN (.env)', '  host: 127.0.0.1 # default', '        server: irc.example # file', '        password: ${IRC_PASSWORD} # env IRC_PASSWORD (.env)', '        apiKey: "[secret]" # file']) {
+    for (const line of [
+      '  port: 8100 # env PORT (process)',
+      '  token: ${HTTP_TOKEN} # env HTTP_TOKEN (.env)',
+      '  host: 127.0.0.1 # default',
+      '        server: irc.example # file',
+      '        password: ${IRC_PASSWORD} # env IRC_PASSWORD (.env)',
+      '        apiKey: "[secret]" # file',
+    ]) {
       assert.ok(text.split('\n').includes(line), `${line}\n${text}`);
     }
     assert.doesNotMatch(text, new RegExp(`sesame|by-mistake|${project.token}`));
@@ -88,14 +109,22 @@ describe('svc config show', () => {
 
     await show.run(context, [], OPTIONS);
 
-    const [document] = output.documents as [{ config: { http: { port: number; token: string } }; sources: Record<string, unknown> }];
+    const [document] = output.documents as [
+      { config: { http: { port: number; token: string } }; sources: Record<string, unknown> },
+    ];
     assert.deepEqual([document.config.http.port, document.config.http.token], [8_100, '${HTTP_TOKEN}']);
-    assert.deepEqual([document.sources['/http/port'], document.sources['/http/host']], [{ source: 'env', variables: ['PORT'] }, { source: 'default' }]);
+    assert.deepEqual(
+      [document.sources['/http/port'], document.sources['/http/host']],
+      [{ source: 'env', variables: ['PORT'] }, { source: 'default' }],
+    );
     assert.doesNotMatch(JSON.stringify(document), new RegExp(`sesame|by-mistake|${project.token}`));
   });
 
   it('prints YAML that is a configuration itself', async (t) => {
-    const project = temporaryProject(t, { config: 'host: {name: "a $${b} c"}\nhttp: {token: "${HTTP_TOKEN}"}\nplugins: {x: {text: "$${y}", n: "${N:-3}"}}\n' });
+    const project = temporaryProject(t, {
+      config:
+        'host: {name: "a $${b} c"}\nhttp: {token: "${HTTP_TOKEN}"}\nplugins: {x: {text: "$${y}", n: "${N:-3}"}}\n',
+    });
     const first = commandContext({ cwd: project.path });
     await show.run(first.context, [], OPTIONS);
     project.write('svc.config.yml', first.output.texts.join('\n'));

@@ -14,14 +14,17 @@ import { type KnownPackage, packageRegistry } from '../support/package-registry.
 import { type Cleanup, temporaryProject } from '../support/temporary-project.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
-const TOOLS: readonly KnownPackage[] = [{ name: 'typescript', version: '7.0.2' }, { name: '@types/node', version: '22.12.0' }];
+const TOOLS: readonly KnownPackage[] = [
+  { name: 'typescript', version: '7.0.2' },
+  { name: '@types/node', version: '22.12.0' },
+];
 const THIS_SVC: KnownPackage = { name: 'svc', version: '0.1.0', bin: { svc: 'dist/cli.js' } };
 
 interface Run {
   readonly folder: string;
   readonly output: Output;
   readonly exit: number;
-  read(name: string): string;
+  readonly read: (name: string) => string;
 }
 
 interface Options {
@@ -31,10 +34,22 @@ interface Options {
   readonly json?: boolean;
 }
 
-async function init(t: Cleanup, { folder = emptyFolder(t), options = {}, env = {}, json = false }: Options = {}): Promise<Run> {
-  const { context, output } = commandContext({ cwd: folder, json, env: { PATH: process.env['PATH'], HOME: folder, ...env } });
+async function init(
+  t: Cleanup,
+  { folder = emptyFolder(t), options = {}, env = {}, json = false }: Options = {},
+): Promise<Run> {
+  const { context, output } = commandContext({
+    cwd: folder,
+    json,
+    env: { PATH: process.env['PATH'], HOME: folder, ...env },
+  });
   const exit = await command.run(context, ['my-bot'], { lockfile: false, ...options });
-  return { folder: join(folder, 'my-bot'), output, exit, read: (name) => readFileSync(join(folder, 'my-bot', name), 'utf8') };
+  return {
+    folder: join(folder, 'my-bot'),
+    output,
+    exit,
+    read: (name) => readFileSync(join(folder, 'my-bot', name), 'utf8'),
+  };
 }
 
 /** Blanks and a letter beyond ASCII are in the path of every test. */
@@ -45,13 +60,33 @@ describe('svc init', () => {
     const { folder, output, exit, read } = await init(t);
 
     assert.equal(exit, EXIT.ok);
-    assert.deepEqual(readdirSync(folder).sort(), ['.env', '.env.example', '.gitignore', '.npmrc', 'package.json', 'plugins', 'svc.config.yml', 'tsconfig.json']);
+    assert.deepEqual(readdirSync(folder).sort(), [
+      '.env',
+      '.env.example',
+      '.gitignore',
+      '.npmrc',
+      'package.json',
+      'plugins',
+      'svc.config.yml',
+      'tsconfig.json',
+    ]);
     const { config, warnings } = loadConfig({ project: folder, mode: 'production', environment: {} });
-    assert.deepEqual([config.host.name, config.http.host, config.http.port, Object.keys(config.plugins)], ['my-bot', '127.0.0.1', 8_068, ['sandbox', 'help', 'ping', 'remind', 'hello']]);
+    assert.deepEqual(
+      [config.host.name, config.http.host, config.http.port, Object.keys(config.plugins)],
+      ['my-bot', '127.0.0.1', 8_068, ['sandbox', 'help', 'ping', 'remind', 'hello']],
+    );
     assert.deepEqual(warnings, []);
-    assert.match(read('svc.config.yml'), /^# yaml-language-server: \$schema=\.\/node_modules\/svc\/dist\/config-schema\.json\n/);
+    assert.match(
+      read('svc.config.yml'),
+      /^# yaml-language-server: \$schema=\.\/node_modules\/svc\/dist\/config-schema\.json\n/,
+    );
     assert.match(read('svc.config.yml'), /host: \$\{HTTP_HOST:-127\.0\.0\.1\}/);
-    assert.deepEqual(output.texts.slice(-4), ['Next:', '  cd my-bot', '  npm install && npm test', '  npm run build && npm start']);
+    assert.deepEqual(output.texts.slice(-4), [
+      'Next:',
+      '  cd my-bot',
+      '  npm install && npm test',
+      '  npm run build && npm start',
+    ]);
   });
 
   it('makes a token of 256 bits that only the owner can read, another one each time', async (t) => {
@@ -70,17 +105,35 @@ describe('svc init', () => {
     execFileSync('git', ['init', '-q'], { cwd: folder });
     writeFileSync(join(folder, '.env.bak-1'), 'HTTP_TOKEN=x\n');
 
-    const seen = execFileSync('git', ['ls-files', '-o', '--exclude-standard'], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
+    const seen = execFileSync('git', ['ls-files', '-o', '--exclude-standard'], { cwd: folder, encoding: 'utf8' })
+      .trim()
+      .split('\n');
 
-    assert.deepEqual(seen.sort(), ['.env.example', '.gitignore', '.npmrc', 'package.json', 'plugins/hello/hello.test.ts', 'plugins/hello/index.ts', 'svc.config.yml', 'tsconfig.json']);
+    assert.deepEqual(seen.sort(), [
+      '.env.example',
+      '.gitignore',
+      '.npmrc',
+      'package.json',
+      'plugins/hello/hello.test.ts',
+      'plugins/hello/index.ts',
+      'svc.config.yml',
+      'tsconfig.json',
+    ]);
   });
 
   it('starts Node by exec and asks for Node 22.12', async (t) => {
-    const content = JSON.parse((await init(t, { options: { name: 'other', port: 8_099 } })).read('package.json')) as { name: string; engines: object; scripts: Record<string, string> };
+    const content = JSON.parse((await init(t, { options: { name: 'other', port: 8_099 } })).read('package.json')) as {
+      name: string;
+      engines: object;
+      scripts: Record<string, string>;
+    };
 
     assert.equal(content.name, 'other');
     assert.deepEqual(content.engines, { node: '>=22.12.0' });
-    assert.equal(content.scripts['start'], 'exec node node_modules/svc/dist/cli.js runtime start --mode production --no-watch');
+    assert.equal(
+      content.scripts['start'],
+      'exec node node_modules/svc/dist/cli.js runtime start --mode production --no-watch',
+    );
     assert.ok(content.scripts['build'] !== undefined && content.scripts['test'] !== undefined);
   });
 
@@ -90,7 +143,12 @@ describe('svc init', () => {
 
     for (const code of [51, 75]) {
       writeFileSync(join(folder, 'node_modules/svc/dist/cli.js'), `process.exit(${code})`);
-      const run = (): unknown => execFileSync('npm', ['start', '--silent'], { cwd: folder, stdio: 'pipe', env: { PATH: process.env['PATH'], HOME: folder } });
+      const run = (): unknown =>
+        execFileSync('npm', ['start', '--silent'], {
+          cwd: folder,
+          stdio: 'pipe',
+          env: { PATH: process.env['PATH'], HOME: folder },
+        });
       assert.throws(run, { status: code });
     }
   });
@@ -102,7 +160,11 @@ describe('svc init', () => {
     symlinkSync(join(REPOSITORY, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'), 'dir');
     if (!existsSync(join(REPOSITORY, 'dist/sdk'))) return t.skip('dist/ is not built');
 
-    execFileSync(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: folder, stdio: 'pipe', encoding: 'utf8' });
+    execFileSync(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', '.'], {
+      cwd: folder,
+      stdio: 'pipe',
+      encoding: 'utf8',
+    });
 
     assert.ok(existsSync(join(folder, 'dist/plugins/hello/index.js')));
     assert.ok(existsSync(join(folder, 'dist/plugins/hello/hello.test.js')));
@@ -113,7 +175,10 @@ describe('svc init', () => {
     const before = first.read('.env');
     writeFileSync(join(first.folder, 'tsconfig.json'), '{}');
 
-    await assert.rejects(init(t, { folder: join(first.folder, '..') }), { code: 'refused', message: /^nothing was written: tsconfig\.json, \.env are there already$/ });
+    await assert.rejects(init(t, { folder: join(first.folder, '..') }), {
+      code: 'refused',
+      message: /^nothing was written: tsconfig\.json, \.env are there already$/,
+    });
     assert.deepEqual([first.read('tsconfig.json'), first.read('.env')], ['{}', before]);
   });
 
@@ -125,7 +190,9 @@ describe('svc init', () => {
     const { output } = await init(t, { folder: join(first.folder, '..'), options: { force: true }, json: true });
 
     const [{ files }] = output.documents as [{ files: { path: string; action: string; backup?: string }[] }];
-    const copies = new Map(files.filter(({ action }) => action === 'replaced').map(({ path, backup = '' }) => [path, backup]));
+    const copies = new Map(
+      files.filter(({ action }) => action === 'replaced').map(({ path, backup = '' }) => [path, backup]),
+    );
     assert.deepEqual([...copies.keys()].sort(), ['.env', 'svc.config.yml']);
     assert.equal(first.read(copies.get('svc.config.yml') ?? ''), 'mine: true\n');
     assert.equal(first.read(copies.get('.env') ?? ''), before);
@@ -157,7 +224,8 @@ describe('svc init', () => {
   });
 
   it('refuses names and ports that are none', async (t) => {
-    for (const options of [{ name: 'My Bot' }, { name: 'svc' }, { port: 0 }, { port: 'x' }, { port: 65_536 }]) await assert.rejects(init(t, { options }), { code: 'usage' });
+    for (const options of [{ name: 'My Bot' }, { name: 'svc' }, { port: 0 }, { port: 'x' }, { port: 65_536 }])
+      await assert.rejects(init(t, { options }), { code: 'usage' });
   });
 
   it('warns on a Node that the project does not ask for, and goes on', async (t) => {
@@ -166,12 +234,19 @@ describe('svc init', () => {
     const old = major < 22 || (major === 22 && minor < 12);
 
     assert.equal(exit, EXIT.ok);
-    assert.equal(output.notes.some((line) => line.includes('the project asks for >=22.12.0')), old);
+    assert.equal(
+      output.notes.some((line) => line.includes('the project asks for >=22.12.0')),
+      old,
+    );
   });
 
   describe('the lockfile', () => {
     const withRegistry = async (t: Cleanup, packages: readonly KnownPackage[]): Promise<Run> =>
-      init(t, { options: { lockfile: true, svc: '^0.1.0' }, json: true, env: { npm_config_registry: await packageRegistry(t, packages), npm_config_fetch_retries: '0' } });
+      init(t, {
+        options: { lockfile: true, svc: '^0.1.0' },
+        json: true,
+        env: { npm_config_registry: await packageRegistry(t, packages), npm_config_fetch_retries: '0' },
+      });
     const lockfileOf = ({ output }: Run): unknown => (output.documents as [{ lockfile: unknown }])[0].lockfile;
 
     it('is made by npm, without the address of a registry', async (t) => {

@@ -14,7 +14,10 @@ export interface ContextOptions {
 }
 
 /** A context without terminal and without a running host; the project is the working folder. */
-export function commandContext({ cwd, json = false, env = {} }: ContextOptions): { readonly context: CommandContext; readonly output: Output } {
+export function commandContext({ cwd, json = false, env = {} }: ContextOptions): {
+  readonly context: CommandContext;
+  readonly output: Output;
+} {
   const output: Output = { texts: [], notes: [], documents: [] };
   const same = (text: string): string => text;
   const context: CommandContext = {

@@ -13,14 +13,22 @@ export interface LoadTextOptions {
 }
 
 /** The loaded configuration; HTTP_TOKEN is good unless given. Throws what `loadConfig` throws. */
-export function loadText(t: Cleanup, text: string, { env = {}, mode = 'production' }: LoadTextOptions = {}): LoadedConfig {
+export function loadText(
+  t: Cleanup,
+  text: string,
+  { env = {}, mode = 'production' }: LoadTextOptions = {},
+): LoadedConfig {
   const project: TemporaryProject = temporaryProject(t, { config: text, env: { SVC_ANY_PORT: '0' } });
   project.write('.env', '');
   return loadConfig({ project: project.path, mode, environment: { HTTP_TOKEN: GOOD_TOKEN, ...env } });
 }
 
 /** The faults of a text, as `line:column path`, and the whole error. Fails when there are none. */
-export function faultsOf(load: () => unknown): { readonly error: SvcError; readonly faults: readonly ConfigFault[]; readonly places: readonly string[] } {
+export function faultsOf(load: () => unknown): {
+  readonly error: SvcError;
+  readonly faults: readonly ConfigFault[];
+  readonly places: readonly string[];
+} {
   try {
     load();
   } catch (error) {

@@ -15,7 +15,11 @@ export async function packageRegistry(t: Cleanup, packages: readonly KnownPackag
     const name = decodeURIComponent((request.url ?? '').slice(1));
     const found = packages.find((known) => known.name === name);
     response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found === undefined ? { error: 'not found' } : document(found, `http://${request.headers.host ?? ''}`)));
+    response.end(
+      JSON.stringify(
+        found === undefined ? { error: 'not found' } : document(found, `http://${request.headers.host ?? ''}`),
+      ),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -26,6 +30,13 @@ export async function packageRegistry(t: Cleanup, packages: readonly KnownPackag
 }
 
 function document({ name, version, bin }: KnownPackage, address: string): object {
-  const dist = { tarball: `${address}/${name}/-/package-${version}.tgz`, integrity: `sha512-${Buffer.alloc(64).toString('base64')}` };
-  return { name, 'dist-tags': { latest: version }, versions: { [version]: { name, version, dist, ...(bin === undefined ? {} : { bin }) } } };
+  const dist = {
+    tarball: `${address}/${name}/-/package-${version}.tgz`,
+    integrity: `sha512-${Buffer.alloc(64).toString('base64')}`,
+  };
+  return {
+    name,
+    'dist-tags': { latest: version },
+    versions: { [version]: { name, version, dist, ...(bin === undefined ? {} : { bin }) } },
+  };
 }

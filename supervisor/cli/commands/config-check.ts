@@ -13,13 +13,25 @@ export const command: Command = {
   noun: 'config',
   verb: 'check',
   summary: 'Checks svc.config.yml and .env, and tells every fault with its line',
-  options: [{ flags: '--mode <mode>', description: 'As a start in development, production or test would see it', default: 'production' }],
+  options: [
+    {
+      flags: '--mode <mode>',
+      description: 'As a start in development, production or test would see it',
+      default: 'production',
+    },
+  ],
   examples: ['svc config check', 'svc config check --mode development --json'],
   async run(context, _args, options) {
     const project = context.project();
     try {
       const loaded = loadConfig({ project, mode: modeOf(options['mode']), environment: context.env });
-      context.print.json({ ok: true, file: loaded.file, version: loaded.version, faults: [], warnings: loaded.warnings });
+      context.print.json({
+        ok: true,
+        file: loaded.file,
+        version: loaded.version,
+        faults: [],
+        warnings: loaded.warnings,
+      });
       for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
       context.print.text(context.print.color.good(`${CONFIG_FILE} is valid (${loaded.version.slice(0, 19)})`));
       return EXIT.ok;
@@ -32,7 +44,10 @@ export const command: Command = {
 /** The mode that an option names. Throws `usage`. */
 export function modeOf(value: unknown): Mode {
   const mode = MODES.find((name) => name === value);
-  if (mode === undefined) throw new SvcError('usage', `--mode must be one of ${MODES.join(', ')}`, { hint: 'svc config check --mode production' });
+  if (mode === undefined)
+    throw new SvcError('usage', `--mode must be one of ${MODES.join(', ')}`, {
+      hint: 'svc config check --mode production',
+    });
   return mode;
 }
 

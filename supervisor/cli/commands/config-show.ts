@@ -9,7 +9,13 @@ export const command: Command = {
   noun: 'config',
   verb: 'show',
   summary: 'Prints the effective configuration with the source of each value, secrets as ${NAME}',
-  options: [{ flags: '--mode <mode>', description: 'As a start in development, production or test would see it', default: 'development' }],
+  options: [
+    {
+      flags: '--mode <mode>',
+      description: 'As a start in development, production or test would see it',
+      default: 'development',
+    },
+  ],
   examples: ['svc config show', 'svc config show --json'],
   async run({ project, env, print, json }, _args, options) {
     const loaded = loadConfig({ project: project(), mode: modeOf(options['mode']), environment: env });
@@ -22,8 +28,17 @@ export const command: Command = {
 
 /** What `--json` prints. */
 export function showDocument(loaded: LoadedConfig): Readonly<Record<string, unknown>> {
-  const sources = effectiveValues(loaded).map(({ path, source, variables }) => [path, variables.length > 0 ? { source, variables } : { source }]);
-  return { file: loaded.file, version: loaded.version, config: maskedConfig(loaded), sources: Object.fromEntries(sources), warnings: loaded.warnings };
+  const sources = effectiveValues(loaded).map(({ path, source, variables }) => [
+    path,
+    variables.length > 0 ? { source, variables } : { source },
+  ]);
+  return {
+    file: loaded.file,
+    version: loaded.version,
+    config: maskedConfig(loaded),
+    sources: Object.fromEntries(sources),
+    warnings: loaded.warnings,
+  };
 }
 
 /** YAML that is itself a valid configuration, with the source of each value as a comment. */
@@ -32,7 +47,8 @@ export async function showYaml(loaded: LoadedConfig): Promise<string> {
   const document = new Document(maskedConfig(loaded), { version: '1.2' });
   for (const { path, source, variables } of effectiveValues(loaded)) {
     const node: unknown = document.getIn(pathOf(path), true);
-    if (isNode(node)) node.comment = ` ${source === 'env' ? `env ${variables.map((name) => `${name} (${loaded.origin(name) ?? 'default'})`).join(', ')}` : source}`;
+    if (isNode(node))
+      node.comment = ` ${source === 'env' ? `env ${variables.map((name) => `${name} (${loaded.origin(name) ?? 'default'})`).join(', ')}` : source}`;
   }
   return document.toString({ lineWidth: 0 }).trimEnd();
 }

@@ -33,14 +33,23 @@ export const command: Command = {
     const answers = await answersOf(context, target, options);
     if (answers === undefined) return EXIT.failed;
     const dryRun = options['dryRun'] === true;
-    const files = writeProject(projectFiles(answers), { folder: target, force: options['force'] === true, dryRun, now: Date.now() });
+    const files = writeProject(projectFiles(answers), {
+      folder: target,
+      force: options['force'] === true,
+      dryRun,
+      now: Date.now(),
+    });
     const lockfile = dryRun || options['lockfile'] === false ? undefined : await lock(context, target);
     tell(context, { target, files, lockfile, dryRun });
     return EXIT.ok;
   },
 };
 
-async function answersOf(context: CommandContext, target: string, options: Readonly<Record<string, unknown>>): Promise<Answers | undefined> {
+async function answersOf(
+  context: CommandContext,
+  target: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Answers | undefined> {
   const given = {
     name: typeof options['name'] === 'string' ? options['name'] : packageNameFrom(basename(target)),
     port: Number(options['port'] ?? DEFAULT_PORT),
@@ -56,7 +65,11 @@ async function answersOf(context: CommandContext, target: string, options: Reado
 }
 
 function packageNameFrom(folder: string): string {
-  const name = folder.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-').replaceAll(/^[^a-z0-9]+|-+$/g, '').slice(0, 100);
+  const name = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[^a-z0-9]+|-+$/g, '')
+    .slice(0, 100);
   return name === '' || name === 'svc' ? 'my-bot' : name;
 }
 
@@ -75,10 +88,29 @@ interface Outcome {
 
 function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun }: Outcome): void {
   const enter = relative(cwd, target);
-  const next = enter === '' ? ['npm install', 'npm test', 'npm run build && npm start'] : [`cd ${quoted(enter)}`, 'npm install && npm test', 'npm run build && npm start'];
-  const warnings = [...nodeWarning(), ...(lockfile?.made === false ? [`no package-lock.json: ${lockfile.reason}. Run npm install and commit the lockfile.`] : [])];
-  print.json({ ok: true, project: target, dryRun, files, lockfile: lockfile ?? { made: false, reason: 'not asked for' }, warnings, next });
-  for (const { path, action, backup } of files) print.text(`${dryRun ? 'would be ' : ''}${action.padEnd(9)} ${path}${backup === undefined ? '' : print.color.dim(` (old one: ${backup})`)}`);
+  const next =
+    enter === ''
+      ? ['npm install', 'npm test', 'npm run build && npm start']
+      : [`cd ${quoted(enter)}`, 'npm install && npm test', 'npm run build && npm start'];
+  const warnings = [
+    ...nodeWarning(),
+    ...(lockfile?.made === false
+      ? [`no package-lock.json: ${lockfile.reason}. Run npm install and commit the lockfile.`]
+      : []),
+  ];
+  print.json({
+    ok: true,
+    project: target,
+    dryRun,
+    files,
+    lockfile: lockfile ?? { made: false, reason: 'not asked for' },
+    warnings,
+    next,
+  });
+  for (const { path, action, backup } of files)
+    print.text(
+      `${dryRun ? 'would be ' : ''}${action.padEnd(9)} ${path}${backup === undefined ? '' : print.color.dim(` (old one: ${backup})`)}`,
+    );
   if (lockfile?.made === true) print.text(`${'made'.padEnd(9)} package-lock.json`);
   for (const warning of warnings) print.note(print.color.warn(`warning: ${warning}`));
   if (dryRun) return;
@@ -90,7 +122,10 @@ function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun 
 function nodeWarning(): string[] {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 12)) return [];
-  return [`this is Node ${process.versions.node}; the project asks for ${PROJECT_NODE}, and \`svc doctor\` in it calls this an error`];
+  return [
+    `this is Node ${process.versions.node}; the project asks for ${PROJECT_NODE}, and \`svc doctor\` in it calls this an error`,
+  ];
 }
 
-const quoted = (path: string): string => (/^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+const quoted = (path: string): string =>
+  /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -1,9 +1,13 @@
 // What an answer to `svc init` may be, for flags and questions alike. Undefined when it is good, else what it must be.
 
 export function wrongName(name: string): string | undefined {
-  return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc' ? undefined : "the name must be small letters, digits, '.', '_' and '-', and not svc";
+  return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc'
+    ? undefined
+    : "the name must be small letters, digits, '.', '_' and '-', and not svc";
 }
 
 export function wrongPort(port: number): string | undefined {
-  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? undefined : 'the port must be a whole number from 1 to 65535';
+  return Number.isInteger(port) && port >= 1 && port <= 65_535
+    ? undefined
+    : 'the port must be a whole number from 1 to 65535';
 }

@@ -11,9 +11,17 @@ export interface Asked {
 /** The answers, with what was given as defaults; undefined when the person broke off. */
 export async function askFor(given: Asked): Promise<Asked | undefined> {
   intro('A new svc project');
-  const name = await text({ message: 'Name of the package?', initialValue: given.name, validate: (value) => wrongName(value ?? '') });
+  const name = await text({
+    message: 'Name of the package?',
+    initialValue: given.name,
+    validate: (value) => wrongName(value ?? ''),
+  });
   if (isCancel(name)) return stopped();
-  const port = await text({ message: 'Port of the HTTP interface?', initialValue: String(given.port), validate: (value) => wrongPort(/^\d+$/.test(value ?? '') ? Number(value) : 0) });
+  const port = await text({
+    message: 'Port of the HTTP interface?',
+    initialValue: String(given.port),
+    validate: (value) => wrongPort(/^\d+$/.test(value ?? '') ? Number(value) : 0),
+  });
   if (isCancel(port)) return stopped();
   const sample = await confirm({ message: 'A sample plugin with its test?', initialValue: given.sample });
   if (isCancel(sample)) return stopped();

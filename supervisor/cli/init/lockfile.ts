@@ -18,22 +18,52 @@ export interface LockfileOptions {
 export async function makeLockfile({ folder, env, signal }: LockfileOptions): Promise<LockfileResult> {
   const { execa } = await import('execa');
   const path = join(folder, 'package-lock.json');
-  const result = await execa('npm', NPM, { cwd: folder, env, extendEnv: false, reject: false, timeout: NPM_TIMEOUT_MS, cancelSignal: signal, stdin: 'ignore', all: true });
+  const result = await execa('npm', NPM, {
+    cwd: folder,
+    env,
+    extendEnv: false,
+    reject: false,
+    timeout: NPM_TIMEOUT_MS,
+    cancelSignal: signal,
+    stdin: 'ignore',
+    all: true,
+  });
   if (result.failed) {
     rmSync(path, { force: true });
     return { made: false, reason: reasonOf(result) };
   }
   if (locksThisSvc(path)) return { made: true };
   rmSync(path, { force: true });
-  return { made: false, reason: 'the svc that the registry has is another package; give the right one with --svc, for example --svc file:../svc-0.1.0.tgz' };
+  return {
+    made: false,
+    reason:
+      'the svc that the registry has is another package; give the right one with --svc, for example --svc file:../svc-0.1.0.tgz',
+  };
 }
 
 /** What npm said in one line, without addresses. */
-function reasonOf({ all, timedOut, code }: { readonly all?: string | undefined; readonly timedOut: boolean; readonly code?: string | undefined }): string {
+function reasonOf({
+  all,
+  timedOut,
+  code,
+}: {
+  readonly all?: string | undefined;
+  readonly timedOut: boolean;
+  readonly code?: string | undefined;
+}): string {
   if (timedOut) return `npm did not end within ${NPM_TIMEOUT_MS / 1_000} s`;
   if (code === 'ENOENT') return 'npm is not there';
-  const line = (all ?? '').split('\n').find((text) => /npm (error|ERR!)/i.test(text) && !/npm (error|ERR!) code/i.test(text));
-  return `npm could not resolve the packages${line === undefined ? '' : `: ${line.replace(/npm (error|ERR!)\s*/i, '').replaceAll(/https?:\/\/\S+/g, '(registry)').slice(0, 200)}`}`;
+  const line = (all ?? '')
+    .split('\n')
+    .find((text) => /npm (error|ERR!)/i.test(text) && !/npm (error|ERR!) code/i.test(text));
+  return `npm could not resolve the packages${
+    line === undefined
+      ? ''
+      : `: ${line
+          .replace(/npm (error|ERR!)\s*/i, '')
+          .replaceAll(/https?:\/\/\S+/g, '(registry)')
+          .slice(0, 200)}`
+  }`;
 }
 
 function locksThisSvc(path: string): boolean {

@@ -7,7 +7,9 @@ import { isRecord } from '../../../shared/config/json-schema.ts';
 /** `^1.2.3` where svc is installed as a package, `file:…` where it runs from a checkout. */
 export function svcDependency(folder: string): string {
   const { root, version } = ownPackage();
-  return root.split(sep).includes('node_modules') ? `^${version}` : `file:${relative(folder, root).split(sep).join('/')}`;
+  return root.split(sep).includes('node_modules')
+    ? `^${version}`
+    : `file:${relative(folder, root).split(sep).join('/')}`;
 }
 
 function ownPackage(): { root: string; version: string } {

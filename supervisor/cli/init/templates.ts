@@ -38,7 +38,9 @@ export function projectFiles(answers: Answers): readonly TemplateFile[] {
     file('.env.example', ENV_EXAMPLE),
     file('.gitignore', GITIGNORE),
     file('.npmrc', NPMRC),
-    ...(answers.sample ? [file('plugins/hello/index.ts', HELLO_PLUGIN), file('plugins/hello/hello.test.ts', HELLO_TEST)] : []),
+    ...(answers.sample
+      ? [file('plugins/hello/index.ts', HELLO_PLUGIN), file('plugins/hello/hello.test.ts', HELLO_TEST)]
+      : []),
   ];
 }
 
@@ -86,7 +88,10 @@ const TSCONFIG = `${JSON.stringify(
   2,
 )}\n`;
 
-const configFile = ({ port, sample }: Answers): string => `# yaml-language-server: $schema=./node_modules/svc/dist/config-schema.json
+const configFile = ({
+  port,
+  sample,
+}: Answers): string => `# yaml-language-server: $schema=./node_modules/svc/dist/config-schema.json
 # \`npx svc config show\` prints every key with its value; \`npx svc config check\` finds faults.
 http:
   host: \${HTTP_HOST:-127.0.0.1}

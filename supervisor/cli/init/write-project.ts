@@ -25,14 +25,19 @@ export interface WrittenFile {
 
 /** Throws `refused` with the names of the files in the way, `usage` when the folder is a file. */
 export function writeProject(files: readonly TemplateFile[], options: WriteOptions): readonly WrittenFile[] {
-  if (existsSync(options.folder) && !statSync(options.folder).isDirectory()) throw new SvcError('usage', `${options.folder} is not a folder`);
+  if (existsSync(options.folder) && !statSync(options.folder).isDirectory())
+    throw new SvcError('usage', `${options.folder} is not a folder`);
   const inTheWay = files.filter((file) => isThere(join(options.folder, file.path)) && !isSame(options.folder, file));
   if (inTheWay.length > 0 && !options.force) {
     const names = inTheWay.map(({ path }) => path);
-    throw new SvcError('refused', `nothing was written: ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} there already`, {
-      hint: 'Choose another folder, or use --force, which keeps the old files as copies.',
-      details: { files: names },
-    });
+    throw new SvcError(
+      'refused',
+      `nothing was written: ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} there already`,
+      {
+        hint: 'Choose another folder, or use --force, which keeps the old files as copies.',
+        details: { files: names },
+      },
+    );
   }
   return files.map((file) => writeOne(file, options));
 }

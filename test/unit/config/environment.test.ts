@@ -14,7 +14,10 @@ interface Options {
   readonly bits?: number;
 }
 
-function environmentOf(t: Cleanup, { text, environment = {}, mode = 'production', bits = 0o600 }: Options): ProjectEnvironment {
+function environmentOf(
+  t: Cleanup,
+  { text, environment = {}, mode = 'production', bits = 0o600 }: Options,
+): ProjectEnvironment {
   const project = temporaryProject(t, { config: null });
   const file = join(project.path, 'variables');
   writeFileSync(file, text);
@@ -31,17 +34,36 @@ describe('projectEnvironment', () => {
   });
 
   it('lets the process environment win (E1)', (t) => {
-    const { values, origin } = environmentOf(t, { text: 'A=file\nB=file\n', environment: { A: 'process', C: undefined } });
+    const { values, origin } = environmentOf(t, {
+      text: 'A=file\nB=file\n',
+      environment: { A: 'process', C: undefined },
+    });
 
     assert.deepEqual([values['A'], values['B']], ['process', 'file']);
-    assert.deepEqual([origin('A'), origin('B'), origin('C'), origin('toString')], ['process', '.env', undefined, undefined]);
+    assert.deepEqual(
+      [origin('A'), origin('B'), origin('C'), origin('toString')],
+      ['process', '.env', undefined, undefined],
+    );
   });
 
-  for (const line of ['A="x y"', "A='x'", 'A = 1', 'export A=1', 'A=x # note', 'A=$B', 'A=`b`', 'no assignment', 'A=1\r', '1A=x']) {
+  for (const line of [
+    'A="x y"',
+    "A='x'",
+    'A = 1',
+    'export A=1',
+    'A=x # note',
+    'A=$B',
+    'A=`b`',
+    'no assignment',
+    'A=1\r',
+    '1A=x',
+  ]) {
     it(`warns of ${JSON.stringify(line)} with its line, without its value (E2)`, (t) => {
       const { warnings } = environmentOf(t, { text: `OK=1\n${line}\n` });
 
-      assert.deepEqual(warnings, ['.env:2:1 other tools may read this line differently: write NAME=value without quotes, blanks, # or $']);
+      assert.deepEqual(warnings, [
+        '.env:2:1 other tools may read this line differently: write NAME=value without quotes, blanks, # or $',
+      ]);
     });
   }
 
@@ -51,13 +73,21 @@ describe('projectEnvironment', () => {
 
   it('ends a production start when others can read the file, and warns elsewhere (E3)', (t) => {
     for (const bits of [0o640, 0o604, 0o620]) {
-      assert.throws(() => environmentOf(t, { text: 'A=1\n', bits }), (error) => error instanceof SvcError && error.code === 'secret_invalid' && error.hint === 'chmod 600 .env');
+      assert.throws(
+        () => environmentOf(t, { text: 'A=1\n', bits }),
+        (error) => error instanceof SvcError && error.code === 'secret_invalid' && error.hint === 'chmod 600 .env',
+      );
     }
-    assert.deepEqual(environmentOf(t, { text: 'A=1\n', bits: 0o644, mode: 'development' }).warnings, ['.env:1:1 can be read by group or others; chmod 600 .env']);
+    assert.deepEqual(environmentOf(t, { text: 'A=1\n', bits: 0o644, mode: 'development' }).warnings, [
+      '.env:1:1 can be read by group or others; chmod 600 .env',
+    ]);
   });
 
   it('takes a missing file for an empty one', () => {
-    assert.deepEqual({ ...projectEnvironment({ file: '/nowhere/.env', mode: 'production', environment: { A: '1' } }).values }, { A: '1' });
+    assert.deepEqual(
+      { ...projectEnvironment({ file: '/nowhere/.env', mode: 'production', environment: { A: '1' } }).values },
+      { A: '1' },
+    );
   });
 
   it('refuses what is no file of text', (t) => {
@@ -65,7 +95,10 @@ describe('projectEnvironment', () => {
     const file = join(project.path, 'zero');
     symlinkSync('/dev/zero', file);
 
-    assert.throws(() => projectEnvironment({ file, mode: 'production', environment: {} }), /^SvcError: \.env:1:1 is not a regular file/);
+    assert.throws(
+      () => projectEnvironment({ file, mode: 'production', environment: {} }),
+      /^SvcError: \.env:1:1 is not a regular file/,
+    );
   });
 
   it('has no prototype to look into (E4)', (t) => {

@@ -11,15 +11,28 @@ import { temporaryProject } from '../../support/temporary-project.ts';
 
 const MIB = 1_048_576;
 const GOOD = 'http:\n  token: ${HTTP_TOKEN}\n';
-const bomb = ['a: &a [x,x,x,x,x,x,x,x,x,x]', ...'bcdefghi'.split('').map((key, index) => `${key}: &${key} [${Array(10).fill(`*${'abcdefghi'[index]}`).join(',')}]`)].join('\n');
+const bomb = [
+  'a: &a [x,x,x,x,x,x,x,x,x,x]',
+  ...'bcdefghi'
+    .split('')
+    .map((key, index) => `${key}: &${key} [${Array(10).fill(`*${'abcdefghi'[index]}`).join(',')}]`),
+].join('\n');
 
 /** Name, text, and how the first fault's place and message begin. */
 const CASES: readonly (readonly [string, string, RegExp])[] = [
-  ['an alias bomb', `${GOOD}plugins:\n  x:\n${bomb.replaceAll(/^/gm, '    ')}\n`, /^6:\d+ .*expands more than 100 aliases/],
+  [
+    'an alias bomb',
+    `${GOOD}plugins:\n  x:\n${bomb.replaceAll(/^/gm, '    ')}\n`,
+    /^6:\d+ .*expands more than 100 aliases/,
+  ],
   ['an alias of itself', `plugins: &a\n  x: *a\n`, /^2:3 nests deeper than 64/],
   ['depth 5000 in brackets', `plugins: ${'['.repeat(5_000)}`, /^1:\d+ nests deeper than 64/],
   ['depth 5000 in dashes', `plugins:\n  ${'- '.repeat(5_000)}`, /^2:\d+ nests deeper than 64/],
-  ['depth 1000 by indentation', Array.from({ length: 1_000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), /^6\d:\d+ nests deeper than 64/],
+  [
+    'depth 1000 by indentation',
+    Array.from({ length: 1_000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+    /^6\d:\d+ nests deeper than 64/,
+  ],
   ['a double key', `${GOOD}http:\n  port: 1\n`, /^3:1 http is given a second time/],
   ['an unknown key', `${GOOD}htttp: 1\n`, /^3:1 htttp is not a key here; did you mean http\?/],
   ['__proto__', `${GOOD}__proto__:\n  polluted: true\n`, /^3:1 the key __proto__ is not taken/],
@@ -39,13 +52,25 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
   ['a megabyte of brackets', '['.repeat(MIB), /^1:65 nests deeper/],
   ['a megabyte of dashes', '- '.repeat(MIB / 2), /tokens/],
   ['a megabyte of keys', Array.from({ length: 90_000 }, (_, index) => `k${index}: 1`).join('\n'), /tokens/],
-  ['ten thousand keys', Array.from({ length: 10_000 }, (_, index) => `k${index}: 1`).join('\n'), /^1:1 (http\.token is missing|k0 is not a key)/],
+  [
+    'ten thousand keys',
+    Array.from({ length: 10_000 }, (_, index) => `k${index}: 1`).join('\n'),
+    /^1:1 (http\.token is missing|k0 is not a key)/,
+  ],
   ['ten thousand double keys', 'a: 1\n'.repeat(10_000), /second time/],
   ['a megabyte of anchors', `a: ${'&a '.repeat(300_000)}`, /tokens/],
   ['a megabyte of quotes', `"${'\\'.repeat(MIB - 10)}`, /^1:\d+ is not valid YAML/],
   ['a key of a megabyte', `${GOOD}? ${'x'.repeat(MIB - 60)}\n: 1\n`, /is not a key here/],
-  ['a megabyte of references', `${GOOD}host:\n  name: "${'${HTTP_TOKEN}'.repeat(70_000)}"\n`, /host\.name (must be a text of 1 to 100|is too large)/],
-  ['a bad pattern of a megabyte', `http:\n  base: /${'a/'.repeat(500_000)}\n  token: \${HTTP_TOKEN}\n`, /^2:3 http\.base/],
+  [
+    'a megabyte of references',
+    `${GOOD}host:\n  name: "${'${HTTP_TOKEN}'.repeat(70_000)}"\n`,
+    /host\.name (must be a text of 1 to 100|is too large)/,
+  ],
+  [
+    'a bad pattern of a megabyte',
+    `http:\n  base: /${'a/'.repeat(500_000)}\n  token: \${HTTP_TOKEN}\n`,
+    /^2:3 http\.base/,
+  ],
 ];
 
 describe('hostile svc.config.yml (46)', () => {
@@ -89,25 +114,52 @@ describe('what is no file of text (46)', () => {
   };
 
   it('refuses ten megabytes', (t) => {
-    assert.match(refused(t, (path) => writeFileSync(path, '#'.repeat(10 * MIB))), /^svc\.config\.yml:1:1 is larger than 1048576 bytes/);
+    assert.match(
+      refused(t, (path) => writeFileSync(path, '#'.repeat(10 * MIB))),
+      /^svc\.config\.yml:1:1 is larger than 1048576 bytes/,
+    );
   });
 
   it('refuses a FIFO without waiting', (t) => {
-    assert.match(refused(t, (path) => void execFileSync('mkfifo', [path])), /^svc\.config\.yml:1:1 is not a regular file/);
+    assert.match(
+      refused(t, (path) => void execFileSync('mkfifo', [path])),
+      /^svc\.config\.yml:1:1 is not a regular file/,
+    );
   });
 
   it('refuses a link to a device', (t) => {
-    assert.match(refused(t, (path) => symlinkSync('/dev/zero', path)), /^svc\.config\.yml:1:1 is not a regular file/);
+    assert.match(
+      refused(t, (path) => symlinkSync('/dev/zero', path)),
+      /^svc\.config\.yml:1:1 is not a regular file/,
+    );
   });
 
   it('refuses a folder, UTF-16, and bytes that are not UTF-8', (t) => {
-    assert.match(refused(t, (path) => symlinkSync('.', path)), /is not a regular file/);
-    assert.match(refused(t, (path) => writeFileSync(path, Buffer.from(`\uFEFF${GOOD}`, 'utf16le'))), /1:1 is UTF-16; save it as UTF-8/);
-    assert.match(refused(t, (path) => writeFileSync(path, Buffer.from([0x61, 0xff, 0xfe]))), /1:1 is not valid UTF-8/);
+    assert.match(
+      refused(t, (path) => symlinkSync('.', path)),
+      /is not a regular file/,
+    );
+    assert.match(
+      refused(t, (path) => writeFileSync(path, Buffer.from(`\uFEFF${GOOD}`, 'utf16le'))),
+      /1:1 is UTF-16; save it as UTF-8/,
+    );
+    assert.match(
+      refused(t, (path) => writeFileSync(path, Buffer.from([0x61, 0xff, 0xfe]))),
+      /1:1 is not valid UTF-8/,
+    );
   });
 
   it('says that a file is missing', (t) => {
-    assert.match(refused(t, () => undefined), /^svc\.config\.yml:1:1 is not there; `svc init` makes one/);
-    assert.match(refused(t, (path) => { symlinkSync('nowhere', path); unlinkSync(path); }), /is not there/);
+    assert.match(
+      refused(t, () => undefined),
+      /^svc\.config\.yml:1:1 is not there; `svc init` makes one/,
+    );
+    assert.match(
+      refused(t, (path) => {
+        symlinkSync('nowhere', path);
+        unlinkSync(path);
+      }),
+      /is not there/,
+    );
   });
 });

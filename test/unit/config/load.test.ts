@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inspect } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
@@ -23,18 +23,30 @@ describe('loadConfig', () => {
   });
 
   it('loads the minimum configuration of the repository as it is', () => {
-    const loaded = loadConfig({ project: fileURLToPath(new URL('../../../', import.meta.url)), mode: 'development', environment: { HTTP_TOKEN: GOOD_TOKEN } });
+    const loaded = loadConfig({
+      project: fileURLToPath(new URL('../../../', import.meta.url)),
+      mode: 'development',
+      environment: { HTTP_TOKEN: GOOD_TOKEN },
+    });
 
     assert.deepEqual(Object.keys(loaded.config.plugins), ['sandbox', 'help', 'echo', 'ping', 'remind']);
     assert.equal(loaded.config.http.port, 8_068);
   });
 
   it('tells all faults at once, in the order of the file', (t) => {
-    const text = 'log_level: loud\nhttp:\n  port: abc\n  hots: x\n  token: ${HTTP_TOKEN}\n  corsOrigins: ["*"]\nschedule:\n  timezone: Mars/Olympus\nplugins:\n  Echo: {}\n';
+    const text =
+      'log_level: loud\nhttp:\n  port: abc\n  hots: x\n  token: ${HTTP_TOKEN}\n  corsOrigins: ["*"]\nschedule:\n  timezone: Mars/Olympus\nplugins:\n  Echo: {}\n';
 
     const { error, places } = faultsOf(() => loadText(t, text));
 
-    assert.deepEqual(places, ['1:1 /log_level', '3:3 /http/port', '4:3 /http/hots', '6:17 /http/corsOrigins/0', '8:3 /schedule/timezone', '10:3 /plugins/Echo']);
+    assert.deepEqual(places, [
+      '1:1 /log_level',
+      '3:3 /http/port',
+      '4:3 /http/hots',
+      '6:17 /http/corsOrigins/0',
+      '8:3 /schedule/timezone',
+      '10:3 /plugins/Echo',
+    ]);
     assert.equal(
       error.message,
       [
@@ -49,19 +61,29 @@ describe('loadConfig', () => {
   });
 
   it('names the key of another group', (t) => {
-    assert.match(faultsOf(() => loadText(t, `${GOOD}port: 80\n`)).error.message, /^svc\.config\.yml:3:1 port is not a key here; did you mean http\.port\?$/);
+    assert.match(
+      faultsOf(() => loadText(t, `${GOOD}port: 80\n`)).error.message,
+      /^svc\.config\.yml:3:1 port is not a key here; did you mean http\.port\?$/,
+    );
   });
 
   it('gives a value that is one reference the type of its key', (t) => {
-    const { config } = loadText(t, `${GOOD}  port: \${PORT}\n  readiness:\n    database: \${DB:-false}\n`, { env: { PORT: '9000' } });
+    const { config } = loadText(t, `${GOOD}  port: \${PORT}\n  readiness:\n    database: \${DB:-false}\n`, {
+      env: { PORT: '9000' },
+    });
 
     assert.deepEqual([config.http.port, config.http.readiness.database], [9_000, false]);
   });
 
   it('does not show what a variable holds', (t) => {
-    const { error } = faultsOf(() => loadText(t, `${GOOD}  port: \${PORT}\nlog_level: \${LEVEL}\n`, { env: { PORT: 'sesame-1', LEVEL: 'sesame-2' } }));
+    const { error } = faultsOf(() =>
+      loadText(t, `${GOOD}  port: \${PORT}\nlog_level: \${LEVEL}\n`, { env: { PORT: 'sesame-1', LEVEL: 'sesame-2' } }),
+    );
 
-    assert.match(error.message, /3:3 http\.port must be an integer from 1 to 65535; the value of PORT does not read as one/);
+    assert.match(
+      error.message,
+      /3:3 http\.port must be an integer from 1 to 65535; the value of PORT does not read as one/,
+    );
     assert.doesNotMatch(inspect(error, { depth: 9 }), /sesame/);
   });
 
@@ -92,7 +114,10 @@ describe('loadConfig', () => {
     assert.deepEqual(secrets, [GOOD_TOKEN]);
     assert.throws(() => Object.assign(config.http, { port: 1 }), TypeError);
     assert.throws(() => (config.http.tokens as unknown[]).push(1), TypeError);
-    assert.deepEqual([source('/http/token'), source('/http/port'), source('/http/base'), source('/http/host')], ['env', 'file', 'file', 'default']);
+    assert.deepEqual(
+      [source('/http/token'), source('/http/port'), source('/http/base'), source('/http/host')],
+      ['env', 'file', 'file', 'default'],
+    );
     assert.deepEqual([position('/http/base'), position('/http/host')], [{ line: 4, column: 3 }, undefined]);
     assert.doesNotMatch(JSON.stringify(config) + inspect(config, { depth: 9 }), new RegExp(GOOD_TOKEN));
   });
@@ -107,10 +132,16 @@ describe('loadConfig', () => {
   });
 
   it('keeps the order of slots and the values of plugins', (t) => {
-    const { config, references } = loadText(t, `${GOOD}plugins:\n  zeta: {a: "\${X:-1}"}\n  alpha:\n    endpoints:\n      - {id: one, server: s}\n      - {id: two, enabled: false}\n`);
+    const { config, references } = loadText(
+      t,
+      `${GOOD}plugins:\n  zeta: {a: "\${X:-1}"}\n  alpha:\n    endpoints:\n      - {id: one, server: s}\n      - {id: two, enabled: false}\n`,
+    );
 
     assert.deepEqual(Object.keys(config.plugins), ['zeta', 'alpha']);
-    assert.deepEqual(config.plugins['alpha']?.endpoints, [{ id: 'one', server: 's', enabled: true }, { id: 'two', enabled: false }]);
+    assert.deepEqual(config.plugins['alpha']?.endpoints, [
+      { id: 'one', server: 's', enabled: true },
+      { id: 'two', enabled: false },
+    ]);
     assert.deepEqual(references.get('/plugins/zeta/a'), { text: '${X:-1}', whole: true, names: ['X'] });
   });
 });
@@ -122,21 +153,69 @@ describe('cross checks', () => {
     });
   };
 
-  refused('a host name', '  host: localhost\n', /^svc\.config\.yml:3:3 http\.host must be an IP literal.*did you mean 127\.0\.0\.1\?$/);
+  refused(
+    'a host name',
+    '  host: localhost\n',
+    /^svc\.config\.yml:3:3 http\.host must be an IP literal.*did you mean 127\.0\.0\.1\?$/,
+  );
   refused('port 0 (48)', '  port: 0\n', /^svc\.config\.yml:3:3 http\.port must be an integer from 1 to 65535, not 0$/);
-  refused('port 65536 (48)', '  port: 65536\n', /^svc\.config\.yml:3:3 http\.port must be an integer from 1 to 65535, not 65536$/);
+  refused(
+    'port 65536 (48)',
+    '  port: 65536\n',
+    /^svc\.config\.yml:3:3 http\.port must be an integer from 1 to 65535, not 65536$/,
+  );
   refused('a base with a slash at its end', '  base: /x/\n', /^svc\.config\.yml:3:3 http\.base does not fit \(\/x\/\)/);
   refused('a base that climbs', '  base: /../x\n', /http\.base does not fit/);
-  refused('an origin with a path', '  corsOrigins: [https://a.example/x]\n', /http\.corsOrigins\[0\].*did you mean https:\/\/a\.example\?/);
-  refused('a proxy that is no address', '  trustedProxies: [10.0.0.0/33, proxy]\n', /trustedProxies\[0\] must be an IP(.|\n)*trustedProxies\[1\] must be/);
-  refused('a double endpoint id', 'plugins:\n  irc:\n    endpoints: [{id: a}, {id: b}, {id: a}]\n', /^svc\.config\.yml:5:\d+ plugins\.irc\.endpoints\[2\]\.id a is the id of another/);
-  refused('an endpoint without id', 'plugins:\n  irc:\n    endpoints: [{server: a}]\n', /plugins\.irc\.endpoints\[0\]\.id is missing/);
-  refused('a database in memory', 'database:\n  filename: ":memory:"\n', /database\.filename must be the path of a file/);
-  refused('a dialect that is not there yet', 'database:\n  dialect: mysql\n', /database\.dialect must be sqlite, not mysql/);
-  refused('texts kept longer than ids', 'inbox:\n  bodyDays: 31\n', /inbox\.bodyDays must not be more than inbox\.idDays \(30\)/);
-  refused('an operator without endpoint', 'commands:\n  operators: [{endpoint: irc, user: ann}]\n', /commands\.operators\[0\]\.endpoint must be an endpoint as in events/);
-  refused('a selector that is none', '  readiness:\n    endpoints: [{owner: irc, name: x}]\n', /http\.readiness\.endpoints\[0\]\.owner does not fit/);
-  refused('a double selector', '  readiness:\n    endpoints: [{owner: root/irc, name: irc}, {owner: root/irc, name: irc}]\n', /endpoints\[1\] is given a second time/);
+  refused(
+    'an origin with a path',
+    '  corsOrigins: [https://a.example/x]\n',
+    /http\.corsOrigins\[0\].*did you mean https:\/\/a\.example\?/,
+  );
+  refused(
+    'a proxy that is no address',
+    '  trustedProxies: [10.0.0.0/33, proxy]\n',
+    /trustedProxies\[0\] must be an IP(.|\n)*trustedProxies\[1\] must be/,
+  );
+  refused(
+    'a double endpoint id',
+    'plugins:\n  irc:\n    endpoints: [{id: a}, {id: b}, {id: a}]\n',
+    /^svc\.config\.yml:5:\d+ plugins\.irc\.endpoints\[2\]\.id a is the id of another/,
+  );
+  refused(
+    'an endpoint without id',
+    'plugins:\n  irc:\n    endpoints: [{server: a}]\n',
+    /plugins\.irc\.endpoints\[0\]\.id is missing/,
+  );
+  refused(
+    'a database in memory',
+    'database:\n  filename: ":memory:"\n',
+    /database\.filename must be the path of a file/,
+  );
+  refused(
+    'a dialect that is not there yet',
+    'database:\n  dialect: mysql\n',
+    /database\.dialect must be sqlite, not mysql/,
+  );
+  refused(
+    'texts kept longer than ids',
+    'inbox:\n  bodyDays: 31\n',
+    /inbox\.bodyDays must not be more than inbox\.idDays \(30\)/,
+  );
+  refused(
+    'an operator without endpoint',
+    'commands:\n  operators: [{endpoint: irc, user: ann}]\n',
+    /commands\.operators\[0\]\.endpoint must be an endpoint as in events/,
+  );
+  refused(
+    'a selector that is none',
+    '  readiness:\n    endpoints: [{owner: irc, name: x}]\n',
+    /http\.readiness\.endpoints\[0\]\.owner does not fit/,
+  );
+  refused(
+    'a double selector',
+    '  readiness:\n    endpoints: [{owner: root/irc, name: irc}, {owner: root/irc, name: irc}]\n',
+    /endpoints\[1\] is given a second time/,
+  );
   refused('a malformed reference', 'host:\n  name: ${A B}\n', /host\.name holds a malformed reference/);
 
   it('warns of a required endpoint that nothing here brings up', (t) => {
@@ -144,11 +223,16 @@ describe('cross checks', () => {
 
     const { warnings } = loadText(t, text);
 
-    assert.deepEqual(warnings, ['svc.config.yml:4:49 http.readiness.endpoints[1] names an endpoint that no enabled slot here has: the host will not become ready']);
+    assert.deepEqual(warnings, [
+      'svc.config.yml:4:49 http.readiness.endpoints[1] names an endpoint that no enabled slot here has: the host will not become ready',
+    ]);
   });
 
   it('takes addresses, networks and origins that are exact', (t) => {
-    const { config } = loadText(t, `${GOOD}  host: "::1"\n  trustedProxies: [10.0.0.0/8, "fd00::/8", 127.0.0.1]\n  corsOrigins: [https://a.example, http://localhost:3000]\n`);
+    const { config } = loadText(
+      t,
+      `${GOOD}  host: "::1"\n  trustedProxies: [10.0.0.0/8, "fd00::/8", 127.0.0.1]\n  corsOrigins: [https://a.example, http://localhost:3000]\n`,
+    );
 
     assert.equal(config.http.trustedProxies.length, 3);
   });

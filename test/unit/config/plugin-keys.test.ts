@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CheckedKeys, checkPluginKeys } from '../../../shared/config/plugin-keys.ts';
 import { faultLine } from '../../../shared/config/fault.ts';
 import type { Mode } from '../../../shared/config/mode.ts';
+import { type CheckedKeys, checkPluginKeys } from '../../../shared/config/plugin-keys.ts';
 import { check } from '../../../worker/sdk/check.ts';
 import { t as build } from '../../../worker/sdk/index.ts';
 import { loadText } from '../../support/load-text.ts';
@@ -26,10 +26,21 @@ interface Options {
 }
 
 /** Checks the keys of the slot `x`, whose YAML is given with an indentation of four. */
-function keysOf(t: Cleanup, yaml: string, { env = {}, mode = 'production', pointer = '/plugins/x' }: Options = {}): CheckedKeys {
-  const loaded = loadText(t, `http:\n  token: \${HTTP_TOKEN}\nplugins:\n  x:\n    enabled: true\n${yaml}`, { env, mode });
+function keysOf(
+  t: Cleanup,
+  yaml: string,
+  { env = {}, mode = 'production', pointer = '/plugins/x' }: Options = {},
+): CheckedKeys {
+  const loaded = loadText(t, `http:\n  token: \${HTTP_TOKEN}\nplugins:\n  x:\n    enabled: true\n${yaml}`, {
+    env,
+    mode,
+  });
   const slot = loaded.config.plugins['x'];
-  return checkPluginKeys(loaded, pointer, { properties, value: pointer === '/plugins/x' ? slot : slot?.endpoints?.[0], check });
+  return checkPluginKeys(loaded, pointer, {
+    properties,
+    value: pointer === '/plugins/x' ? slot : slot?.endpoints?.[0],
+    check,
+  });
 }
 
 const linesOf = (checked: CheckedKeys): readonly string[] => (checked.ok ? [] : checked.faults.map(faultLine));
@@ -38,14 +49,29 @@ describe('checkPluginKeys', () => {
   it('fills in defaults and leaves the keys of the host out', (t) => {
     const checked = keysOf(t, '    use: ./plugins/x\n');
 
-    assert.deepEqual(checked, { ok: true, value: { greeting: 'Hello', every: 600_000, limit: 3, keys: [] }, secrets: [] });
+    assert.deepEqual(checked, {
+      ok: true,
+      value: { greeting: 'Hello', every: 600_000, limit: 3, keys: [] },
+      secrets: [],
+    });
   });
 
   it('gives references the type that the schema asks for (P1)', (t) => {
-    const checked = keysOf(t, '    limit: ${N}\n    loud: ${L}\n    every: ${E}\n    room: {name: "${N}", size: "${N}"}\n', { env: { N: '5', L: 'true', E: '1h' } });
+    const checked = keysOf(
+      t,
+      '    limit: ${N}\n    loud: ${L}\n    every: ${E}\n    room: {name: "${N}", size: "${N}"}\n',
+      { env: { N: '5', L: 'true', E: '1h' } },
+    );
 
     assert.ok(checked.ok);
-    assert.deepEqual(checked.value, { greeting: 'Hello', every: 3_600_000, limit: 5, loud: true, room: { name: '5', size: 5 }, keys: [] });
+    assert.deepEqual(checked.value, {
+      greeting: 'Hello',
+      every: 3_600_000,
+      limit: 5,
+      loud: true,
+      room: { name: '5', size: 5 },
+      keys: [],
+    });
   });
 
   it('wraps secrets and gives their texts back (P2)', (t) => {
@@ -58,7 +84,12 @@ describe('checkPluginKeys', () => {
   });
 
   it('refuses secrets that are literals, defaults or empty (P2)', (t) => {
-    const lines = ['    secret: sesame\n', '    secret: ${S:-sesame}\n', '    secret: a${S}\n', '    secret: ${EMPTY}\n'].flatMap((yaml) => linesOf(keysOf(t, yaml, { env: { S: 'sesame', EMPTY: '' } })));
+    const lines = [
+      '    secret: sesame\n',
+      '    secret: ${S:-sesame}\n',
+      '    secret: a${S}\n',
+      '    secret: ${EMPTY}\n',
+    ].flatMap((yaml) => linesOf(keysOf(t, yaml, { env: { S: 'sesame', EMPTY: '' } })));
 
     assert.deepEqual(lines, [
       'svc.config.yml:6:5 plugins.x.secret must be a reference like ${NAME}, not the secret itself',
@@ -69,24 +100,42 @@ describe('checkPluginKeys', () => {
   });
 
   it('tells all faults with line, column and the nearest key (P3)', (t) => {
-    const lines = linesOf(keysOf(t, '    greting: Hi\n    limit: 10\n    every: soon\n    level: lwo\n    room:\n      nam: x\n'));
+    const lines = linesOf(
+      keysOf(t, '    greting: Hi\n    limit: 10\n    every: soon\n    level: lwo\n    room:\n      nam: x\n'),
+    );
 
     assert.equal(lines.length, 6);
-    assert.ok(lines.includes('svc.config.yml:6:5 plugins.x.greting is not a key here; did you mean plugins.x.greeting?'), lines.join('\n'));
-    assert.ok(lines.includes('svc.config.yml:11:7 plugins.x.room.nam is not a key here; did you mean plugins.x.room.name?'), lines.join('\n'));
-    assert.ok(lines.includes('svc.config.yml:10:5 plugins.x.room.name is missing; it must be a text'), lines.join('\n'));
-    assert.ok(lines.some((line) => line.startsWith('svc.config.yml:7:5 plugins.x.limit ')), lines.join('\n'));
+    assert.ok(
+      lines.includes('svc.config.yml:6:5 plugins.x.greting is not a key here; did you mean plugins.x.greeting?'),
+      lines.join('\n'),
+    );
+    assert.ok(
+      lines.includes('svc.config.yml:11:7 plugins.x.room.nam is not a key here; did you mean plugins.x.room.name?'),
+      lines.join('\n'),
+    );
+    assert.ok(
+      lines.includes('svc.config.yml:10:5 plugins.x.room.name is missing; it must be a text'),
+      lines.join('\n'),
+    );
+    assert.ok(
+      lines.some((line) => line.startsWith('svc.config.yml:7:5 plugins.x.limit ')),
+      lines.join('\n'),
+    );
   });
 
   it('shows no value of the environment (P3)', (t) => {
-    const lines = linesOf(keysOf(t, '    limit: ${A}\n    level: ${A}\n    greeting: ${B}\n', { env: { A: 'sesame', B: 's' } }));
+    const lines = linesOf(
+      keysOf(t, '    limit: ${A}\n    level: ${A}\n    greeting: ${B}\n', { env: { A: 'sesame', B: 's' } }),
+    );
 
     assert.equal(lines.length, 3);
     assert.doesNotMatch(lines.join('\n'), /sesame/);
   });
 
   it('checks an account by its own keys', (t) => {
-    const lines = linesOf(keysOf(t, '    endpoints:\n      - {id: a, enabled: true, limit: none}\n', { pointer: '/plugins/x/endpoints/0' }));
+    const lines = linesOf(
+      keysOf(t, '    endpoints:\n      - {id: a, enabled: true, limit: none}\n', { pointer: '/plugins/x/endpoints/0' }),
+    );
 
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /^svc\.config\.yml:7:\d+ plugins\.x\.endpoints\[0\]\.limit /);
@@ -97,6 +146,8 @@ describe('checkPluginKeys', () => {
     const other = keysOf(t, '    limit: ${NOBODY}\n', { mode: 'test' });
 
     assert.ok(secret.ok);
-    assert.deepEqual(linesOf(other), ['svc.config.yml:6:5 plugins.x.limit needs the variable NOBODY, which is not set']);
+    assert.deepEqual(linesOf(other), [
+      'svc.config.yml:6:5 plugins.x.limit needs the variable NOBODY, which is not set',
+    ]);
   });
 });

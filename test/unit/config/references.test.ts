@@ -9,11 +9,19 @@ describe('readReferences', () => {
 
   it('knows a value that is one reference', () => {
     assert.deepEqual(readReferences('${PORT}'), { kind: 'template', parts: [{ name: 'PORT' }], whole: true });
-    assert.deepEqual(readReferences('${PORT:-80}'), { kind: 'template', parts: [{ name: 'PORT', fallback: '80' }], whole: true });
+    assert.deepEqual(readReferences('${PORT:-80}'), {
+      kind: 'template',
+      parts: [{ name: 'PORT', fallback: '80' }],
+      whole: true,
+    });
   });
 
   it('splits texts around references', () => {
-    assert.deepEqual(readReferences('a${B}c${D:-}'), { kind: 'template', parts: ['a', { name: 'B' }, 'c', { name: 'D', fallback: '' }], whole: false });
+    assert.deepEqual(readReferences('a${B}c${D:-}'), {
+      kind: 'template',
+      parts: ['a', { name: 'B' }, 'c', { name: 'D', fallback: '' }],
+      whole: false,
+    });
   });
 
   it('takes $${ for the characters themselves', () => {
@@ -51,8 +59,20 @@ describe('lookUp', () => {
 
 describe('readAs', () => {
   it('reads numbers and booleans strictly', () => {
-    assert.deepEqual([readAs('integer', '80'), readAs('integer', '1e3'), readAs('integer', '0x10'), readAs('integer', ' 1'), readAs('number', '1.5')], [80, undefined, undefined, undefined, 1.5]);
-    assert.deepEqual([readAs('boolean', 'true'), readAs('boolean', 'yes'), readAs('string', '80')], [true, undefined, '80']);
+    assert.deepEqual(
+      [
+        readAs('integer', '80'),
+        readAs('integer', '1e3'),
+        readAs('integer', '0x10'),
+        readAs('integer', ' 1'),
+        readAs('number', '1.5'),
+      ],
+      [80, undefined, undefined, undefined, 1.5],
+    );
+    assert.deepEqual(
+      [readAs('boolean', 'true'), readAs('boolean', 'yes'), readAs('string', '80')],
+      [true, undefined, '80'],
+    );
     assert.deepEqual([readAs(['integer', 'string'], '5'), readAs(['integer', 'string'], '5m')], [5, '5m']);
   });
 });

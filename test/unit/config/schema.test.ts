@@ -11,7 +11,9 @@ import { configSchema, validateConfig } from '../../../shared/config/validator.t
 import { publishedSchemaText, validatorModuleSource } from '../../../shared/config/validator-source.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
-const published = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(JSON.parse(publishedSchemaText()) as object);
+const published = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
+  JSON.parse(publishedSchemaText()) as object,
+);
 
 describe('the schema of svc.config.yml', () => {
   it('describes every key (C1)', () => {
@@ -27,11 +29,16 @@ describe('the schema of svc.config.yml', () => {
   it('takes no unknown key outside of plugins (C2)', () => {
     const open = (schema: JsonSchema, path: string): string[] => [
       ...(schema.type === 'object' && schema.additionalProperties !== false ? [path] : []),
-      ...Object.entries({ ...schema.properties, ...schema.patternProperties }).flatMap(([key, inner]) => open(inner, `${path}/${key}`)),
+      ...Object.entries({ ...schema.properties, ...schema.patternProperties }).flatMap(([key, inner]) =>
+        open(inner, `${path}/${key}`),
+      ),
       ...(schema.items === undefined ? [] : open(schema.items, `${path}/items`)),
     ];
 
-    assert.deepEqual(open(configSchema, '').filter((path) => !path.startsWith('/plugins/')), []);
+    assert.deepEqual(
+      open(configSchema, '').filter((path) => !path.startsWith('/plugins/')),
+      [],
+    );
   });
 
   it('has defaults that it takes itself', () => {
@@ -45,13 +52,24 @@ describe('the published schema', () => {
   it('takes the minimum configuration, empty groups, and references for any value', () => {
     const file = readFileSync(fileURLToPath(new URL('../../../svc.config.yml', import.meta.url)), 'utf8');
 
-    for (const text of [file, 'http:\n  token: ${T}\n  port: ${PORT:-80}\n  limits:\nplugins:\n  echo:\n', 'http: {token: "${T}", readiness: {database: "${DB}"}}']) {
+    for (const text of [
+      file,
+      'http:\n  token: ${T}\n  port: ${PORT:-80}\n  limits:\nplugins:\n  echo:\n',
+      'http: {token: "${T}", readiness: {database: "${DB}"}}',
+    ]) {
       assert.ok(published(parse(text)), `${text}: ${JSON.stringify(published.errors)}`);
     }
   });
 
   it('refuses literals for secrets, unknown keys, wrong types, and a file without a token', () => {
-    for (const text of ['http: {token: abc}', 'http: {token: "${T:-abc}"}', 'http: {token: "${T}", prot: 1}', 'http: {token: "${T}", port: x}', 'log_level: info', '{}']) {
+    for (const text of [
+      'http: {token: abc}',
+      'http: {token: "${T:-abc}"}',
+      'http: {token: "${T}", prot: 1}',
+      'http: {token: "${T}", port: x}',
+      'log_level: info',
+      '{}',
+    ]) {
       assert.equal(published(parse(text)), false, text);
     }
   });
@@ -66,10 +84,18 @@ describe('the precompiled validator', () => {
     const source = validatorModuleSource();
     const file = join(temporaryProject(t, { config: null }).path, 'validator.mjs');
     writeFileSync(file, source);
-    const built = (await import(pathToFileURL(file).href)) as { validateConfig: typeof validateConfig; configSchema: unknown };
+    const built = (await import(pathToFileURL(file).href)) as {
+      validateConfig: typeof validateConfig;
+      configSchema: unknown;
+    };
 
     assert.doesNotMatch(source, /\brequire\(|^import /m);
-    for (const text of ['{}', 'http: {token: x, port: a, x: 1}\nplugins: {A: {}}\n', 'http: {token: x}\ninbox: {maxAttempts: 0}\n', 'log_level: x']) {
+    for (const text of [
+      '{}',
+      'http: {token: x, port: a, x: 1}\nplugins: {A: {}}\n',
+      'http: {token: x}\ninbox: {maxAttempts: 0}\n',
+      'log_level: x',
+    ]) {
       const [one, two]: unknown[] = [parse(text), parse(text)];
       assert.deepEqual(built.validateConfig(one), validateConfig(two), text);
       assert.deepEqual(one, two);

@@ -13,26 +13,77 @@ describe('tokens (47, 48)', () => {
 
       assert.match(error.message, expected);
       assert.equal(ERRORS[error.code].exit, EXIT.config);
-      for (const value of Object.values(setup.env ?? {})) assert.ok(value.length < 6 || !error.message.includes(value), 'the message shows a secret');
+      for (const value of Object.values(setup.env ?? {}))
+        assert.ok(value.length < 6 || !error.message.includes(value), 'the message shows a secret');
     });
   };
 
   refused('a missing token', { text: 'http: {}\n' }, /^svc\.config\.yml:1:1 http\.token is missing/);
   refused('a file without anything', { text: '' }, /^svc\.config\.yml:1:1 http\.token is missing/);
-  refused('0.0.0.0 without a token', { text: 'http:\n  host: 0.0.0.0\n' }, /^svc\.config\.yml:1:1 http\.token is missing/);
+  refused(
+    '0.0.0.0 without a token',
+    { text: 'http:\n  host: 0.0.0.0\n' },
+    /^svc\.config\.yml:1:1 http\.token is missing/,
+  );
   refused('an empty token', { env: { HTTP_TOKEN: '' } }, /^svc\.config\.yml:2:3 http\.token is empty$/);
-  refused('a blank token', { env: { HTTP_TOKEN: '                    ' } }, /^svc\.config\.yml:2:3 http\.token is empty$/);
+  refused(
+    'a blank token',
+    { env: { HTTP_TOKEN: '                    ' } },
+    /^svc\.config\.yml:2:3 http\.token is empty$/,
+  );
   refused('the example value', { env: { HTTP_TOKEN: 'replace-me' } }, /http\.token is still the example value/);
   refused('a token that holds ${', { env: { HTTP_TOKEN: '${HTTP_TOKEN_FILE_X}' } }, /http\.token still holds/);
-  refused('a token of two lines', { env: { HTTP_TOKEN: 'abcdefghijklmnop\nqrstuvwxyz' } }, /http\.token must hold visible ASCII characters only/);
-  refused('the demo token', { text: `${GOOD}  demoToken: \${DEMO}\n`, env: { DEMO: GOOD_TOKEN } }, /^svc\.config\.yml:3:3 http\.demoToken must differ from http\.token$/);
-  refused('a secret of a webhook', { text: `${GOOD}plugins:\n  webhook:\n    endpoints: [{id: a, secret: "\${HOOK}"}]\n`, env: { HOOK: GOOD_TOKEN } }, /plugins\.webhook\.endpoints\[0\]\.secret must differ from http\.token/);
-  refused('eight characters on 0.0.0.0', { text: `${GOOD}  host: 0.0.0.0\n`, env: { HTTP_TOKEN: 'abcdefgh' } }, /http\.token must have at least 16 characters/);
-  refused('a literal', { text: 'http:\n  token: abcdefghijklmnopqrstuvwxyz\n' }, /^svc\.config\.yml:2:3 http\.token must be a reference like \$\{NAME\}, not the secret itself$/);
-  refused('a default', { text: 'http:\n  token: ${HTTP_TOKEN:-abcdefghijklmnopqrstuvwxyz}\n' }, /http\.token must be a reference without a default/);
-  refused('a reference with more around it', { text: 'http:\n  token: x${HTTP_TOKEN}\n' }, /http\.token must be a reference like/);
-  refused('two equal named tokens', { text: `${GOOD}  tokens:\n    - {name: a, token: "\${A}", scope: full}\n    - {name: b, token: "\${A}", scope: demo}\n`, env: { A: 'named-token-of-some-length' } }, /http\.tokens\[1\]\.token must differ from http\.tokens\[0\]\.token/);
-  refused('two tokens of one name', { text: `${GOOD}  tokens:\n    - {name: a, token: "\${A}", scope: full}\n    - {name: a, token: "\${B}", scope: demo}\n`, env: { A: 'named-token-of-some-length', B: 'named-token-of-other-length' } }, /http\.tokens\[1\]\.name a is the name of another token/);
+  refused(
+    'a token of two lines',
+    { env: { HTTP_TOKEN: 'abcdefghijklmnop\nqrstuvwxyz' } },
+    /http\.token must hold visible ASCII characters only/,
+  );
+  refused(
+    'the demo token',
+    { text: `${GOOD}  demoToken: \${DEMO}\n`, env: { DEMO: GOOD_TOKEN } },
+    /^svc\.config\.yml:3:3 http\.demoToken must differ from http\.token$/,
+  );
+  refused(
+    'a secret of a webhook',
+    { text: `${GOOD}plugins:\n  webhook:\n    endpoints: [{id: a, secret: "\${HOOK}"}]\n`, env: { HOOK: GOOD_TOKEN } },
+    /plugins\.webhook\.endpoints\[0\]\.secret must differ from http\.token/,
+  );
+  refused(
+    'eight characters on 0.0.0.0',
+    { text: `${GOOD}  host: 0.0.0.0\n`, env: { HTTP_TOKEN: 'abcdefgh' } },
+    /http\.token must have at least 16 characters/,
+  );
+  refused(
+    'a literal',
+    { text: 'http:\n  token: abcdefghijklmnopqrstuvwxyz\n' },
+    /^svc\.config\.yml:2:3 http\.token must be a reference like \$\{NAME\}, not the secret itself$/,
+  );
+  refused(
+    'a default',
+    { text: 'http:\n  token: ${HTTP_TOKEN:-abcdefghijklmnopqrstuvwxyz}\n' },
+    /http\.token must be a reference without a default/,
+  );
+  refused(
+    'a reference with more around it',
+    { text: 'http:\n  token: x${HTTP_TOKEN}\n' },
+    /http\.token must be a reference like/,
+  );
+  refused(
+    'two equal named tokens',
+    {
+      text: `${GOOD}  tokens:\n    - {name: a, token: "\${A}", scope: full}\n    - {name: b, token: "\${A}", scope: demo}\n`,
+      env: { A: 'named-token-of-some-length' },
+    },
+    /http\.tokens\[1\]\.token must differ from http\.tokens\[0\]\.token/,
+  );
+  refused(
+    'two tokens of one name',
+    {
+      text: `${GOOD}  tokens:\n    - {name: a, token: "\${A}", scope: full}\n    - {name: a, token: "\${B}", scope: demo}\n`,
+      env: { A: 'named-token-of-some-length', B: 'named-token-of-other-length' },
+    },
+    /http\.tokens\[1\]\.name a is the name of another token/,
+  );
 
   it('tells an unset variable as a fault of secrets', (t) => {
     const { error } = faultsOf(() => loadText(t, 'http:\n  token: ${NOBODY_SET_THIS}\n'));
@@ -45,14 +96,21 @@ describe('tokens (47, 48)', () => {
     for (const host of ['127.0.0.1', '127.9.9.9', '"::1"']) {
       const { warnings } = loadText(t, `${GOOD}  host: ${host}\n`, { env: { HTTP_TOKEN: 'abcdefgh' } });
 
-      assert.deepEqual(warnings, ['svc.config.yml:2:3 http.token must have at least 16 characters; make one with `svc token create`']);
+      assert.deepEqual(warnings, [
+        'svc.config.yml:2:3 http.token must have at least 16 characters; make one with `svc token create`',
+      ]);
     }
   });
 
   it('takes named tokens', (t) => {
-    const { config } = loadText(t, `${GOOD}  tokens: [{name: next, token: "\${A}", scope: demo}]\n`, { env: { A: 'named-token-of-some-length' } });
+    const { config } = loadText(t, `${GOOD}  tokens: [{name: next, token: "\${A}", scope: demo}]\n`, {
+      env: { A: 'named-token-of-some-length' },
+    });
 
-    assert.deepEqual([config.http.tokens[0]?.name, config.http.tokens[0]?.scope, config.http.tokens[0]?.token.reveal()], ['next', 'demo', 'named-token-of-some-length']);
+    assert.deepEqual(
+      [config.http.tokens[0]?.name, config.http.tokens[0]?.scope, config.http.tokens[0]?.token.reveal()],
+      ['next', 'demo', 'named-token-of-some-length'],
+    );
   });
 
   it('only warns in test mode, with a value that nobody can guess', (t) => {
@@ -60,12 +118,18 @@ describe('tokens (47, 48)', () => {
     const unset = loadText(t, 'http:\n  token: ${NOBODY_SET_THIS}\n', { mode: 'test' });
     const short = loadText(t, `${GOOD}  host: 0.0.0.0\n`, { mode: 'test', env: { HTTP_TOKEN: 'abc' } });
 
-    assert.deepEqual([missing, unset, short].map(({ warnings }) => warnings.length), [1, 1, 1]);
+    assert.deepEqual(
+      [missing, unset, short].map(({ warnings }) => warnings.length),
+      [1, 1, 1],
+    );
     assert.match(missing.config.http.token.reveal(), /^[\w-]{43}$/);
     assert.notEqual(missing.config.http.token.reveal(), unset.config.http.token.reveal());
   });
 
   it('does not take a literal in test mode either', (t) => {
-    assert.match(faultsOf(() => loadText(t, 'http:\n  token: abcdefghijklmnop\n', { mode: 'test' })).error.message, /not the secret itself/);
+    assert.match(
+      faultsOf(() => loadText(t, 'http:\n  token: abcdefghijklmnop\n', { mode: 'test' })).error.message,
+      /not the secret itself/,
+    );
   });
 });
