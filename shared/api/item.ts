@@ -11,7 +11,10 @@ export const replaySchema = Type.Object(
   { additionalProperties: false },
 );
 
-export const dropSchema = Type.Object({ reason: Type.String({ minLength: 1, maxLength: 500 }) }, { additionalProperties: false });
+export const dropSchema = Type.Object(
+  { reason: Type.String({ minLength: 1, maxLength: 500 }) },
+  { additionalProperties: false },
+);
 
 export type Replay = Static<typeof replaySchema>;
 export type Drop = Static<typeof dropSchema>;

@@ -44,7 +44,10 @@ export const ingressChangeSchema = Type.Object(
     mode: Type.Optional(Type.Union([Type.Literal('park'), Type.Literal('reject')])),
     reason: Type.Optional(Type.String({ maxLength: 500 })),
     until: Type.Optional(
-      Type.String({ maxLength: 40, pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$' }),
+      Type.String({
+        maxLength: 40,
+        pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+      }),
     ),
   },
   { additionalProperties: false },

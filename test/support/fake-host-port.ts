@@ -32,7 +32,12 @@ export interface FakeHost extends HostPort {
   failure: Error | undefined;
 }
 
-export function fakeHostPort({ base = '', corsOrigins = [], trustedProxies = [], limits = {} }: FakeHostOptions = {}): FakeHost {
+export function fakeHostPort({
+  base = '',
+  corsOrigins = [],
+  trustedProxies = [],
+  limits = {},
+}: FakeHostOptions = {}): FakeHost {
   const calls: string[] = [];
   const observed: FakeHost['observed'] = [];
   const streams = new Set<ServerResponse>();
@@ -73,14 +78,17 @@ export function fakeHostPort({ base = '', corsOrigins = [], trustedProxies = [],
     inbox: itemStore('inbox', calls),
     outbox: itemStore('outbox', calls),
     endpoints: {
-      list: async (texts) => [{ id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) }],
+      list: async (texts) => [
+        { id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) },
+      ],
       show: async (id) => {
         if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
         return { endpoint: { id: 'root/irc:irc~libera', state: 'online' }, revision: '3' };
       },
       act: async (id, action, { revision }) => {
         if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
-        if (revision !== undefined && revision !== '3') throw new SvcError('precondition_failed', 'another revision is there');
+        if (revision !== undefined && revision !== '3')
+          throw new SvcError('precondition_failed', 'another revision is there');
         calls.push(`${action} ${id}`);
         return { id, state: action === 'disable' ? 'disabled' : 'connecting' };
       },
@@ -94,8 +102,11 @@ export function fakeHostPort({ base = '', corsOrigins = [], trustedProxies = [],
           return { kind: 'new' };
         }
         if (kept.digest !== digest) return { kind: 'conflict' };
-        return kept.status === undefined ? { kind: 'running' } : { kind: 'known', status: kept.status, body: kept.body };
+        return kept.status === undefined
+          ? { kind: 'running' }
+          : { kind: 'known', status: kept.status, body: kept.body };
       },
+      // oxlint-disable-next-line max-params -- as the port says
       finish: async (key, route, status, body) => {
         answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', status, body });
       },
@@ -108,7 +119,8 @@ export function fakeHostPort({ base = '', corsOrigins = [], trustedProxies = [],
     webhookLimit: (path) => (path === 'hook/main' || path === 'hook' ? 2 * 1024 * 1024 : undefined),
     deliver: async ({ headers, body }) => {
       if (host.failure !== undefined) throw host.failure;
-      if (headers['x-signature'] !== WEBHOOK_SECRET) throw new SvcError('bad_signature', 'no signature of this platform');
+      if (headers['x-signature'] !== WEBHOOK_SECRET)
+        throw new SvcError('bad_signature', 'no signature of this platform');
       calls.push(`deliver ${body.length}`);
       return { status: 202, json: { bytes: body.length } };
     },
@@ -120,7 +132,11 @@ export function fakeHostPort({ base = '', corsOrigins = [], trustedProxies = [],
         run: async ({ body }) => {
           if (path === '/broken') throw new Error('secret detail of /srv/plugin.ts');
           if (method === 'POST') calls.push(`plugin ${path}`);
-          return { status: 200, text: Buffer.from(body).toString(), headers: { 'Content-Length': '9999', 'X-Plugin': 'echo' } };
+          return {
+            status: 200,
+            text: Buffer.from(body).toString(),
+            headers: { 'Content-Length': '9999', 'X-Plugin': 'echo' },
+          };
         },
       };
     },
@@ -191,12 +207,18 @@ function eventGateway(streams: Set<ServerResponse>): EventGateway {
         streams.delete(response);
         ended.emit('end');
       });
-      response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform' });
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store, no-transform',
+      });
       response.write(`event: svc.hello\ndata: {"lastEventId":${JSON.stringify(lastEventId ?? null)}}\n\n`);
     },
     page: async ({ after, limit }) => ({ items: [], after: after ?? null, limit }),
+    // oxlint-disable-next-line max-params -- as the port says
     upgrade: (_request, socket, _head, { actor }) => {
-      socket.end(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Actor: ${actor}\r\n\r\n`);
+      socket.end(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Actor: ${actor}\r\n\r\n`,
+      );
     },
     position: () => 'abcdefgh12345678.42',
     openStreams: () => streams.size,

@@ -19,10 +19,14 @@ export interface ServerUnderTest {
 
 export type UnderTestOptions = FakeHostOptions & Pick<HttpServerOptions, 'staticDir' | 'timeouts' | 'failures'>;
 
-export async function startHttp(t: Pick<TestContext, 'after'>, options: UnderTestOptions = {}): Promise<ServerUnderTest> {
+export async function startHttp(
+  t: Pick<TestContext, 'after'>,
+  options: UnderTestOptions = {},
+): Promise<ServerUnderTest> {
   const host = fakeHostPort(options);
   const logged: string[] = [];
-  const keep = (fields: Readonly<Record<string, unknown>>, message: string): void => void logged.push(`${message} ${String(fields.err)}`);
+  const keep = (fields: Readonly<Record<string, unknown>>, message: string): void =>
+    void logged.push(`${message} ${String(fields.err)}`);
   const http = createHttpServer({
     port: host,
     log: { debug: () => {}, info: () => {}, warn: keep, error: keep },
@@ -42,6 +46,9 @@ export async function startHttp(t: Pick<TestContext, 'after'>, options: UnderTes
     logged,
     raw: (line, headers, body) => sendRaw(port, requestText(line, headers, body)),
     fetch: (path, { token = FULL_TOKEN, headers, ...init } = {}) =>
-      fetch(url + path, { ...init, headers: { Authorization: `Bearer ${token}`, ...(headers as Record<string, string>) } }),
+      fetch(url + path, {
+        ...init,
+        headers: { Authorization: `Bearer ${token}`, ...(headers as Record<string, string>) },
+      }),
   };
 }

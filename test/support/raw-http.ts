@@ -18,7 +18,11 @@ export interface RawOptions {
 }
 
 /** Sends bytes on a new connection and gives the first answer, complete by its length or by the end of the connection. */
-export function sendRaw(port: number, bytes: string | Buffer, { limitMs = 5_000, flood }: RawOptions = {}): Promise<RawAnswer> {
+export function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  { limitMs = 5_000, flood }: RawOptions = {},
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';
@@ -57,7 +61,13 @@ function isComplete(text: string): boolean {
   const { status, headers, body } = readAnswer(text, false);
   if (status === 0) return false;
   const length = headers['content-length'];
-  return length === undefined ? status === 204 || status === 101 : body.length >= Number(length);
+  if (length !== undefined) return body.length >= Number(length);
+  return (
+    status === 204 ||
+    status === 304 ||
+    status === 101 ||
+    headers['content-type']?.startsWith('text/event-stream') === true
+  );
 }
 
 function readAnswer(text: string, closed: boolean): RawAnswer {

@@ -5,7 +5,11 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { contextOf } from './request-context.ts';
 
 /** The whole body. Throws `body_too_large`, or `invalid_request` when the client went away. */
-export async function readBody(request: IncomingMessage, response: ServerResponse, limitBytes: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitBytes: number,
+): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   if (contextOf(request).awaitsContinue) {
     contextOf(request).awaitsContinue = false;
@@ -13,7 +17,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   }
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  return await new Promise((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const settle = (settleWith: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       settleWith();
@@ -23,7 +27,8 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
       chunks.push(chunk);
       if (sizeBytes > limitBytes) settle(() => reject(tooLarge(limitBytes)));
     };
-    const onEnd = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    const onEnd = (): void =>
+      settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
     const onGone = (): void => settle(() => reject(new SvcError('invalid_request', 'the body ended early')));
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });

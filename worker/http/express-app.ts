@@ -16,7 +16,7 @@ import { contextOf } from './request-context.ts';
 import { hasContent } from './request-head.ts';
 import { prepareStream, respond, respondProblem } from './respond.ts';
 import { readRevision } from './revision.ts';
-import type { Answer, Exchange, Handled, Match } from './route.ts';
+import type { Answer, Exchange, Handled, Match, Route } from './route.ts';
 
 export interface AppParts extends GateParts {
   readonly validators: BodyValidators;
@@ -30,6 +30,7 @@ export function createExpressApp(parts: AppParts): Express {
   app.set('etag', false);
   app.set('query parser', false);
   app.use((request: Request, response: Response) => serve(parts, request, response));
+  // oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     report(parts.log, error, request);
     respondProblem(request, response, error);
@@ -88,11 +89,11 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
   const position = isApi && route.method === 'GET' ? positionHeaders(parts) : {};
   if (isApi) prepareStream(response, position, context.requestId);
   context.entered = true;
-  return route.changes === true ? await change(parts, exchange, route.handle) : await route.handle(exchange);
+  return route.changes === true ? change(parts, exchange, route) : route.handle(exchange);
 }
 
 /** A change under its Idempotency-Key. Handlers of changes never take the response over. */
-async function change({ port }: AppParts, exchange: Exchange<undefined>, handle: Match['route']['handle']): Promise<Answer> {
+async function change({ port }: AppParts, exchange: Exchange<undefined>, route: Route): Promise<Answer> {
   const { request, bytes } = exchange;
   const header = request.headers['idempotency-key'];
   const keyed = {
@@ -101,8 +102,8 @@ async function change({ port }: AppParts, exchange: Exchange<undefined>, handle:
     route: `${request.method} ${request.url}`,
     bytes,
   };
-  return await runOnce(port.idempotency, keyed, async () => {
-    const handled = await handle(exchange);
+  return runOnce(port.idempotency, keyed, async () => {
+    const handled = await route.handle(exchange);
     if (handled === 'taken') throw new Error('a change must answer');
     return handled;
   });
@@ -110,12 +111,17 @@ async function change({ port }: AppParts, exchange: Exchange<undefined>, handle:
 
 const NO_BYTES = Buffer.alloc(0);
 
-async function readContent({ port, validators }: AppParts, { request, response, match }: Run): Promise<{ value: unknown; bytes: Buffer }> {
+async function readContent(
+  { port, validators }: AppParts,
+  { request, response, match }: Run,
+): Promise<{ value: unknown; bytes: Buffer }> {
   const limitBytes = match.limitBytes ?? port.settings().limits.bodyBytes;
   const { route } = match;
-  if (route.raw === true) return { value: undefined, bytes: hasContent(request) ? await readBody(request, response, limitBytes) : NO_BYTES };
+  if (route.raw === true)
+    return { value: undefined, bytes: hasContent(request) ? await readBody(request, response, limitBytes) : NO_BYTES };
   if (route.body === undefined) {
-    if (hasContent(request) && route.path.startsWith('/api/')) throw new SvcError('invalid_request', 'this request takes no body');
+    if (hasContent(request) && route.path.startsWith('/api/'))
+      throw new SvcError('invalid_request', 'this request takes no body');
     return { value: undefined, bytes: NO_BYTES };
   }
   const { value, bytes } = await readJsonBody({ request, response, limitBytes });

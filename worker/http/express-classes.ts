@@ -15,7 +15,7 @@ export function expressClasses(app: Express): ExpressClasses {
   class Request extends IncomingMessage {
     readonly context: RequestContext = newContext();
   }
-  class Response extends ServerResponse<IncomingMessage> {}
+  class Response extends ServerResponse {}
   adopt(Request.prototype, express.request, app);
   adopt(Response.prototype, express.response, app);
   app.request = Request.prototype as unknown as typeof app.request;

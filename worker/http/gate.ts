@@ -61,6 +61,7 @@ function readTarget(request: IncomingMessage): Target {
 /** Health and readiness answer at the root too. */
 function pathBelowBase(path: string, base: string): string | undefined {
   if (base === '' || path === '/pub/health' || path === '/pub/ready') return path;
+  if (path === base) return '/'; // the page, which leads to its address with the slash
   return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
 }
 

@@ -27,7 +27,12 @@ export interface HttpSettings {
   readonly tokens: readonly NamedToken[];
   readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
-  readonly limits: { readonly connections: number; readonly connectionsPerAddress: number; readonly streamsPerToken: number; readonly bodyBytes: number };
+  readonly limits: {
+    readonly connections: number;
+    readonly connectionsPerAddress: number;
+    readonly streamsPerToken: number;
+    readonly bodyBytes: number;
+  };
 }
 
 export interface RawDelivery {
@@ -88,17 +93,34 @@ export interface IngressChange {
 export interface ItemStore {
   page(request: PageRequest): Promise<Page>;
   /** Throws `not_found`. The revision goes out as ETag. */
-  show(id: string, texts: boolean): Promise<{ readonly item: Readonly<Record<string, unknown>>; readonly revision: string }>;
+  show(
+    id: string,
+    texts: boolean,
+  ): Promise<{ readonly item: Readonly<Record<string, unknown>>; readonly revision: string }>;
   /** Puts a dead (outbox: dead or unknown) item back in line. Throws `not_found`, `conflict`, `precondition_failed`. */
-  replay(id: string, change: { readonly caller: Caller; readonly revision: string | undefined; readonly answer: 'again' | 'done' | undefined }): Promise<Readonly<Record<string, unknown>>>;
-  drop(id: string, change: { readonly caller: Caller; readonly revision: string | undefined; readonly reason: string }): Promise<Readonly<Record<string, unknown>>>;
+  replay(
+    id: string,
+    change: {
+      readonly caller: Caller;
+      readonly revision: string | undefined;
+      readonly answer: 'again' | 'done' | undefined;
+    },
+  ): Promise<Readonly<Record<string, unknown>>>;
+  drop(
+    id: string,
+    change: { readonly caller: Caller; readonly revision: string | undefined; readonly reason: string },
+  ): Promise<Readonly<Record<string, unknown>>>;
 }
 
 export interface EndpointControl {
   list(texts: boolean): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** `id` is `<owner>:<name>` or the short `<name>`. Throws `not_found`. */
   show(id: string): Promise<{ readonly endpoint: Readonly<Record<string, unknown>>; readonly revision: string }>;
-  act(id: string, action: 'enable' | 'disable' | 'reconnect', change: { readonly caller: Caller; readonly revision: string | undefined }): Promise<Readonly<Record<string, unknown>>>;
+  act(
+    id: string,
+    action: 'enable' | 'disable' | 'reconnect',
+    change: { readonly caller: Caller; readonly revision: string | undefined },
+  ): Promise<Readonly<Record<string, unknown>>>;
 }
 
 export interface StreamRequest {
@@ -113,7 +135,13 @@ export interface StreamRequest {
 export interface EventGateway {
   /** Takes over the response and streams until either side ends. Throws SvcError before the first byte. */
   stream(request: IncomingMessage, response: ServerResponse, options: StreamRequest): Promise<void>;
-  page(options: { readonly caller: Caller; readonly after: string | undefined; readonly limit: number; readonly types: string | undefined; readonly endpoints: string | undefined }): Promise<Readonly<Record<string, unknown>>>;
+  page(options: {
+    readonly caller: Caller;
+    readonly after: string | undefined;
+    readonly limit: number;
+    readonly types: string | undefined;
+    readonly endpoints: string | undefined;
+  }): Promise<Readonly<Record<string, unknown>>>;
   /** Completes the WebSocket handshake of an authenticated request. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
   /** `<epoch>.<seq>` now: the header `Svc-Event-Position`, read before the data. */
@@ -127,7 +155,16 @@ export interface EventGateway {
 
 /** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
 export interface IdempotencyStore {
-  begin(key: string, route: string, digest: string): Promise<{ readonly kind: 'new' } | { readonly kind: 'known'; readonly status: number; readonly body: unknown } | { readonly kind: 'conflict' } | { readonly kind: 'running' }>;
+  begin(
+    key: string,
+    route: string,
+    digest: string,
+  ): Promise<
+    | { readonly kind: 'new' }
+    | { readonly kind: 'known'; readonly status: number; readonly body: unknown }
+    | { readonly kind: 'conflict' }
+    | { readonly kind: 'running' }
+  >;
   finish(key: string, route: string, status: number, body: unknown): Promise<void>;
   /** The request failed and changed nothing that an answer should be kept for: the key is free again. */
   abandon(key: string, route: string): Promise<void>;
@@ -151,7 +188,12 @@ export interface HostPort {
   plugins(): readonly Readonly<Record<string, unknown>>[];
   /** Effective configuration, secrets masked, with the source of each value. */
   config(): Readonly<Record<string, unknown>>;
-  logs(options: { readonly lines: number; readonly level: string | undefined; readonly endpoint: string | undefined; readonly since: string | undefined }): Promise<readonly unknown[]>;
+  logs(options: {
+    readonly lines: number;
+    readonly level: string | undefined;
+    readonly endpoint: string | undefined;
+    readonly since: string | undefined;
+  }): Promise<readonly unknown[]>;
   /** Prometheus text exposition format 0.0.4. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** How many bytes a delivery to this path may have, or undefined when nothing is there. */
@@ -159,20 +201,49 @@ export interface HostPort {
   /** Verifies, stores, then answers. */
   deliver(delivery: RawDelivery): Promise<HttpReply>;
   /** A plugin's own route below `<base>/plugins/<slot>`; `path` starts with a slash; HEAD comes as GET; a method that is not there gives `allow`; undefined when there is none; `scope` is checked by the caller first. */
-  pluginRoute(method: string, slot: string, path: string): { readonly scope: Scope; run(delivery: RawDelivery): Promise<HttpReply> } | { readonly allow: readonly string[] } | undefined;
+  pluginRoute(
+    method: string,
+    slot: string,
+    path: string,
+  ):
+    | { readonly scope: Scope; run(delivery: RawDelivery): Promise<HttpReply> }
+    | { readonly allow: readonly string[] }
+    | undefined;
   /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chatHistory`. */
   readonly chat: ChatPort | undefined;
   /** Counted and logged: failed authentications, refused requests. */
-  observe(fact: { readonly kind: 'request' | 'auth_failed' | 'refused'; readonly route: string; readonly status: number; readonly ms: number; readonly requestId: string; readonly address: string }): void;
+  observe(fact: {
+    readonly kind: 'request' | 'auth_failed' | 'refused';
+    readonly route: string;
+    readonly status: number;
+    readonly ms: number;
+    readonly requestId: string;
+    readonly address: string;
+  }): void;
 }
 
 /** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
 export interface ChatPort {
   /** Stored before it resolves; `delivery` makes a repeat recognisable. */
-  say(message: { readonly person: string; readonly room: string | undefined; readonly text: string; readonly delivery: string }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
-  press(press: { readonly person: string; readonly room: string | undefined; readonly message: string; readonly token: string; readonly delivery: string }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  say(message: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly text: string;
+    readonly delivery: string;
+  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  press(press: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly message: string;
+    readonly token: string;
+    readonly delivery: string;
+  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
   /** Messages of a conversation after a cursor, oldest first, as people see them now. */
-  messages(query: { readonly person: string; readonly room: string | undefined; readonly after: number }): Promise<{ readonly messages: readonly ChatMessage[]; readonly cursor: number }>;
+  messages(query: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly after: number;
+  }): Promise<{ readonly messages: readonly ChatMessage[]; readonly cursor: number }>;
 }
 export interface ChatMessage {
   readonly n: number;

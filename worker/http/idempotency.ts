@@ -20,9 +20,14 @@ export interface KeyedRequest {
 }
 
 /** Runs the change under its key. */
-export async function runOnce(store: IdempotencyStore, keyed: KeyedRequest, change: () => Promise<Answer>): Promise<Answer> {
-  if (keyed.key === undefined) return await change();
-  if (!KEY.test(keyed.key)) throw new SvcError('invalid_request', 'Idempotency-Key takes 1 to 255 visible ASCII characters');
+export async function runOnce(
+  store: IdempotencyStore,
+  keyed: KeyedRequest,
+  change: () => Promise<Answer>,
+): Promise<Answer> {
+  if (keyed.key === undefined) return change();
+  if (!KEY.test(keyed.key))
+    throw new SvcError('invalid_request', 'Idempotency-Key takes 1 to 255 visible ASCII characters');
   const key = `${keyed.actor}/${keyed.key}`;
   const digest = createHash('sha256').update(keyed.route).update('\n').update(keyed.bytes).digest('hex');
   const begun = await store.begin(key, keyed.route, digest);
@@ -32,9 +37,11 @@ export async function runOnce(store: IdempotencyStore, keyed: KeyedRequest, chan
     case 'conflict':
       throw new SvcError('idempotency_conflict', 'this key was used for another request', { hint: 'Use a new key.' });
     case 'running':
-      throw new SvcError('conflict', 'the first request with this key is still running', { hint: 'Repeat it in a moment.' });
+      throw new SvcError('conflict', 'the first request with this key is still running', {
+        hint: 'Repeat it in a moment.',
+      });
     case 'new':
-      return await runFirst(store, { key, route: keyed.route }, change);
+      return runFirst(store, { key, route: keyed.route }, change);
   }
 }
 

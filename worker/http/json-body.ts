@@ -19,7 +19,7 @@ export class BodyValidators {
       this.#compiled.set(name, compiled);
     }
     const validate = await compiled;
-    if (validate(value) === true) return;
+    if (validate(value)) return;
     const faults = (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
       const known = typeof params.additionalProperty === 'string' ? ' (an unknown key)' : '';
       return `${instancePath === '' ? 'the body' : instancePath.slice(0, 100)} ${message ?? 'does not fit'}${known}`;
@@ -43,7 +43,11 @@ export interface JsonRequest {
 }
 
 /** The value of the body, and its bytes; no body at all is an empty object. */
-export async function readJsonBody({ request, response, limitBytes }: JsonRequest): Promise<{ readonly value: unknown; readonly bytes: Buffer }> {
+export async function readJsonBody({
+  request,
+  response,
+  limitBytes,
+}: JsonRequest): Promise<{ readonly value: unknown; readonly bytes: Buffer }> {
   const mediaFault = findMediaFault(request);
   if (isForm(request)) await refuseForm({ request, response, limitBytes });
   if (mediaFault !== undefined) throw mediaFault;

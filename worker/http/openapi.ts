@@ -70,11 +70,20 @@ function parametersOf(route: Route): readonly Json[] {
 }
 
 function headersOf(route: Route): readonly Json[] {
-  const header = (name: string, description: string): Json => ({ name, in: 'header', description, schema: { type: 'string' } });
+  const header = (name: string, description: string): Json => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  });
   return [
-    ...(route.changes === true ? [header('Idempotency-Key', 'The same key again gets the same answer, done once')] : []),
+    ...(route.changes === true
+      ? [header('Idempotency-Key', 'The same key again gets the same answer, done once')]
+      : []),
     ...(route.revision === undefined ? [] : [header('If-Match', 'Only when this is still its entity tag')]),
-    ...(Object.values(route.answers).includes('event-stream') ? [header('Last-Event-ID', 'Resume after this event')] : []),
+    ...(Object.values(route.answers).includes('event-stream')
+      ? [header('Last-Event-ID', 'Resume after this event')]
+      : []),
   ];
 }
 

@@ -23,7 +23,10 @@ function checkValue(name: string, value: string, field: QueryField): void {
   if (field.type === 'integer') {
     const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     if (number >= field.minimum && number <= field.maximum) return;
-    throw new SvcError('invalid_request', `the parameter ${name} must be an integer from ${field.minimum} to ${field.maximum}`);
+    throw new SvcError(
+      'invalid_request',
+      `the parameter ${name} must be an integer from ${field.minimum} to ${field.maximum}`,
+    );
   }
   if (value.length > field.maxLength) {
     throw new SvcError('invalid_request', `the parameter ${name} has at most ${field.maxLength} characters`);

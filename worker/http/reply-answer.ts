@@ -2,11 +2,21 @@
 import type { HttpReply } from './host-port.ts';
 import type { Answer } from './route.ts';
 
-const NOT_THEIRS = new Set(['connection', 'content-length', 'transfer-encoding', 'keep-alive', 'upgrade', 'date', 'trailer']);
+const NOT_THEIRS = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'date',
+  'trailer',
+]);
 
 /** Drops headers that would break the framing of the connection. */
 export function answerOf({ status, headers = {}, json, text }: HttpReply): Answer {
-  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_THEIRS.has(name.toLowerCase()));
+  const kept = Object.entries(headers).filter(
+    ([name, value]) => value !== undefined && !NOT_THEIRS.has(name.toLowerCase()),
+  );
   return {
     status,
     headers: Object.fromEntries(kept),

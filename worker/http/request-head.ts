@@ -11,7 +11,8 @@ export const MOST_HEADERS = 100;
 /** The first fault of the header section, or undefined. */
 export function findHeadFault(request: IncomingMessage): SvcError | undefined {
   const { rawHeaders } = request;
-  if (rawHeaders.length > 2 * MOST_HEADERS) return new SvcError('headers_too_large', `more than ${MOST_HEADERS} headers`);
+  if (rawHeaders.length > 2 * MOST_HEADERS)
+    return new SvcError('headers_too_large', `more than ${MOST_HEADERS} headers`);
   let authorizations = 0;
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -27,7 +28,8 @@ export function findHeadFault(request: IncomingMessage): SvcError | undefined {
 function findCodingFault(request: IncomingMessage): SvcError | undefined {
   const coding = request.headers['transfer-encoding'];
   if (coding === undefined) return undefined;
-  if (coding.toLowerCase() !== 'chunked') return new SvcError('not_implemented_coding', 'the only transfer coding taken is chunked');
+  if (coding.toLowerCase() !== 'chunked')
+    return new SvcError('not_implemented_coding', 'the only transfer coding taken is chunked');
   if (request.httpVersion === '1.0') return new SvcError('invalid_request', 'HTTP/1.0 has no transfer codings');
   return undefined;
 }

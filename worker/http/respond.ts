@@ -38,7 +38,11 @@ export function respondProblem(request: IncomingMessage, response: ServerRespons
  * A client that still sends its body reads the answer only if the connection stays until it has: closing at once would
  * reset it. So the answer goes out whole, the rest of the body is thrown away for a moment, then the connection ends.
  */
-function respondThenLinger(request: IncomingMessage, response: ServerResponse, answer: Answer & { readonly text: string }): void {
+function respondThenLinger(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer & { readonly text: string },
+): void {
   const { requestId, awaitsContinue } = contextOf(request);
   if (awaitsContinue || request.method === 'HEAD') return respond(response, answer, requestId);
   const bytes = Buffer.from(answer.text);
@@ -66,7 +70,11 @@ const hasUnreadBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Headers for a response that somebody else writes: the event stream. */
-export function prepareStream(response: ServerResponse, headers: Readonly<Record<string, string>>, requestId: string): void {
+export function prepareStream(
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  requestId: string,
+): void {
   setHeaders(response, API_HEADERS);
   setHeaders(response, headers);
   response.setHeader('X-Request-Id', requestId);

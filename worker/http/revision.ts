@@ -10,7 +10,8 @@ const STRONG_TAG = /^"([\x21\x23-\x7e]{1,200})"$/;
 export const tagOf = (revision: string): string => `"${revision}"`;
 
 /** A revision made of the value itself, for what has no number of its own. */
-export const revisionOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+export const revisionOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 
 /**
  * The revision that If-Match asks for, already compared where the route says with what; undefined for none or `*`.
@@ -23,7 +24,9 @@ export function readRevision(header: string | undefined, route: Route, port: Hos
   const revision = STRONG_TAG.exec(header)?.[1];
   if (revision === undefined) throw new SvcError('invalid_request', 'If-Match takes one strong entity tag');
   if (route.revision !== 'handler' && route.revision(port) !== revision) {
-    throw new SvcError('precondition_failed', 'it has changed since it was read', { hint: 'Read it again, then repeat.' });
+    throw new SvcError('precondition_failed', 'it has changed since it was read', {
+      hint: 'Read it again, then repeat.',
+    });
   }
   return revision;
 }

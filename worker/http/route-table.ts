@@ -63,7 +63,12 @@ export class RouteTable {
   constructor(routes: readonly Route[]) {
     this.routes = routes;
     const paths = [...new Set(routes.map(({ path }) => path))];
-    this.#places = paths.map((path) => placeOf(path, routes.filter((route) => route.path === path)));
+    this.#places = paths.map((path) =>
+      placeOf(
+        path,
+        routes.filter((route) => route.path === path),
+      ),
+    );
     for (const [at, path] of paths.entries()) {
       const place = this.#places[at];
       if (place !== undefined && place.names.length === 0) this.#exact.set(path, place);
@@ -81,9 +86,14 @@ export class RouteTable {
       if (route === undefined || located.kind === 'other_methods') {
         throw new SvcError('method_not_allowed', 'this method is not allowed here', { details: { allow } });
       }
-      return { kind: 'match', match: { route, params, scope: located.scope ?? route.scope, limitBytes: located.limitBytes } };
+      return {
+        kind: 'match',
+        match: { route, params, scope: located.scope ?? route.scope, limitBytes: located.limitBytes },
+      };
     }
-    throw new SvcError('not_found', 'there is nothing at this address', { hint: 'All addresses are in /api/openapi.json.' });
+    throw new SvcError('not_found', 'there is nothing at this address', {
+      hint: 'All addresses are in /api/openapi.json.',
+    });
   }
 
   *#candidates(path: string): Generator<{ readonly place: Place; readonly params: Readonly<Record<string, string>> }> {
@@ -108,13 +118,21 @@ const allowOf = (methods: readonly string[]): readonly string[] =>
 
 function placeOf(path: string, routes: readonly Route[]): Place {
   const names: string[] = [];
-  const source = path.replace(/\/\{(\w+)([+*]?)\}|[.*+?^$()|[\]\\]/g, (whole, name: string | undefined, many: string | undefined) => {
-    if (name === undefined) return `\\${whole}`;
-    names.push(name);
-    if (many === '*') return '((?:/.*)?)';
-    return many === '+' ? '/(.+)' : '/([^/]+)';
-  });
+  const source = path.replace(
+    /\/\{(\w+)([+*]?)\}|[.*+?^$()|[\]\\]/g,
+    (whole, name: string | undefined, many: string | undefined) => {
+      if (name === undefined) return `\\${whole}`;
+      names.push(name);
+      if (many === '*') return '((?:/.*)?)';
+      return many === '+' ? '/(.+)' : '/([^/]+)';
+    },
+  );
   const [first] = routes;
   if (first === undefined) throw new Error('a path without routes');
-  return { pattern: new RegExp(`^${source}$`), names, methods: new Map(routes.map((route) => [route.method, route])), first };
+  return {
+    pattern: new RegExp(`^${source}$`),
+    names,
+    methods: new Map(routes.map((route) => [route.method, route])),
+    first,
+  };
 }

@@ -8,8 +8,19 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** A query parameter: the part of JSON Schema that query-check.ts reads. */
 export type QueryField =
-  | { readonly type: 'string'; readonly description: string; readonly maxLength: number; readonly enum?: readonly string[] }
-  | { readonly type: 'integer'; readonly description: string; readonly minimum: number; readonly maximum: number; readonly default: number };
+  | {
+      readonly type: 'string';
+      readonly description: string;
+      readonly maxLength: number;
+      readonly enum?: readonly string[];
+    }
+  | {
+      readonly type: 'integer';
+      readonly description: string;
+      readonly minimum: number;
+      readonly maximum: number;
+      readonly default: number;
+    };
 
 /** What an answer holds: a named schema as JSON, another media type, or nothing. */
 export type AnswerKind = SchemaName | 'nothing' | 'prometheus' | 'event-stream' | 'page' | 'any' | 'websocket';
@@ -32,7 +43,7 @@ export interface Exchange<B extends SchemaName | undefined> {
   /** The revision of If-Match, without its quotes. */
   readonly revision: string | undefined;
   /** Who asks. Throws on a route without scope. */
-  caller(): Caller;
+  readonly caller: () => Caller;
 }
 
 export interface Answer {

@@ -78,12 +78,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const app = createExpressApp({ ...gate, validators: new BodyValidators(), log });
   const { Request, Response } = expressClasses(app);
   const addresses = new ClientAddresses(app, log);
-  const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(options.timeouts) });
+  const server = createServer({
+    IncomingMessage: Request,
+    ServerResponse: Response,
+    ...serverOptions(options.timeouts),
+  });
   // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
   server.maxHeadersCount = 0;
   const faults = new ConnectionFaults(server);
   const observe = observerOf(port);
-  const limits = new ConnectionLimits(server, { addresses, settings: () => port.settings(), onRefused: observe.refused });
+  const limits = new ConnectionLimits(server, {
+    addresses,
+    settings: () => port.settings(),
+    onRefused: observe.refused,
+  });
 
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const settings = port.settings();
@@ -167,11 +175,20 @@ function observerOf(port: HostPort) {
   };
 }
 
-async function listen(server: Server, where: HttpServerOptions['listen']): Promise<{ readonly host: string; readonly port: number }> {
+async function listen(
+  server: Server,
+  where: HttpServerOptions['listen'],
+): Promise<{ readonly host: string; readonly port: number }> {
   await new Promise<void>((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
-      const reason = error.code === 'EADDRINUSE' ? 'the address is in use' : `the address cannot be bound (${error.code})`;
-      reject(new SvcError('listen_failed', reason, { cause: error, hint: 'Change http.host or http.port, or end what holds it.' }));
+      const reason =
+        error.code === 'EADDRINUSE' ? 'the address is in use' : `the address cannot be bound (${error.code})`;
+      reject(
+        new SvcError('listen_failed', reason, {
+          cause: error,
+          hint: 'Change http.host or http.port, or end what holds it.',
+        }),
+      );
     };
     server.once('error', onError);
     const onListening = (): void => {

@@ -19,6 +19,11 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
+const ARRAY = 0x5b;
+const ARRAY_END = 0x5d;
+const MINUS = 0x2d;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const malformed = (reason: string): JsonVerdict => ({ kind: 'malformed', reason });
@@ -40,37 +45,52 @@ export function readStrictJson(bytes: Uint8Array): JsonVerdict {
   }
 }
 
+interface Scan {
+  readonly text: string;
+  /** What is open: the keys so far of an object, nothing of an array. */
+  readonly open: (Set<string> | undefined)[];
+  keys: number;
+}
+
 /** Walks the tokens of the text; the first fault ends it. */
 function scan(text: string): JsonVerdict | undefined {
-  const open: (Set<string> | undefined)[] = [];
-  let keys = 0;
+  const state: Scan = { text, open: [], keys: 0 };
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
+    let fault: JsonVerdict | undefined;
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (end === -1) return malformed('the body is not JSON');
-      const names = open.at(-1);
-      if (names !== undefined && isKey(text, end + 1)) {
-        keys += 1;
-        const fault = keys > MOST_JSON_KEYS ? tooManyKeys : findKeyFault(text.slice(at, end + 1), names);
-        if (fault !== undefined) return fault;
-      } else if (hasLoneSurrogate(text, at, end)) return malformed('a string holds half a character');
+      fault = end === -1 ? malformed('the body is not JSON') : findStringFault(state, at, end);
       at = end;
-    } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
-      if (open.length === DEEPEST_JSON) return malformed(`the body is nested deeper than ${DEEPEST_JSON}`);
-      open.push(code === 0x7b ? new Set() : undefined);
-    } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
-      open.pop();
-    } else if (code === 0x2d /* - */ || (code >= 0x30 && code <= 0x39)) {
+    } else if (code === OBJECT || code === ARRAY) {
+      fault = state.open.length === DEEPEST_JSON ? tooDeep : undefined;
+      state.open.push(code === OBJECT ? new Set() : undefined);
+    } else if (code === OBJECT_END || code === ARRAY_END) {
+      state.open.pop();
+    } else if (code === MINUS || (code >= 0x30 && code <= 0x39)) {
       const end = endOfNumber(text, at);
-      if (!Number.isFinite(Number(text.slice(at, end)))) return malformed('a number is out of range');
+      fault = Number.isFinite(Number(text.slice(at, end)))
+        ? undefined
+        : malformed('a number is malformed or out of range');
       at = end - 1;
     }
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
 const tooManyKeys: JsonVerdict = { kind: 'too_large', reason: `the body has more than ${MOST_JSON_KEYS} keys` };
+const tooDeep: JsonVerdict = malformed(`the body is nested deeper than ${DEEPEST_JSON}`);
+
+function findStringFault(state: Scan, at: number, end: number): JsonVerdict | undefined {
+  const quoted = state.text.slice(at, end + 1);
+  const names = state.open.at(-1);
+  if (names === undefined || !isKey(state.text, end + 1)) {
+    return hasLoneSurrogate(quoted) ? malformed('a string holds half a character') : undefined;
+  }
+  state.keys += 1;
+  return state.keys > MOST_JSON_KEYS ? tooManyKeys : findKeyFault(quoted, names);
+}
 
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
@@ -102,8 +122,7 @@ function findKeyFault(quoted: string, names: Set<string>): JsonVerdict | undefin
   return undefined;
 }
 
-function hasLoneSurrogate(text: string, start: number, end: number): boolean {
-  const quoted = text.slice(start, end + 1);
+function hasLoneSurrogate(quoted: string): boolean {
   if (!quoted.includes('\\u')) return false;
   return LONE_SURROGATE.test(unquote(quoted) ?? '');
 }

@@ -35,7 +35,8 @@ export function parseTarget(raw: string): TargetVerdict {
   const path = readPath(mark === -1 ? raw : raw.slice(0, mark));
   if (path === undefined) return { kind: 'malformed', reason: 'the path of the target is malformed' };
   const query = readQuery(mark === -1 ? '' : raw.slice(mark + 1));
-  if (query === undefined) return { kind: 'malformed', reason: 'the query of the target is malformed or repeats a parameter' };
+  if (query === undefined)
+    return { kind: 'malformed', reason: 'the query of the target is malformed or repeats a parameter' };
   return { kind: 'target', target: { path, query } };
 }
 

@@ -84,7 +84,8 @@ export function readWebSocketCredentials(request: IncomingMessage): Credentials 
   const protocols = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
   if (protocols === undefined) return fromHeader;
   const bearers = protocols.filter((name) => name.startsWith(BEARER_PROTOCOL));
-  const isPair = protocols.filter((name) => name === WEBSOCKET_PROTOCOL).length === 1 && bearers.length + 1 === protocols.length;
+  const isPair =
+    protocols.filter((name) => name === WEBSOCKET_PROTOCOL).length === 1 && bearers.length + 1 === protocols.length;
   if (!isPair || bearers.length > 1) {
     throw new SvcError('invalid_request', 'the subprotocols are not the ones spoken here', {
       hint: `Offer ${WEBSOCKET_PROTOCOL}, and ${BEARER_PROTOCOL} followed by the token in base64url.`,

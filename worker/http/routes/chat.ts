@@ -9,7 +9,13 @@ const locate = ({ port }: LocateRequest): Located => (port.chat === undefined ? 
 const MESSAGE_QUERY = {
   person: { type: 'string', description: 'Who is chatting', maxLength: 100 },
   room: { type: 'string', description: 'A room; left out: the private conversation', maxLength: 100 },
-  after: { type: 'integer', description: 'Messages after this number', minimum: 0, maximum: 999_999_999_999_999, default: 0 },
+  after: {
+    type: 'integer',
+    description: 'Messages after this number',
+    minimum: 0,
+    maximum: 999_999_999_999_999,
+    default: 0,
+  },
 } as const satisfies Record<string, QueryField>;
 
 export const chatRoutes = [
@@ -45,7 +51,8 @@ export const chatRoutes = [
     answers: { 200: 'ChatMessages' },
     handle: async ({ port, query }) => {
       const { person, room } = query;
-      if (person === undefined || person === '') throw new SvcError('invalid_request', 'the parameter person is needed');
+      if (person === undefined || person === '')
+        throw new SvcError('invalid_request', 'the parameter person is needed');
       const after = integerOf(query, 'after', MESSAGE_QUERY);
       return { status: 200, json: await chatOf(port).messages({ person, room, after }) };
     },

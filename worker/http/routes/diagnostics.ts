@@ -5,7 +5,12 @@ import { type QueryField, route } from '../route.ts';
 
 const LOG_QUERY = {
   lines: { type: 'integer', description: 'How many of the newest', minimum: 1, maximum: 1_000, default: 100 },
-  level: { type: 'string', description: 'This level and above', maxLength: 5, enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] },
+  level: {
+    type: 'string',
+    description: 'This level and above',
+    maxLength: 5,
+    enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+  },
   endpoint: { type: 'string', description: 'Lines of one endpoint', maxLength: 200 },
   since: { type: 'string', description: 'RFC 3339', maxLength: 40 },
 } as const satisfies Record<string, QueryField>;

@@ -10,8 +10,17 @@ const filters = {
 } as const satisfies Record<string, QueryField>;
 
 const resume = {
-  lastEventId: { type: 'string', description: 'Resume after this event; the Last-Event-ID header beats it', maxLength: 4_096 },
-  gap: { type: 'string', description: 'Where to go on when the id cannot be resumed', maxLength: 6, enum: ['oldest', 'head', 'fail'] },
+  lastEventId: {
+    type: 'string',
+    description: 'Resume after this event; the Last-Event-ID header beats it',
+    maxLength: 4_096,
+  },
+  gap: {
+    type: 'string',
+    description: 'Where to go on when the id cannot be resumed',
+    maxLength: 6,
+    enum: ['oldest', 'head', 'fail'],
+  },
 } as const satisfies Record<string, QueryField>;
 
 const EVENT_QUERY = {
@@ -67,7 +76,8 @@ async function page({ port, caller, query }: Exchange<undefined>): Promise<Handl
 
 async function stream({ port, caller, query, request, response }: Exchange<undefined>): Promise<Handled> {
   checkStreamLimit(port, caller());
-  if (request.method === 'HEAD') return { status: 200, headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } };
+  if (request.method === 'HEAD')
+    return { status: 200, headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } };
   const header = request.headers['last-event-id'];
   await port.events.stream(request, response, {
     caller: caller(),

@@ -15,7 +15,7 @@ export const pageRoutes = [
     scope: 'none',
     summary: 'The page',
     locate,
-    answers: { 200: 'page', 304: 'nothing' },
+    answers: { 200: 'page', 304: 'nothing', 308: 'nothing' },
     handle: serve,
   }),
   route({
@@ -29,7 +29,11 @@ export const pageRoutes = [
   }),
 ];
 
-function serve({ files, params, request }: Exchange<undefined>): Handled {
+function serve({ port, files, params, request }: Exchange<undefined>): Handled {
+  const { base } = port.settings();
+  if (base !== '' && request.url?.split('?')[0] === base) {
+    return { status: 308, headers: { Location: `${base}/` } };
+  }
   const name = params.file ?? INDEX;
   const file = files.find(name);
   if (file === undefined) throw new SvcError('not_found', 'this file has just gone');

@@ -3,7 +3,15 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import { deliveryOf } from '../delivery.ts';
 import { answerOf } from '../reply-answer.ts';
-import { type Exchange, type Handled, type Located, type LocateRequest, type Method, type Route, route } from '../route.ts';
+import {
+  type Exchange,
+  type Handled,
+  type Located,
+  type LocateRequest,
+  type Method,
+  type Route,
+  route,
+} from '../route.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 

@@ -18,7 +18,11 @@ export const systemRoutes = [
     answers: { 200: 'ReadinessReport', 503: 'ReadinessReport' },
     handle: ({ port }) => {
       const report = port.readiness();
-      return { status: report.ready ? 200 : 503, json: report, ...(report.ready ? {} : { headers: { 'Retry-After': '2' } }) };
+      return {
+        status: report.ready ? 200 : 503,
+        json: report,
+        ...(report.ready ? {} : { headers: { 'Retry-After': '2' } }),
+      };
     },
   }),
   route({
@@ -27,7 +31,11 @@ export const systemRoutes = [
     scope: 'demo',
     summary: 'What the host is and how it came to run',
     answers: { 200: 'Status' },
-    handle: async ({ port }) => ({ status: 200, json: await port.status(), headers: { ETag: tagOf(runningRevision(port)) } }),
+    handle: async ({ port }) => ({
+      status: 200,
+      json: await port.status(),
+      headers: { ETag: tagOf(runningRevision(port)) },
+    }),
   }),
   route({
     method: 'POST',
@@ -49,7 +57,12 @@ export const systemRoutes = [
     scope: 'full',
     summary: 'Commits a new generation from the configuration as it is now',
     query: {
-      'or-restart': { type: 'string', description: 'Restart where a reload cannot take a change in', maxLength: 5, enum: ['', '1', 'true'] },
+      'or-restart': {
+        type: 'string',
+        description: 'Restart where a reload cannot take a change in',
+        maxLength: 5,
+        enum: ['', '1', 'true'],
+      },
     },
     body: 'Nothing',
     changes: true,

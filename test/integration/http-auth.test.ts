@@ -1,0 +1,236 @@
+// Hostile inputs 1 to 11 and 18: who may ask for what. Each case is one status over a raw socket, then a good request.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { ROUTES } from '../../worker/http/route-table.ts';
+import { DEMO_TOKEN, FULL_TOKEN, WEBHOOK_SECRET } from '../support/fake-host-port.ts';
+import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
+import { examplePath } from '../support/route-examples.ts';
+
+const READINESS = 'GET /api/system/readiness';
+const full = `Authorization: Bearer ${FULL_TOKEN}`;
+const demo = `Authorization: Bearer ${DEMO_TOKEN}`;
+
+async function stillServes(server: ServerUnderTest): Promise<void> {
+  assert.equal((await server.raw('GET /pub/health')).status, 200);
+  assert.equal((await server.raw(READINESS, [full])).status, 200);
+}
+
+describe('authentication over HTTP', () => {
+  const start = (t: TestContext, limit = 1_000): Promise<ServerUnderTest> => startHttp(t, { failures: { limit } });
+
+  it('asks for a token with a bare challenge (row 1)', async (t) => {
+    const server = await start(t);
+
+    const answer = await server.raw(READINESS);
+
+    assert.equal(answer.status, 401);
+    assert.equal(answer.headers['www-authenticate'], 'Bearer realm="svc"');
+    assert.equal(answer.headers['content-type'], 'application/problem+json');
+    await stillServes(server);
+  });
+
+  it('takes the scheme in any case (row 2)', async (t) => {
+    const server = await start(t);
+
+    assert.equal((await server.raw(READINESS, [`Authorization: bearer ${FULL_TOKEN}`])).status, 200);
+    assert.equal((await server.raw(READINESS, [`authorization: BEARER ${FULL_TOKEN}`])).status, 200);
+  });
+
+  const schemes: readonly (readonly [string, number])[] = [
+    ['Basic dXNlcjpwYXNz', 401],
+    [`Token ${FULL_TOKEN}`, 401],
+    [`Bearers ${FULL_TOKEN}`, 401],
+    ['Bearer', 400],
+    ['Bearer ', 400],
+    [`Bearer\t${FULL_TOKEN}`, 400],
+    [`Bearer  ${FULL_TOKEN}`, 400],
+    [`Bearer ${FULL_TOKEN}, Bearer ${FULL_TOKEN}`, 400],
+    [`Bearer ${FULL_TOKEN} x`, 400],
+    [`Bearer "${FULL_TOKEN}"`, 400],
+    [`Bearer ${'a'.repeat(513)}`, 400],
+  ];
+  it('tells another scheme from malformed credentials (row 3)', async (t) => {
+    const server = await start(t);
+    for (const [value, status] of schemes) {
+      assert.equal(
+        (await server.raw(READINESS, [`Authorization: ${value}`])).status,
+        status,
+        JSON.stringify(value.slice(0, 40)),
+      );
+    }
+    await stillServes(server);
+  });
+
+  it('refuses two Authorization headers in both orders (row 4)', async (t) => {
+    const server = await start(t);
+    for (const pair of [
+      [full, full],
+      [full, demo],
+      [demo, full],
+      [full, 'Authorization: Basic x'],
+      ['AUTHORIZATION: Basic x', full],
+    ]) {
+      assert.equal((await server.raw(READINESS, pair)).status, 400, pair.join(' '));
+    }
+    await stillServes(server);
+  });
+
+  it('refuses a token in a query or a form, and logs neither (row 5)', async (t) => {
+    const server = await start(t);
+    const form = ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${13 + FULL_TOKEN.length}`];
+    const body = `access_token=${FULL_TOKEN}`;
+
+    const statuses = [
+      (await server.raw(`GET /api/system/readiness?token=${FULL_TOKEN}`)).status,
+      (await server.raw(`GET /api/system/readiness?access_token=${FULL_TOKEN}`, [full])).status,
+      (await server.raw('POST /api/system/restart', form, body)).status,
+      (await server.raw('POST /api/system/restart', [full, ...form], body)).status,
+    ];
+
+    assert.deepEqual(statuses, [400, 400, 400, 400]);
+    assert.ok(!server.logged.join('\n').includes(FULL_TOKEN));
+    assert.ok(!JSON.stringify(server.host.observed).includes(FULL_TOKEN));
+    assert.deepEqual(server.host.calls, []);
+    await stillServes(server);
+  });
+
+  it('refuses a part of a token, more than a token, and a huge one (row 6)', async (t) => {
+    const server = await start(t);
+    const of = async (token: string): Promise<number> =>
+      (await server.raw(READINESS, [`Authorization: Bearer ${token}`])).status;
+
+    assert.deepEqual(
+      [await of(FULL_TOKEN.slice(0, -1)), await of(`${FULL_TOKEN}x`), await of('a'.repeat(1024 * 1024))],
+      [401, 401, 431],
+    );
+    await stillServes(server);
+  });
+
+  it('refuses the demo token on every route that changes something, and changes nothing (row 7)', async (t) => {
+    const server = await start(t);
+    const writing = ROUTES.filter(({ method, scope }) => method !== 'GET' && scope !== 'none');
+    assert.ok(writing.length >= 12);
+    for (const route of writing) {
+      const answer = await server.raw(
+        `${route.method} ${examplePath(route)}`,
+        [demo, 'Content-Type: application/json', 'Content-Length: 2'],
+        '{}',
+      );
+      const allowed =
+        route.path.startsWith('/plugins') && (route.method === 'PUT' || route.method === 'DELETE') ? 405 : 403;
+      assert.equal(answer.status, allowed, `${route.method} ${route.path}`);
+    }
+    assert.deepEqual(server.host.calls, []);
+    await stillServes(server);
+  });
+
+  it('keeps every route that needs a token closed to none, wrong and demo tokens as its scope says (row 7)', async (t) => {
+    const server = await start(t);
+    for (const route of ROUTES.filter(({ scope, path }) => scope !== 'none' && path !== '/api/ws')) {
+      const line = `${route.method} ${examplePath(route)}`;
+      if (route.path.startsWith('/plugins') && (route.method === 'PUT' || route.method === 'DELETE')) continue;
+      assert.equal((await server.raw(line)).status, 401, line);
+      assert.equal((await server.raw(line, ['Authorization: Bearer wrong'])).status, 401, line);
+      const withDemo = (await server.raw(`${line}${route.path === '/api/chat/messages' ? '?person=a' : ''}`, [demo]))
+        .status;
+      assert.equal(withDemo, route.scope === 'full' ? 403 : 200, line);
+    }
+    assert.deepEqual(server.host.calls, []);
+  });
+
+  it('refuses the demo token on the readiness report (row 8)', async (t) => {
+    const server = await start(t);
+
+    const answer = await server.raw(READINESS, [demo]);
+
+    assert.equal(answer.status, 403);
+    assert.match(answer.headers['www-authenticate'] ?? '', /error="insufficient_scope"/);
+    assert.equal((JSON.parse(answer.body) as { code: string }).code, 'insufficient_scope');
+  });
+
+  it('gives a full token no way into a webhook, and a webhook secret none into the API (rows 9, 10)', async (t) => {
+    const server = await start(t);
+
+    const webhook = await server.raw('POST /webhooks/hook/main', [full, 'Content-Length: 2'], '{}');
+    const api = await server.raw(READINESS, [`Authorization: Bearer ${WEBHOOK_SECRET}`]);
+
+    assert.deepEqual([webhook.status, api.status], [401, 401]);
+    assert.ok(!webhook.body.includes('platform'), 'no detail for a stranger');
+    assert.deepEqual(server.host.calls, []);
+    await stillServes(server);
+  });
+
+  it('slows down a source of wrong tokens and never a valid one (row 11)', async (t) => {
+    const server = await start(t, 10);
+    const statuses: number[] = [];
+    let waitSeconds = '';
+    for (let n = 0; n < 50; n += 1) {
+      const answer = await server.raw(READINESS, [`Authorization: Bearer wrong-${n}`]);
+      statuses.push(answer.status);
+      waitSeconds = answer.headers['retry-after'] ?? '';
+    }
+
+    assert.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
+    assert.deepEqual(statuses.slice(10), Array(40).fill(429));
+    assert.ok(Number(waitSeconds) >= 1 && Number(waitSeconds) <= 60);
+    await stillServes(server);
+  });
+
+  it('counts wrong tokens by the client behind a trusted proxy, right-most untrusted hop', async (t) => {
+    const server = await startHttp(t, { failures: { limit: 2 }, trustedProxies: ['127.0.0.1'] });
+    const wrong = async (forwarded: string): Promise<number> =>
+      (await server.raw(READINESS, ['Authorization: Bearer wrong', `X-Forwarded-For: ${forwarded}`])).status;
+
+    assert.deepEqual(
+      [await wrong('10.0.0.1'), await wrong('1.1.1.1, 10.0.0.1'), await wrong('2.2.2.2, 10.0.0.1')],
+      [401, 401, 429],
+    );
+    assert.equal(await wrong('10.0.0.1, 10.0.0.2'), 401);
+  });
+
+  it('ignores forwarded addresses from a peer that is not trusted', async (t) => {
+    const server = await startHttp(t, { failures: { limit: 1 } });
+    const wrong = async (forwarded: string): Promise<number> =>
+      (await server.raw(READINESS, ['Authorization: Bearer wrong', `X-Forwarded-For: ${forwarded}`])).status;
+
+    assert.deepEqual([await wrong('10.0.0.1'), await wrong('10.0.0.2')], [401, 429]);
+  });
+
+  it('takes in new tokens with the settings, and tells which streams are to end', async (t) => {
+    const server = await start(t);
+    const { Secret } = await import('../../shared/secret.ts');
+    let valid: ReadonlySet<string> = new Set();
+    server.host.events.closeRevoked = (actors) => void (valid = actors);
+    server.host.current = {
+      ...server.host.current,
+      tokens: [
+        { name: 'main', scope: 'full', token: new Secret('another-token-0123456789') },
+        ...server.host.current.tokens.slice(1),
+        { name: 'new', scope: 'full', token: new Secret('newest-token-0123456789') },
+      ],
+    };
+
+    server.http.tokensChanged();
+
+    assert.equal((await server.raw(READINESS, [full])).status, 401);
+    assert.equal((await server.raw(READINESS, ['Authorization: Bearer newest-token-0123456789'])).status, 200);
+    assert.deepEqual([...valid].toSorted(), ['token:demo', 'token:new']);
+  });
+
+  it('refuses a cross-site post of plain text to a route that changes something (row 18)', async (t) => {
+    const server = await start(t);
+    const headers = [full, 'Origin: http://evil.example', 'Content-Type: text/plain', 'Content-Length: 2'];
+
+    const answers = [
+      await server.raw('POST /api/system/restart', headers, '{}'),
+      await server.raw('POST /api/system/restart', headers.slice(1), '{}'),
+    ];
+
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [415, 401],
+    );
+    assert.deepEqual(server.host.calls, []);
+    await stillServes(server);
+  });
+});

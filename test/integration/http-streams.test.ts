@@ -1,0 +1,146 @@
+// Hostile inputs 36 to 38 at the edge of HTTP: event streams and WebSockets before anything streams.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import type { StreamRequest } from '../../worker/http/host-port.ts';
+import { DEMO_TOKEN, FULL_TOKEN } from '../support/fake-host-port.ts';
+import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
+import { requestText } from '../support/raw-http.ts';
+import { until } from '../support/until.ts';
+
+const full = `Authorization: Bearer ${FULL_TOKEN}`;
+const upgrade = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+const bearer = (token: string): string => `svc.bearer.${Buffer.from(token).toString('base64url')}`;
+
+async function stillServes(server: ServerUnderTest): Promise<void> {
+  assert.equal((await server.raw('GET /pub/health')).status, 200);
+}
+
+describe('event streams over HTTP', () => {
+  it('hands every kind of Last-Event-ID on and cuts none in silence (row 36)', async (t) => {
+    const server = await startHttp(t, { limits: { streamsPerToken: 100 } });
+    const seen: (string | undefined)[] = [];
+    const { events } = server.host;
+    const stream = events.stream.bind(events);
+    server.host.events.stream = async (request, response, options: StreamRequest) => {
+      seen.push(options.lastEventId);
+      await stream(request, response, options);
+    };
+    const ids = ['abcdefgh12345678.99999999', 'garbage', 'x'.repeat(4_000), 'zzzzzzzzzzzzzzzz.1', ''];
+    for (const id of ids) {
+      assert.equal((await server.raw('GET /api/events?lastEventId=other', [full, `Last-Event-ID: ${id}`])).status, 200);
+    }
+    assert.deepEqual(seen, ids, 'the header beats the query');
+    assert.equal(
+      (await server.raw('GET /api/events', [full, `Last-Event-ID: ${'x'.repeat(1024 * 1024)}`])).status,
+      431,
+    );
+    await stillServes(server);
+  });
+
+  it('answers 410 as a problem before any byte of a stream when a gap is to fail (row 36)', async (t) => {
+    const server = await startHttp(t);
+
+    const answer = await server.raw('GET /api/events?gap=fail', [full, 'Last-Event-ID: gone']);
+
+    assert.equal(answer.status, 410);
+    assert.equal(answer.headers['content-type'], 'application/problem+json');
+    assert.equal((JSON.parse(answer.body) as { code: string }).code, 'history_expired');
+  });
+
+  it('opens no more streams with one token than its limit, and counts them off (row 37)', async (t) => {
+    const server = await startHttp(t, { limits: { streamsPerToken: 2 } });
+    const sockets = [1, 2].map(() => connect(server.port, '127.0.0.1'));
+    for (const socket of sockets) {
+      socket.on('error', () => {}).resume();
+      socket.write(requestText('GET /api/events', [full]));
+    }
+    await until(() => server.host.streams.size === 2, { what: 'two streams' });
+
+    const third = await server.raw('GET /api/events', [full]);
+    const socketToo = await server.raw('GET /api/ws', [full, ...upgrade]);
+    assert.deepEqual([third.status, socketToo.status], [429, 429]);
+    assert.ok(Number(third.headers['retry-after']) >= 1);
+    assert.equal((await server.raw('GET /api/events?format=json', [full])).status, 200);
+
+    sockets[0]?.destroy();
+    await until(() => server.host.streams.size === 1, { what: 'one stream less' });
+    assert.equal((await server.raw('GET /api/events', [full])).status, 200);
+    sockets[1]?.destroy();
+    await stillServes(server);
+  });
+
+  it('names the position of a snapshot, read before its data (contract 4)', async (t) => {
+    const server = await startHttp(t);
+    let position = 1;
+    server.host.events.position = () => `abcdefgh12345678.${position}`;
+    server.host.status = async () => {
+      position = 2;
+      return {};
+    };
+
+    const answer = await server.raw('GET /api/system/status', [full]);
+
+    assert.equal(answer.headers['svc-event-position'], 'abcdefgh12345678.1');
+    assert.equal((await server.raw('GET /api/system/status')).headers['svc-event-position'], undefined);
+  });
+});
+
+describe('WebSocket upgrades', () => {
+  const refused: Readonly<Record<string, readonly [readonly string[], number]>> = {
+    'no token': [[], 401],
+    'a wrong token': [['Authorization: Bearer wrong'], 401],
+    'a wrong token as subprotocol': [[`Sec-WebSocket-Protocol: svc.v1, ${bearer('wrong')}`], 401],
+    'a foreign origin': [[full, 'Origin: http://evil.example'], 403],
+    'the origin null': [[full, 'Origin: null'], 403],
+    'a wrong subprotocol': [[full, 'Sec-WebSocket-Protocol: chat'], 400],
+    'a bearer without the protocol': [[`Sec-WebSocket-Protocol: ${bearer(FULL_TOKEN)}`], 400],
+    'two bearers': [[`Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}, ${bearer(FULL_TOKEN)}`], 400],
+    'a header and a bearer': [[full, `Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}`], 400],
+    'a bearer that is no base64url': [[`Sec-WebSocket-Protocol: svc.v1, svc.bearer.${FULL_TOKEN}+`], 400],
+    'two Authorization headers': [[full, full], 400],
+  };
+  it('answers refusals as HTTP before the upgrade (row 38)', async (t) => {
+    const server = await startHttp(t);
+    for (const [name, [headers, status]] of Object.entries(refused)) {
+      const answer = await server.raw('GET /api/ws', [...upgrade, ...headers]);
+      assert.equal(answer.status, status, name);
+      assert.equal(answer.headers['content-type'], 'application/problem+json', name);
+      assert.equal(answer.headers.connection, 'close', name);
+    }
+    assert.equal((await server.raw(`GET /api/ws?token=${FULL_TOKEN}`, upgrade)).status, 400);
+    assert.equal((await server.raw(`GET /api/ws?bearer=${FULL_TOKEN}`, [...upgrade, full])).status, 400);
+    assert.equal((await server.raw('GET /api/nothing', [...upgrade, full])).status, 404);
+    await stillServes(server);
+  });
+
+  it('lets the header, the subprotocol pair, the own and a listed origin in (row 38)', async (t) => {
+    const server = await startHttp(t, { corsOrigins: ['https://console.example'] });
+    const cases: readonly (readonly string[])[] = [
+      [full],
+      [`Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}`],
+      [`Sec-WebSocket-Protocol: ${bearer(DEMO_TOKEN)}, svc.v1`],
+      [full, 'Origin: http://127.0.0.1'],
+      [full, 'Origin: https://console.example'],
+      [full, 'Sec-WebSocket-Protocol: svc.v1'],
+    ];
+    const actors = await Promise.all(
+      cases.map(async (headers) => (await server.raw('GET /api/ws', [...upgrade, ...headers])).headers['x-actor']),
+    );
+
+    assert.deepEqual(actors, ['token:main', 'token:main', 'token:demo', 'token:main', 'token:main', 'token:main']);
+  });
+
+  it('asks for an upgrade where there is none', async (t) => {
+    const server = await startHttp(t);
+
+    const answer = await server.raw('GET /api/ws', [full]);
+
+    assert.deepEqual([answer.status, answer.headers.upgrade], [426, 'websocket']);
+  });
+});
