@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { loadConfig } from '../../shared/config/load.ts';
 import { EXIT } from '../../shared/exit-codes.ts';
@@ -168,6 +168,23 @@ describe('svc init', () => {
 
     assert.ok(existsSync(join(folder, 'dist/plugins/hello/index.js')));
     assert.ok(existsSync(join(folder, 'dist/plugins/hello/hello.test.js')));
+  });
+
+  it("has a sample whose own test passes on this SDK's source", async (t) => {
+    const { folder, read } = await init(t);
+    const source = (name: string): string => pathToFileURL(join(REPOSITORY, name)).href;
+    for (const name of ['plugins/hello/index.ts', 'plugins/hello/hello.test.ts']) {
+      const text = read(name)
+        .replace("'svc/testing'", `'${source('worker/sdk/testing/index.ts')}'`)
+        .replace("'svc'", `'${source('worker/sdk/index.ts')}'`);
+      writeFileSync(join(folder, name), text);
+    }
+
+    const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+    const args = ['--import', 'tsx', '--test', '--test-reporter=tap', join(folder, 'plugins/hello/hello.test.ts')];
+    const output = execFileSync(process.execPath, args, { cwd: REPOSITORY, stdio: 'pipe', encoding: 'utf8', env });
+
+    assert.match(output, /# pass 1\n# fail 0/);
   });
 
   it('writes nothing when one file is in the way', async (t) => {
