@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Block, type Inline, parseInline, parseMarkdown, safeUrl } from '../../../worker/console/src/markdown.ts';
+
+const text = (value: string): Inline => ({ kind: 'text', text: value });
+
+describe('parseMarkdown', () => {
+  it('reads what bots write (M1)', () => {
+    assert.deepEqual(parseInline('a **b _c_** ~~d~~ `e*f` [g](https://example.org/x?y=1)'), [
+      text('a '),
+      { kind: 'mark', mark: 'strong', children: [text('b '), { kind: 'mark', mark: 'em', children: [text('c')] }] },
+      text(' '),
+      { kind: 'mark', mark: 's', children: [text('d')] },
+      text(' '),
+      { kind: 'code', text: 'e*f' },
+      text(' '),
+      { kind: 'link', url: 'https://example.org/x?y=1', children: [text('g')] },
+    ]);
+  });
+
+  it('takes an escaped sign as it is', () => {
+    assert.deepEqual(parseInline('\\*\\*not bold\\*\\* \\[x\\](y) snake_case_name **a\\\\**'), [text('**not bold** [x](y) snake_case_name '), { kind: 'mark', mark: 'strong', children: [text('a\\')] }]);
+  });
+
+  it('reads fences and quotes, longer fences and ticks in code', () => {
+    assert.deepEqual(parseMarkdown('before\n````js\nlet a = `1`;\n```\n````\n> one\n> two\n\nafter'), [
+      { kind: 'text', children: [text('before')] },
+      { kind: 'code', text: 'let a = `1`;\n```' },
+      { kind: 'quote', children: [text('one\ntwo')] },
+      { kind: 'text', children: [text('\nafter')] },
+    ]);
+    assert.deepEqual(parseInline('`` ` ``'), [{ kind: 'code', text: '`' }]);
+  });
+
+  it('leads to no address but http, https and mailto (M2, row 39)', () => {
+    const hostile = ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', '//evil', '/x', 'blob:x', 'java\tscript:x'];
+
+    assert.deepEqual(hostile.map(safeUrl), hostile.map(() => undefined));
+    assert.deepEqual(kinds(parseMarkdown(hostile.map((url) => `[click](${url})`).join(' '))), ['text']);
+    assert.deepEqual(['https://a.example/', 'http://a.example/', 'mailto:a@b.example'].map(safeUrl), ['https://a.example/', 'http://a.example/', 'mailto:a@b.example']);
+  });
+
+  it('keeps HTML as text (row 39)', () => {
+    assert.deepEqual(parseMarkdown('<img src=x onerror=alert(1)>'), [{ kind: 'text', children: [text('<img src=x onerror=alert(1)>')] }]);
+  });
+
+  it('loses nothing but signs, whatever the text', () => {
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', '*', '_', '~', '`', '[', ']', '(', ')', '\\', '\n', '>', ' ') }), (source) => letters(parseMarkdown(source)) === letters(source)));
+  });
+
+  it('takes bounded time for any text (M3, row 39)', () => {
+    const hostile = ['*', '**a', '[', '[a](', '[[', '`', '``a', '_a ', '> ', '```\n', '\\', '~~a~', '[a](b '].map((piece) => piece.repeat(Math.floor(50_000 / piece.length)));
+    const startedAt = performance.now();
+
+    for (const source of hostile) parseMarkdown(source);
+    parseMarkdown('*a'.repeat(500_000));
+
+    assert.ok(performance.now() - startedAt < 3_000);
+  });
+});
+
+const kinds = (blocks: readonly Block[]): readonly string[] => [...new Set(blocks.flatMap((block) => ('children' in block ? block.children.map(({ kind }) => kind) : [block.kind])))];
+function letters(value: string | readonly (Block | Inline)[]): string {
+  const flat = (nodes: readonly (Block | Inline)[]): string => nodes.map((node) => ('children' in node ? flat(node.children) : node.text)).join('');
+  return (typeof value === 'string' ? value : flat(value)).replace(/[^a]/g, '');
+}

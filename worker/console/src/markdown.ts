@@ -1,0 +1,163 @@
+// The Markdown that bots write → a tree of plain data. Pure; nothing of it is ever read as HTML.
+//
+//   M1  **bold** _italic_ *italic* ~~strike~~ `code` [text](url) fences and > quotes; a backslash makes the next sign literal. All else is text.
+//   M2  A link leads to http, https or mailto; any other address stays text beside its words.
+//   M3  Time grows with the length of the text alone, whatever it holds.
+
+export type Mark = 'strong' | 'em' | 's';
+export type Inline =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'code'; readonly text: string }
+  | { readonly kind: 'mark'; readonly mark: Mark; readonly children: readonly Inline[] }
+  | { readonly kind: 'link'; readonly url: string; readonly children: readonly Inline[] };
+export type Block =
+  | { readonly kind: 'text'; readonly children: readonly Inline[] }
+  | { readonly kind: 'quote'; readonly children: readonly Inline[] }
+  | { readonly kind: 'code'; readonly text: string };
+
+const MAX_LENGTH = 50_000;
+const MARKS: readonly (readonly [sign: string, mark: Mark])[] = [
+  ['**', 'strong'],
+  ['~~', 's'],
+  ['_', 'em'],
+  ['*', 'em'],
+];
+const MAX_DEPTH = 8;
+const MAX_TICKS = 64;
+const MAX_LINK = 2_000;
+
+export function parseMarkdown(source: string): readonly Block[] {
+  if (source.length > MAX_LENGTH) return [{ kind: 'text', children: [{ kind: 'text', text: source }] }];
+  const blocks: Block[] = [];
+  const lines = source.split('\n');
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] ?? '';
+    const kind = line.startsWith('```') ? 'code' : line.startsWith('>') ? 'quote' : 'text';
+    const end = kind === 'code' ? endOfFence(lines, at) : endOfRun(lines, at, kind);
+    const text = lines.slice(at, end);
+    if (kind === 'code') blocks.push({ kind, text: text.slice(1, text.length > 1 && isFenceEnd(text.at(-1) ?? '', line) ? -1 : undefined).join('\n') });
+    else if (kind === 'quote') blocks.push({ kind, children: parseInline(text.map((quoted) => quoted.replace(/^> ?/, '')).join('\n')) });
+    else blocks.push({ kind, children: parseInline(text.join('\n')) });
+    at = end;
+  }
+  return blocks;
+}
+
+function endOfFence(lines: readonly string[], start: number): number {
+  for (let at = start + 1; at < lines.length; at++) if (isFenceEnd(lines[at] ?? '', lines[start] ?? '')) return at + 1;
+  return lines.length;
+}
+
+/** A fence is ended by as many ticks as began it, or more. */
+function isFenceEnd(line: string, first: string): boolean {
+  return /^`{3,}\s*$/.test(line) && line.trimEnd().length >= (/^`+/.exec(first)?.[0].length ?? 3);
+}
+
+function endOfRun(lines: readonly string[], start: number, kind: 'quote' | 'text'): number {
+  let at = start;
+  while (at < lines.length && (lines[at]?.startsWith('>') === true) === (kind === 'quote') && lines[at]?.startsWith('```') !== true) at++;
+  return Math.max(at, start + 1);
+}
+
+export function parseInline(source: string, depth = 0): readonly Inline[] {
+  const out: Inline[] = [];
+  const missing = new Set<string>();
+  let text = '';
+  const flush = (): void => {
+    if (text !== '') out.push({ kind: 'text', text });
+    text = '';
+  };
+  for (let at = 0; at < source.length; ) {
+    if (source[at] === '\\' && /[!-/:-@[-`{-~]/.test(source[at + 1] ?? '')) {
+      text += source[at + 1] ?? '';
+      at += 2;
+      continue;
+    }
+    const found = depth < MAX_DEPTH ? spanAt(source, at, missing) : undefined;
+    if (found === undefined) {
+      text += source[at] ?? '';
+      at += 1;
+      continue;
+    }
+    flush();
+    out.push(nodeOf(found, depth));
+    at = found.end;
+  }
+  flush();
+  return out;
+}
+
+type Span =
+  | { readonly kind: 'code'; readonly inner: string; readonly end: number }
+  | { readonly kind: 'mark'; readonly mark: Mark; readonly inner: string; readonly end: number }
+  | { readonly kind: 'link'; readonly inner: string; readonly address: string; readonly end: number };
+
+function spanAt(source: string, at: number, missing: Set<string>): Span | undefined {
+  if (source[at] === '`') return codeAt(source, at, missing);
+  if (source[at] === '[') return linkAt(source, at);
+  const [sign, mark] = MARKS.find(([known]) => source.startsWith(known, at)) ?? [];
+  if (sign === undefined || mark === undefined) return undefined;
+  if (sign === '_' && /\w/.test(source[at - 1] ?? '')) return undefined;
+  const end = closing(source, sign, at + sign.length, missing);
+  const inner = end === undefined ? '' : source.slice(at + sign.length, end);
+  return end === undefined || inner.trim() === '' || /^\s/.test(inner) ? undefined : { kind: 'mark', mark, inner, end: end + sign.length };
+}
+
+/** As many ticks as began it end it, so that code may hold ticks; a blank on both sides belongs to the ticks. */
+function codeAt(source: string, at: number, missing: Set<string>): Span | undefined {
+  const ticks = /^`+/.exec(source.slice(at, at + MAX_TICKS))?.[0] ?? '`';
+  if (missing.has(ticks)) return undefined;
+  const start = at + ticks.length;
+  let end = source.indexOf(ticks, start);
+  while (end !== -1 && source[end + ticks.length] === '`') {
+    while (source[end] === '`') end++;
+    end = source.indexOf(ticks, end);
+  }
+  if (end === -1) missing.add(ticks);
+  if (end === -1 || end === start) return undefined;
+  const inner = source.slice(start, end);
+  return { kind: 'code', inner: /^ .* $/s.test(inner) && inner.includes('`') ? inner.slice(1, -1) : inner, end: end + ticks.length };
+}
+
+function linkAt(source: string, at: number): Span | undefined {
+  const near = source.slice(at, at + MAX_LINK);
+  const middle = closing(near, '](', 1);
+  const end = middle === undefined ? undefined : closing(near, ')', middle + 2);
+  if (middle === undefined || end === undefined || middle === 1) return undefined;
+  const address = near.slice(middle + 2, end).replace(/\\([!-/:-@[-`{-~])/g, '$1');
+  return /\s/.test(address) ? undefined : { kind: 'link', inner: near.slice(1, middle), address, end: at + end + 1 };
+}
+
+/** Where the sign stands next, not made literal by a backslash. Once it is nowhere ahead, it is not looked for again (M3). */
+function closing(source: string, sign: string, from: number, missing = new Set<string>()): number | undefined {
+  if (missing.has(sign)) return undefined;
+  let at = source.indexOf(sign, from);
+  while (at !== -1 && isLiteral(source, at)) at = source.indexOf(sign, at + 1);
+  if (at === -1) missing.add(sign);
+  return at === -1 ? undefined : at;
+}
+
+function isLiteral(source: string, at: number): boolean {
+  let backslashes = 0;
+  while (backslashes < MAX_TICKS && source[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+}
+
+function nodeOf(span: Span, depth: number): Inline {
+  if (span.kind === 'code') return { kind: 'code', text: span.inner };
+  const children = parseInline(span.inner, depth + 1);
+  if (span.kind === 'mark') return { kind: 'mark', mark: span.mark, children };
+  const url = safeUrl(span.address);
+  if (url !== undefined) return { kind: 'link', url, children };
+  return { kind: 'text', text: `${span.inner} (${span.address})` };
+}
+
+/** The address when it is one that a link may lead to. */
+export function safeUrl(address: string): string | undefined {
+  try {
+    const { protocol, href } = new URL(address);
+    return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:' ? href : undefined;
+  } catch {
+    return undefined;
+  }
+}

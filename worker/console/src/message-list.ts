@@ -1,0 +1,119 @@
+// The messages of the conversation on the page: what the host has, and behind it what is still on its way there.
+//
+//   L1  A message keeps its place when it changes, and only what changed is made anew.
+//   L2  The newest stays in view while the reader is at the end; who reads further up is not moved.
+//   L3  At most 300 messages are on the page; that older ones are left out is said.
+import type { ChatMessageOnWire } from '../../../shared/api/chat.ts';
+import { button, element } from './elements.ts';
+import { literalText, markdownText } from './render-text.ts';
+
+export interface MessageListOptions {
+  readonly person: string;
+  onPress(message: string, token: string): void;
+}
+export interface Pending {
+  waiting(): void;
+  failed(reason: string, again: () => void): void;
+}
+
+const MAX_SHOWN = 300;
+const AT_END_PX = 80;
+const BOT_ID = /^sandbox-/;
+
+export class MessageList {
+  readonly node: HTMLElement;
+  readonly #options: MessageListOptions;
+  readonly #older = element('p', { class: 'older', text: 'Older messages are not shown.', attributes: { hidden: true } });
+  readonly #shown = new Map<string, { readonly n: number; readonly node: HTMLElement }>();
+  readonly #pending = new Map<string, HTMLElement>();
+
+  constructor(options: MessageListOptions) {
+    this.#options = options;
+    // Not announced until the history is there: a reader wants what comes, not all that was.
+    this.node = element('div', { class: 'messages', attributes: { role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', tabindex: '0' } }, [this.#older]);
+  }
+
+  /** Messages as the host has them now; unknown ones go to the end. */
+  update(messages: readonly ChatMessageOnWire[]): void {
+    const { node } = this;
+    const isAtEnd = node.scrollHeight - node.scrollTop - node.clientHeight < AT_END_PX;
+    for (const message of messages) this.#place(message);
+    this.#trim();
+    if (isAtEnd) node.scrollTop = node.scrollHeight;
+  }
+
+  announce(): void {
+    this.node.setAttribute('aria-live', 'polite');
+  }
+
+  set stale(isStale: boolean) {
+    this.node.setAttribute('data-stale', String(isStale));
+  }
+
+  /** Shows a line that is on its way; it goes when the host's own copy of it comes. */
+  add(delivery: string, text: string): Pending {
+    const progress = element('p', { class: 'progress', text: 'Sending…' });
+    const card = element('div', { class: 'message', attributes: { 'data-own': 'true' } }, [who(this.#options.person, undefined), element('div', { class: 'body' }, [literalText(text)]), progress]);
+    this.#pending.set(delivery, card);
+    this.node.append(card);
+    this.node.scrollTop = this.node.scrollHeight;
+    return {
+      waiting: () => void progress.replaceChildren('The host does not answer yet. Trying again…'),
+      failed: (reason, again) =>
+        void progress.replaceChildren(
+          `Not sent: ${reason} `,
+          button('Try again', () => {
+            this.#drop(delivery);
+            again();
+          }),
+        ),
+    };
+  }
+
+  #place(message: ChatMessageOnWire): void {
+    const before = this.#shown.get(message.id);
+    if (before?.n === message.n) return;
+    const node = this.#card(message);
+    this.#shown.set(message.id, { n: message.n, node });
+    if (before !== undefined) before.node.replaceWith(node);
+    else {
+      for (const delivery of this.#pending.keys()) if (message.id.endsWith(`:${delivery}`)) this.#drop(delivery);
+      const firstPending = this.#pending.values().next().value;
+      this.node.insertBefore(node, firstPending ?? null);
+    }
+  }
+
+  #card(message: ChatMessageOnWire): HTMLElement {
+    const isBot = BOT_ID.test(message.id);
+    const card = element('div', { class: 'message', attributes: { 'data-id': message.id, 'data-own': String(!isBot && message.from === this.#options.person) } });
+    card.append(who(message.from, message.at));
+    if (message.removed) card.append(element('p', { class: 'removed', text: 'This message was removed.' }));
+    else card.append(element('div', { class: 'body' }, isBot ? markdownText(message.text) : [literalText(message.text)]));
+    if (message.buttons.length > 0) card.append(this.#buttons(message));
+    if (message.reactions.length > 0) card.append(element('p', { class: 'reactions', text: message.reactions.join(' '), attributes: { 'aria-label': `Reactions: ${message.reactions.join(' ')}`, role: 'note' } }));
+    return card;
+  }
+
+  #buttons({ id, buttons }: ChatMessageOnWire): HTMLElement {
+    return element('div', { class: 'buttons' }, buttons.map(({ label, token }) => button(label, () => this.#options.onPress(id, token), { attributes: { dir: 'auto' } })));
+  }
+
+  #drop(delivery: string): void {
+    this.#pending.get(delivery)?.remove();
+    this.#pending.delete(delivery);
+  }
+
+  #trim(): void {
+    for (const [id, { node }] of this.#shown) {
+      if (this.#shown.size <= MAX_SHOWN) return;
+      node.remove();
+      this.#shown.delete(id);
+      this.#older.hidden = false;
+    }
+  }
+}
+
+function who(from: string, at: string | undefined): HTMLElement {
+  const time = at === undefined ? [] : [element('time', { text: new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }), attributes: { datetime: at } })];
+  return element('div', { class: 'who' }, [element('bdi', { text: from }), ...time]);
+}

@@ -1,0 +1,39 @@
+// Text of messages → elements. Signs that turn the direction of writing are shown as �, so that no text can look like another.
+import { element } from './elements.ts';
+import { type Block, type Inline, parseMarkdown } from './markdown.ts';
+
+/** Text of a person: as it was typed. */
+export function literalText(text: string): Node {
+  return element('span', { text: visible(text), attributes: { dir: 'auto' } });
+}
+
+/** Text of the bot. */
+export function markdownText(source: string): readonly Node[] {
+  return parseMarkdown(source).map(blockNode);
+}
+
+function blockNode(block: Block): Node {
+  switch (block.kind) {
+    case 'code':
+      return element('pre', { attributes: { tabindex: '0' } }, [element('code', { text: visible(block.text) })]);
+    case 'quote':
+      return element('blockquote', { attributes: { dir: 'auto' } }, block.children.map(inlineNode));
+    case 'text':
+      return element('div', { attributes: { dir: 'auto' } }, block.children.map(inlineNode));
+  }
+}
+
+function inlineNode(inline: Inline): Node {
+  switch (inline.kind) {
+    case 'text':
+      return document.createTextNode(visible(inline.text));
+    case 'code':
+      return element('code', { text: visible(inline.text) });
+    case 'mark':
+      return element(inline.mark, {}, inline.children.map(inlineNode));
+    case 'link':
+      return element('a', { attributes: { href: inline.url, target: '_blank', rel: 'noopener noreferrer nofollow' } }, inline.children.map(inlineNode));
+  }
+}
+
+const visible = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
