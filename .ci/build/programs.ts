@@ -14,6 +14,10 @@ import { compiledValidator } from './validator.ts';
 const OTHER_PROGRAMS: Readonly<Record<string, string>> = { 'worker/main.ts': './worker.js', 'worker/task.ts': './task.js' };
 
 interface Program {
+  /** Below dist/; a folder of its own for what may hold failpoints. */
+  readonly folder?: string;
+  /** Failpoints are part of it: the test host kills at them. */
+  readonly failpoints?: true;
   readonly entries: Readonly<Record<string, string>>;
   /** Loads `node:` modules alone, in one file. */
   readonly bare?: boolean;
@@ -26,6 +30,7 @@ const PROGRAMS: readonly Program[] = [
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
   { entries: { worker: 'worker/main.ts', task: 'worker/task.ts' } },
   { entries: { 'writer-thread': 'worker/database/writer-thread.ts' } },
+  { entries: { index: 'worker/sdk/testing/index.ts' }, folder: 'testing', failpoints: true },
 ];
 
 const OUTSIDE = ['better-sqlite3', 'ajv', 'ajv/*', 'ajv-formats', 'irc-framework', 'standardwebhooks', 'tsx', 'tsx/*', 'esbuild', 'svc', 'svc/*', 'bufferutil', 'utf-8-validate'];
@@ -41,7 +46,7 @@ const BANNER = [
 export async function buildPrograms(output: Output): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   const constants = { SVC_VERSION: JSON.stringify(version), SVC_COMMIT: JSON.stringify(commit()) };
-  const jobs = PROGRAMS.flatMap((program) => [false, true].map((failpoints) => ({ program, failpoints, constants })));
+  const jobs = PROGRAMS.flatMap((program) => buildsOf(program).map((failpoints) => ({ program, failpoints, constants })));
   const failures: string[] = [];
   for (const job of jobs) {
     try {
@@ -52,6 +57,9 @@ export async function buildPrograms(output: Output): Promise<void> {
   }
   if (failures.length > 0) throw new Error([...new Set(failures)].join('\n'));
 }
+
+/** Without and with failpoints. */
+const buildsOf = ({ failpoints }: Program): readonly boolean[] => (failpoints === true ? [true] : [false, true]);
 
 interface Job {
   readonly program: Program;
@@ -75,7 +83,7 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
     const name = basename(file.path);
-    output.write(failpoints ? `failpoints/${name}` : name, file.contents, { executable: name === 'cli.js' });
+    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), file.contents, { executable: name === 'cli.js' });
   }
 }
 

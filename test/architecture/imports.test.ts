@@ -17,7 +17,7 @@ interface Rule {
 
 const NOTHING = /^$/;
 const BARE_SHARED = /^shared\/(?!logger|redaction|config\/)/;
-const FEATURE = /^(shared|worker\/http\/host-port\.ts$|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|runtime|metrics)\/|worker\/(core|failpoints|app-options)\.ts$)/;
+const FEATURE = /^(shared|worker\/http\/host-port\.ts$|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|runtime|metrics|readiness)\/|worker\/endpoints\/endpoint-machine\.ts$|worker\/(core|failpoints|app-options)\.ts$)/;
 
 const RULES: readonly Rule[] = [
   { name: 'shared/api', files: /^shared\/api\//, local: /^shared\/[^/]+\.ts$/, packages: ['typebox'], noNode: true },
@@ -25,14 +25,14 @@ const RULES: readonly Rule[] = [
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'sonic-boom'] },
   { name: 'supervisor', files: /^supervisor\/[^/]+\.ts$/, local: BARE_SHARED, packages: [] },
   { name: 'worker entry of the CLI', files: /^supervisor\/cli\/worker-entry\.ts$/, local: /^(shared|supervisor\/cli|worker\/(main|task|app-options)\.ts)/, packages: [] },
-  { name: 'texts of svc init', files: /^supervisor\/cli\/init\//, local: /^(shared|supervisor\/cli)\//, packages: ['svc'] },
+  { name: 'svc init, loaded by its command', files: /^supervisor\/cli\/init\//, local: /^(shared|supervisor\/cli)\//, packages: ['svc', '@clack/prompts', 'execa'] },
   { name: 'supervisor/cli', files: /^supervisor\/cli\//, local: /^(shared|supervisor)\//, packages: ['cac', 'picocolors', 'yaml'], lazyPackages: 'any' },
   { name: 'SDK', files: /^worker\/sdk\/(?!testing\/)/, local: /^(shared|worker\/sdk)\//, packages: ['typebox', 'ajv'], lazyPackages: ['ajv', 'ajv-formats'] },
-  { name: 'SDK testing', files: /^worker\/sdk\/testing\//, local: /^(shared|worker\/sdk|worker\/outbox\/[^/]*(compose|split|render|degrade)[^/]*\.ts)/, packages: ['typebox', 'ajv'], lazyPackages: ['ajv', 'ajv-formats'] },
+  { name: 'SDK testing', files: /^worker\/sdk\/testing\//, local: /^(shared|worker)\/(?!http\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts)/, packages: ['typebox', 'better-sqlite3'] },
   { name: 'adapters and plugins', files: /^worker\/(adapters|plugins)\//, local: /^(worker\/sdk\/|shared\/(identifiers|secret|svc-error|error-codes|exit-codes|backoff|abort)\.ts$)/, packages: ['standardwebhooks', 'irc-framework', 'typebox'], lazyPackages: ['irc-framework', 'standardwebhooks'] },
-  { name: 'database', files: /^worker\/database\//, local: /^(shared\/|worker\/failpoints\.ts$)/, packages: ['better-sqlite3', 'kysely'], lazyPackages: ['tsx', 'better-sqlite3'] },
-  { name: 'features', files: /^worker\/(inbox|lanes|outbox|events|schedule|handling|metrics|readiness)\//, local: FEATURE, packages: ['kysely', 'typebox', 'p-queue', 'prom-client', 'ws'], lazyPackages: ['prom-client', 'ws'] },
-  { name: 'runtime, endpoints, ingress', files: /^worker\/(runtime|endpoints|ingress)\//, local: /^(shared|worker\/(?!http\/|app\.ts|main\.ts|task\.ts))/, packages: ['kysely', 'p-queue', 'typebox'], lazyPackages: ['tsx', 'chokidar', 'esbuild'] },
+  { name: 'database', files: /^worker\/database\//, local: /^(shared\/|worker\/(core|failpoints)\.ts$)/, packages: ['better-sqlite3', 'kysely'], lazyPackages: ['tsx', 'better-sqlite3'] },
+  { name: 'features', files: /^worker\/(inbox|lanes|outbox|events|schedule|handling|metrics|readiness)\//, local: FEATURE, packages: ['croner', 'kysely', 'typebox', 'p-queue', 'prom-client', 'ws'], lazyPackages: ['prom-client', 'ws'] },
+  { name: 'runtime, endpoints, ingress', files: /^worker\/(runtime|endpoints|ingress)\//, local: /^(shared|worker\/(?!http\/(?!host-port\.ts)|app\.ts|main\.ts|task\.ts))/, packages: ['kysely', 'p-queue', 'typebox'], lazyPackages: ['tsx', 'chokidar', 'esbuild'] },
   { name: 'HTTP', files: /^worker\/http\//, local: /^(shared|worker\/(?!database\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts))/, packages: ['express', 'express-rate-limit', 'helmet', 'ws', 'typebox', 'ajv', 'ajv-formats'], lazyPackages: ['ajv', 'ajv-formats'] },
   { name: 'Console', files: /^worker\/console\//, local: /^shared\/api\//, packages: ['eventsource-client', 'typebox'], noNode: true },
   { name: 'composition', files: /^worker\/[^/]+\.ts$/, local: /^(shared|worker)\//, packages: ['kysely', 'better-sqlite3'] },
