@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { parseEnv } from 'node:util';
 import { ERRORS } from '../../../shared/error-codes.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
@@ -90,6 +92,14 @@ describe('tokens (47, 48)', () => {
 
     assert.equal(error.code, 'secret_invalid');
     assert.equal(error.message, 'svc.config.yml:2:3 http.token needs the variable NOBODY_SET_THIS, which is not set');
+  });
+
+  it('does not take what .env.example holds', (t) => {
+    const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'));
+
+    const { error } = faultsOf(() => loadText(t, GOOD, { env: { HTTP_TOKEN: example['HTTP_TOKEN'] ?? '' } }));
+
+    assert.match(error.message, /http\.token is still the example value/);
   });
 
   it('warns of eight characters on loopback', (t) => {
