@@ -18,18 +18,15 @@ export interface LogWindowOptions {
 /** One stored event with its frames, each encoded at its first use. */
 export class LoggedEvent {
   readonly row: EventRow;
-  readonly #frames = new Map<string, Buffer>();
+  readonly #frames: Partial<Record<`${StreamScope} ${Wire}`, Buffer>> = {};
 
   constructor(row: EventRow) {
     this.row = row;
   }
 
   frame(scope: StreamScope, wire: Wire, source: FrameSource): Buffer {
-    const key = `${scope} ${wire}`;
-    const known = this.#frames.get(key);
-    if (known !== undefined) return known;
-    const frame = eventFrame(this.row, { scope, wire }, source);
-    this.#frames.set(key, frame);
+    const frame = this.#frames[`${scope} ${wire}`] ?? eventFrame(this.row, { scope, wire }, source);
+    this.#frames[`${scope} ${wire}`] = frame;
     return frame;
   }
 }
