@@ -30,7 +30,7 @@ import greeter from './greeter.ts';
 test('greets', async () => {
   const bot = await testBot(greeter);
   await bot.person('ann').says('/greet bob');
-  assert.ok(bot.shown('ann').includes('hello bob'), bot.shown('ann').join());
+  assert.deepEqual(bot.shown('dm-ann'), ['hello bob']);
   await bot.stop();
 });
 `;
