@@ -1,12 +1,17 @@
 // A host in memory behind the real HTTP interface, for tests of the chat page: it keeps what people say, answers with what a test tells it to,
 // streams events with ids, and can be stopped and started again on its port with all that it had stored.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ServerResponse } from 'node:http';
 import { buildConsole } from '../../.ci/build/console.ts';
 import { sandboxArrival } from '../../worker/adapters/sandbox/arrival.ts';
-import { chatView, type InboundRow, type OutboundRow, sandboxMessageId } from '../../worker/adapters/sandbox/chat-view.ts';
+import {
+  chatView,
+  type InboundRow,
+  type OutboundRow,
+  sandboxMessageId,
+} from '../../worker/adapters/sandbox/chat-view.ts';
 import type { ChatPort, EventGateway } from '../../worker/http/host-port.ts';
 import { createHttpServer, type HttpServer } from '../../worker/http/server.ts';
 import type { Outgoing } from '../../worker/sdk/index.ts';
@@ -14,6 +19,7 @@ import { FULL_TOKEN, fakeHostPort } from './fake-host-port.ts';
 import type { Cleanup } from './temporary-project.ts';
 
 export { FULL_TOKEN };
+
 const EPOCH = 'abcdefgh12345678';
 
 export interface ChatHost {
@@ -41,14 +47,24 @@ export async function chatHost(t: Cleanup, { base = '' }: { readonly base?: stri
   const state = { token: FULL_TOKEN, answer: (_text: string): string | undefined => undefined };
   const host = {
     ...port,
-    settings: () => ({ ...settings, tokens: settings.tokens.map((one) => (one.name === 'main' ? { ...one, token: { reveal: () => state.token } as never } : one)) }),
+    settings: () => ({
+      ...settings,
+      tokens: settings.tokens.map((one) =>
+        one.name === 'main' ? { ...one, token: { reveal: () => state.token } as never } : one,
+      ),
+    }),
     chat: store.chat((text) => state.answer(text)),
     events: { ...port.events, ...store.events() },
   };
   let listenPort = 0;
   let http: HttpServer | undefined;
   const start = async (): Promise<void> => {
-    http = createHttpServer({ port: host, log: { debug() {}, info() {}, warn() {}, error() {} }, listen: { host: '127.0.0.1', port: listenPort }, staticDir });
+    http = createHttpServer({
+      port: host,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      listen: { host: '127.0.0.1', port: listenPort },
+      staticDir,
+    });
     listenPort = (await http.listen()).port;
   };
   const stop = async (): Promise<void> => {
@@ -58,7 +74,15 @@ export async function chatHost(t: Cleanup, { base = '' }: { readonly base?: stri
   };
   t.after(stop);
   await start();
-  return Object.assign(state, { url: `http://127.0.0.1:${listenPort}${base}/`, pressed: store.pressed, said: store.said, tries: store.tries, send: store.send, stop, start });
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${listenPort}${base}/`,
+    pressed: store.pressed,
+    said: store.said,
+    tries: store.tries,
+    send: store.send,
+    stop,
+    start,
+  });
 }
 
 class Store {
@@ -72,7 +96,15 @@ class Store {
 
   readonly send: ChatHost['send'] = (person, { kind = 'post', text = '', ...rest }) => {
     const n = ++this.#n;
-    const call = { kind, key: `k${n}`, conversation: `dm-${person}`, text, buttons: [], files: [], ...rest } as Outgoing;
+    const call = {
+      kind,
+      key: `k${n}`,
+      conversation: `dm-${person}`,
+      text,
+      buttons: [],
+      files: [],
+      ...rest,
+    } as Outgoing;
     this.#outbound.push({ n, at: Date.now(), call });
     this.#tell('outbox.sent');
     return sandboxMessageId(call.key);
@@ -85,7 +117,11 @@ class Store {
         const duplicate = this.#inbound.some(({ arrival }) => arrival.id === `${person}:${delivery}`);
         if (!duplicate) {
           this.said.push(text);
-          this.#inbound.push({ n: ++this.#n, at: Date.now(), arrival: sandboxArrival({ person, room, text, delivery, sentAt: Date.now() }) });
+          this.#inbound.push({
+            n: ++this.#n,
+            at: Date.now(),
+            arrival: sandboxArrival({ person, room, text, delivery, sentAt: Date.now() }),
+          });
           this.#tell('inbox.received');
           const reply = answer(text);
           if (reply !== undefined) this.send(person, { text: reply });
@@ -96,7 +132,10 @@ class Store {
         this.pressed.push(token);
         return { id: delivery, duplicate: false };
       },
-      messages: async ({ person, room, after }) => ({ messages: chatView(this.#inbound, this.#outbound, { person, room }).filter(({ n }) => n > after), cursor: this.#n }),
+      messages: async ({ person, room, after }) => ({
+        messages: chatView(this.#inbound, this.#outbound, { person, room }).filter(({ n }) => n > after),
+        cursor: this.#n,
+      }),
     };
   }
 
@@ -105,8 +144,13 @@ class Store {
       stream: async (_request, response, { lastEventId }) => {
         this.#streams.add(response);
         response.once('close', () => this.#streams.delete(response));
-        response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform' });
-        response.write(`retry: 100\nevent: svc.hello\ndata: {"heartbeatMs":15000,"resumed":${lastEventId !== undefined}}\n\n`);
+        response.writeHead(200, {
+          'Content-Type': 'text/event-stream; charset=utf-8',
+          'Cache-Control': 'no-store, no-transform',
+        });
+        response.write(
+          `retry: 100\nevent: svc.hello\ndata: {"heartbeatMs":15000,"resumed":${lastEventId !== undefined}}\n\n`,
+        );
         if (Number(lastEventId?.split('.')[1] ?? 0) < this.#n) response.write(this.#frame('outbox.sent'));
       },
       position: () => `${EPOCH}.${this.#n}`,

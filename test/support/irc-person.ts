@@ -37,14 +37,24 @@ export async function ircPerson(t: Cleanup, port: number, nick: string): Promise
 
   const join = async (channel: string): Promise<void> => {
     raw(`JOIN ${channel}`);
-    await until(() => lines.some((line) => line.includes(` 366 ${nick} ${channel}`)), { what: `${nick} to be in ${channel}` });
+    await until(() => lines.some((line) => line.includes(` 366 ${nick} ${channel}`)), {
+      what: `${nick} to be in ${channel}`,
+    });
   };
   const heard = (from: string, target = nick): readonly string[] =>
     lines.flatMap((line) => {
       const [, sender, to, text] = /^:([^!\s]+)\S* PRIVMSG (\S+) :(.*)$/.exec(line) ?? [];
       return sender === from && to === target && text !== undefined ? [text] : [];
     });
-  return { nick, lines, raw, says: (target, text) => raw(`PRIVMSG ${target} :${text}`), join, heard, quit: () => quit(socket, raw) };
+  return {
+    nick,
+    lines,
+    raw,
+    says: (target, text) => raw(`PRIVMSG ${target} :${text}`),
+    join,
+    heard,
+    quit: () => quit(socket, raw),
+  };
 }
 
 function quit(socket: Socket, raw: (line: string) => void): Promise<void> {

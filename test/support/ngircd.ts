@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import type { Cleanup } from './temporary-project.ts';
 import { until } from './until.ts';
 
-const BINARY = ['/usr/sbin/ngircd', '/usr/bin/ngircd', '/usr/local/sbin/ngircd', '/opt/homebrew/sbin/ngircd'].find((path) => existsSync(path));
+const BINARY = ['/usr/sbin/ngircd', '/usr/bin/ngircd', '/usr/local/sbin/ngircd', '/opt/homebrew/sbin/ngircd'].find(
+  (path) => existsSync(path),
+);
 
 /** Why tests with a real server cannot run here, or false. Throws where they have to run. */
 export function ngircdMissing(): string | false {
   if (BINARY !== undefined) return false;
   // biome-ignore lint/style/noProcessEnv: a switch of the test run
-  if (process.env['SVC_REQUIRE_NGIRCD'] === '1') throw new Error('SVC_REQUIRE_NGIRCD=1, but there is no ngircd: apt-get install -y ngircd');
+  if (process.env['SVC_REQUIRE_NGIRCD'] === '1')
+    throw new Error('SVC_REQUIRE_NGIRCD=1, but there is no ngircd: apt-get install -y ngircd');
   return 'there is no ngircd on this machine: apt-get install -y ngircd';
 }
 
@@ -32,8 +35,28 @@ export async function ngircd(t: Cleanup, name = 'irc.test.local'): Promise<Ngirc
   const { username } = userInfo();
   writeFileSync(
     file,
-    ['[Global]', `Name = ${name}`, 'Info = test', 'Listen = 127.0.0.1', `Ports = ${port}`, 'MotdPhrase = hello', `ServerUID = ${username}`, `ServerGID = ${username}`]
-      .concat(['[Limits]', 'MaxConnectionsIP = 0', 'MaxNickLength = 16', 'PingTimeout = 120', '[Options]', 'Ident = no', 'PAM = no', 'DNS = no', 'SyslogFacility = local1', ''])
+    [
+      '[Global]',
+      `Name = ${name}`,
+      'Info = test',
+      'Listen = 127.0.0.1',
+      `Ports = ${port}`,
+      'MotdPhrase = hello',
+      `ServerUID = ${username}`,
+      `ServerGID = ${username}`,
+    ]
+      .concat([
+        '[Limits]',
+        'MaxConnectionsIP = 0',
+        'MaxNickLength = 16',
+        'PingTimeout = 120',
+        '[Options]',
+        'Ident = no',
+        'PAM = no',
+        'DNS = no',
+        'SyslogFacility = local1',
+        '',
+      ])
       .join('\n'),
   );
   let server: ChildProcess | undefined;
@@ -49,10 +72,13 @@ export async function ngircd(t: Cleanup, name = 'irc.test.local'): Promise<Ngirc
     const lines: string[] = [];
     const started = spawn(BINARY ?? 'ngircd', ['-n', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
     server = started;
-    for (const stream of [started.stdout, started.stderr]) stream.setEncoding('utf8').on('data', (text: string) => lines.push(text));
-    await until(() => started.exitCode === null && accepts(port), { what: 'ngircd to listen' }).catch((error: unknown) => {
-      throw new Error(`ngircd did not start:\n${lines.join('')}`, { cause: error });
-    });
+    for (const stream of [started.stdout, started.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+    await until(() => started.exitCode === null && accepts(port), { what: 'ngircd to listen' }).catch(
+      (error: unknown) => {
+        throw new Error(`ngircd did not start:\n${lines.join('')}`, { cause: error });
+      },
+    );
   };
   t.after(async () => {
     await stop();
@@ -68,7 +94,9 @@ function freePort(): Promise<number> {
     probe.once('error', reject);
     probe.listen(0, '127.0.0.1', () => {
       const address = probe.address();
-      probe.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port'))));
+      probe.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
+      );
     });
   });
 }

@@ -26,7 +26,14 @@ describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () 
     await until(() => messages(bot.link).length === 3, { what: 'three messages' });
 
     assert.deepEqual(
-      messages(bot.link).map(({ conversation, user, text, addressed }) => [conversation.id, conversation.kind, user.id, user.name, text, addressed]),
+      messages(bot.link).map(({ conversation, user, text, addressed }) => [
+        conversation.id,
+        conversation.kind,
+        user.id,
+        user.name,
+        text,
+        addressed,
+      ]),
       [
         ['#room', 'group', 'ann', 'Ann', 'hello all', false],
         ['#room', 'group', 'ann', 'Ann', '/ping', true],
@@ -50,7 +57,10 @@ describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () 
     ];
 
     await until(() => ann.heard('svcbot').length > 0, { what: 'the last message' });
-    assert.deepEqual(results.map(({ kind }) => kind), ['sent', 'sent', 'refused', 'refused']);
+    assert.deepEqual(
+      results.map(({ kind }) => kind),
+      ['sent', 'sent', 'refused', 'refused'],
+    );
     assert.deepEqual(ann.heard('svcbot', '#room'), ['one', 'QUIT :gone', 'threeVERSION']);
     assert.deepEqual(ann.heard('svcbot'), ['just you']);
     assert.ok(bot.isRunning());
@@ -77,7 +87,10 @@ describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () 
     await bot.post('k1', 'ann', 'first');
     await thief.quit();
     await until(() => ann.lines.some((line) => line.startsWith(':svcbot_!')), { what: 'the first post' });
-    await until(async () => (await bot.post('k2', 'ann', 'again')).kind === 'sent' && ann.heard('svcbot').includes('again'), { what: 'its own nick', everyMs: 50 });
+    await until(
+      async () => (await bot.post('k2', 'ann', 'again')).kind === 'sent' && ann.heard('svcbot').includes('again'),
+      { what: 'its own nick', everyMs: 50 },
+    );
 
     assert.deepEqual(ann.heard('svcbot_')[0], 'first');
   });
@@ -89,7 +102,10 @@ describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () 
     const bot = await start(t, server.port);
 
     ann.raw('KICK #room svcbot :out');
-    await until(async () => (await bot.post('k1', '#room', 'still here?')).kind === 'later', { what: 'the kick', everyMs: 1 });
+    await until(async () => (await bot.post('k1', '#room', 'still here?')).kind === 'later', {
+      what: 'the kick',
+      everyMs: 1,
+    });
     await until(async () => (await bot.post('k2', '#room', 'back')).kind === 'sent', { what: 'the return' });
 
     await until(() => ann.heard('svcbot', '#room').includes('back'), { what: 'the post' });
@@ -116,18 +132,25 @@ describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () 
   it('keeps every line that was read while storing fails, in order, and stores the rest when it is ended', async (t) => {
     const server = await ngircd(t);
     let isFull = true;
-    const bot = await start(t, server.port, {}, { store: () => (isFull ? Promise.reject(new Error('disk full')) : Promise.resolve()) });
+    const bot = await start(t, server.port, {
+      store: () => (isFull ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+    });
     const ann = await ircPerson(t, server.port, 'ann');
 
     for (let i = 0; i < 5; i++) ann.says('svcbot', `line ${i}`);
     ann.raw('PING :all');
-    await until(() => ann.lines.some((line) => line.includes('PONG') && line.endsWith(':all')), { what: 'the server to have all lines' });
+    await until(() => ann.lines.some((line) => line.includes('PONG') && line.endsWith(':all')), {
+      what: 'the server to have all lines',
+    });
     await bot.post('k', 'ann', 'heard');
     isFull = false;
     bot.link.stop();
     await bot.ended;
 
-    assert.deepEqual(messages(bot.link).map(({ text }) => text), ['line 0', 'line 1', 'line 2', 'line 3', 'line 4']);
+    assert.deepEqual(
+      messages(bot.link).map(({ text }) => text),
+      ['line 0', 'line 1', 'line 2', 'line 3', 'line 4'],
+    );
   });
 
   it('resolves when it is told to end, and leaves politely', async (t) => {
@@ -157,8 +180,12 @@ interface Bot {
   post(key: string, conversation: string, text: string): ReturnType<typeof irc.send>;
 }
 
-async function start(t: TestContext, port: number, change: Partial<Account> = {}, options: TestLinkOptions = {}): Promise<Bot> {
-  const link = adapterLink(accountOf(port, change), options);
+async function start(
+  t: TestContext,
+  port: number,
+  { store, ...change }: Partial<Account> & TestLinkOptions = {},
+): Promise<Bot> {
+  const link = adapterLink(accountOf(port, change), store === undefined ? {} : { store });
   let isRunning = true;
   const ended = Promise.resolve(irc.connect?.(link)).finally(() => {
     isRunning = false;
@@ -192,4 +219,5 @@ const accountOf = (port: number, change: Partial<Account> = {}): Account => ({
 });
 
 type MessageArrival = Extract<Arrival, { kind: 'message' | 'edited' }>;
-const messages = (link: TestLink<Account>): readonly MessageArrival[] => link.arrivals.filter((arrival): arrival is MessageArrival => arrival.kind === 'message');
+const messages = (link: TestLink<Account>): readonly MessageArrival[] =>
+  link.arrivals.filter((arrival): arrival is MessageArrival => arrival.kind === 'message');

@@ -35,7 +35,17 @@ describe('messageLines', () => {
 
 describe('isTarget', () => {
   it('takes nicks and channels, and nothing that is read as two words or as a parameter (L3)', () => {
-    assert.deepEqual(['ann', '#room', '[x]', '#a b', ':ann', 'a,b', '', 'a\r\nQUIT', 'a\u0000'].map(isTarget), [true, true, true, false, false, false, false, false, false]);
+    assert.deepEqual(['ann', '#room', '[x]', '#a b', ':ann', 'a,b', '', 'a\r\nQUIT', 'a\u0000'].map(isTarget), [
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -63,6 +73,9 @@ describe('nickForTry', () => {
   it('takes the alternates in order, then underscores, then numbers, within the length', () => {
     const choice = { nick: 'helperbot', alternateNicks: ['helper2'] };
 
-    assert.deepEqual([1, 2, 3, 4, 5].map((tried) => nickForTry(choice, tried, 10)), ['helper2', 'helperbot_', 'helperbo__', 'helperb___', 'helperbot4']);
+    assert.deepEqual(
+      [1, 2, 3, 4, 5].map((tried) => nickForTry(choice, tried, 10)),
+      ['helper2', 'helperbot_', 'helperbo__', 'helperb___', 'helperbot4'],
+    );
   });
 });

@@ -2,9 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { arrivalOf, type Line } from '../../../worker/adapters/irc/parse.ts';
 
-const context = { nick: 'Bot', id: 'e-1', now: 5, channelTypes: ['#', '&'], lower: (text: string) => text.toLowerCase() };
-const line = (command: string, params: readonly string[], more: Partial<Line> = {}): Line => ({ command, params, nick: 'Ann', tags: {}, ...more });
-const said = (target: string, text: string, more: Partial<Line> = {}) => arrivalOf(line('PRIVMSG', [target, text], more), context);
+const context = {
+  nick: 'Bot',
+  id: 'e-1',
+  now: 5,
+  channelTypes: ['#', '&'],
+  lower: (text: string) => text.toLowerCase(),
+};
+const line = (command: string, params: readonly string[], more: Partial<Line> = {}): Line => ({
+  command,
+  params,
+  nick: 'Ann',
+  tags: {},
+  ...more,
+});
+const said = (target: string, text: string, more: Partial<Line> = {}) =>
+  arrivalOf(line('PRIVMSG', [target, text], more), context);
 
 describe('arrivalOf (IRC)', () => {
   it('reads a message of a channel', () => {
@@ -23,7 +36,10 @@ describe('arrivalOf (IRC)', () => {
   it('answers a private message to its sender', () => {
     const arrival = said('bot', 'hello');
 
-    assert.deepEqual([arrival?.conversation, arrival?.kind === 'message' && arrival.addressed], [{ id: 'ann', kind: 'private', name: 'Ann' }, true]);
+    assert.deepEqual(
+      [arrival?.conversation, arrival?.kind === 'message' && arrival.addressed],
+      [{ id: 'ann', kind: 'private', name: 'Ann' }, true],
+    );
   });
 
   it("takes the server's id and time where it gives them", () => {
@@ -35,13 +51,31 @@ describe('arrivalOf (IRC)', () => {
   it('knows in which ways one speaks to it, and takes the address away (P2)', () => {
     const texts = ['bot: hi', 'BOT, hi', '@Bot hi', '@bot: hi', 'bot:', 'bot hi', 'robot: hi', 'hi bot:', 'bots: hi'];
 
-    const read = texts.map((text) => said('#room', text)).map((arrival) => (arrival?.kind === 'message' ? [arrival.text, arrival.addressed] : undefined));
+    const read = texts
+      .map((text) => said('#room', text))
+      .map((arrival) => (arrival?.kind === 'message' ? [arrival.text, arrival.addressed] : undefined));
 
-    assert.deepEqual(read, [['hi', true], ['hi', true], ['hi', true], ['hi', true], ['', true], ['bot hi', false], ['robot: hi', false], ['hi bot:', false], ['bots: hi', false]]);
+    assert.deepEqual(read, [
+      ['hi', true],
+      ['hi', true],
+      ['hi', true],
+      ['hi', true],
+      ['', true],
+      ['bot hi', false],
+      ['robot: hi', false],
+      ['hi bot:', false],
+      ['bots: hi', false],
+    ]);
   });
 
   it('ignores itself, notices, servers and CTCP (P1)', () => {
-    const ignored = [said('#room', 'x', { nick: 'bot' }), said('bot', '\u0001VERSION\u0001'), said('bot', 'x', { nick: '' }), arrivalOf(line('NOTICE', ['bot', 'x']), context), arrivalOf(line('JOIN', ['#room'], { nick: 'bot' }), context)];
+    const ignored = [
+      said('#room', 'x', { nick: 'bot' }),
+      said('bot', '\u0001VERSION\u0001'),
+      said('bot', 'x', { nick: '' }),
+      arrivalOf(line('NOTICE', ['bot', 'x']), context),
+      arrivalOf(line('JOIN', ['#room'], { nick: 'bot' }), context),
+    ];
 
     assert.deepEqual(ignored, Array(5).fill(undefined));
   });
@@ -53,9 +87,16 @@ describe('arrivalOf (IRC)', () => {
   });
 
   it('reads who comes and goes', () => {
-    const lines = [line('JOIN', ['#room']), line('PART', ['#room', 'bye']), line('KICK', ['#room', 'Bob', 'out']), line('KICK', ['#room', 'bot', 'out'])];
+    const lines = [
+      line('JOIN', ['#room']),
+      line('PART', ['#room', 'bye']),
+      line('KICK', ['#room', 'Bob', 'out']),
+      line('KICK', ['#room', 'bot', 'out']),
+    ];
 
-    const read = lines.map((one) => arrivalOf(one, context)).map((arrival) => (arrival?.kind === 'member' ? [arrival.who, arrival.change] : undefined));
+    const read = lines
+      .map((one) => arrivalOf(one, context))
+      .map((arrival) => (arrival?.kind === 'member' ? [arrival.who, arrival.change] : undefined));
 
     assert.deepEqual(read, [['ann', 'joined'], ['ann', 'left'], ['bob', 'left'], undefined]);
   });

@@ -4,7 +4,15 @@ import { ArrivalQueue } from '../../../worker/adapters/irc/arrival-queue.ts';
 import { Confirmations } from '../../../worker/adapters/irc/confirmations.ts';
 import type { Arrival } from '../../../worker/sdk/index.ts';
 
-const arrival = (id: number): Arrival => ({ id: String(id), conversation: { id: 'a', kind: 'private' }, user: { id: 'a', name: 'a', admin: false }, sentAt: 0, kind: 'message', message: String(id), text: 'x' });
+const arrival = (id: number): Arrival => ({
+  id: String(id),
+  conversation: { id: 'a', kind: 'private' },
+  user: { id: 'a', name: 'a', admin: false },
+  sentAt: 0,
+  kind: 'message',
+  message: String(id),
+  text: 'x',
+});
 
 describe('ArrivalQueue', () => {
   it('stops reading while storing hangs, keeps the order, and reads on (Q1, Q2)', async () => {
@@ -19,7 +27,12 @@ describe('ArrivalQueue', () => {
       await gate;
       stored.push(...arrivals.map(({ id }) => id));
     };
-    const queue = new ArrivalQueue({ store, pause: () => steps.push('pause'), resume: () => steps.push('resume'), log });
+    const queue = new ArrivalQueue({
+      store,
+      pause: () => steps.push('pause'),
+      resume: () => steps.push('resume'),
+      log,
+    });
 
     const ids = Array.from({ length: 1_200 }, (_, i) => i);
     for (const id of ids) queue.push(arrival(id));
@@ -43,7 +56,8 @@ describe('ArrivalQueue', () => {
 });
 
 describe('Confirmations', () => {
-  const confirmations = (limitMs = 1_000): Confirmations => new Confirmations({ limitMs, lower: (text) => text.toLowerCase() });
+  const confirmations = (limitMs = 1_000): Confirmations =>
+    new Confirmations({ limitMs, lower: (text) => text.toLowerCase() });
 
   it('tells taken from refused, by the target of the refusal (F2)', async () => {
     const waiting = confirmations();

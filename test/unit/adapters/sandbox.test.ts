@@ -5,8 +5,20 @@ import { chatView, type InboundRow, type OutboundRow } from '../../../worker/ada
 import type { Outgoing } from '../../../worker/sdk/index.ts';
 
 const ann: Place = { person: 'ann', room: undefined };
-const said = (n: number, text: string, place: Place = ann): InboundRow => ({ n, at: n, arrival: sandboxArrival({ ...place, text, delivery: `d${n}`, sentAt: n }) });
-const post = (n: number, text: string, more: Partial<Extract<Outgoing, { kind: 'post' | 'edit' }>> = {}): OutboundRow => ({ n, at: n, call: { kind: 'post', key: `k${n}`, conversation: 'dm-ann', text, buttons: [], files: [], ...more } });
+const said = (n: number, text: string, place: Place = ann): InboundRow => ({
+  n,
+  at: n,
+  arrival: sandboxArrival({ ...place, text, delivery: `d${n}`, sentAt: n }),
+});
+const post = (
+  n: number,
+  text: string,
+  more: Partial<Extract<Outgoing, { kind: 'post' | 'edit' }>> = {},
+): OutboundRow => ({
+  n,
+  at: n,
+  call: { kind: 'post', key: `k${n}`, conversation: 'dm-ann', text, buttons: [], files: [], ...more },
+});
 const call = (n: number, outgoing: Outgoing): OutboundRow => ({ n, at: n, call: outgoing });
 
 describe('sandboxArrival', () => {
@@ -24,20 +36,36 @@ describe('sandboxArrival', () => {
   });
 
   it('is spoken to in a room only by name', () => {
-    const read = ['svc: hi', '@svc hi', 'hi', 'svc hi'].map((text) => sandboxArrival({ person: 'ann', room: 'r', text, delivery: 'd', sentAt: 0 }));
+    const read = ['svc: hi', '@svc hi', 'hi', 'svc hi'].map((text) =>
+      sandboxArrival({ person: 'ann', room: 'r', text, delivery: 'd', sentAt: 0 }),
+    );
 
-    assert.deepEqual(read.map((arrival) => arrival.kind === 'message' && [arrival.text, arrival.addressed]), [['hi', true], ['hi', true], ['hi', false], ['svc hi', false]]);
+    assert.deepEqual(
+      read.map((arrival) => arrival.kind === 'message' && [arrival.text, arrival.addressed]),
+      [
+        ['hi', true],
+        ['hi', true],
+        ['hi', false],
+        ['svc hi', false],
+      ],
+    );
     assert.deepEqual(read[0]?.conversation, { id: 'room-r', kind: 'group', name: 'r' });
   });
 
   it('never gives a room and a person one conversation', () => {
-    assert.notEqual(sandboxArrival({ person: 'x', room: 'dm-ann', text: '', delivery: 'd', sentAt: 0 }).conversation.id, 'dm-ann');
+    assert.notEqual(
+      sandboxArrival({ person: 'x', room: 'dm-ann', text: '', delivery: 'd', sentAt: 0 }).conversation.id,
+      'dm-ann',
+    );
   });
 
   it('presses a button of a message', () => {
     const arrival = sandboxPress({ ...ann, message: 'sandbox-k', token: 't', delivery: 'd', sentAt: 1 });
 
-    assert.deepEqual([arrival.kind, arrival.id, arrival.kind === 'pressed' && [arrival.message, arrival.token]], ['pressed', 'ann:d', ['sandbox-k', 't']]);
+    assert.deepEqual(
+      [arrival.kind, arrival.id, arrival.kind === 'pressed' && [arrival.message, arrival.token]],
+      ['pressed', 'ann:d', ['sandbox-k', 't']],
+    );
   });
 });
 
@@ -45,7 +73,15 @@ describe('chatView', () => {
   it('shows lines and answers in the order in which they became visible', () => {
     const view = chatView([said(1, 'hello'), said(3, 'and?')], [post(2, 'hi'), post(4, 'yes')], ann);
 
-    assert.deepEqual(view.map(({ from, text }) => [from, text]), [['ann', 'hello'], ['svc', 'hi'], ['ann', 'and?'], ['svc', 'yes']]);
+    assert.deepEqual(
+      view.map(({ from, text }) => [from, text]),
+      [
+        ['ann', 'hello'],
+        ['svc', 'hi'],
+        ['ann', 'and?'],
+        ['svc', 'yes'],
+      ],
+    );
     assert.equal(view[0]?.at, '1970-01-01T00:00:00.001Z');
   });
 
@@ -53,7 +89,15 @@ describe('chatView', () => {
     const rows = [
       post(1, 'one', { buttons: [{ label: 'A', token: 'a' }] }),
       post(2, 'two'),
-      call(3, { kind: 'edit', key: 'e', conversation: 'dm-ann', message: 'sandbox-k1', text: 'uno', buttons: [{ label: 'B', token: 'b' }], files: [] }),
+      call(3, {
+        kind: 'edit',
+        key: 'e',
+        conversation: 'dm-ann',
+        message: 'sandbox-k1',
+        text: 'uno',
+        buttons: [{ label: 'B', token: 'b' }],
+        files: [],
+      }),
       call(4, { kind: 'remove', key: 'r', conversation: 'dm-ann', message: 'sandbox-k2' }),
       call(5, { kind: 'react', key: 'x', conversation: 'dm-ann', message: 'sandbox-k1', emoji: '👍', on: true }),
       call(6, { kind: 'react', key: 'y', conversation: 'dm-ann', message: 'sandbox-k1', emoji: '🎉', on: true }),
@@ -63,18 +107,29 @@ describe('chatView', () => {
 
     const view = chatView([], rows, ann);
 
-    assert.deepEqual(view.map(({ n, id, text, buttons, removed, reactions }) => [n, id, text, buttons.length, removed, reactions]), [
-      [7, 'sandbox-k1', 'uno', 1, false, ['🎉']],
-      [4, 'sandbox-k2', '', 0, true, []],
-    ]);
+    assert.deepEqual(
+      view.map(({ n, id, text, buttons, removed, reactions }) => [n, id, text, buttons.length, removed, reactions]),
+      [
+        [7, 'sandbox-k1', 'uno', 1, false, ['🎉']],
+        [4, 'sandbox-k2', '', 0, true, []],
+      ],
+    );
   });
 
   it("shows neither other conversations nor what is for another person's eyes (C3)", () => {
     const room = { person: 'ann', room: 'r' };
-    const inRoom = (n: number, text: string, only?: string): OutboundRow => post(n, text, { conversation: 'room-r', ...(only === undefined ? {} : { only }) });
+    const inRoom = (n: number, text: string, only?: string): OutboundRow =>
+      post(n, text, { conversation: 'room-r', ...(only === undefined ? {} : { only }) });
 
-    const view = chatView([said(1, 'private'), said(2, 'in room', { person: 'bob', room: 'r' })], [inRoom(3, 'all'), inRoom(4, 'bob alone', 'bob'), inRoom(5, 'ann alone', 'ann')], room);
+    const view = chatView(
+      [said(1, 'private'), said(2, 'in room', { person: 'bob', room: 'r' })],
+      [inRoom(3, 'all'), inRoom(4, 'bob alone', 'bob'), inRoom(5, 'ann alone', 'ann')],
+      room,
+    );
 
-    assert.deepEqual(view.map(({ text }) => text), ['in room', 'all', 'ann alone']);
+    assert.deepEqual(
+      view.map(({ text }) => text),
+      ['in room', 'all', 'ann alone'],
+    );
   });
 });

@@ -10,7 +10,14 @@ import type { Outgoing, Secret } from '../../../worker/sdk/index.ts';
 const secretOf = (text: string): Secret => ({ reveal: () => text });
 const ONE = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const TWO = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
-const post: Outgoing = { kind: 'post', key: 'k-1', conversation: 'room-1', text: 'Grüße', buttons: [{ label: 'Yes', token: 't' }], files: [] };
+const post: Outgoing = {
+  kind: 'post',
+  key: 'k-1',
+  conversation: 'room-1',
+  text: 'Grüße',
+  buttons: [{ label: 'Yes', token: 't' }],
+  files: [],
+};
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -21,7 +28,10 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
-async function receiver(t: TestContext, answer: Answer): Promise<{ readonly url: string; readonly received: readonly Received[] }> {
+async function receiver(
+  t: TestContext,
+  answer: Answer,
+): Promise<{ readonly url: string; readonly received: readonly Received[] }> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -36,7 +46,11 @@ async function receiver(t: TestContext, answer: Answer): Promise<{ readonly url:
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/bot`, received };
 }
 const link = (url: string | undefined, outgoingSecrets?: readonly Secret[]) => ({
-  account: { secrets: [secretOf(ONE)], ...(url === undefined ? {} : { url }), ...(outgoingSecrets === undefined ? {} : { outgoingSecrets: [...outgoingSecrets] }) },
+  account: {
+    secrets: [secretOf(ONE)],
+    ...(url === undefined ? {} : { url }),
+    ...(outgoingSecrets === undefined ? {} : { outgoingSecrets: [...outgoingSecrets] }),
+  },
   signal: new AbortController().signal,
 });
 
@@ -51,7 +65,10 @@ describe('send (webhook)', () => {
     assert.deepEqual(result, { kind: 'sent', message: 'm-9' });
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const body = new Webhook(ONE).verify(request.body.toString(), headers) as Record<string, unknown>;
-    assert.deepEqual([body['type'], body['text'], body['conversation'], body['buttons'], headers['webhook-id']], ['post', 'Grüße', 'room-1', [{ label: 'Yes', token: 't' }], 'k-1']);
+    assert.deepEqual(
+      [body['type'], body['text'], body['conversation'], body['buttons'], headers['webhook-id']],
+      ['post', 'Grüße', 'room-1', [{ label: 'Yes', token: 't' }], 'k-1'],
+    );
     const raw = { method: 'POST', path: '', query: {}, headers, body: request.body, receivedAt: Date.now() };
     assert.equal(verify(raw, { secrets: [secretOf(ONE)] }).kind, 'ok');
   });
@@ -61,9 +78,12 @@ describe('send (webhook)', () => {
 
     const result = await send(post, link(url, [secretOf(ONE), secretOf(TWO)]));
 
-    const headers = Object.fromEntries(Object.entries(received[0]?.headers ?? {}).map(([name, value]) => [name, String(value)]));
+    const headers = Object.fromEntries(
+      Object.entries(received[0]?.headers ?? {}).map(([name, value]) => [name, String(value)]),
+    );
     assert.deepEqual(result, { kind: 'sent', message: 'k-1' });
-    for (const secret of [ONE, TWO]) assert.doesNotThrow(() => new Webhook(secret).verify(received[0]?.body.toString() ?? '', headers));
+    for (const secret of [ONE, TWO])
+      assert.doesNotThrow(() => new Webhook(secret).verify(received[0]?.body.toString() ?? '', headers));
   });
 
   it('comes back when the receiver says so, and never follows a redirect', async (t) => {
@@ -72,7 +92,12 @@ describe('send (webhook)', () => {
     const moved = await receiver(t, { status: 302, headers: { location: busy.url } });
     const gone = await receiver(t, { status: 410 });
 
-    const results = [await send(post, link(busy.url)), (await send(post, link(broken.url))).kind, (await send(post, link(moved.url))).kind, (await send(post, link(gone.url))).kind];
+    const results = [
+      await send(post, link(busy.url)),
+      (await send(post, link(broken.url))).kind,
+      (await send(post, link(moved.url))).kind,
+      (await send(post, link(gone.url))).kind,
+    ];
 
     assert.deepEqual(results, [{ kind: 'later', afterMs: 7_000 }, 'later', 'refused', 'refused']);
     assert.equal(busy.received.length, 1);

@@ -8,7 +8,8 @@ import { type Frame, SseParser } from '../../../worker/console/src/sse-parser.ts
 import { until } from '../../support/until.ts';
 
 describe('SseParser', () => {
-  const stream = ': hi\r\nretry: 250\nid: a.1\nevent: x\ndata: one\rdata:two\n\ndata\n\nid: bad\u0000id\ndata: {"a":1}\r\n\r\nevent: cut\ndata: off';
+  const stream =
+    ': hi\r\nretry: 250\nid: a.1\nevent: x\ndata: one\rdata:two\n\ndata\n\nid: bad\u0000id\ndata: {"a":1}\r\n\r\nevent: cut\ndata: off';
   const frames: readonly Frame[] = [
     { event: 'x', data: 'one\ntwo', id: 'a.1' },
     { event: 'message', data: '', id: 'a.1' },
@@ -41,22 +42,35 @@ describe('followEvents', () => {
       seen.push(request.headers);
       if (nth === 2) return response.writeHead(503).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(`retry: 50\nevent: svc.hello\ndata: {"heartbeatMs":15000}\n\nid: e.${nth}\nevent: inbox.received\ndata: {}\n\n`);
+      response.write(
+        `retry: 50\nevent: svc.hello\ndata: {"heartbeatMs":15000}\n\nid: e.${nth}\nevent: inbox.received\ndata: {}\n\n`,
+      );
       if (nth === 1) response.end();
       token = 'second';
     });
     const states: StreamState[] = [];
     const frames: Frame[] = [];
 
-    const stream = followEvents({ url, from: 'e.0', token: () => token, onFrame: (frame) => frames.push(frame), onState: (state) => states.push(state), onRefused: () => {}, random: () => 0 });
+    const stream = followEvents({
+      url,
+      from: 'e.0',
+      token: () => token,
+      onFrame: (frame) => frames.push(frame),
+      onState: (state) => states.push(state),
+      onRefused: () => {},
+      random: () => 0,
+    });
     t.after(() => stream.close());
     await until(() => frames.length === 4, { what: 'the frames of two connections' });
 
-    assert.deepEqual(seen.map((headers) => [headers.authorization, headers['last-event-id']]), [
-      ['Bearer first', 'e.0'],
-      ['Bearer second', 'e.1'],
-      ['Bearer second', 'e.1'],
-    ]);
+    assert.deepEqual(
+      seen.map((headers) => [headers.authorization, headers['last-event-id']]),
+      [
+        ['Bearer first', 'e.0'],
+        ['Bearer second', 'e.1'],
+        ['Bearer second', 'e.1'],
+      ],
+    );
     assert.deepEqual(states, ['connecting', 'live', 'lost', 'lost', 'lost', 'lost', 'live']);
     assert.ok(seen.every((headers) => headers.cookie === undefined));
   });
@@ -69,7 +83,14 @@ describe('followEvents', () => {
     });
     const refused: number[] = [];
 
-    const stream = followEvents({ url, from: undefined, token: () => 'x', onFrame() {}, onState() {}, onRefused: (status) => refused.push(status) });
+    const stream = followEvents({
+      url,
+      from: undefined,
+      token: () => 'x',
+      onFrame() {},
+      onState() {},
+      onRefused: (status) => refused.push(status),
+    });
     t.after(() => stream.close());
     await until(() => refused.length > 0, { what: 'the refusal' });
 
@@ -84,7 +105,15 @@ describe('followEvents', () => {
       response.write('retry: 50\nevent: svc.hello\ndata: {"heartbeatMs":100}\n\n');
     });
 
-    const stream = followEvents({ url, from: undefined, token: () => 'x', onFrame() {}, onState() {}, onRefused() {}, random: () => 0 });
+    const stream = followEvents({
+      url,
+      from: undefined,
+      token: () => 'x',
+      onFrame() {},
+      onState() {},
+      onRefused() {},
+      random: () => 0,
+    });
     t.after(() => stream.close());
 
     await until(() => connections >= 2, { what: 'a second connection' });

@@ -20,7 +20,10 @@ describe('parseMarkdown', () => {
   });
 
   it('takes an escaped sign as it is', () => {
-    assert.deepEqual(parseInline('\\*\\*not bold\\*\\* \\[x\\](y) snake_case_name **a\\\\**'), [text('**not bold** [x](y) snake_case_name '), { kind: 'mark', mark: 'strong', children: [text('a\\')] }]);
+    assert.deepEqual(parseInline('\\*\\*not bold\\*\\* \\[x\\](y) snake_case_name **a\\\\**'), [
+      text('**not bold** [x](y) snake_case_name '),
+      { kind: 'mark', mark: 'strong', children: [text('a\\')] },
+    ]);
   });
 
   it('reads fences and quotes, longer fences and ticks in code', () => {
@@ -34,23 +37,49 @@ describe('parseMarkdown', () => {
   });
 
   it('leads to no address but http, https and mailto (M2, row 39)', () => {
-    const hostile = ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', '//evil', '/x', 'blob:x', 'java\tscript:x'];
+    const hostile = [
+      'javascript:alert(1)',
+      'JaVaScRiPt:alert(1)',
+      'data:text/html,x',
+      'vbscript:x',
+      'file:///etc/passwd',
+      '//evil',
+      '/x',
+      'blob:x',
+      'java\tscript:x',
+    ];
 
-    assert.deepEqual(hostile.map(safeUrl), hostile.map(() => undefined));
+    assert.deepEqual(
+      hostile.map(safeUrl),
+      hostile.map(() => undefined),
+    );
     assert.deepEqual(kinds(parseMarkdown(hostile.map((url) => `[click](${url})`).join(' '))), ['text']);
-    assert.deepEqual(['https://a.example/', 'http://a.example/', 'mailto:a@b.example'].map(safeUrl), ['https://a.example/', 'http://a.example/', 'mailto:a@b.example']);
+    assert.deepEqual(['https://a.example/', 'http://a.example/', 'mailto:a@b.example'].map(safeUrl), [
+      'https://a.example/',
+      'http://a.example/',
+      'mailto:a@b.example',
+    ]);
   });
 
   it('keeps HTML as text (row 39)', () => {
-    assert.deepEqual(parseMarkdown('<img src=x onerror=alert(1)>'), [{ kind: 'text', children: [text('<img src=x onerror=alert(1)>')] }]);
+    assert.deepEqual(parseMarkdown('<img src=x onerror=alert(1)>'), [
+      { kind: 'text', children: [text('<img src=x onerror=alert(1)>')] },
+    ]);
   });
 
   it('loses nothing but signs, whatever the text', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', '*', '_', '~', '`', '[', ']', '(', ')', '\\', '\n', '>', ' ') }), (source) => letters(parseMarkdown(source)) === letters(source)));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', '*', '_', '~', '`', '[', ']', '(', ')', '\\', '\n', '>', ' ') }),
+        (source) => letters(parseMarkdown(source)) === letters(source),
+      ),
+    );
   });
 
   it('takes bounded time for any text (M3, row 39)', () => {
-    const hostile = ['*', '**a', '[', '[a](', '[[', '`', '``a', '_a ', '> ', '```\n', '\\', '~~a~', '[a](b '].map((piece) => piece.repeat(Math.floor(50_000 / piece.length)));
+    const hostile = ['*', '**a', '[', '[a](', '[[', '`', '``a', '_a ', '> ', '```\n', '\\', '~~a~', '[a](b '].map(
+      (piece) => piece.repeat(Math.floor(50_000 / piece.length)),
+    );
     const startedAt = performance.now();
 
     for (const source of hostile) parseMarkdown(source);
@@ -60,8 +89,11 @@ describe('parseMarkdown', () => {
   });
 });
 
-const kinds = (blocks: readonly Block[]): readonly string[] => [...new Set(blocks.flatMap((block) => ('children' in block ? block.children.map(({ kind }) => kind) : [block.kind])))];
+const kinds = (blocks: readonly Block[]): readonly string[] => [
+  ...new Set(blocks.flatMap((block) => ('children' in block ? block.children.map(({ kind }) => kind) : [block.kind]))),
+];
 function letters(value: string | readonly (Block | Inline)[]): string {
-  const flat = (nodes: readonly (Block | Inline)[]): string => nodes.map((node) => ('children' in node ? flat(node.children) : node.text)).join('');
+  const flat = (nodes: readonly (Block | Inline)[]): string =>
+    nodes.map((node) => ('children' in node ? flat(node.children) : node.text)).join('');
   return (typeof value === 'string' ? value : flat(value)).replace(/[^a]/g, '');
 }

@@ -68,7 +68,8 @@ export class ArrivalQueue {
           this.#options.log.error({ arrivals: batch.length, err: error }, 'lines lost: they could not be stored');
           return;
         }
-        if (tries === 1) this.#options.log.warn({ arrivals: batch.length, err: error }, 'lines wait: they could not be stored');
+        if (tries === 1)
+          this.#options.log.warn({ arrivals: batch.length, err: error }, 'lines wait: they could not be stored');
         await new Promise((resolve) => setTimeout(resolve, this.#isClosed ? RETRY_MS / 5 : RETRY_MS));
       }
     }

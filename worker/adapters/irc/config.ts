@@ -12,15 +12,31 @@ export const account = {
   server: t.string({ minLength: 1, maxLength: 253, pattern: '^[^\\s]+$', description: 'Host name or address' }),
   port: t.integer({ default: 6697, minimum: 1, maximum: 65_535 }),
   tls: t.boolean({ default: true, description: 'Off only where the server is on this machine or network' }),
-  verifyCertificate: t.boolean({ default: true, description: 'Off takes any certificate: only with a server of your own' }),
+  verifyCertificate: t.boolean({
+    default: true,
+    description: 'Off takes any certificate: only with a server of your own',
+  }),
   nick: t.string({ pattern: NICK }),
-  alternateNicks: t.array(t.string({ pattern: NICK }), { default: [], description: 'Taken in order while nick is in use; then nick with underscores' }),
+  alternateNicks: t.array(t.string({ pattern: NICK }), {
+    default: [],
+    description: 'Taken in order while nick is in use; then nick with underscores',
+  }),
   username: t.string({ default: 'svc', pattern: '^[A-Za-z0-9._-]{1,10}$' }),
   realname: t.string({ default: 'svc', minLength: 1, maxLength: 50, pattern: '^[^\\r\\n\\u0000]+$' }),
   password: t.optional(t.secret({ description: 'Of the server itself (PASS)' })),
-  sasl: t.optional(t.object({ account: t.string({ minLength: 1 }), password: t.secret() }, { description: 'Without it, or when it fails, the account does not connect' })),
+  sasl: t.optional(
+    t.object(
+      { account: t.string({ minLength: 1 }), password: t.secret() },
+      { description: 'Without it, or when it fails, the account does not connect' },
+    ),
+  ),
   channels: t.array(t.string({ pattern: '^[#&+!][^\\s,\\u0007\\u0000]{1,63}$' }), { default: [] }),
   burstLines: t.integer({ default: 8, minimum: 1, maximum: 10_000, description: 'Lines that may go out at once' }),
-  linesPerSecond: t.number({ default: 1, minimum: 0.1, maximum: 10_000, description: 'After the burst; the strictest common servers take one' }),
+  linesPerSecond: t.number({
+    default: 1,
+    minimum: 0.1,
+    maximum: 10_000,
+    description: 'After the burst; the strictest common servers take one',
+  }),
 };
 export type Account = Values<typeof account>;

@@ -27,13 +27,20 @@ export class Confirmations {
   /** Resolves with the server's refusal, or undefined when it took the line. */
   expect(token: string, target?: string): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle(token, new Error(`no PONG within ${this.#options.limitMs} ms`)), this.#options.limitMs);
+      const timer = setTimeout(
+        () => this.#settle(token, new Error(`no PONG within ${this.#options.limitMs} ms`)),
+        this.#options.limitMs,
+      );
       const settle: Waiting['settle'] = (outcome) => {
         clearTimeout(timer);
         if (outcome instanceof Error) reject(outcome);
         else resolve(outcome.refusal);
       };
-      this.#waiting.set(token, { target: target === undefined ? undefined : this.#options.lower(target), refusal: undefined, settle });
+      this.#waiting.set(token, {
+        target: target === undefined ? undefined : this.#options.lower(target),
+        refusal: undefined,
+        settle,
+      });
     });
   }
 
@@ -44,12 +51,13 @@ export class Confirmations {
   /** An error of the server about a nick or channel. */
   refused(target: string, reason: string): void {
     const name = this.#options.lower(target);
-    for (const waiting of this.#waiting.values()) if (waiting.target === name) waiting.refusal ??= reason.slice(0, MAX_REASON_LENGTH);
+    for (const waiting of this.#waiting.values())
+      if (waiting.target === name) waiting.refusal ??= reason.slice(0, MAX_REASON_LENGTH);
   }
 
   /** The connection is gone. */
   end(error: Error): void {
-    for (const token of [...this.#waiting.keys()]) this.#settle(token, error);
+    for (const token of this.#waiting.keys()) this.#settle(token, error);
   }
 
   #settle(token: string, outcome: { readonly refusal: string | undefined } | Error): void {

@@ -17,8 +17,15 @@ export function fullBucket(now: number, { burst }: FloodLimit): Bucket {
 }
 
 /** Takes one line out; `waitMs` says how long to wait before it may be written. The bucket owes it meanwhile. */
-export function takeLine(bucket: Bucket, now: number, { burst, perSecond }: FloodLimit): { readonly bucket: Bucket; readonly waitMs: number } {
+export function takeLine(
+  bucket: Bucket,
+  now: number,
+  { burst, perSecond }: FloodLimit,
+): { readonly bucket: Bucket; readonly waitMs: number } {
   const filled = Math.min(burst, bucket.lines + (Math.max(0, now - bucket.at) / 1_000) * perSecond);
   const left = filled - 1;
-  return { bucket: { lines: left, at: Math.max(now, bucket.at) }, waitMs: left >= 0 ? 0 : Math.ceil((-left / perSecond) * 1_000) };
+  return {
+    bucket: { lines: left, at: Math.max(now, bucket.at) },
+    waitMs: left >= 0 ? 0 : Math.ceil((-left / perSecond) * 1_000),
+  };
 }

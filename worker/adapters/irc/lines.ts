@@ -30,10 +30,16 @@ export function isTarget(text: string): boolean {
 
 /** Text of a line that came, without the codes for colours and marks. */
 export function withoutFormatting(text: string): string {
-  return text.replace(/\u0003(?:\d{1,2}(?:,\d{1,2})?)?|\u0004(?:[0-9a-fA-F]{6}(?:,[0-9a-fA-F]{6})?)?/g, '').replace(/\p{Cc}/gu, (code) => (code === '\t' ? ' ' : ''));
+  return text
+    .replace(/\u0003(?:\d{1,2}(?:,\d{1,2})?)?|\u0004(?:[0-9a-fA-F]{6}(?:,[0-9a-fA-F]{6})?)?/g, '')
+    .replace(/\p{Cc}/gu, (code) => (code === '\t' ? ' ' : ''));
 }
 
-const inert = (line: string): string => line.replace(/\t/g, ' ').replace(/\p{Cc}/gu, '').replace(/\s+$/, '');
+const inert = (line: string): string =>
+  line
+    .replace(/\t/g, ' ')
+    .replace(/\p{Cc}/gu, '')
+    .replace(/\s+$/, '');
 const bytes = (text: string): number => Buffer.byteLength(text);
 
 function split(line: string, room: number): readonly string[] {

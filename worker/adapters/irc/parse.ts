@@ -22,7 +22,7 @@ export interface Context {
   readonly now: number;
   readonly channelTypes: readonly string[];
   /** Lower case by the server's own rule. */
-  lower(text: string): string;
+  readonly lower: (text: string) => string;
 }
 
 export function arrivalOf(line: Line, context: Context): Arrival | undefined {
@@ -49,7 +49,13 @@ function message(line: Line, context: Context): Arrival | undefined {
   const said = withoutFormatting(action ?? raw);
   const { text, isSpokenTo } = spokenTo(said, context);
   const base = baseOf(line, channel ?? line.nick, context);
-  return { ...base, kind: 'message', message: base.id, text: action === undefined ? text : emphasis(said), addressed: channel === undefined || isSpokenTo };
+  return {
+    ...base,
+    kind: 'message',
+    message: base.id,
+    text: action === undefined ? text : emphasis(said),
+    addressed: channel === undefined || isSpokenTo,
+  };
 }
 
 interface Membership {

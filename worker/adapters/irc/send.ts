@@ -8,7 +8,8 @@ const NO_CONNECTION_MS = 2_000;
 /** Throws when the lines may have been taken. `later` says that nothing was written. */
 export function send(call: Outgoing, session: IrcSession | undefined): Promise<SendResult> {
   if (call.kind !== 'post') return Promise.resolve({ kind: 'refused', reason: `IRC has no ${call.kind}` });
-  if (!isTarget(call.conversation)) return Promise.resolve({ kind: 'refused', reason: 'this is neither a nick nor a channel' });
+  if (!isTarget(call.conversation))
+    return Promise.resolve({ kind: 'refused', reason: 'this is neither a nick nor a channel' });
   if (session === undefined) return Promise.resolve({ kind: 'later', afterMs: NO_CONNECTION_MS });
   return session.post(call.key, call.conversation, call.text);
 }

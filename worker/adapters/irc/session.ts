@@ -6,14 +6,14 @@
 //       no faster than the flood limit.
 //   S4  A refusal of the account itself (password, SASL, ban, nick that cannot be) throws `accountFailed`: no loop.
 import type { Client, IrcLine } from 'irc-framework';
-import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
+import type { Link, SendResult } from '../../sdk/index.ts';
 import { ArrivalQueue } from './arrival-queue.ts';
 import type { Account } from './config.ts';
 import { Confirmations } from './confirmations.ts';
 import { type Bucket, fullBucket, takeLine } from './flood.ts';
 import { messageLines } from './lines.ts';
-import { nickForTry } from './nick.ts';
 import { arrivalOf } from './parse.ts';
+import { afterRefusal, clientOptions, saslError } from './registration.ts';
 
 export interface SessionTiming {
   /** From opening the socket to the server's welcome. */
@@ -111,36 +111,23 @@ export class IrcSession {
   }
 
   #connect(): void {
-    const { account } = this.#link;
     const client = this.#client;
     client.on('registered', () => void this.#settleIn().catch((error: unknown) => this.#end(asError(error))));
-    client.on('socket close', (error) => this.#end(new Error('connection lost', error instanceof Error ? { cause: error } : {})));
+    client.on('socket close', (error) =>
+      this.#end(new Error('connection lost', error instanceof Error ? { cause: error } : {})),
+    );
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
     client.on('raw socket connected', (socket) => {
       socket.on('data', () => {
-        if ((client.connection.transport?.incoming_buffer?.length ?? 0) > MAX_LINE_BYTES) socket.destroy(new Error('a line without an end'));
+        if ((client.connection.transport?.incoming_buffer?.length ?? 0) > MAX_LINE_BYTES)
+          socket.destroy(new Error('a line without an end'));
       });
     });
     client.connection.on('message', (line) => this.#onLine(line));
     this.#after(this.#timing.registerMs, () => {
       if (!this.#isRegistered) this.#end(new Error(`not registered within ${this.#timing.registerMs} ms`));
     });
-    client.connect({
-      host: account.server,
-      port: account.port,
-      tls: account.tls,
-      rejectUnauthorized: account.verifyCertificate,
-      nick: account.nick,
-      username: account.username,
-      gecos: account.realname,
-      password: account.password?.reveal() ?? '',
-      account: account.sasl === undefined ? {} : { account: account.sasl.account, password: account.sasl.password.reveal() },
-      sasl_disconnect_on_fail: true,
-      auto_reconnect: false,
-      version: '',
-      ping_interval: 30,
-      ping_timeout: 60,
-    });
+    client.connect(clientOptions(this.#link.account));
   }
 
   /** Joins, and is online once the server has answered to all of it. */
@@ -183,15 +170,13 @@ export class IrcSession {
   }
 
   #onRefusedRegistration(command: string, reason: string): void {
-    const { account } = this.#link;
-    if (command === '433' || command === '436' || command === '437') {
-      this.#nicksTried += 1;
-      const limit = Number(this.#client.network.options.NICKLEN ?? 9);
-      if (this.#nicksTried > account.alternateNicks.length + 10) this.#end(new Error('every nick is in use'));
-      else this.#raw(`NICK ${nickForTry(account, this.#nicksTried, Math.max(limit, Math.min(account.nick.length + 3, 30)))}`);
-    } else if (command === '432') this.#end(accountFailed(`the server does not take the nick ${account.nick}`, 'choose another nick in svc.config.yml and reload'));
-    else if (command === '464') this.#end(accountFailed('the server refused the password', 'correct it in .env and reload'));
-    else if (command === '465') this.#end(accountFailed(`banned from the server: ${reason.slice(0, 100)}`, 'ask the operators of the network, then: svc endpoints reconnect'));
+    const nickLimit = Number(this.#client.network.options.NICKLEN ?? 9);
+    const refusal = { command, reason, nicksTried: this.#nicksTried + 1, nickLimit };
+    const next = afterRefusal(this.#link.account, refusal);
+    if (next.kind === 'fail') return this.#end(next.error);
+    if (next.kind === 'go on') return;
+    this.#nicksTried += 1;
+    this.#raw(`NICK ${next.nick}`);
   }
 
   #onMembership({ command, nick, params }: IrcLine): void {
@@ -208,7 +193,8 @@ export class IrcSession {
 
   /** S2: somebody who had the wanted nick left it. */
   #regainFrom({ nick }: IrcLine): void {
-    if (this.#isRegistered && this.#client.caseLower(nick) === this.#client.caseLower(this.#link.account.nick)) this.#regain();
+    if (this.#isRegistered && this.#client.caseLower(nick) === this.#client.caseLower(this.#link.account.nick))
+      this.#regain();
   }
 
   #regain(): void {
@@ -223,7 +209,11 @@ export class IrcSession {
   }
 
   /** Waits for the flood limit, then writes all lines and the PING. Without `confirmed` nothing was written. */
-  async #write(key: string, target: string, lines: readonly string[]): Promise<{ readonly confirmed: Promise<string | undefined> | undefined }> {
+  async #write(
+    key: string,
+    target: string,
+    lines: readonly string[],
+  ): Promise<{ readonly confirmed: Promise<string | undefined> | undefined }> {
     for (const [index, line] of lines.entries()) {
       await this.#pace();
       if (!this.#isOpen) {
@@ -288,9 +278,3 @@ export class IrcSession {
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
-/** Wrong credentials stay wrong; a server that lacks SASL for the moment may have it again. */
-function saslError(reason: string): Error {
-  if (reason === 'fail' || reason === 'nick_locked') return accountFailed('the server refused the SASL account', 'correct sasl.account, or its password in .env, and reload');
-  return new Error(`SASL is not possible now: ${reason}`);
-}

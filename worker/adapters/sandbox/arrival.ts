@@ -37,11 +37,17 @@ export function sandboxPress(pressed: Pressed): Arrival {
   return { ...base(pressed), kind: 'pressed', message: pressed.message, token: pressed.token };
 }
 
-function base(from: Place & { readonly delivery: string; readonly sentAt: number }): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> {
+function base(
+  from: Place & { readonly delivery: string; readonly sentAt: number },
+): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> {
   const { person, room, delivery, sentAt } = from;
   return {
     id: `${person}:${delivery}`,
-    conversation: { id: conversationId(from), kind: room === undefined ? 'private' : 'group', ...(room === undefined ? {} : { name: room }) },
+    conversation: {
+      id: conversationId(from),
+      kind: room === undefined ? 'private' : 'group',
+      ...(room === undefined ? {} : { name: room }),
+    },
     user: { id: person, name: person, admin: true },
     sentAt,
   };

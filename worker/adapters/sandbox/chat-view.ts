@@ -39,7 +39,11 @@ export function sandboxMessageId(key: string): string {
 }
 
 /** Messages of the place, oldest first. Rows of other conversations are ignored. */
-export function chatView(inbound: readonly InboundRow[], outbound: readonly OutboundRow[], place: Place): readonly ChatMessage[] {
+export function chatView(
+  inbound: readonly InboundRow[],
+  outbound: readonly OutboundRow[],
+  place: Place,
+): readonly ChatMessage[] {
   const conversation = conversationId(place);
   const rows = [
     ...inbound.filter(({ arrival }) => arrival.conversation.id === conversation),
@@ -63,15 +67,26 @@ interface Step {
 }
 
 const NOTHING: Step = { id: undefined, change: () => undefined };
-const stampOf = ({ n, at }: { readonly n: number; readonly at: number }, id: string): Stamp => ({ n, id, at: new Date(at).toISOString() });
-const isFor = (call: Outgoing, person: string): boolean => !('only' in call) || call.only === undefined || call.only === person;
+const stampOf = ({ n, at }: { readonly n: number; readonly at: number }, id: string): Stamp => ({
+  n,
+  id,
+  at: new Date(at).toISOString(),
+});
+const isFor = (call: Outgoing, person: string): boolean =>
+  !('only' in call) || call.only === undefined || call.only === person;
 
 function ofArrival({ arrival }: InboundRow): Step {
   switch (arrival.kind) {
     case 'message':
-      return { id: arrival.message, change: (before, stamp) => before ?? posted(stamp, { from: arrival.user.name, text: literal(arrival.text) }) };
+      return {
+        id: arrival.message,
+        change: (before, stamp) => before ?? posted(stamp, { from: arrival.user.name, text: literal(arrival.text) }),
+      };
     case 'edited':
-      return { id: arrival.message, change: (before, { n }) => before && { ...before, n, text: literal(arrival.text) } };
+      return {
+        id: arrival.message,
+        change: (before, { n }) => before && { ...before, n, text: literal(arrival.text) },
+      };
     case 'deleted':
       return { id: arrival.message, change: removed };
     case 'reaction':
@@ -87,9 +102,15 @@ function ofArrival({ arrival }: InboundRow): Step {
 function ofOutgoing({ call }: OutboundRow): Step {
   switch (call.kind) {
     case 'post':
-      return { id: sandboxMessageId(call.key), change: (_before, stamp) => posted(stamp, { from: BOT, text: call.text, buttons: call.buttons }) };
+      return {
+        id: sandboxMessageId(call.key),
+        change: (_before, stamp) => posted(stamp, { from: BOT, text: call.text, buttons: call.buttons }),
+      };
     case 'edit':
-      return { id: call.message, change: (before, { n }) => before && { ...before, n, text: call.text, buttons: call.buttons, removed: false } };
+      return {
+        id: call.message,
+        change: (before, { n }) => before && { ...before, n, text: call.text, buttons: call.buttons, removed: false },
+      };
     case 'remove':
       return { id: call.message, change: removed };
     case 'react':
@@ -99,7 +120,10 @@ function ofOutgoing({ call }: OutboundRow): Step {
   }
 }
 
-const posted = (stamp: Stamp, { from, text, buttons = [] }: Pick<ChatMessage, 'from' | 'text'> & Partial<Pick<ChatMessage, 'buttons'>>): ChatMessage => ({
+const posted = (
+  stamp: Stamp,
+  { from, text, buttons = [] }: Pick<ChatMessage, 'from' | 'text'> & Partial<Pick<ChatMessage, 'buttons'>>,
+): ChatMessage => ({
   ...stamp,
   from,
   text,
@@ -115,4 +139,5 @@ const reacted =
     return before && { ...before, n, reactions: on ? [...others, emoji] : others };
   };
 
-const literal = (text: string | readonly Segment[]): string => (typeof text === 'string' ? text : text.map((segment) => ('text' in segment ? segment.text : '@')).join(''));
+const literal = (text: string | readonly Segment[]): string =>
+  typeof text === 'string' ? text : text.map((segment) => ('text' in segment ? segment.text : '@')).join('');

@@ -8,6 +8,19 @@ import { sandboxMessageId } from './chat-view.ts';
 export const sandbox = defineAdapter({
   name: 'sandbox',
   account: {},
-  can: { text: { limit: 8_000, unit: 'codepoints', render: 'markdown' }, buttons: 25, edit: true, remove: true, react: true, only: true, idempotent: true },
-  send: (call) => Promise.resolve(call.kind === 'typing' ? { kind: 'refused', reason: 'the chat page shows no typing' } : { kind: 'sent', message: sandboxMessageId(call.key) }),
+  can: {
+    text: { limit: 8_000, unit: 'codepoints', render: 'markdown' },
+    buttons: 25,
+    edit: true,
+    remove: true,
+    react: true,
+    only: true,
+    idempotent: true,
+  },
+  send: (call) =>
+    Promise.resolve(
+      call.kind === 'typing'
+        ? { kind: 'refused', reason: 'the chat page shows no typing' }
+        : { kind: 'sent', message: sandboxMessageId(call.key) },
+    ),
 });

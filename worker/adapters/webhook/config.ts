@@ -6,12 +6,17 @@
 //         - id: shop
 //           url: https://shop.example/bot          # where answers go; without it nothing can be sent
 //           secrets: ['${SHOP_SECRET}']            # whsec_ and base64 of 24 to 64 bytes; several while one is renewed
-import { t, type Secret, type Values } from '../../sdk/index.ts';
+import { type Secret, t, type Values } from '../../sdk/index.ts';
 
 export const account = {
   url: t.optional(t.string({ description: 'Where messages are posted, http or https' })),
-  secrets: t.array(t.secret(), { minItems: 1, description: 'whsec_ and base64; each one verifies, and signs what is sent unless outgoingSecrets are given' }),
-  outgoingSecrets: t.optional(t.array(t.secret(), { minItems: 1, description: 'Sign what is sent, when the other side has secrets of its own' })),
+  secrets: t.array(t.secret(), {
+    minItems: 1,
+    description: 'whsec_ and base64; each one verifies, and signs what is sent unless outgoingSecrets are given',
+  }),
+  outgoingSecrets: t.optional(
+    t.array(t.secret(), { minItems: 1, description: 'Sign what is sent, when the other side has secrets of its own' }),
+  ),
 };
 export type Account = Values<typeof account>;
 
@@ -35,11 +40,19 @@ export function strictBase64(text: string): Buffer | undefined {
 }
 
 /** What keeps this account from working at all, with its remedy. */
-export function accountFault({ url, secrets, outgoingSecrets = [] }: Account): { readonly reason: string; readonly remedy: string } | undefined {
+export function accountFault({
+  url,
+  secrets,
+  outgoingSecrets = [],
+}: Account): { readonly reason: string; readonly remedy: string } | undefined {
   if ([...secrets, ...outgoingSecrets].some((secret) => keyOf(secret) === undefined)) {
-    return { reason: 'a secret is not whsec_ and base64 of 24 to 64 bytes', remedy: 'make one: echo "whsec_$(openssl rand -base64 32)", put it into .env and reload' };
+    return {
+      reason: 'a secret is not whsec_ and base64 of 24 to 64 bytes',
+      remedy: 'make one: echo "whsec_$(openssl rand -base64 32)", put it into .env and reload',
+    };
   }
-  if (url !== undefined && !isWebAddress(url)) return { reason: 'url is not an http or https address', remedy: 'correct url in svc.config.yml and reload' };
+  if (url !== undefined && !isWebAddress(url))
+    return { reason: 'url is not an http or https address', remedy: 'correct url in svc.config.yml and reload' };
   return undefined;
 }
 

@@ -18,7 +18,12 @@ import { readTimestamp } from './verify.ts';
 const id = () => t.string({ minLength: 1, maxLength: 512 });
 const fields = {
   type: t.enum(['message', 'edited', 'deleted', 'pressed', 'reaction'], { default: 'message' }),
-  conversation: t.object({ id: id(), kind: t.enum(['private', 'group'], { default: 'private' }), name: t.optional(t.string()), thread: t.optional(id()) }),
+  conversation: t.object({
+    id: id(),
+    kind: t.enum(['private', 'group'], { default: 'private' }),
+    name: t.optional(t.string()),
+    thread: t.optional(id()),
+  }),
   user: t.object({ id: id(), name: t.optional(t.string()), admin: t.boolean({ default: false }) }),
   text: t.optional(t.string()),
   message: t.optional(id()),
@@ -45,18 +50,32 @@ function known(raw: unknown, delivery: string, sentAt: number): Arrival | undefi
   const body = read(raw);
   if (body === undefined) return undefined;
   const { conversation, user, message = delivery, text, replyTo, token, emoji } = body;
-  const base = { id: delivery, conversation, user: { ...user, name: user.name ?? user.id }, sentAt: body.sentAt ?? sentAt, message };
+  const base = {
+    id: delivery,
+    conversation,
+    user: { ...user, name: user.name ?? user.id },
+    sentAt: body.sentAt ?? sentAt,
+    message,
+  };
   switch (body.type) {
     case 'message':
     case 'edited':
       if (text === undefined) return undefined;
-      return { ...base, kind: body.type, text, addressed: body.addressed ?? conversation.kind === 'private', ...(replyTo === undefined ? {} : { replyTo }) };
+      return {
+        ...base,
+        kind: body.type,
+        text,
+        addressed: body.addressed ?? conversation.kind === 'private',
+        ...(replyTo === undefined ? {} : { replyTo }),
+      };
     case 'deleted':
       return body.message === undefined ? undefined : { ...base, kind: 'deleted' };
     case 'pressed':
       return body.message === undefined || token === undefined ? undefined : { ...base, kind: 'pressed', token };
     case 'reaction':
-      return body.message === undefined || emoji === undefined ? undefined : { ...base, kind: 'reaction', emoji, on: body.on };
+      return body.message === undefined || emoji === undefined
+        ? undefined
+        : { ...base, kind: 'reaction', emoji, on: body.on };
   }
 }
 
@@ -69,6 +88,15 @@ function read(raw: unknown): Body | undefined {
 }
 
 function other(raw: unknown, delivery: string, sentAt: number): Arrival {
-  const type = typeof raw === 'object' && raw !== null && 'type' in raw && typeof raw.type === 'string' ? raw.type : 'unknown';
-  return { id: delivery, conversation: { id: 'webhook', kind: 'group' }, user: { id: 'webhook', name: 'webhook', admin: false }, sentAt, kind: 'other', type, raw };
+  const type =
+    typeof raw === 'object' && raw !== null && 'type' in raw && typeof raw.type === 'string' ? raw.type : 'unknown';
+  return {
+    id: delivery,
+    conversation: { id: 'webhook', kind: 'group' },
+    user: { id: 'webhook', name: 'webhook', admin: false },
+    sentAt,
+    kind: 'other',
+    type,
+    raw,
+  };
 }

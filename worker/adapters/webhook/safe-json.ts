@@ -18,8 +18,11 @@ function clean(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) throw new RangeError('nested too deep');
   if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
-  return Object.fromEntries(Object.entries(value).flatMap(([key, item]) => (isHarmful(key, item) ? [] : [[key, clean(item, depth + 1)]])));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => (isHarmful(key, item) ? [] : [[key, clean(item, depth + 1)]])),
+  );
 }
 
 const isHarmful = (key: string, item: unknown): boolean =>
-  key === '__proto__' || (key === 'constructor' && typeof item === 'object' && item !== null && Object.hasOwn(item, 'prototype'));
+  key === '__proto__' ||
+  (key === 'constructor' && typeof item === 'object' && item !== null && Object.hasOwn(item, 'prototype'));

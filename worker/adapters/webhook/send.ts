@@ -13,7 +13,10 @@ import type { Account } from './config.ts';
 const TIME_LIMIT_MS = 15_000;
 
 /** One POST. Throws when it may have arrived and the answer is not known, and `accountFailed` when the receiver answers 401 or 403. */
-export async function send(call: Outgoing, { account, signal }: Pick<Link<Account>, 'account' | 'signal'>): Promise<SendResult> {
+export async function send(
+  call: Outgoing,
+  { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
+): Promise<SendResult> {
   if (account.url === undefined) return { kind: 'refused', reason: 'this account has no url to send to' };
   if (call.kind === 'typing') return { kind: 'refused', reason: 'webhook has no typing' };
 
@@ -23,7 +26,11 @@ export async function send(call: Outgoing, { account, signal }: Pick<Link<Accoun
     method: 'POST',
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
-    headers: { 'content-type': 'application/json', 'user-agent': 'svc', ...signedHeaders(call.key, now, body, account) },
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'svc',
+      ...signedHeaders({ key: call.key, now, body }, account),
+    },
     body,
   });
   const result = await sendResult(response, (json) => messageId(json) ?? call.key);
@@ -35,11 +42,20 @@ function wireBody(call: Exclude<Outgoing, { kind: 'typing' }>, now: Date): objec
   return { type: kind, timestamp: now.toISOString(), ...rest };
 }
 
-function signedHeaders(key: string, now: Date, body: string, { secrets, outgoingSecrets = secrets }: Account): Readonly<Record<string, string>> {
+function signedHeaders(
+  { key, now, body }: { readonly key: string; readonly now: Date; readonly body: string },
+  { secrets, outgoingSecrets = secrets }: Account,
+): Readonly<Record<string, string>> {
   const signatures = outgoingSecrets.map((secret) => new Webhook(secret.reveal()).sign(key, now, body));
-  return { 'webhook-id': key, 'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)), 'webhook-signature': signatures.join(' ') };
+  return {
+    'webhook-id': key,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': signatures.join(' '),
+  };
 }
 
 function messageId(json: unknown): string | undefined {
-  return typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' && json.id !== '' ? json.id : undefined;
+  return typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' && json.id !== ''
+    ? json.id
+    : undefined;
 }

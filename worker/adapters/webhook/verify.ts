@@ -16,7 +16,8 @@ export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'
   if (id === undefined || !/^[!-~]{1,256}$/.test(id)) return refused('no webhook-id, or one that is malformed');
   const sentAt = readTimestamp(timestamp);
   if (timestamp === undefined || sentAt === undefined) return refused('no webhook-timestamp, or one that is malformed');
-  if (Math.abs(Math.floor(request.receivedAt / 1_000) - sentAt) > TOLERANCE_SECONDS) return refused('webhook-timestamp is more than five minutes off');
+  if (Math.abs(Math.floor(request.receivedAt / 1_000) - sentAt) > TOLERANCE_SECONDS)
+    return refused('webhook-timestamp is more than five minutes off');
   const given = readSignatures(header);
   if (given.length === 0) return refused('no v1 signature, or one that is malformed');
 
@@ -24,7 +25,9 @@ export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'
   let matches = 0;
   for (const secret of secrets) {
     const key = keyOf(secret);
-    const wanted = createHmac('sha256', key ?? '').update(signed).digest();
+    const wanted = createHmac('sha256', key ?? '')
+      .update(signed)
+      .digest();
     for (const signature of given) matches += Number(timingSafeEqual(signature, wanted)) * Number(key !== undefined);
   }
   return matches > 0 ? { kind: 'ok' } : refused('wrong signature');

@@ -9,7 +9,9 @@ export interface Fault {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
-export type Answer<T> = { readonly ok: true; readonly value: T; readonly position: string | undefined } | { readonly ok: false; readonly fault: Fault };
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T; readonly position: string | undefined }
+  | { readonly ok: false; readonly fault: Fault };
 
 export interface ApiClient {
   /** Below the page's own address. */
@@ -27,7 +29,10 @@ export function apiClient(base: URL, token: () => string): ApiClient {
     try {
       const response = await fetch(url(path), {
         method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${token()}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          authorization: `Bearer ${token()}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIME_LIMIT_MS),
         cache: 'no-store',
@@ -35,14 +40,28 @@ export function apiClient(base: URL, token: () => string): ApiClient {
         redirect: 'error',
       });
       if (!response.ok) return { ok: false, fault: await faultOf(response) };
-      return { ok: true, value: (await response.json()) as T, position: response.headers.get('svc-event-position') ?? undefined };
+      return {
+        ok: true,
+        value: (await response.json()) as T,
+        position: response.headers.get('svc-event-position') ?? undefined,
+      };
     } catch {
-      return { ok: false, fault: { status: 0, code: 'unreachable', title: 'The host does not answer', requestId: undefined, retryAfterMs: undefined } };
+      return {
+        ok: false,
+        fault: {
+          status: 0,
+          code: 'unreachable',
+          title: 'The host does not answer',
+          requestId: undefined,
+          retryAfterMs: undefined,
+        },
+      };
     }
   };
   return {
     url,
-    messages: (person, after) => call(`api/chat/messages?${new URLSearchParams({ person, after: String(after) }).toString()}`),
+    messages: (person, after) =>
+      call(`api/chat/messages?${new URLSearchParams({ person, after: String(after) }).toString()}`),
     say: (say) => call('api/chat/say', say),
     press: (press) => call('api/chat/press', press),
   };

@@ -20,7 +20,11 @@ export interface ChatOptions {
   onSignedOut(notice: string | undefined, draft: string): void;
 }
 
-const STATES: Readonly<Record<StreamState, string>> = { connecting: 'Connecting…', live: 'Connected', lost: 'Connection lost. Trying again…' };
+const STATES: Readonly<Record<StreamState, string>> = {
+  connecting: 'Connecting…',
+  live: 'Connected',
+  lost: 'Connection lost. Trying again…',
+};
 const EVENTS = 'inbox.received,outbox.sent';
 const COALESCE_MS = 50;
 const RETRY_MS = 1_000;
@@ -30,9 +34,22 @@ export class ChatScreen {
   readonly #options: ChatOptions;
   readonly #list: MessageList;
   readonly #outgoing = new Outgoing();
-  readonly #state = element('p', { class: 'state hint', text: STATES.connecting, attributes: { role: 'status', 'data-state': 'connecting' } });
+  readonly #state = element('p', {
+    class: 'state hint',
+    text: STATES.connecting,
+    attributes: { role: 'status', 'data-state': 'connecting' },
+  });
   readonly #notice = element('p', { class: 'fault quiet', attributes: { role: 'alert' } });
-  readonly #input = element('textarea', { attributes: { rows: '1', maxlength: '20000', name: 'line', placeholder: '/help', enterkeyhint: 'send', dir: 'auto' } });
+  readonly #input = element('textarea', {
+    attributes: {
+      rows: '1',
+      maxlength: '20000',
+      name: 'line',
+      placeholder: '/help',
+      enterkeyhint: 'send',
+      dir: 'auto',
+    },
+  });
   #stream: EventStream | undefined;
   #cursor = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -79,8 +96,16 @@ export class ChatScreen {
       this.#submit();
     });
     const signOut = button('Sign out', () => this.#leave(undefined));
-    const header = element('header', {}, [element('h1', { text: 'svc chat' }), this.#state, element('span', { class: 'hint' }, ['as ', element('bdi', { text: person })]), signOut]);
-    return element('div', { class: 'screen' }, [header, element('main', { class: 'talk' }, [this.#list.node, this.#notice, form])]);
+    const header = element('header', {}, [
+      element('h1', { text: 'svc chat' }),
+      this.#state,
+      element('span', { class: 'hint' }, ['as ', element('bdi', { text: person })]),
+      signOut,
+    ]);
+    return element('div', { class: 'screen' }, [
+      header,
+      element('main', { class: 'talk' }, [this.#list.node, this.#notice, form]),
+    ]);
   }
 
   #submit(): void {
@@ -161,7 +186,8 @@ export class ChatScreen {
       token: () => this.#options.token(),
       onFrame: (frame) => this.#onFrame(frame),
       onState: (state) => this.#onState(state),
-      onRefused: (status) => this.#leave(messageOf({ status, code: '', title: '', requestId: undefined, retryAfterMs: undefined })),
+      onRefused: (status) =>
+        this.#leave(messageOf({ status, code: '', title: '', requestId: undefined, retryAfterMs: undefined })),
     });
   }
 
@@ -190,8 +216,12 @@ export class ChatScreen {
   #leave(notice: string | undefined, unsent = ''): void {
     if (this.#isClosed) return;
     this.close();
-    this.#options.onSignedOut(notice, notice === undefined ? '' : [unsent, this.#input.value].filter((text) => text !== '').join('\n'));
+    this.#options.onSignedOut(
+      notice,
+      notice === undefined ? '' : [unsent, this.#input.value].filter((text) => text !== '').join('\n'),
+    );
   }
 }
 
-const reasonOf = ({ title, requestId }: Fault): string => `${title}${requestId === undefined ? '' : ` (request ${requestId})`}`;
+const reasonOf = ({ title, requestId }: Fault): string =>
+  `${title}${requestId === undefined ? '' : ` (request ${requestId})`}`;

@@ -7,17 +7,26 @@ export interface Properties {
   readonly attributes?: Readonly<Record<string, string | boolean>>;
 }
 
-export function element<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, children: readonly (Node | string)[] = []): HTMLElementTagNameMap[K] {
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Properties = {},
+  children: readonly (Node | string)[] = [],
+): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
   if (properties.class !== undefined) made.className = properties.class;
   if (properties.text !== undefined) made.textContent = properties.text;
-  for (const [name, value] of Object.entries(properties.attributes ?? {})) if (value !== false) made.setAttribute(name, value === true ? '' : value);
+  for (const [name, value] of Object.entries(properties.attributes ?? {}))
+    if (value !== false) made.setAttribute(name, value === true ? '' : value);
   made.append(...children);
   return made;
 }
 
 export function button(label: string, press: () => void, properties: Properties = {}): HTMLButtonElement {
-  const made = element('button', { ...properties, text: label, attributes: { type: 'button', ...properties.attributes } });
+  const made = element('button', {
+    ...properties,
+    text: label,
+    attributes: { type: 'button', ...properties.attributes },
+  });
   made.addEventListener('click', press);
   return made;
 }

@@ -66,7 +66,8 @@ class Follower implements EventStream {
       this.#options.onState(this.#losses === 0 ? 'connecting' : 'lost');
       const startedAt = performance.now();
       const outcome = await this.#connectOnce();
-      if (outcome.kind === 'refused') return this.#closing.signal.aborted ? undefined : this.#options.onRefused(outcome.status);
+      if (outcome.kind === 'refused')
+        return this.#closing.signal.aborted ? undefined : this.#options.onRefused(outcome.status);
       this.#losses = performance.now() - startedAt >= STOOD_MS ? 1 : this.#losses + 1;
       if (this.#closing.signal.aborted) return;
       this.#options.onState('lost');
@@ -74,14 +75,22 @@ class Follower implements EventStream {
     }
   }
 
-  async #connectOnce(): Promise<{ readonly kind: 'lost'; readonly retryAfterMs?: number } | { readonly kind: 'refused'; readonly status: number }> {
+  async #connectOnce(): Promise<
+    { readonly kind: 'lost'; readonly retryAfterMs?: number } | { readonly kind: 'refused'; readonly status: number }
+  > {
     const attempt = new AbortController();
     const abort = (): void => attempt.abort();
     this.#closing.signal.addEventListener('abort', abort, { once: true });
     const watchdog = new Watchdog(abort);
     try {
       watchdog.reset(2 * this.#heartbeatMs);
-      const response = await fetch(this.#options.url, { headers: this.#headers(), signal: attempt.signal, cache: 'no-store', credentials: 'omit', redirect: 'error' });
+      const response = await fetch(this.#options.url, {
+        headers: this.#headers(),
+        signal: attempt.signal,
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+      });
       if (response.status === 401 || response.status === 403) return { kind: 'refused', status: response.status };
       if (!response.ok || response.body === null) return { kind: 'lost', ...retryAfter(response) };
       await this.#read(response.body, watchdog);
@@ -158,7 +167,9 @@ class Watchdog {
 
 function retryAfter(response: Response): { readonly retryAfterMs?: number } {
   const header = response.headers.get('retry-after');
-  return header !== null && /^\d{1,4}$/.test(header) ? { retryAfterMs: Math.min(Number(header) * 1_000, MAX_WAIT_MS) } : {};
+  return header !== null && /^\d{1,4}$/.test(header)
+    ? { retryAfterMs: Math.min(Number(header) * 1_000, MAX_WAIT_MS) }
+    : {};
 }
 
 function heartbeatOf(hello: string): number | undefined {

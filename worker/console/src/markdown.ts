@@ -35,8 +35,13 @@ export function parseMarkdown(source: string): readonly Block[] {
     const kind = line.startsWith('```') ? 'code' : line.startsWith('>') ? 'quote' : 'text';
     const end = kind === 'code' ? endOfFence(lines, at) : endOfRun(lines, at, kind);
     const text = lines.slice(at, end);
-    if (kind === 'code') blocks.push({ kind, text: text.slice(1, text.length > 1 && isFenceEnd(text.at(-1) ?? '', line) ? -1 : undefined).join('\n') });
-    else if (kind === 'quote') blocks.push({ kind, children: parseInline(text.map((quoted) => quoted.replace(/^> ?/, '')).join('\n')) });
+    if (kind === 'code')
+      blocks.push({
+        kind,
+        text: text.slice(1, text.length > 1 && isFenceEnd(text.at(-1) ?? '', line) ? -1 : undefined).join('\n'),
+      });
+    else if (kind === 'quote')
+      blocks.push({ kind, children: parseInline(text.map((quoted) => quoted.replace(/^> ?/, '')).join('\n')) });
     else blocks.push({ kind, children: parseInline(text.join('\n')) });
     at = end;
   }
@@ -55,7 +60,12 @@ function isFenceEnd(line: string, first: string): boolean {
 
 function endOfRun(lines: readonly string[], start: number, kind: 'quote' | 'text'): number {
   let at = start;
-  while (at < lines.length && (lines[at]?.startsWith('>') === true) === (kind === 'quote') && lines[at]?.startsWith('```') !== true) at++;
+  while (
+    at < lines.length &&
+    (lines[at]?.startsWith('>') === true) === (kind === 'quote') &&
+    lines[at]?.startsWith('```') !== true
+  )
+    at++;
   return Math.max(at, start + 1);
 }
 
@@ -98,9 +108,13 @@ function spanAt(source: string, at: number, missing: Set<string>): Span | undefi
   const [sign, mark] = MARKS.find(([known]) => source.startsWith(known, at)) ?? [];
   if (sign === undefined || mark === undefined) return undefined;
   if (sign === '_' && /\w/.test(source[at - 1] ?? '')) return undefined;
-  const end = closing(source, sign, at + sign.length, missing);
+  // A sign that stands nowhere ahead is not looked for again (M3).
+  const end = missing.has(sign) ? undefined : closing(source, sign, at + sign.length);
+  if (end === undefined) missing.add(sign);
   const inner = end === undefined ? '' : source.slice(at + sign.length, end);
-  return end === undefined || inner.trim() === '' || /^\s/.test(inner) ? undefined : { kind: 'mark', mark, inner, end: end + sign.length };
+  return end === undefined || inner.trim() === '' || /^\s/.test(inner)
+    ? undefined
+    : { kind: 'mark', mark, inner, end: end + sign.length };
 }
 
 /** As many ticks as began it end it, so that code may hold ticks; a blank on both sides belongs to the ticks. */
@@ -116,7 +130,11 @@ function codeAt(source: string, at: number, missing: Set<string>): Span | undefi
   if (end === -1) missing.add(ticks);
   if (end === -1 || end === start) return undefined;
   const inner = source.slice(start, end);
-  return { kind: 'code', inner: /^ .* $/s.test(inner) && inner.includes('`') ? inner.slice(1, -1) : inner, end: end + ticks.length };
+  return {
+    kind: 'code',
+    inner: /^ .* $/s.test(inner) && inner.includes('`') ? inner.slice(1, -1) : inner,
+    end: end + ticks.length,
+  };
 }
 
 function linkAt(source: string, at: number): Span | undefined {
@@ -128,12 +146,10 @@ function linkAt(source: string, at: number): Span | undefined {
   return /\s/.test(address) ? undefined : { kind: 'link', inner: near.slice(1, middle), address, end: at + end + 1 };
 }
 
-/** Where the sign stands next, not made literal by a backslash. Once it is nowhere ahead, it is not looked for again (M3). */
-function closing(source: string, sign: string, from: number, missing = new Set<string>()): number | undefined {
-  if (missing.has(sign)) return undefined;
+/** Where the sign stands next, not made literal by a backslash. */
+function closing(source: string, sign: string, from: number): number | undefined {
   let at = source.indexOf(sign, from);
   while (at !== -1 && isLiteral(source, at)) at = source.indexOf(sign, at + 1);
-  if (at === -1) missing.add(sign);
   return at === -1 ? undefined : at;
 }
 

@@ -23,14 +23,25 @@ const BOT_ID = /^sandbox-/;
 export class MessageList {
   readonly node: HTMLElement;
   readonly #options: MessageListOptions;
-  readonly #older = element('p', { class: 'older', text: 'Older messages are not shown.', attributes: { hidden: true } });
+  readonly #older = element('p', {
+    class: 'older',
+    text: 'Older messages are not shown.',
+    attributes: { hidden: true },
+  });
   readonly #shown = new Map<string, { readonly n: number; readonly node: HTMLElement }>();
   readonly #pending = new Map<string, HTMLElement>();
 
   constructor(options: MessageListOptions) {
     this.#options = options;
     // Not announced until the history is there: a reader wants what comes, not all that was.
-    this.node = element('div', { class: 'messages', attributes: { role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', tabindex: '0' } }, [this.#older]);
+    this.node = element(
+      'div',
+      {
+        class: 'messages',
+        attributes: { role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', tabindex: '0' },
+      },
+      [this.#older],
+    );
   }
 
   /** Messages as the host has them now; unknown ones go to the end. */
@@ -53,14 +64,18 @@ export class MessageList {
   /** Shows a line that is on its way; it goes when the host's own copy of it comes. */
   add(delivery: string, text: string): Pending {
     const progress = element('p', { class: 'progress', text: 'Sending…' });
-    const card = element('div', { class: 'message', attributes: { 'data-own': 'true' } }, [who(this.#options.person, undefined), element('div', { class: 'body' }, [literalText(text)]), progress]);
+    const card = element('div', { class: 'message', attributes: { 'data-own': 'true' } }, [
+      who(this.#options.person, undefined),
+      element('div', { class: 'body' }, [literalText(text)]),
+      progress,
+    ]);
     this.#pending.set(delivery, card);
     this.node.append(card);
     this.node.scrollTop = this.node.scrollHeight;
     return {
-      waiting: () => void progress.replaceChildren('The host does not answer yet. Trying again…'),
+      waiting: () => progress.replaceChildren('The host does not answer yet. Trying again…'),
       failed: (reason, again) =>
-        void progress.replaceChildren(
+        progress.replaceChildren(
           `Not sent: ${reason} `,
           button('Try again', () => {
             this.#drop(delivery);
@@ -85,17 +100,34 @@ export class MessageList {
 
   #card(message: ChatMessageOnWire): HTMLElement {
     const isBot = BOT_ID.test(message.id);
-    const card = element('div', { class: 'message', attributes: { 'data-id': message.id, 'data-own': String(!isBot && message.from === this.#options.person) } });
+    const card = element('div', {
+      class: 'message',
+      attributes: { 'data-id': message.id, 'data-own': String(!isBot && message.from === this.#options.person) },
+    });
     card.append(who(message.from, message.at));
     if (message.removed) card.append(element('p', { class: 'removed', text: 'This message was removed.' }));
-    else card.append(element('div', { class: 'body' }, isBot ? markdownText(message.text) : [literalText(message.text)]));
+    else
+      card.append(element('div', { class: 'body' }, isBot ? markdownText(message.text) : [literalText(message.text)]));
     if (message.buttons.length > 0) card.append(this.#buttons(message));
-    if (message.reactions.length > 0) card.append(element('p', { class: 'reactions', text: message.reactions.join(' '), attributes: { 'aria-label': `Reactions: ${message.reactions.join(' ')}`, role: 'note' } }));
+    if (message.reactions.length > 0)
+      card.append(
+        element('p', {
+          class: 'reactions',
+          text: message.reactions.join(' '),
+          attributes: { 'aria-label': `Reactions: ${message.reactions.join(' ')}`, role: 'note' },
+        }),
+      );
     return card;
   }
 
   #buttons({ id, buttons }: ChatMessageOnWire): HTMLElement {
-    return element('div', { class: 'buttons' }, buttons.map(({ label, token }) => button(label, () => this.#options.onPress(id, token), { attributes: { dir: 'auto' } })));
+    return element(
+      'div',
+      { class: 'buttons' },
+      buttons.map(({ label, token }) =>
+        button(label, () => this.#options.onPress(id, token), { attributes: { dir: 'auto' } }),
+      ),
+    );
   }
 
   #drop(delivery: string): void {
@@ -114,6 +146,14 @@ export class MessageList {
 }
 
 function who(from: string, at: string | undefined): HTMLElement {
-  const time = at === undefined ? [] : [element('time', { text: new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }), attributes: { datetime: at } })];
+  const time =
+    at === undefined
+      ? []
+      : [
+          element('time', {
+            text: new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }),
+            attributes: { datetime: at },
+          }),
+        ];
   return element('div', { class: 'who' }, [element('bdi', { text: from }), ...time]);
 }

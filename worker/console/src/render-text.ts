@@ -32,7 +32,11 @@ function inlineNode(inline: Inline): Node {
     case 'mark':
       return element(inline.mark, {}, inline.children.map(inlineNode));
     case 'link':
-      return element('a', { attributes: { href: inline.url, target: '_blank', rel: 'noopener noreferrer nofollow' } }, inline.children.map(inlineNode));
+      return element(
+        'a',
+        { attributes: { href: inline.url, target: '_blank', rel: 'noopener noreferrer nofollow' } },
+        inline.children.map(inlineNode),
+      );
   }
 }
 

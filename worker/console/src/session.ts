@@ -39,7 +39,9 @@ export class Session {
 function read(text: string | null): Credentials | undefined {
   try {
     const { token, person } = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
-    return typeof token === 'string' && typeof person === 'string' && token !== '' && person !== '' ? { token, person } : undefined;
+    return typeof token === 'string' && typeof person === 'string' && token !== '' && person !== ''
+      ? { token, person }
+      : undefined;
   } catch {
     return undefined;
   }

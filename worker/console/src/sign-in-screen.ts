@@ -8,14 +8,18 @@ export interface SignInOptions {
   readonly notice: string | undefined;
   readonly person: string;
   /** Resolves with what went wrong, or undefined when the screen is done with. */
-  signIn(credentials: Credentials, keep: boolean): Promise<Fault | undefined>;
+  readonly signIn: (credentials: Credentials, keep: boolean) => Promise<Fault | undefined>;
 }
 
 const TOKEN = /^[A-Za-z0-9._~+/-]{1,512}=*$/;
 
 export function signInScreen({ notice, person, signIn }: SignInOptions): HTMLElement {
-  const token = element('input', { attributes: { type: 'password', name: 'token', required: true, autocomplete: 'off', spellcheck: 'false' } });
-  const name = element('input', { attributes: { type: 'text', name: 'person', required: true, maxlength: '64', autocomplete: 'nickname' } });
+  const token = element('input', {
+    attributes: { type: 'password', name: 'token', required: true, autocomplete: 'off', spellcheck: 'false' },
+  });
+  const name = element('input', {
+    attributes: { type: 'text', name: 'person', required: true, maxlength: '64', autocomplete: 'nickname' },
+  });
   const keep = element('input', { attributes: { type: 'checkbox', name: 'keep' } });
   const fault = element('p', { class: 'fault', text: notice ?? '', attributes: { role: 'alert' } });
   const submit = element('button', { class: 'main', text: 'Sign in', attributes: { type: 'submit' } });
@@ -23,7 +27,13 @@ export function signInScreen({ notice, person, signIn }: SignInOptions): HTMLEle
 
   const form = element('form', { attributes: { novalidate: true } }, [
     element('label', {}, ['Token', token]),
-    element('p', { class: 'hint' }, ['The full-scope token of this host: ', element('code', { text: 'HTTP_TOKEN' }), ' in its ', element('code', { text: '.env' }), '.']),
+    element('p', { class: 'hint' }, [
+      'The full-scope token of this host: ',
+      element('code', { text: 'HTTP_TOKEN' }),
+      ' in its ',
+      element('code', { text: '.env' }),
+      '.',
+    ]),
     element('label', {}, ['Your name', name]),
     element('label', { class: 'check' }, [keep, 'Stay signed in until this tab is closed']),
     fault,
@@ -53,7 +63,9 @@ export function messageOf({ status, title, requestId, retryAfterMs }: Fault): st
   const reference = requestId === undefined ? '' : ` (request ${requestId})`;
   if (status === 400 || status === 401) return `This token was not accepted${reference}.`;
   if (status === 403) return `This token may only read; chatting needs the full-scope token${reference}.`;
-  if (status === 404) return 'This host has no sandbox, so there is nobody to chat with: add plugins.sandbox to svc.config.yml.';
-  if (status === 429) return `Too many tries. Please wait${retryAfterMs === undefined ? '' : ` ${Math.ceil(retryAfterMs / 1_000)} s`}.`;
+  if (status === 404)
+    return 'This host has no sandbox, so there is nobody to chat with: add plugins.sandbox to svc.config.yml.';
+  if (status === 429)
+    return `Too many tries. Please wait${retryAfterMs === undefined ? '' : ` ${Math.ceil(retryAfterMs / 1_000)} s`}.`;
   return `${title}${reference}.`;
 }

@@ -8,8 +8,13 @@ export const help = definePlugin({
   setup(p) {
     p.command(
       'help',
-      { summary: 'Lists the commands, or explains one', args: { command: t.optional(t.string()) }, examples: ['/help', '/help help'] },
-      (ctx, { command }) => (command === undefined ? helpList(ctx.commands.list()) : helpOne(ctx.commands.list(), command)),
+      {
+        summary: 'Lists the commands, or explains one',
+        args: { command: t.optional(t.string()) },
+        examples: ['/help', '/help help'],
+      },
+      (ctx, { command }) =>
+        command === undefined ? helpList(ctx.commands.list()) : helpOne(ctx.commands.list(), command),
     );
   },
 });

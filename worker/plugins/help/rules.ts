@@ -13,15 +13,21 @@ export function helpList(commands: readonly CommandHelp[]): string {
   const twice = namesUsedTwice(commands);
   return [...commands]
     .sort((a, b) => compare(a.name, b.name) || compare(a.slot, b.slot))
-    .map((command) => `${command.usage}  ${command.summary}${WHO[command.who]}${twice.has(command.name) ? ` [${command.slot}]` : ''}`)
+    .map(
+      (command) =>
+        `${command.usage}  ${command.summary}${WHO[command.who]}${twice.has(command.name) ? ` [${command.slot}]` : ''}`,
+    )
     .join('\n');
 }
 
 /** One command in full, or that there is none, with the nearest name. */
 export function helpOne(commands: readonly CommandHelp[], wanted: string): string {
   const word = bare(wanted);
-  const found = commands.filter(({ name, aliases }) => [name, ...aliases].some((known) => known.toLowerCase() === word));
-  if (found.length === 0) return [`There is no command ${word === '' ? 'without a name' : word}.`, ...near(commands, word)].join(' ');
+  const found = commands.filter(({ name, aliases }) =>
+    [name, ...aliases].some((known) => known.toLowerCase() === word),
+  );
+  if (found.length === 0)
+    return [`There is no command ${word === '' ? 'without a name' : word}.`, ...near(commands, word)].join(' ');
   return found.map((command) => describe(command)).join('\n\n');
 }
 
@@ -30,7 +36,11 @@ function describe({ usage, summary, aliases, who, slot }: CommandHelp): string {
   return [usage, `${summary}${WHO[who]}`, ...others, `From: ${slot}`].join('\n');
 }
 
-const bare = (wanted: string): string => wanted.trim().replace(/^[^\p{L}\p{N}]+/u, '').toLowerCase();
+const bare = (wanted: string): string =>
+  wanted
+    .trim()
+    .replace(/^[^\p{L}\p{N}]+/u, '')
+    .toLowerCase();
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 function namesUsedTwice(commands: readonly CommandHelp[]): ReadonlySet<string> {
@@ -39,6 +49,8 @@ function namesUsedTwice(commands: readonly CommandHelp[]): ReadonlySet<string> {
 }
 
 function near(commands: readonly CommandHelp[], word: string): readonly string[] {
-  const names = commands.flatMap(({ name, aliases }) => [name, ...aliases]).filter((name) => word.length > 1 && (name.startsWith(word.slice(0, 2)) || word.startsWith(name)));
+  const names = commands
+    .flatMap(({ name, aliases }) => [name, ...aliases])
+    .filter((name) => word.length > 1 && (name.startsWith(word.slice(0, 2)) || word.startsWith(name)));
   return names.length === 0 ? [] : [`Did you mean ${names.slice(0, 3).join(', ')}?`];
 }

@@ -7,9 +7,13 @@ export const remind = definePlugin({
   name: 'remind',
   config: { maxDays: t.integer({ default: 365, minimum: 1, description: 'How far ahead a reminder may lie' }) },
   setup(p) {
-    const fire = p.task('fire', { data: { to: t.conversation(), who: t.user(), text: t.string() } }, (ctx, { to, who, text }) => {
-      ctx.send(to, md`${mention(who)} reminder: ${text}`);
-    });
+    const fire = p.task(
+      'fire',
+      { data: { to: t.conversation(), who: t.user(), text: t.string() } },
+      (ctx, { to, who, text }) => {
+        ctx.send(to, md`${mention(who)} reminder: ${text}`);
+      },
+    );
 
     p.command(
       'remind',
@@ -21,7 +25,11 @@ export const remind = definePlugin({
       },
       (ctx, args) => {
         if (args.in > p.config.maxDays * DAY_MS) throw userError(`At most ${p.config.maxDays} days.`);
-        ctx.schedule(fire, { to: ctx.conversation, who: ctx.user, text: args.text }, { at: ctx.item.receivedAt + args.in });
+        ctx.schedule(
+          fire,
+          { to: ctx.conversation, who: ctx.user, text: args.text },
+          { at: ctx.item.receivedAt + args.in },
+        );
         return `I will remind you in ${showDuration(args.in)}.`;
       },
     );

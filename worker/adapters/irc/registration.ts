@@ -1,0 +1,89 @@
+// What is asked of the server at the start, and what its refusals mean. Pure.
+//
+//   G1  A nick in use is answered with another one, at most ten more than there are alternates.
+//   G2  A refusal that the same account would get again (password, SASL account, ban, nick that cannot be) fails the account: no loop.
+import type { ClientOptions } from 'irc-framework';
+import { accountFailed } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { nickForTry } from './nick.ts';
+
+const MORE_NICKS = 10;
+
+/** Options of the client library: it neither reconnects nor answers CTCP by itself. */
+export function clientOptions(account: Account): ClientOptions {
+  return {
+    host: account.server,
+    port: account.port,
+    tls: account.tls,
+    rejectUnauthorized: account.verifyCertificate,
+    nick: account.nick,
+    username: account.username,
+    gecos: account.realname,
+    password: account.password?.reveal() ?? '',
+    account:
+      account.sasl === undefined ? {} : { account: account.sasl.account, password: account.sasl.password.reveal() },
+    sasl_disconnect_on_fail: true,
+    auto_reconnect: false,
+    version: '',
+    ping_interval: 30,
+    ping_timeout: 60,
+  };
+}
+
+export interface Refusal {
+  readonly command: string;
+  readonly reason: string;
+  /** How many nicks were refused, this one included. */
+  readonly nicksTried: number;
+  /** Longest nick of this server, as far as it has said. */
+  readonly nickLimit: number;
+}
+export type Next =
+  | { readonly kind: 'nick'; readonly nick: string }
+  | { readonly kind: 'fail'; readonly error: Error }
+  | { readonly kind: 'go on' };
+
+/** What an error of the server before its welcome asks for. */
+export function afterRefusal(account: Account, { command, reason, nicksTried, nickLimit }: Refusal): Next {
+  switch (command) {
+    case '433':
+    case '436':
+    case '437': {
+      if (nicksTried > account.alternateNicks.length + MORE_NICKS) return fail(new Error('every nick is in use'));
+      return {
+        kind: 'nick',
+        nick: nickForTry(account, nicksTried, Math.max(nickLimit, Math.min(account.nick.length + 3, 30))),
+      };
+    }
+    case '432':
+      return fail(
+        accountFailed(
+          `the server does not take the nick ${account.nick}`,
+          'choose another nick in svc.config.yml and reload',
+        ),
+      );
+    case '464':
+      return fail(accountFailed('the server refused the password', 'correct it in .env and reload'));
+    case '465':
+      return fail(
+        accountFailed(
+          `banned from the server: ${reason.slice(0, 100)}`,
+          'ask the operators of the network, then: svc endpoints reconnect',
+        ),
+      );
+    default:
+      return { kind: 'go on' };
+  }
+}
+
+/** Wrong credentials stay wrong; a server that lacks SASL for the moment may have it again. */
+export function saslError(reason: string): Error {
+  if (reason === 'fail' || reason === 'nick_locked')
+    return accountFailed(
+      'the server refused the SASL account',
+      'correct sasl.account, or its password in .env, and reload',
+    );
+  return new Error(`SASL is not possible now: ${reason}`);
+}
+
+const fail = (error: Error): Next => ({ kind: 'fail', error });
