@@ -171,6 +171,6 @@ export class ThreadRunner implements GroupRunner {
 /** From sources (tests, development) the thread needs the TypeScript loader first: hooks of this thread are not its own. */
 function startThread(entry: URL, workerData: WriterThreadData): Worker {
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, { workerData, name: 'writer' });
-  const script = `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;
+  const script = `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;
   return new Worker(script, { eval: true, workerData, name: 'writer' });
 }

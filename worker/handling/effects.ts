@@ -6,7 +6,7 @@ import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { compose, type ComposedPart, type StoredContent } from '../outbox/compose.ts';
-import { enqueueSend, type StoredCall } from '../outbox/outbox-store.ts';
+import { enqueueSend, readSendByKey, type StoredCall } from '../outbox/outbox-store.ts';
 import { putDue, removeDue } from '../schedule/due-store.ts';
 import type { Can, Content, ConversationRef, Segment } from '../sdk/index.ts';
 import type { Cause } from './context.ts';
@@ -22,6 +22,8 @@ export interface EffectsOf {
   readonly itemId: string | null;
   readonly correlationId: string | null;
   readonly actor: string | null;
+  /** Where our own messages of earlier runs lie, by key (`readPlaces`). */
+  readonly places?: ReadonlyMap<string, ConversationRef>;
 }
 
 export interface Decided {
@@ -35,7 +37,23 @@ export interface Decided {
 
 const PLAIN: Can = { text: { limit: 4_000, unit: 'utf16', render: 'plain' } };
 
-export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decided {
+/** Where the messages lie that these effects change and that an earlier run has sent. */
+export async function readPlaces(core: Core, effects: readonly Effect[]): Promise<ReadonlyMap<string, ConversationRef>> {
+  const places = new Map<string, ConversationRef>();
+  for (const effect of effects) {
+    const key = 'message' in effect && 'sent' in effect.message ? effect.message.sent : undefined;
+    if (key === undefined || sentHere(effects).has(key)) continue;
+    const row = await readSendByKey(core.reader, key);
+    if (row !== undefined) places.set(key, { endpoint: row.endpoint, id: row.conversation });
+  }
+  return places;
+}
+
+const sentHere = (effects: readonly Effect[]): ReadonlyMap<string, ConversationRef> =>
+  new Map(effects.flatMap((effect) => (effect.kind === 'send' ? [[effect.key, effect.to] as const] : [])));
+
+export function decideEffects(given: EffectsOf, effects: readonly Effect[]): Decided {
+  const of: EffectsOf = { ...given, places: new Map([...(given.places ?? []), ...sentHere(effects)]) };
   const statements: Statement[] = [];
   const events: NewEvent[] = [];
   const counts: Extract<Effect, { kind: 'count' }>[] = [];
@@ -95,11 +113,11 @@ function sendStatements(of: EffectsOf, effect: SendEffect): readonly Statement[]
   }
 }
 
-/** Where a send goes. A message that is ours lies in the conversation that it was sent to: in the lane of the cause unless known. */
-function placeOf({ cause }: EffectsOf, effect: SendEffect): ConversationRef {
+/** Where a send goes. A message that is ours lies in the conversation that it was sent to; the cause's own where that is forgotten. */
+function placeOf({ cause, places }: EffectsOf, effect: SendEffect): ConversationRef {
   if (effect.kind === 'send') return effect.to;
   if ('endpoint' in effect.message) return { endpoint: effect.message.endpoint, id: effect.message.conversation };
-  return cause.chat?.conversation ?? { endpoint: '', id: '' };
+  return places?.get(effect.message.sent) ?? cause.chat?.conversation ?? { endpoint: '', id: '' };
 }
 
 interface Target {

@@ -16,7 +16,7 @@ import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import { readPayload, type Payload } from '../inbox/payload.ts';
 import type { ItemOutcome } from '../inbox/dispatcher.ts';
 import { putDue } from '../schedule/due-store.ts';
-import { decideEffects, eventOf, type Decided, type EffectsOf } from './effects.ts';
+import { decideEffects, eventOf, readPlaces, type Decided, type EffectsOf } from './effects.ts';
 import type { ContextDeps } from './context.ts';
 import { failureOf, sorryEffect, type Failure } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
@@ -120,7 +120,8 @@ class ItemHandling {
 
   async #commit(step: PlannedStep, result: Extract<StepResult, { kind: 'decided' }>, isLast: boolean): Promise<StepEnd | 'moved'> {
     const { run } = result;
-    const decided = decideEffects({ ...this.#effects, cause: causeOf(this.#row, this.#payload, 1) }, run.effects);
+    const places = await readPlaces(this.#deps.core, run.effects);
+    const decided = decideEffects({ ...this.#effects, places, cause: causeOf(this.#row, this.#payload, 1) }, run.effects);
     const statements = [...decided.statements, ...this.#dialog(run), ...(run.steps.size > 0 ? [forgetOnce({ item: this.#row.id, handler: step.capability?.id ?? '' })] : [])];
     const ends = (isLast || run.stopped) && this.#waitUntil === undefined && this.#deadError === undefined;
     if (!ends && statements.length === 0 && !run.stopped && step.isQuiet) return 'next';

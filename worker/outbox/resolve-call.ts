@@ -15,8 +15,7 @@ export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedC
   }
   const message = 'message' in call ? await platformId(core, call.message) : undefined;
   if ('message' in call && call.message !== undefined && message === undefined) return { kind: 'refused', reason: 'the message that it changes never reached the platform' };
-  const isText = call.kind === 'post' || call.kind === 'edit';
-  const thread = call.thread ?? (isText ? await platformId(core, call.threadOf) : undefined);
+  const thread = call.thread ?? ('threadOf' in call ? await platformId(core, call.threadOf) : undefined);
   const place = { key: row.key, conversation: row.conversation, ...(thread === undefined ? {} : { thread }) };
   switch (call.kind) {
     case 'post':

@@ -14,6 +14,7 @@ import { argumentsOf, phraseArguments, readCommand } from '../handling/command-l
 import type { Logger } from '../sdk/index.ts';
 import { check } from '../sdk/check.ts';
 import { readAdapter, readDefinition, readPlugin, type PluginDefinition } from '../sdk/definition.ts';
+import { refuseBadPattern } from '../schedule/cron.ts';
 import { loadPlugin, type LoadedModule, type LoaderOptions, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';
 
@@ -66,6 +67,7 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
     for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
     }
+    for (const job of registered.capabilities.ofKind('cron')) refuseBadPattern(job, options.loaded.config.schedule.timezone);
     for (const command of registered.capabilities.ofKind('command')) refuseBadCommand(command, options.loaded.config.commands.prefix);
   } catch (error) {
     draft.abort.abort();

@@ -30,9 +30,6 @@ export function readAdapter(module: unknown): AdapterDefinition<TProperties> {
     throw invalid('is a plugin, not an adapter: export default defineAdapter(…)');
   const adapter = named(module) as AdapterDefinition<TProperties>;
   if (typeof adapter.send !== 'function') throw invalid('has no send(call, link)');
-  if (adapter.webhook === undefined && adapter.connect === undefined && adapter.catchUp === undefined) {
-    throw invalid('hears nothing: give it webhook, connect or catchUp');
-  }
   return adapter;
 }
 

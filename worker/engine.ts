@@ -1,0 +1,293 @@
+// The way of a message, wired: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with the due
+// table beside it. It knows no HTTP and no process; `app.ts` puts those around it, `svc/testing` puts a manual clock and a platform
+// in memory around it.
+import type { LoadedConfig } from '../shared/config/load.ts';
+import { uuidv7 } from '../shared/identifiers.ts';
+import { coerceError, type SvcError } from '../shared/svc-error.ts';
+import type { Mode } from './app-options.ts';
+import type { Core, Log } from './core.ts';
+import type { EndpointState } from './endpoints/endpoint-machine.ts';
+import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
+import { Endpoints, readCursor } from './endpoints/endpoints.ts';
+import { recordEvents } from './events/event-history.ts';
+import type { ContextDeps } from './handling/context.ts';
+import type { Decided } from './handling/effects.ts';
+import type { Failure } from './handling/failure.ts';
+import { type FileStore, MediaFolder } from './handling/file-store.ts';
+import { handleItem, type HandlingDeps } from './handling/handle-item.ts';
+import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
+import type { InboxRow, ItemHead } from './inbox/inbox-store.ts';
+import { Inbox } from './inbox/inbox.ts';
+import { IngressGate } from './ingress/ingress-gate.ts';
+import { receiveArrivals } from './ingress/webhooks.ts';
+import type { LaneRunner } from './lanes/lane-runner.ts';
+import type { OutboxRow, SendHead } from './outbox/outbox-store.ts';
+import { createSender, type SurfaceState } from './outbox/sender.ts';
+import { commandsPart } from './runtime/commands-part.ts';
+import type { Generation } from './runtime/generation.ts';
+import { Runtime } from './runtime/runtime.ts';
+import { connectTimers } from './schedule/fire-due.ts';
+import { CronService } from './schedule/cron.ts';
+import { TimerService } from './schedule/timer-service.ts';
+import { Subscriptions } from './events/subscriptions.ts';
+import type { Arrival, Logger } from './sdk/index.ts';
+
+/** What others count and show. Everything is optional: the engine does not depend on being watched. */
+export interface EngineObserver {
+  accepted?(endpoint: string, kind: string): void;
+  duplicate?(endpoint: string, conflict: boolean): void;
+  handled?(row: InboxRow, outcome: ItemOutcome): void;
+  sent?(row: OutboxRow, verdict: string): void;
+  pluginFailed?(slot: string, failure: Failure): void;
+  counted?(counter: string, labels: Readonly<Record<string, string>>): void;
+  endpointChanged?(spec: EndpointSpec, state: EndpointState): void;
+  served?(generation: Generation): void;
+  generationFailed?(error: SvcError): void;
+  secrets?(texts: readonly string[]): void;
+}
+
+export interface EngineOptions {
+  readonly core: Core;
+  readonly project: string;
+  readonly mode: Mode;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly loaded: LoadedConfig;
+  readonly lockfile: string;
+  readonly mediaFolder: string;
+  readonly observer: EngineObserver;
+  /** Throws while nothing more may be taken in (disk budget, drain). */
+  readonly admit: () => void;
+  readonly modules?: Readonly<Record<string, unknown>>;
+  readonly lifeLimitMs?: number;
+  readonly random?: () => number;
+  /** Where files are kept; default: the media folder. */
+  readonly files?: FileStore;
+  /** Further parts of the host for plugins that name them in `uses`. */
+  readonly parts?: Readonly<Record<string, unknown>>;
+  /** Around each handling of an item. */
+  readonly around?: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
+}
+
+const OUTBOX_LIMITS = { concurrency: 64, endpointConcurrency: 16 };
+
+export class Engine {
+  readonly core: Core;
+  readonly inbox: Inbox;
+  readonly gate: IngressGate;
+  readonly endpoints: Endpoints;
+  readonly timers: TimerService;
+  readonly dispatcher: LaneRunner<ItemHead>;
+  readonly sender: LaneRunner<SendHead>;
+  readonly runtime: Runtime;
+  readonly cron: CronService;
+  readonly subscriptions: Subscriptions;
+  readonly context: Omit<ContextDeps, 'generation'>;
+  readonly #options: EngineOptions;
+  readonly #handling: HandlingDeps;
+
+  constructor(options: EngineOptions) {
+    const { core, observer } = options;
+    this.#options = options;
+    this.core = core;
+    const config = (): LoadedConfig['config'] => this.runtime.loaded.config;
+    this.inbox = new Inbox(core, () => config().inbox, {
+      accepted: (endpoint, kind) => observer.accepted?.(endpoint, kind),
+      duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
+    });
+    this.gate = new IngressGate(core, () => this.dispatcher.wake());
+    this.timers = new TimerService(core);
+    this.endpoints = new Endpoints({
+      core,
+      logger: (endpoint) => loggerOf(core.log, { endpoint }),
+      cursor: (endpoint) => readCursor(core, endpoint),
+      receive: (spec, arrivals, cursor) => this.#receive(spec, arrivals, cursor),
+      changed: (spec, before, after) => this.#endpointChanged(spec, before, after),
+      ...(options.random === undefined ? {} : { random: options.random }),
+    });
+    this.dispatcher = createDispatcher({
+      core,
+      limits: () => config().inbox,
+      held: (item) => this.runtime.current === undefined || (this.gate.parks && (item.kind === 'arrival' || item.kind === 'webhook')),
+      handle: (row) => (options.around === undefined ? this.#handle(row) : options.around(() => this.#handle(row))),
+      left: (item) => this.inbox.release(item.bytes),
+    });
+    this.sender = createSender({
+      core,
+      limits: () => OUTBOX_LIMITS,
+      policy: () => config().outbox,
+      surface: (endpoint) => this.#surface(endpoint),
+      due: (at) => this.timers.expect(at),
+      ended: (row, verdict) => observer.sent?.(row, verdict),
+    });
+    this.cron = new CronService(core, { inbox: this.inbox, timers: this.timers, stored: () => this.dispatcher.wake(), timezone: () => config().schedule.timezone });
+    this.subscriptions = new Subscriptions(core, { inbox: this.inbox, stored: () => this.dispatcher.wake() });
+    this.context = {
+      core,
+      files: options.files ?? new MediaFolder(core, options.mediaFolder),
+      logger: (capability) => loggerOf(core.log, { plugin: `root/${capability.slot}`, capability: capability.id, generation: this.runtime.current?.number }),
+      typing: (endpoint, conversation) => this.#typing(endpoint, conversation.id),
+    };
+    this.#handling = this.#handlingDeps(options, config);
+    this.runtime = new Runtime(
+      {
+        core,
+        project: options.project,
+        mode: options.mode,
+        environment: options.environment,
+        lockfile: options.lockfile,
+        logger: (slot) => loggerOf(core.log, { plugin: `root/${slot}` }),
+        parts: (generation) => ({ commands: commandsPart(generation), ...options.parts }),
+        partNames: ['commands', ...Object.keys(options.parts ?? {})],
+        secrets: (texts) => observer.secrets?.(texts),
+        failed: (error) => observer.generationFailed?.(error),
+        serving: (generation) => this.#serve(generation),
+        ...(options.modules === undefined ? {} : { modules: options.modules }),
+        ...(options.lifeLimitMs === undefined ? {} : { lifeLimitMs: options.lifeLimitMs }),
+      },
+      options.loaded,
+    );
+    this.inbox.onItem(() => this.dispatcher.wake());
+    connectTimers({
+      core,
+      inbox: this.inbox,
+      timers: this.timers,
+      releaseItem: (lane) => this.dispatcher.release(lane),
+      releaseSend: (lane) => this.sender.release(lane),
+      reopenIngress: (row) => this.gate.reopen(row),
+      stored: () => this.dispatcher.wake(),
+    });
+  }
+
+  /** The database is open: reads what is stored. Nothing runs yet. */
+  async load(): Promise<void> {
+    await this.inbox.load();
+    await this.gate.load();
+    await this.endpoints.load();
+  }
+
+  /** Assembles the first generation and starts the runners. A generation that fails leaves them waiting for the next. */
+  async start(): Promise<void> {
+    await this.runtime.start().catch(() => {}); // said by the runtime: log, event, readiness
+    this.dispatcher.start();
+    this.sender.start();
+    this.timers.start();
+  }
+
+  /** Handlers first, then what they decided goes out as far as it can, then accounts. Each step has its part of the time. */
+  async stop(limitMs: number): Promise<{ readonly handlers: number; readonly sends: number }> {
+    await this.timers.stop();
+    const handlers = await this.dispatcher.stop(limitMs * 0.6);
+    const sends = await this.sender.stop(limitMs * 0.2);
+    await this.endpoints.stop();
+    await this.runtime.stop();
+    return { handlers, sends };
+  }
+
+  /** Resolves when nothing is ready any more: for tests that own the clock. */
+  async settled(): Promise<void> {
+    for (let quiet = 0; quiet < 2; quiet += 1) {
+      await this.timers.settled();
+      await this.dispatcher.settled();
+      await this.sender.settled();
+      if (this.dispatcher.running > 0 || this.sender.running > 0) quiet = -1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** What a route decided is committed: those who wait for it go on. */
+  decided(decided: Decided): void {
+    const { after } = this.#handling;
+    if (decided.sends > 0) after.sends();
+    if (decided.dueAt !== undefined) after.due(decided.dueAt);
+    after.counts(decided.counts);
+  }
+
+  async #serve(generation: Generation): Promise<void> {
+    await this.endpoints.apply(generation.candidate.endpoints);
+    await this.cron.serve(generation);
+    await this.subscriptions.serve(generation);
+    this.#options.observer.served?.(generation);
+    this.dispatcher.wake();
+    this.sender.wake();
+  }
+
+  async #handle(row: InboxRow): Promise<ItemOutcome> {
+    const generation = this.runtime.current;
+    const leave = generation?.enter();
+    if (generation === undefined || leave === undefined) return 'retired';
+    try {
+      return await handleItem(this.#handling, generation, row);
+    } finally {
+      leave();
+    }
+  }
+
+  #handlingDeps({ core, observer }: EngineOptions, config: () => LoadedConfig['config']): HandlingDeps {
+    return {
+      core,
+      context: this.context,
+      maxAttempts: () => config().inbox.maxAttempts,
+      after: {
+        sends: () => this.sender.wake(),
+        due: (at) => this.timers.expect(at),
+        counts: (counts) => {
+          for (const { counter, labels } of counts) observer.counted?.(counter, labels);
+        },
+        failed: (capability, slot, failure) => this.#pluginFailed(capability, slot, failure),
+        handled: (row, outcome) => observer.handled?.(row, outcome),
+      },
+    };
+  }
+
+  #pluginFailed(capability: string, slot: string, failure: Failure): void {
+    const { core } = this;
+    this.#options.observer.pluginFailed?.(slot, failure);
+    core.log.warn({ plugin: `root/${slot}`, capability, generation: this.runtime.current?.number, err: failure.error, outcome: failure.kind }, 'handler failed');
+    const data = { plugin: `root/${slot}`, capability, during: 'handling', code: coerceError(failure.error).code, reason: failure.reason };
+    const event = { type: 'plugin.failed', at: core.clock.now(), runtimeId: core.runtimeId, generation: this.runtime.current?.number, data } as const;
+    core.writer.commit({ name: 'plugin.failed', statements: recordEvents([event]) }).catch(() => {}); // the log has it
+  }
+
+  async #receive(spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined): Promise<void> {
+    this.#options.admit();
+    await receiveArrivals(this.inbox, spec, arrivals, cursor);
+  }
+
+  #surface(endpoint: string): SurfaceState {
+    const runner = this.endpoints.get(endpoint);
+    if (runner === undefined) return this.runtime.current === undefined ? { kind: 'waiting' } : { kind: 'missing' };
+    if (!runner.takesSends) return { kind: 'waiting' };
+    const { adapter } = runner.spec;
+    return {
+      kind: 'ready',
+      surface: { can: adapter.can, rate: adapter.rate, send: (call) => runner.send(call), accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy) },
+    };
+  }
+
+  #typing(endpoint: string, conversation: string): void {
+    const runner = this.endpoints.get(endpoint);
+    if (runner?.takesSends !== true || runner.spec.adapter.can.typing !== true) return;
+    runner.send({ kind: 'typing', key: uuidv7(), conversation }).catch(() => {}); // a hint, never repeated
+  }
+
+  #endpointChanged(spec: EndpointSpec, before: EndpointState, after: EndpointState): void {
+    const { core } = this;
+    this.#options.observer.endpointChanged?.(spec, after);
+    if (after.state === 'online' || after.state === 'degraded') this.sender.wake();
+    const failed = after.state === 'offline' || after.state === 'failed';
+    core.log[failed ? 'warn' : 'info']({ endpoint: spec.id, from: before.state, to: after.state, reason: failed ? after.lastError?.reason : undefined, remedy: failed ? after.lastError?.remedy : undefined }, 'endpoint changed');
+    const data = { from: before.state, to: after.state, failures: after.failures, code: failed ? (after.lastError?.code ?? null) : null, reason: failed ? (after.lastError?.reason ?? null) : null };
+    const event = { type: 'endpoint.state_changed', at: core.clock.now(), runtimeId: core.runtimeId, generation: this.runtime.current?.number, endpoint: spec.id, data } as const;
+    core.writer.commit({ name: 'endpoint.state_changed', statements: recordEvents([event]) }).catch(() => {}); // the state itself lives in memory; the log has it
+  }
+}
+
+/** Lines of one plugin or account; an object of fields may come first, as in the SDK. */
+function loggerOf(log: Log, base: object): Logger {
+  const line =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (o: object | string, message?: string): void =>
+      typeof o === 'string' ? log[level](base, o) : log[level]({ ...base, ...o }, message ?? '');
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}
+

@@ -1,0 +1,129 @@
+// The host as the HTTP interface sees it: one object made of the parts. No rules here; each call goes to the part that has them.
+import { effectiveValues, maskedConfig } from '../shared/config/effective.ts';
+import type { LoadedConfig } from '../shared/config/load.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import type { AppOptions } from './app-options.ts';
+import { createEndpointControl } from './endpoints/endpoint-control.ts';
+import type { Engine } from './engine.ts';
+import type { EventGateway, HostPort, HttpSettings, NamedToken } from './http/host-port.ts';
+import { createInboxAdmin } from './inbox/inbox-admin.ts';
+import { createIdempotency } from './ingress/idempotency.ts';
+import { createSandboxChat, type SandboxView } from './ingress/sandbox-chat.ts';
+import { Webhooks } from './ingress/webhooks.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { createOutboxAdmin } from './outbox/outbox-admin.ts';
+import type { Readiness } from './readiness/readiness.ts';
+import { createPluginRoutes } from './runtime/plugin-routes.ts';
+
+export interface HttpPortDeps {
+  readonly options: AppOptions;
+  readonly engine: Engine;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  /** Undefined while there is no database. */
+  readonly events: () => EventGateway | undefined;
+  readonly status: () => Promise<Readonly<Record<string, unknown>>>;
+  readonly admit: () => void;
+  readonly reload: HostPort['reload'];
+  readonly requestRestart: HostPort['requestRestart'];
+  readonly sandbox: SandboxView;
+}
+
+export function createHttpPort(deps: HttpPortDeps): HostPort {
+  const { engine, readiness, metrics, options } = deps;
+  const { core, runtime, gate, inbox, dispatcher, sender } = engine;
+  const loaded = (): LoadedConfig => runtime.loaded;
+  const webhooks = new Webhooks({
+    core,
+    endpoints: engine.endpoints,
+    inbox,
+    gate,
+    generation: () => runtime.current,
+    admit: deps.admit,
+    observe: ({ endpoint, kind }) => {
+      if (kind === 'bad_signature') metrics.signatures.inc({ endpoint });
+    },
+  });
+  const sandboxEndpoint = () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox');
+  const chat = createSandboxChat({ core, inbox, gate, admit: deps.admit, endpoint: sandboxEndpoint, sandbox: deps.sandbox });
+  return {
+    settings: () => settingsOf(loaded()),
+    ready: () => readiness.ready,
+    readiness: () => readiness.report(),
+    status: deps.status,
+    requestRestart: deps.requestRestart,
+    reload: deps.reload,
+    ingress: () => gate.state,
+    setIngress: (caller, change) => gate.set(change, caller.actor),
+    inbox: createInboxAdmin({ core, inbox, dispatcher }),
+    outbox: createOutboxAdmin({ core, sender }),
+    endpoints: createEndpointControl(core, engine.endpoints),
+    get events() {
+      return deps.events() ?? NO_EVENTS;
+    },
+    idempotency: createIdempotency(core),
+    plugins: () => runtime.current?.candidate.plugins.map((plugin) => ({ ...plugin })) ?? [],
+    config: () => ({ version: loaded().version, config: maskedConfig(loaded()), values: effectiveValues(loaded()) }),
+    logs: async (wanted) => readLogs(options, wanted),
+    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    webhookLimit: (path) => webhooks.limit(path),
+    deliver: (delivery) => webhooks.deliver(delivery),
+    pluginRoute: createPluginRoutes({
+      context: engine.context,
+      generation: () => runtime.current,
+      decided: (decided) => engine.decided(decided),
+      failed: (route, error) => core.log.warn({ capability: route.id, err: error }, 'plugin route failed'),
+    }),
+    get chat() {
+      return sandboxEndpoint() === undefined ? undefined : chat;
+    },
+    observe: ({ kind, route, status, ms }) => {
+      if (kind === 'auth_failed') metrics.authFailures.inc();
+      metrics.requestSeconds.observe({ route, code: `${Math.floor(status / 100)}xx` }, ms / 1_000);
+    },
+  };
+}
+
+function settingsOf({ config }: LoadedConfig): HttpSettings {
+  const { base, token, demoToken, tokens, corsOrigins, trustedProxies, limits } = config.http;
+  const named: NamedToken[] = [
+    { name: 'full', scope: 'full', token },
+    ...(demoToken === undefined ? [] : [{ name: 'demo', scope: 'demo', token: demoToken } as const]),
+    ...tokens,
+  ];
+  return { base, tokens: named, corsOrigins, trustedProxies, limits };
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+function readLogs({ log }: AppOptions, { lines, level, endpoint, since }: Parameters<HostPort['logs']>[0]): readonly unknown[] {
+  const least = level === undefined ? 0 : LEVELS.indexOf(level);
+  const from = since === undefined ? undefined : Date.parse(since);
+  const parsed = log.recent(0).lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as { readonly level?: string; readonly endpoint?: string; readonly time?: string }];
+    } catch {
+      return [];
+    }
+  });
+  const wanted = parsed.filter(
+    (line) => LEVELS.indexOf(line.level ?? 'info') >= least && (endpoint === undefined || line.endpoint === endpoint) && (from === undefined || Date.parse(line.time ?? '') >= from),
+  );
+  return wanted.slice(-lines);
+}
+
+const unavailable = (): never => {
+  throw new SvcError('storage_unavailable', 'the event history cannot be read: the database is not open', { details: { retryAfterMs: 2_000 } });
+};
+/** While there is no database: every use says so. */
+const NO_EVENTS: EventGateway = {
+  stream: async () => unavailable(),
+  page: async () => unavailable(),
+  upgrade: (_request, socket) => {
+    socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  },
+  position: () => '',
+  openStreams: () => 0,
+  closeRevoked: () => {},
+  drain: async () => {},
+};

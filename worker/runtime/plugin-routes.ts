@@ -1,0 +1,99 @@
+// A plugin's own HTTP routes below <base>/plugins/<slot>: what a handler decides is committed before its answer goes out.
+import { uuidv7 } from '../../shared/identifiers.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { RouteCapability } from '../handling/capabilities.ts';
+import type { ContextDeps } from '../handling/context.ts';
+import { decideEffects, readPlaces, type Decided } from '../handling/effects.ts';
+import { runHandler } from '../handling/run-step.ts';
+import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
+import { check } from '../sdk/check.ts';
+import { errorCode } from '../sdk/errors.ts';
+import { plainText, toContent } from '../sdk/message.ts';
+import type { HttpAnswer, RawRequest } from '../sdk/index.ts';
+import type { Generation } from './generation.ts';
+
+export interface PluginRoutesDeps {
+  readonly context: Omit<ContextDeps, 'generation'>;
+  readonly generation: () => Generation | undefined;
+  readonly decided: (decided: Decided) => void;
+  readonly failed: (route: RouteCapability, error: unknown) => void;
+}
+
+const STATE_MOVES = 10;
+
+export function createPluginRoutes(deps: PluginRoutesDeps): HostPort['pluginRoute'] {
+  return (method, slot, path) => {
+    const generation = deps.generation();
+    const routes = generation?.capabilities.ofKind('route').filter((one) => one.slot === slot && one.spec.path === path) ?? [];
+    const route = routes.find((one) => one.spec.method === method);
+    if (generation === undefined || routes.length === 0) return undefined;
+    if (route === undefined) return { allow: routes.map((one) => one.spec.method) };
+    return { scope: route.spec.scope, run: (delivery) => answer(deps, { generation, route, delivery }) };
+  };
+}
+
+interface Call {
+  readonly generation: Generation;
+  readonly route: RouteCapability;
+  readonly delivery: RawDelivery;
+}
+
+async function answer(deps: PluginRoutesDeps, call: Call): Promise<HttpReply> {
+  const leave = call.generation.enter();
+  if (leave === undefined) throw new SvcError('draining', 'the generation of this route is being replaced', { details: { retryAfterMs: 1_000 } });
+  try {
+    const request: RawRequest & { json: unknown } = { ...call.delivery, json: bodyOf(call) };
+    for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
+      const reply = await attempt(deps, call, request);
+      if (reply !== undefined) return reply;
+    }
+    throw new SvcError('conflict', 'the state that this depends on keeps moving');
+  } finally {
+    leave();
+  }
+}
+
+/** The answer, or undefined when the state that was read has moved before the commit. */
+async function attempt(deps: PluginRoutesDeps, { generation, route }: Call, request: RawRequest & { json: unknown }): Promise<HttpReply | undefined> {
+  const { core } = deps.context;
+  const cause = { id: uuidv7(core.clock.now()), receivedAt: request.receivedAt, attempt: 1, chat: undefined };
+  let reply: HttpAnswer | undefined;
+  const result = await runHandler({ deps: { ...deps.context, generation }, capability: route, cause }, async (ctx) => {
+    reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
+  });
+  if (result.kind === 'failed') throw refusalOf(deps, route, result.error);
+  const places = await readPlaces(core, result.run.effects);
+  const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, places };
+  const decided = decideEffects(of, result.run.effects);
+  if (decided.statements.length + decided.events.length > 0) {
+    const committed = await core.writer.commit({ name: 'route.decided', statements: [...decided.statements, ...recordEvents(decided.events)] });
+    if (committed.kind === 'refused' && committed.guard === 'cell') return undefined;
+    if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
+  }
+  deps.decided(decided);
+  return { status: reply?.status ?? 200, ...reply };
+}
+
+function bodyOf({ route, delivery }: Call): unknown {
+  const schema = route.spec.body;
+  if (schema === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(delivery.body).toString('utf8'));
+  } catch {
+    throw new SvcError('invalid_request', 'the body is not JSON');
+  }
+  const checked = check(schema, value);
+  if (!checked.ok) throw new SvcError('invalid_request', checked.faults.join('; '));
+  return checked.value;
+}
+
+function refusalOf(deps: PluginRoutesDeps, route: RouteCapability, error: unknown): SvcError {
+  if (errorCode(error) === 'user_error') {
+    const { text = '' } = toContent((error as { body: Parameters<typeof toContent>[0] }).body);
+    return new SvcError('invalid_request', typeof text === 'string' ? text : plainText(text.segments));
+  }
+  deps.failed(route, error);
+  return new SvcError('plugin_failed', 'the plugin failed', { cause: error });
+}

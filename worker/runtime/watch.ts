@@ -1,0 +1,37 @@
+// In development a change of the configuration, of .env or of a project's plugin is a reload. Loaded only with --watch.
+import { join } from 'node:path';
+import type { Clock, Timer } from '../../shared/clock.ts';
+
+export interface WatchOptions {
+  readonly project: string;
+  readonly clock: Clock;
+  readonly changed: (files: readonly string[]) => void;
+}
+
+/** Changes that come together are one reload. */
+const QUIET_MS = 150;
+
+/** Resolves once it watches; the answer ends it. */
+export async function watchProject({ project, clock, changed }: WatchOptions): Promise<() => Promise<void>> {
+  const { watch } = await import('chokidar');
+  const seen = new Set<string>();
+  let timer: Timer | undefined;
+  const watcher = watch(['svc.config.yml', '.env', 'plugins'].map((name) => join(project, name)), {
+    ignoreInitial: true,
+    ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
+  });
+  watcher.on('all', (_event, path) => {
+    seen.add(path);
+    timer?.cancel();
+    timer = clock.after(QUIET_MS, () => {
+      const files = [...seen];
+      seen.clear();
+      changed(files);
+    });
+  });
+  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+  return async () => {
+    timer?.cancel();
+    await watcher.close();
+  };
+}
