@@ -22,7 +22,7 @@ export const EPOCH = 'abcdefgh01234567';
 
 export interface EventLogFixture {
   readonly writer: GroupingWriter;
-  readonly reader: SqliteReader;
+  readonly reader: Pick<SqliteReader, 'all' | 'first' | 'run'>;
   head(): number;
   oldest(): number;
   /** Commits statements and keeps head and oldest up to date. */
@@ -83,7 +83,7 @@ export interface GatewayFixture {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  readonly counts: { gaps: string[]; replayed: number; slowClosed: number; clients: number };
+  readonly counts: { gaps: string[]; replayed: number; slowClosed: number; clients: number; warnings: string[] };
 }
 
 /** Serves `/api/events` and upgrades `/api/ws`; the query `as=demo` gives demo scope. */
@@ -92,7 +92,7 @@ export async function serveEvents(
   log: EventLogFixture,
   options: Partial<EventGatewayOptions> & { clock?: Clock; epoch?: string } = {},
 ): Promise<GatewayFixture> {
-  const counts: GatewayFixture['counts'] = { gaps: [], replayed: 0, slowClosed: 0, clients: 0 };
+  const counts: GatewayFixture['counts'] = { gaps: [], replayed: 0, slowClosed: 0, clients: 0, warnings: [] };
   const deps: EventDeps = {
     reader: log.reader,
     onHead: (listener) => log.writer.onHead(listener),
@@ -101,7 +101,7 @@ export async function serveEvents(
     epoch: options.epoch ?? EPOCH,
     projectId: 'project-1',
     clock: options.clock ?? systemClock,
-    log: { warn: () => {} },
+    log: { warn: (_fields, message) => void counts.warnings.push(message) },
     metrics: {
       clients: (count) => void (counts.clients = count),
       gap: (reason) => void counts.gaps.push(reason),

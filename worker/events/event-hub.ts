@@ -201,7 +201,7 @@ export class EventHub {
   async #followToHead(): Promise<void> {
     try {
       while (this.#window.end < this.#deps.head() && this.#clients.size > 0) {
-        if (!(await this.#window.advance())) break;
+        if (!(await this.#window.advance()) && !this.#skipTrimmed()) break;
         void this.#fanOut(); // goes on while the next rows are read
       }
       this.#following = false;
@@ -209,6 +209,14 @@ export class EventHub {
       this.#host.readFailed(error);
       this.#deps.clock.after(READ_RETRY_MS, () => void this.#followToHead());
     }
+  }
+
+  /** Everything up to the head was trimmed before it was read: goes on behind it, so that clients get their gap now. */
+  #skipTrimmed(): boolean {
+    const { oldest, head } = this.bounds();
+    if (oldest <= head) return false;
+    this.#window.reset(head);
+    return true;
   }
 
   async #fanOut(): Promise<void> {
