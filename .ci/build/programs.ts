@@ -78,7 +78,7 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
     splitting: program.bare !== true,
     banner: program.bare === true ? {} : { js: BANNER },
     define: { ...constants, FAILPOINTS: String(failpoints) },
-    plugins: [compiledValidator, ...(program.apart === true ? [programsApart] : [])],
+    plugins: [compiledValidator, noBodyParser, ...(program.apart === true ? [programsApart] : [])],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
@@ -107,6 +107,15 @@ const OPTIONS = {
   write: false,
   logLevel: 'silent',
 } as const satisfies BuildOptions;
+
+/** The host reads bodies itself (bytes first, then a strict parser): Express's own parsers would be a third of the worker. */
+const noBodyParser: Plugin = {
+  name: 'no-body-parser',
+  setup(build) {
+    build.onResolve({ filter: /^body-parser$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+  },
+};
 
 /** The CLI starts worker entries as files of their own, in its process or as a child. */
 const programsApart: Plugin = {
