@@ -1,0 +1,47 @@
+// One-shot work of the worker's code, run by a command in its own process: no lock, no port, no socket, nothing left behind.
+import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import { newRuntimeId } from '../shared/identifiers.ts';
+import { createLog, type Log } from '../shared/logger.ts';
+import type { Mode } from './app-options.ts';
+
+export interface TaskModule {
+  checkProject(options: TaskOptions): LoadedConfig;
+  assembleOnce(options: TaskOptions): Promise<OnceReport>;
+}
+
+export interface TaskOptions {
+  readonly project: string;
+  readonly mode: Mode;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What `runtime start --once` prints. */
+export interface OnceReport {
+  /** Everything was assembled and every readiness selector is met. */
+  readonly ok: boolean;
+  /** Why not, each naming plugin, endpoint or selector. */
+  readonly faults: readonly { readonly component: string; readonly message: string }[];
+  readonly warnings: readonly string[];
+  readonly [fact: string]: unknown;
+}
+
+/** The whole tree of plugins, assembled and looked at. */
+export type AssembleOnce = (options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig }) => Promise<OnceReport>;
+
+/** Reads the configuration as a start would. Throws `config_invalid`, `secret_invalid`. */
+export function checkProject({ project, mode, environment }: TaskOptions): LoadedConfig {
+  return loadConfig({ project, mode, environment });
+}
+
+/** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */
+export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
+  const loaded = checkProject(options);
+  const log = createLog({ destination: 2, level: 'warn', base: { project: loaded.config.host.name ?? '', runtimeId: newRuntimeId() } });
+  log.secrets.add(loaded.secrets);
+  const once = await import('./runtime/assemble-once.ts');
+  try {
+    return await once.assembleOnce({ ...options, log, loaded });
+  } finally {
+    log.flush();
+  }
+}
