@@ -1,0 +1,68 @@
+// The table of commands: words, summary, and where the command's file is. Help, completions and the check of words need no more than this.
+import type { Command } from './command.ts';
+
+export interface CommandEntry {
+  readonly noun: string;
+  readonly verb?: string;
+  readonly summary: string;
+  load(): Promise<{ readonly command: Command } | { readonly commands: readonly Command[] }>;
+}
+
+const entry = (words: string, summary: string, load: CommandEntry['load']): CommandEntry => {
+  const [noun = '', verb] = words.split(' ');
+  return { noun, ...(verb === undefined ? {} : { verb }), summary, load };
+};
+
+const inbox: CommandEntry['load'] = () => import('./commands/inbox.ts');
+const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
+const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
+const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
+
+export const COMMANDS: readonly CommandEntry[] = [
+  entry('init', 'Makes a project', () => import('./commands/init.ts')),
+  entry('doctor', 'Checks project, machine and state; or asks a live host with --live', () => import('./commands/doctor.ts')),
+  entry('chat', 'Chats with the bot in this terminal', () => import('./commands/chat.ts')),
+  entry('runtime start', 'Starts the runtime: here, as a daemon, or once as a test', () => import('./commands/runtime-start.ts')),
+  entry('runtime stop', 'Stops it after a drain', () => import('./commands/runtime-stop.ts')),
+  entry('runtime restart', 'Restarts the worker, and waits until it is ready', () => import('./commands/runtime-restart.ts')),
+  entry('runtime reload', 'Takes in a changed configuration without a restart', () => import('./commands/runtime-reload.ts')),
+  entry('runtime status', 'Says what runs, since when, and how the last workers ended', () => import('./commands/runtime-status.ts')),
+  entry('runtime logs', 'Shows and follows the runtime log', () => import('./commands/runtime-logs.ts')),
+  entry('ingress pause', 'Parks or rejects what comes in', ingress),
+  entry('ingress resume', 'Opens it again', ingress),
+  entry('ingress status', 'Says whether deliveries are taken', ingress),
+  entry('inbox list', 'Lists items of the inbox', inbox),
+  entry('inbox show', 'Shows one item', inbox),
+  entry('inbox replay', 'Puts a dead item back in line', inbox),
+  entry('inbox drop', 'Gives an item up', inbox),
+  entry('outbox list', 'Lists items of the outbox', outbox),
+  entry('outbox show', 'Shows one item', outbox),
+  entry('outbox replay', 'Puts a dead or unknown item back in line', outbox),
+  entry('outbox drop', 'Gives an item up', outbox),
+  entry('endpoints list', 'Lists endpoints with state and last error', endpoints),
+  entry('endpoints show', 'Shows one endpoint', endpoints),
+  entry('endpoints enable', 'Opens an endpoint', endpoints),
+  entry('endpoints disable', 'Closes an endpoint', endpoints),
+  entry('endpoints reconnect', 'Connects an endpoint anew', endpoints),
+  entry('plugins list', 'Lists the plugins of the current generation', () => import('./commands/plugins.ts')),
+  entry('events tail', 'Follows the event stream', () => import('./commands/events-tail.ts')),
+  entry('config check', 'Checks svc.config.yml and .env', () => import('./commands/config-check.ts')),
+  entry('config show', 'Prints the effective configuration', () => import('./commands/config-show.ts')),
+  entry('config schema', 'Prints the JSON Schema of svc.config.yml', () => import('./commands/config-schema.ts')),
+  entry('token create', 'Makes a token of 256 random bits', () => import('./commands/token-create.ts')),
+  entry('help exit-codes', 'The exit codes and what they mean', () => import('./commands/help.ts')),
+  entry('help environment', 'The variables that svc reads', () => import('./commands/help.ts')),
+  entry('help completions', 'Completions for bash, zsh or fish', () => import('./commands/help.ts')),
+];
+
+export const nouns = (): readonly string[] => [...new Set(COMMANDS.map(({ noun }) => noun))];
+export const verbsOf = (noun: string): readonly string[] => COMMANDS.flatMap((command) => (command.noun === noun && command.verb !== undefined ? [command.verb] : []));
+
+/** The command itself, with its options. */
+export async function loadCommand({ noun, verb, load }: CommandEntry): Promise<Command> {
+  const module = await load();
+  const commands = 'commands' in module ? module.commands : [module.command];
+  const command = commands.find((candidate) => candidate.noun === noun && candidate.verb === verb);
+  if (command === undefined) throw new Error(`${noun} ${verb ?? ''} is in the table, but not in its file`);
+  return command;
+}

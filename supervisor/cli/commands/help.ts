@@ -1,0 +1,67 @@
+// `svc help exit-codes|environment|completions`.
+import { EXIT } from '../../../shared/exit-codes.ts';
+import type { Command } from '../command.ts';
+import { completionScript, SHELLS } from '../completions.ts';
+import { unknownWord } from '../usage-error.ts';
+
+const CODES: readonly (readonly [number, string, string])[] = [
+  [EXIT.ok, 'all', 'done; stopped on request; status: up and ready'],
+  [EXIT.failed, 'all', 'failed or refused; status: alive but not ready; restart, reload, logs: nothing is running'],
+  [EXIT.usage, 'command', 'wrong usage: one line, and the nearest valid word'],
+  [EXIT.absent, 'command', 'status: nothing there'],
+  [EXIT.restartRequested, 'worker', 'Console or command asked for a restart; drained first'],
+  [EXIT.restartRequired, 'worker', 'the runtime needs a restart; drained first'],
+  [EXIT.config, 'worker, command', 'configuration or secrets invalid: a restart cannot help'],
+  [EXIT.forced, 'worker', 'second Ctrl-C on a terminal: forced stop'],
+];
+
+const VARIABLES: readonly (readonly [string, string])[] = [
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: how a configuration names it
+  ['any name', 'what svc.config.yml refers to as ${NAME}; .env in the project is read too, the environment wins'],
+  ['SVC_HTTP_TOKEN', 'the token of svc doctor --live'],
+  ['NO_COLOR, TERM=dumb, CI', 'no colours'],
+  ['NOTIFY_SOCKET, INVOCATION_ID, SYSTEMD_EXEC_PID', 'set by systemd: it is the restart owner then'],
+  ['pm_id, XPC_SERVICE_NAME, KUBERNETES_SERVICE_HOST', 'set by PM2, launchd, Kubernetes: likewise'],
+];
+
+const exitCodes: Command = {
+  noun: 'help',
+  verb: 'exit-codes',
+  summary: 'The exit codes and what they mean',
+  examples: ['svc help exit-codes', 'svc help exit-codes --json'],
+  run({ print }) {
+    print.json(CODES.map(([code, who, meaning]) => ({ code, who, meaning })));
+    print.table(['code', 'who', 'meaning'], CODES.map(([code, who, meaning]) => [String(code), who, meaning]));
+    return Promise.resolve(EXIT.ok);
+  },
+};
+
+const environment: Command = {
+  noun: 'help',
+  verb: 'environment',
+  summary: 'The variables that svc reads',
+  examples: ['svc help environment', 'svc help environment --json'],
+  run({ print }) {
+    print.json(VARIABLES.map(([name, meaning]) => ({ name, meaning })));
+    print.table(['variable', 'meaning'], VARIABLES);
+    return Promise.resolve(EXIT.ok);
+  },
+};
+
+const completions: Command = {
+  noun: 'help',
+  verb: 'completions',
+  args: '<shell>',
+  summary: `Completions for ${SHELLS.join(', ')}, made from the table of commands`,
+  examples: ['svc help completions bash > ~/.local/share/bash-completion/completions/svc', 'svc help completions zsh > "${fpath[1]}/_svc"', 'svc help completions fish > ~/.config/fish/completions/svc.fish'],
+  async run({ print }, [name]) {
+    const shell = SHELLS.find((known) => known === name);
+    if (shell === undefined) throw unknownWord('shell', String(name), SHELLS);
+    const script = await completionScript(shell);
+    print.text(script.trimEnd());
+    print.json({ shell, script });
+    return EXIT.ok;
+  },
+};
+
+export const commands: readonly Command[] = [exitCodes, environment, completions];

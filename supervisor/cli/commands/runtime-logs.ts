@@ -1,0 +1,101 @@
+// `svc runtime logs`: the runtime log across rotations and restarts; without a daemon what the worker itself still has of its lines.
+import { delay } from '../../../shared/abort.ts';
+import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
+import { formatLogLine, isAtLeast, parseLogLine } from '../../../shared/log-line.ts';
+import { LOG_LEVELS } from '../../../shared/log-level.ts';
+import { projectPaths } from '../../../shared/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { findRunning, type RunningProject } from '../control-client.ts';
+import { parseDuration } from '../duration.ts';
+import { type LineSource, openLogFile } from '../log-file.ts';
+
+interface Filter {
+  readonly level: string | undefined;
+  readonly endpoint: string | undefined;
+  /** Epoch milliseconds. */
+  readonly since: number | undefined;
+}
+
+const FOLLOW_MS = 200;
+
+export const command: Command = {
+  noun: 'runtime',
+  verb: 'logs',
+  summary: 'Shows the runtime log, and follows it over rotations and restarts; exit 1 with nothing running',
+  options: [
+    { flags: '-f, --follow', description: 'Goes on with what comes' },
+    { flags: '-n, --lines <n>', description: 'The last lines', default: 100 },
+    { flags: '--since <when>', description: 'From a time (2026-01-31T12:00:00Z) or an age (15m, 2h) on' },
+    { flags: '--level <level>', description: `This urgent or more: ${LOG_LEVELS.slice(0, -1).join(', ')}` },
+    { flags: '--endpoint <id>', description: 'Lines of one endpoint' },
+  ],
+  examples: ['svc runtime logs', 'svc runtime logs -f --level warn', 'svc runtime logs --since 15m --json'],
+  async run(context, _args, options) {
+    const filter = filterOf(options);
+    const lines = Number(options['lines']);
+    if (!Number.isSafeInteger(lines) || lines < 0) throw new SvcError('usage', '--lines takes a whole number');
+    const project = context.project();
+    const running = await findRunning(project);
+    const source = sourceOf(project, running);
+    const last = (await source.read()).filter((line) => passes(line, filter)).slice(-lines || Number.MAX_SAFE_INTEGER);
+    for (const line of lines === 0 ? [] : last) show(context, line);
+    if (running === undefined) {
+      context.print.note('nothing is running');
+      return EXIT.failed;
+    }
+    return options['follow'] === true ? follow(context, source, filter) : EXIT.ok;
+  },
+};
+
+function filterOf(options: Readonly<Record<string, unknown>>): Filter {
+  const text = (name: string): string | undefined => (options[name] === undefined ? undefined : String(options[name]));
+  const level = text('level');
+  if (level !== undefined && !LOG_LEVELS.some((known) => known === level)) throw new SvcError('usage', `--level takes ${LOG_LEVELS.slice(0, -1).join(', ')}`);
+  const since = text('since');
+  return { level, endpoint: text('endpoint'), since: since === undefined ? undefined : momentOf(since) };
+}
+
+/** Throws `usage`. */
+function momentOf(text: string): number {
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    const moment = Date.parse(text);
+    if (!Number.isNaN(moment)) return moment;
+  }
+  return Date.now() - parseDuration('--since', text);
+}
+
+/** Lines that are no JSON (a crash of Node) pass a filter of level, since they are urgent; not one of time or endpoint, since they have none. */
+function passes(line: string, { level, endpoint, since }: Filter): boolean {
+  const entry = parseLogLine(line);
+  if (entry === undefined) return endpoint === undefined && since === undefined;
+  if (level !== undefined && !isAtLeast(entry['level'], level)) return false;
+  if (endpoint !== undefined && entry['endpoint'] !== endpoint && !String(entry['endpoint'] ?? '').endsWith(`:${endpoint}`)) return false;
+  return since === undefined || Date.parse(String(entry['time'])) >= since;
+}
+
+function show({ json, print }: CommandContext, line: string): void {
+  if (json) print.line(parseLogLine(line) ?? { text: line });
+  else print.text(formatLogLine(line, print.color));
+}
+
+async function follow(context: CommandContext, source: LineSource, filter: Filter): Promise<ExitCode> {
+  while (!context.signal.aborted) {
+    for (const line of await source.read()) if (passes(line, filter)) show(context, line);
+    await delay(FOLLOW_MS, context.signal).catch(() => {}); // Ctrl-C is the ordinary end
+  }
+  return EXIT.ok;
+}
+
+/** Under a daemon the file, else the worker's own memory: its stdout belongs to its owner. */
+function sourceOf(project: string, running: RunningProject | undefined): LineSource {
+  if (running === undefined || running.who === 'supervisor' || running.status.owner === 'daemon') return openLogFile(projectPaths(project).runtimeLog);
+  let after = 0;
+  return {
+    async read() {
+      const answer = (await running.call('logs', { options: { after } }).catch(() => ({ lines: [], next: 0 }))) as { readonly lines: readonly string[]; readonly next: number };
+      after = answer.next;
+      return answer.lines;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// `svc runtime restart`: the worker drains and ends with 51, whoever its owner is; the command returns when the next one is ready.
+import { EXIT } from '../../../shared/exit-codes.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Command } from '../command.ts';
+import { requireRunning } from '../control-client.ts';
+import { waitForReady } from '../wait-for-ready.ts';
+
+const DEFAULT_SECONDS = 60;
+
+export const command: Command = {
+  noun: 'runtime',
+  verb: 'restart',
+  summary: 'Restarts the worker, and waits until the new one is ready; a failed runtime gets a new budget of starts',
+  options: [{ flags: '--timeout <seconds>', description: 'How long to wait for the new worker', default: DEFAULT_SECONDS }],
+  examples: ['svc runtime restart', 'svc runtime restart --timeout 120 --json'],
+  async run({ project, print }, _args, options) {
+    const folder = project();
+    const seconds = Number(options['timeout']);
+    if (!(seconds > 0)) throw new SvcError('usage', '--timeout needs a number of seconds');
+    const running = await requireRunning(folder);
+    const former = running.status.runtimeId;
+    await running.call('restart');
+    print.note(former === null ? 'starting' : `restarting ${former}`);
+    const { status, ready, reasons } = await waitForReady(folder, { timeoutMs: seconds * 1_000, notRuntimeId: former });
+    print.json({ ready, formerRuntimeId: former, runtimeId: status?.runtimeId ?? null, pid: status?.pid ?? null, state: status?.state ?? null, reasons });
+    if (ready) print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
+    else print.text(print.color.bad(`not ready: ${reasons.join('; ')}`));
+    return ready ? EXIT.ok : EXIT.failed;
+  },
+};

@@ -1,0 +1,49 @@
+// `svc runtime stop`: asks for a drain, waits for the end, says what was cut. Where an owner would start it again, that owner's command is named.
+import type { ExitRecord } from '../../../shared/api/control.ts';
+import { delay } from '../../../shared/abort.ts';
+import { EXIT } from '../../../shared/exit-codes.ts';
+import { isAlive } from '../../../shared/process-identity.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Command } from '../command.ts';
+import { findRunning, liveWorker } from '../control-client.ts';
+
+/** A configured drain may take ten minutes. */
+const LONGEST_MS = 620_000;
+
+export const command: Command = {
+  noun: 'runtime',
+  verb: 'stop',
+  summary: 'Stops the runtime after a drain; with nothing running that is done already',
+  options: [{ flags: '--now', description: 'Under --daemon: ends the worker at once instead of draining' }],
+  examples: ['svc runtime stop', 'svc runtime stop --now', 'svc runtime stop --json'],
+  async run({ project, print }, _args, options) {
+    const folder = project();
+    const running = await findRunning(folder);
+    if (running === undefined) {
+      const worker = liveWorker(folder);
+      if (worker !== undefined) throw new SvcError('timeout', `pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, { hint: `kill ${worker.pid}` });
+      print.text('nothing is running');
+      print.json({ stopped: true, wasRunning: false });
+      return EXIT.ok;
+    }
+    const { status } = running;
+    print.note(`stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`);
+    const result = await running.call('stop', { options: { now: options['now'] === true }, timeoutMs: LONGEST_MS });
+    const cut = running.who === 'supervisor' ? cutOf(result) : await endOf(folder);
+    print.text(cut === undefined ? print.color.good('stopped') : print.color.warn(`stopped; ${cut}`));
+    print.json({ stopped: true, wasRunning: true, pid: status.pid, cut: cut ?? null });
+    return EXIT.ok;
+  },
+};
+
+/** A worker that had to be killed, from the supervisor's last record. */
+function cutOf(result: unknown): string | undefined {
+  const { last, hadWorker } = result as { readonly last: ExitRecord | null; readonly hadWorker: boolean };
+  return hadWorker && last !== null && last.signal === 'SIGKILL' ? `the worker was killed: ${last.detail}` : undefined;
+}
+
+async function endOf(project: string): Promise<undefined> {
+  const worker = liveWorker(project);
+  while (worker !== undefined && isAlive(worker)) await delay(25);
+  return undefined;
+}

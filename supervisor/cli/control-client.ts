@@ -1,0 +1,50 @@
+// Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
+import { readFileSync } from 'node:fs';
+import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
+import { callControl, type ControlCallOptions } from '../../shared/control-client.ts';
+import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
+import { isAlive, type ProcessIdentity } from '../../shared/process-identity.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+
+export interface RunningProject {
+  readonly who: 'supervisor' | 'worker';
+  readonly status: RuntimeStatus & { readonly supervisorVersion?: string };
+  call(command: ControlCommand, options?: ControlCallOptions): Promise<unknown>;
+}
+
+/** Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names. */
+export async function findRunning(project: string): Promise<RunningProject | undefined> {
+  process.chdir(project);
+  for (const [who, path] of [['supervisor', CONTROL_SOCKET], ['worker', WORKER_SOCKET]] as const) {
+    try {
+      const status = (await callControl(path, 'status')) as RunningProject['status'];
+      return { who, status, call: (command, options) => callControl(path, command, options) };
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== 'not_running') throw error;
+    }
+  }
+  return undefined;
+}
+
+/** The same, where its absence is an error of the command. */
+export async function requireRunning(project: string): Promise<RunningProject> {
+  const running = await findRunning(project);
+  if (running === undefined) throw new SvcError('not_running', 'nothing is running here', { hint: 'svc runtime start --daemon' });
+  return running;
+}
+
+export interface WorkerRecordFacts extends ProcessIdentity {
+  readonly owner: string;
+  readonly mode: string;
+  readonly startedAt: string;
+}
+
+/** The live holder of the writer lock as its record names it: it may be one that does not answer. */
+export function liveWorker(project: string): WorkerRecordFacts | undefined {
+  try {
+    const record = JSON.parse(readFileSync(projectPaths(project).workerRecord, 'utf8')) as WorkerRecordFacts;
+    return isAlive(record) ? record : undefined;
+  } catch {
+    return undefined; // no record: the writer lock decides
+  }
+}

@@ -1,0 +1,105 @@
+// The running host over HTTP: address and token as the project's configuration says, or as the running worker says where the port is any.
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { loadConfig } from '../../shared/config/load.ts';
+import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { HostClient } from './command.ts';
+import { findRunning } from './control-client.ts';
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Throws `config_invalid`, `secret_invalid`, `not_running`. */
+export async function connectHost(project: string, env: Readonly<Record<string, string | undefined>>): Promise<HostClient> {
+  const { config } = loadConfig({ project, mode: 'development', environment: env });
+  const token = config.http.token?.reveal();
+  if (token === undefined) throw new SvcError('secret_invalid', 'http.token is not set', { hint: 'svc token create' });
+  const port = config.http.port === 0 ? await boundPort(project) : config.http.port;
+  const url = `http://${loopbackOf(config.http.host)}:${port}${config.http.base}`;
+  const authorization = `Bearer ${token}`;
+  return {
+    url,
+    authorization: () => authorization,
+    async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const response = await send(`${url}${path}`, {
+        method,
+        body: text,
+        headers: {
+          accept: 'application/json',
+          authorization,
+          ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+          ...headers,
+        },
+      });
+      const received = parse(await readAll(response));
+      const status = response.statusCode ?? 0;
+      if (status < 200 || status > 299) throw problemError(status, received, `${method} ${path}`);
+      return { status, headers: new Headers(headersOf(response)), body: received };
+    },
+  };
+}
+
+/** The address by which this machine reaches a server that binds `host`. */
+export function loopbackOf(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function boundPort(project: string): Promise<number> {
+  const address = (await findRunning(project))?.status.address;
+  if (address === undefined || address === null) throw notRunning(undefined);
+  return address.port;
+}
+
+const notRunning = (cause: unknown): SvcError => new SvcError('not_running', 'the host does not answer', { cause, hint: '`svc runtime status` says what runs, `svc runtime start --daemon` starts it' });
+
+interface SendOptions {
+  readonly method: string;
+  readonly body: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function send(url: string, { method, body, headers }: SendOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method, headers: { ...headers }, agent: false }, resolve);
+    request.setTimeout(TIMEOUT_MS, () => request.destroy(new SvcError('timeout', `no answer within ${TIMEOUT_MS / 1_000} s`)));
+    request.on('error', (error) => reject(error instanceof SvcError ? error : notRunning(error)));
+    request.end(body);
+  });
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new SvcError('body_too_large', 'the answer is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // metrics, and what a stranger on that port may say
+  }
+}
+
+function headersOf(response: IncomingMessage): [string, string][] {
+  return Object.entries(response.headers).flatMap(([name, value]) => (value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one])));
+}
+
+/** A problem document's code where it is one of ours. */
+function problemError(status: number, body: unknown, what: string): SvcError {
+  const problem = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+  const code = typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code']) ? (problem['code'] as ErrorCode) : 'refused';
+  const text = [problem['detail'], problem['title']].find((value): value is string => typeof value === 'string') ?? `${what} was answered with ${status}`;
+  const hint = typeof problem['hint'] === 'string' ? { hint: problem['hint'] } : {};
+  return new SvcError(code, text, { ...hint, details: { status, requestId: problem['requestId'] } });
+}

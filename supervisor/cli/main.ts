@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+// Entry of the command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
+import { ERRORS } from '../../shared/error-codes.ts';
+import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
+import { coerceError } from '../../shared/svc-error.ts';
+import { COMMIT, VERSION } from '../../shared/version.ts';
+import type { Command, CommandContext } from './command.ts';
+import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
+import { createPrinter } from './printer.ts';
+import { findProject } from './project-lookup.ts';
+import { unknownWord } from './usage-error.ts';
+
+interface Call {
+  readonly argv: readonly string[];
+  readonly json: boolean;
+  readonly debug: boolean;
+}
+
+async function run({ argv, json }: Call): Promise<ExitCode> {
+  const [first, second] = argv;
+  if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && (second === undefined || second.startsWith('-')))) return help([]);
+  if (first === '--version' || first === '-v' || first === '-V') return version(json);
+  if (first === 'help' && !verbsOf('help').includes(second ?? '')) return help(argv.slice(1));
+  if (first.startsWith('-')) throw unknownWord('option', first, ['--help', '--version', ...nouns()]);
+  const found = findCommand(argv);
+  if (found === 'help') return help([first]);
+  const rest = argv.slice(found.verb === undefined ? 1 : 2);
+  if (isHelpAsked(rest)) return help([first, ...(found.verb === undefined ? [] : [found.verb])]);
+  const command = await loadCommand(found);
+  const { parseCommand } = await import('./program.ts');
+  const { args, options } = parseCommand(command, rest);
+  return command.run(contextOf(command, options), args, options);
+}
+
+/** Throws `usage` with the nearest word. */
+function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help' {
+  const ofNoun = COMMANDS.filter((command) => command.noun === noun);
+  if (ofNoun.length === 0) throw unknownWord('command', noun, nouns());
+  const alone = ofNoun.find((command) => command.verb === undefined);
+  if (alone !== undefined) return alone;
+  if (verb === '--help' || verb === '-h') return 'help';
+  if (verb === undefined || verb.startsWith('-')) throw unknownWord(`use of svc ${noun}: one of ${verbsOf(noun).join(', ')} is needed, not`, verb ?? 'nothing', []);
+  const command = ofNoun.find((candidate) => candidate.verb === verb);
+  if (command === undefined) throw unknownWord(`command after svc ${noun}:`, verb, verbsOf(noun));
+  return command;
+}
+
+function isHelpAsked(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  return words.includes('--help') || words.includes('-h');
+}
+
+async function help(words: readonly string[]): Promise<ExitCode> {
+  const { helpText } = await import('./help-text.ts');
+  process.stdout.write(await helpText(words));
+  return EXIT.ok;
+}
+
+function version(json: boolean): ExitCode {
+  const facts = { version: VERSION, commit: COMMIT, node: process.version, platform: `${process.platform}-${process.arch}` };
+  process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `svc ${VERSION}\n`);
+  return EXIT.ok;
+}
+
+function contextOf(_command: Command, options: Readonly<Record<string, unknown>>): CommandContext {
+  const json = options['json'] === true;
+  const cwd = process.cwd();
+  const env = process.env;
+  const print = createPrinter({ json, env, plain: options['color'] === false, stdout: process.stdout, stderr: process.stderr });
+  let interrupt: AbortController | undefined;
+  let found: string | undefined;
+  const project = (): string => (found ??= findProject(cwd, options['project'] === undefined ? undefined : String(options['project'])));
+  return {
+    json,
+    env,
+    cwd,
+    interactive: process.stdin.isTTY && process.stdout.isTTY && !json,
+    // Only a command that asks for it takes Ctrl-C over: the first ends it in order, the second at once.
+    get signal() {
+      if (interrupt === undefined) {
+        const controller = new AbortController();
+        process.once('SIGINT', () => {
+          controller.abort();
+          process.once('SIGINT', () => process.exit(EXIT.forced));
+        });
+        interrupt = controller;
+      }
+      return interrupt.signal;
+    },
+    project,
+    print,
+    host: async () => (await import('./host-client.ts')).connectHost(project(), env),
+  };
+}
+
+/** One line what, one line what to do; with --json one document on stdout. */
+function fail(error: unknown, { json, debug }: Call): ExitCode {
+  const known = coerceError(error);
+  const { code, message, hint, details } = known;
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...(Object.keys(details).length === 0 ? {} : { details }) } }, null, 2)}\n`);
+  else process.stderr.write(`svc: ${message}${hint === undefined ? '' : `\n     ${hint}`}\n`);
+  if (debug || code === 'internal') process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+  return ERRORS[code].exit;
+}
+
+async function main(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed));
+  }
+  const argv = process.argv.slice(2);
+  const call = { argv, json: argv.includes('--json'), debug: argv.includes('--debug') };
+  let code: ExitCode;
+  try {
+    code = await run(call);
+  } catch (error) {
+    code = fail(error, call);
+  }
+  process.exit(code);
+}
+
+await main();

@@ -1,0 +1,40 @@
+// What commands print: the result on stdout, everything else on stderr. Colours only where somebody sees them; a closed pipe is quiet.
+import pc from 'picocolors';
+import type { Printer } from './command.ts';
+
+export interface PrinterOptions {
+  readonly json: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `--no-color`. */
+  readonly plain: boolean;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+/** NO_COLOR, TERM=dumb, CI and a stdout that is no terminal turn colours off. */
+export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptions): Printer {
+  const off = plain || json || !stdout.isTTY || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
+  const { green, red, yellow, dim, bold } = pc.createColors(!off);
+  const out = (text: string): void => void stdout.write(`${text}\n`);
+  return {
+    text: (line) => (json ? undefined : out(line)),
+    json: (document) => (json ? out(JSON.stringify(document, null, 2)) : undefined),
+    line: (document) => out(JSON.stringify(document)),
+    table: (head, rows) => (json ? undefined : out(tableText(head.map(bold), rows))),
+    note: (line) => void stderr.write(`${line}\n`),
+    color: { good: green, bad: red, warn: yellow, dim, bold },
+  };
+}
+
+const GAP = '  ';
+
+/** Columns as wide as their widest cell; plain, so that it can be read over any terminal and cut by any tool. */
+export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
+  return lines.map((line) => line.map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)))).join(GAP).trimEnd()).join('\n');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape of a colour
+const COLOR = /\u001b\[\d+m/g;
+const widthOf = (cell: string): number => [...cell.replace(COLOR, '')].length;

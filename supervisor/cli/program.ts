@@ -1,0 +1,78 @@
+// Parsing of one command: one cac instance a noun (it matches no two-word commands), strict about options, values and stray words.
+//
+// Everything wrong is a SvcError `usage`: exit 2 with one line and the nearest valid option.
+import { cac } from 'cac';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Command, CommandOption } from './command.ts';
+import { unknownWord } from './usage-error.ts';
+
+export const SHARED_OPTIONS: readonly CommandOption[] = [
+  { flags: '--json', description: 'One JSON document on stdout' },
+  { flags: '--project <dir>', description: 'The project (default: the nearest parent folder with svc.config.yml)' },
+  { flags: '--no-color', description: 'No colours' },
+  { flags: '--debug', description: 'Stacks of errors' },
+  { flags: '-h, --help', description: 'Help for this command' },
+];
+
+export interface ParsedCommand {
+  readonly args: readonly (string | readonly string[] | undefined)[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Parses what follows noun and verb. Throws `usage`. */
+export function parseCommand(command: Command, argv: readonly string[]): ParsedCommand {
+  const word = command.verb ?? command.noun;
+  const known = [...SHARED_OPTIONS, ...(command.options ?? [])];
+  const names = known.flatMap(({ flags }) => namesOf(flags));
+  checkNames(argv, names);
+  const program = cac(`svc ${command.noun}`);
+  const parsed: { args: ParsedCommand['args'] } = { args: [] };
+  const definition = program.command(`${word}${command.args === undefined ? '' : ` ${command.args}`}`).action((...values: unknown[]) => {
+    parsed.args = values.slice(0, -1) as ParsedCommand['args'];
+  });
+  for (const { flags, description, ...rest } of known) definition.option(flags, description, rest.default === undefined ? {} : { default: rest.default });
+  try {
+    program.parse(['node', 'svc', word, ...argv], { run: false });
+    program.runMatchedCommand();
+  } catch (error) {
+    throw new SvcError('usage', plain(error, command), { cause: error, hint: `svc ${wordsOf(command)} --help` });
+  }
+  const options: Record<string, unknown> = { ...program.options };
+  for (const [name, value] of Object.entries(options)) {
+    if (Array.isArray(value)) throw new SvcError('usage', `--${name} is given more than once`);
+  }
+  return { args: parsed.args, options };
+}
+
+export const wordsOf = ({ noun, verb }: Pick<Command, 'noun' | 'verb'>): string => (verb === undefined ? noun : `${noun} ${verb}`);
+
+/** `-n, --lines <n>` → `-n`, `--lines`; `--no-watch` → also `--watch` is an option of that name. */
+export const namesOf = (flags: string): string[] => flags.split(',').map((part) => part.trim().split(/[ =]/)[0] ?? '');
+
+const SECRETS = new Set(['--token', '--password', '--secret', '--api-key']);
+
+/** Before cac, which says `--someThing` for `--some-thing` and takes any abbreviation of one letter. */
+function checkNames(argv: readonly string[], names: readonly string[]): void {
+  for (const [index, word] of argv.entries()) {
+    if (word === '--') return;
+    if (!word.startsWith('-') || word === '-' || /^-\d/.test(word)) continue;
+    const name = word.split('=')[0] ?? word;
+    if (names.includes(name)) continue;
+    if (SECRETS.has(name)) throw new SvcError('usage', `${name} is not taken: an argument can be read by every process; use the environment`, { hint: 'svc help environment' });
+    // `-n5`, the value of a short option written to it
+    if (/^-[a-z]\d+$/i.test(name) && names.includes(name.slice(0, 2))) continue;
+    // The value of the option before may begin with a dash only after `=`.
+    if (index > 0 && argv[index - 1] === '--') return;
+    throw unknownWord('option', name, names);
+  }
+}
+
+function plain(error: unknown, command: Command): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const missing = /option `(.+?)` value is missing/.exec(text)?.[1];
+  if (missing !== undefined) return `${missing} needs a value`;
+  const stray = /Unused args: (.+)/.exec(text)?.[1];
+  if (stray !== undefined) return `unexpected ${stray.replaceAll('`', "'")} after 'svc ${wordsOf(command)}'`;
+  if (text.startsWith('missing required args')) return `svc ${wordsOf(command)} needs ${command.args ?? 'an argument'}`;
+  return text;
+}

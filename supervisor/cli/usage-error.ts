@@ -1,0 +1,10 @@
+// Wrong usage: one line, plus the nearest valid word.
+import { nearest } from '../../shared/config/nearest.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+
+/** A word that is none of those that are valid here. */
+export function unknownWord(kind: string, word: string, valid: readonly string[]): SvcError {
+  const near = nearest(word, valid) ?? valid.find((candidate) => word.length > 1 && candidate.startsWith(word));
+  const shown = JSON.stringify(word.slice(0, 60)).slice(1, -1);
+  return new SvcError('usage', `unknown ${kind} '${shown}'${near === undefined ? '' : `; did you mean '${near}'?`}`, { details: near === undefined ? {} : { nearest: near } });
+}

@@ -1,0 +1,37 @@
+// Waiting for a runtime that somebody else starts: until it is ready, has failed, or time is up.
+import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { delay } from '../../shared/abort.ts';
+import { findRunning } from './control-client.ts';
+
+export interface WaitOptions {
+  readonly timeoutMs: number;
+  /** A worker that is to go first: it does not count. */
+  readonly notRuntimeId?: string | null;
+  /** Undefined while whoever starts it lives; else why it does not. */
+  readonly givenUp?: () => string | undefined;
+}
+
+export interface WaitResult {
+  readonly ready: boolean;
+  readonly status: RuntimeStatus | undefined;
+  /** Why it is not ready. */
+  readonly reasons: readonly string[];
+}
+
+const POLL_MS = 25;
+
+export async function waitForReady(project: string, { timeoutMs, notRuntimeId = null, givenUp }: WaitOptions): Promise<WaitResult> {
+  const endsAt = performance.now() + timeoutMs;
+  let status: RuntimeStatus | undefined;
+  for (;;) {
+    status = (await findRunning(project).catch(() => undefined))?.status;
+    if (status?.ready === true && status.runtimeId !== notRuntimeId) return { ready: true, status, reasons: [] };
+    if (status?.state === 'failed') return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
+    const why = status === undefined ? givenUp?.() : undefined;
+    if (why !== undefined) return { ready: false, status, reasons: [why] };
+    if (performance.now() > endsAt) break;
+    await delay(POLL_MS);
+  }
+  const reasons = status === undefined ? ['nobody answers'] : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
+  return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
+}
