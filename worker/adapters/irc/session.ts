@@ -52,6 +52,7 @@ export class IrcSession {
   #bucket: Bucket;
   #turn: Promise<unknown> = Promise.resolve();
   #isRegistered = false;
+  #isLoggedIn = false;
   #hasEnded = false;
   #nicksTried = 0;
   #lines = 0;
@@ -133,6 +134,7 @@ export class IrcSession {
   /** Joins, and is online once the server has answered to all of it. */
   async #settleIn(): Promise<void> {
     this.#isRegistered = true;
+    if (this.#link.account.sasl !== undefined && !this.#isLoggedIn) throw saslError('the server does not offer it');
     for (const channel of this.#link.account.channels) this.#raw(`JOIN ${channel}`);
     await this.#ping('joined');
     this.#link.log.info({ nick: this.#client.user.nick, channels: this.#joined.size }, 'connected');
@@ -143,7 +145,8 @@ export class IrcSession {
   #onLine(line: IrcLine): void {
     const { command, params } = line;
     const isNumericError = /^[45]\d\d$/.test(command);
-    if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
+    if (command === '900' || command === '903') this.#isLoggedIn = true;
+    else if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
     else if (isNumericError) this.#onError(command, params);
     else if (command === 'NICK' || command === 'QUIT') this.#regainFrom(line);
     else if (command === 'JOIN' || command === 'PART' || command === 'KICK') this.#onMembership(line);

@@ -1,0 +1,187 @@
+// The IRC adapter at a server that keeps silent, refuses or misbehaves.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
+import { createIrc } from '../../worker/adapters/irc/index.ts';
+import { TIMING } from '../../worker/adapters/irc/session.ts';
+import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
+import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
+import { scriptedIrc } from '../support/scripted-irc.ts';
+import { until } from '../support/until.ts';
+
+const irc = definitionOf(createIrc({ ...TIMING, confirmMs: 150, registerMs: 300 }), properties);
+const secret = (text: string) => ({ reveal: () => text });
+
+describe('IRC session', () => {
+  it('throws when the server takes a line and does not confirm it: it may have been said', async (t) => {
+    let isSilent = false;
+    const server = await scriptedIrc(t, { answer: (line) => (isSilent && line.startsWith('PING') ? [] : undefined) });
+    const { link } = await start(t, server.port);
+
+    isSilent = true;
+
+    await assert.rejects(irc.send(post('k1', 'ann', 'hello'), link), /no PONG/);
+    assert.ok(server.lines.some(({ text }) => text === 'PRIVMSG ann :hello'));
+  });
+
+  it('says later, and has written nothing, when there is no connection', async () => {
+    assert.equal((await irc.send(post('k1', 'ann', 'hello'), adapterLink(accountOf(1)))).kind, 'later');
+  });
+
+  it('writes a PING after the last line, and no faster than the flood limit', async (t) => {
+    const server = await scriptedIrc(t);
+    const { link } = await start(t, server.port, { burstLines: 2, linesPerSecond: 20 });
+
+    await irc.send(post('k1', 'ann', 'a\nb\nc\nd'), link);
+
+    const ours = server.lines.filter(({ text }) => /^(PRIVMSG|PING :svc-k1)/.test(text));
+    assert.deepEqual(
+      ours.map(({ text }) => text.split(' ')[0]),
+      ['PRIVMSG', 'PRIVMSG', 'PRIVMSG', 'PRIVMSG', 'PING'],
+    );
+    assert.ok((ours[3]?.at ?? 0) - (ours[0]?.at ?? 0) >= 90, 'the fourth line waits');
+  });
+
+  it('tells a refused post from a sent one', async (t) => {
+    const server = await scriptedIrc(t, {
+      answer: (line) => (line.startsWith('PRIVMSG') ? [':s 404 svcbot #other :Cannot send to channel'] : undefined),
+    });
+    const { link } = await start(t, server.port);
+
+    assert.deepEqual(await irc.send(post('k1', '#other', 'x'), link), {
+      kind: 'refused',
+      reason: 'Cannot send to channel (404)',
+    });
+    assert.deepEqual(await irc.send(post('k2', 'ann', 'x'), link), { kind: 'sent' });
+  });
+
+  it("takes the server's own ids and times, so that a repeat is the same delivery", async (t) => {
+    const server = await scriptedIrc(t, {
+      answer: (line) =>
+        line.startsWith('CAP LS')
+          ? [':s CAP * LS :message-tags server-time']
+          : line.startsWith('CAP REQ')
+            ? [`:s CAP * ACK ${line.slice(8)}`]
+            : undefined,
+    });
+    const { link } = await start(t, server.port);
+
+    server.send('@msgid=abc;time=2026-01-01T00:00:00.000Z :ann!u@h PRIVMSG #room :hello\r\n');
+    await until(() => link.arrivals.length === 1, { what: 'the message' });
+
+    assert.deepEqual(
+      link.arrivals.map(({ id, sentAt }) => [id, sentAt]),
+      [['abc', Date.UTC(2026, 0, 1)]],
+    );
+    assert.ok(server.lines.some(({ text }) => /^CAP REQ .*message-tags.*server-time/.test(text)));
+  });
+
+  it('fails the account on a wrong password, a ban and a refused SASL account', async (t) => {
+    const refusals: readonly (readonly [string, Partial<Account>, (line: string) => readonly string[] | undefined])[] =
+      [
+        [
+          '464',
+          { password: secret('wrong') },
+          (line) => (line.startsWith('PASS') ? [':s 464 * :Password incorrect'] : undefined),
+        ],
+        ['465', {}, (line) => (line.startsWith('USER') ? [':s 465 * :You are banned'] : undefined)],
+        ['904', { sasl: { account: 'bot', password: secret('wrong') } }, sasl],
+      ];
+
+    for (const [numeric, change, answer] of refusals) {
+      const server = await scriptedIrc(t, { answer });
+      const link = adapterLink(accountOf(server.port, change));
+      await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' }, numeric);
+      assert.equal(link.isOnline, false);
+    }
+  });
+
+  it('does not go on without the SASL account that it has', async (t) => {
+    const server = await scriptedIrc(t);
+    const link = adapterLink(accountOf(server.port, { sasl: { account: 'bot', password: secret('good') } }));
+
+    await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), /SASL is not possible now/);
+
+    assert.deepEqual([link.isOnline, server.lines.filter(({ text }) => text.startsWith('JOIN'))], [false, []]);
+  });
+
+  it('is lost, not hung, at a server that never welcomes or never ends a line', async (t) => {
+    const silent = await scriptedIrc(t, { answer: () => [] });
+    const endless = await scriptedIrc(t);
+    const bot = await start(t, endless.port);
+
+    await assert.rejects(irc.connect?.(adapterLink(accountOf(silent.port))) ?? Promise.resolve(), /not registered/);
+    endless.send('x'.repeat(200_000));
+    await assert.rejects(bot.ended, /connection lost/);
+  });
+
+  it('never says more than it was told to: no answer to CTCP, notices or errors', async (t) => {
+    const server = await scriptedIrc(t);
+    const { link } = await start(t, server.port);
+    const before = server.lines.length;
+
+    for (const line of [
+      'PRIVMSG svcbot :\u0001VERSION\u0001',
+      'NOTICE svcbot :hi',
+      'PRIVMSG svcbot :\u0001PING 1\u0001',
+      'INVITE svcbot #x',
+      'PRIVMSG svcbot :done',
+    ])
+      server.send(`:ann!u@h ${line}\r\n`);
+    await until(() => link.arrivals.length > 0, { what: 'the last line' });
+
+    assert.deepEqual(
+      link.arrivals.map((arrival: Arrival) => arrival.kind === 'message' && arrival.text),
+      ['done'],
+    );
+    assert.equal(server.lines.length, before);
+  });
+});
+
+function sasl(line: string): readonly string[] | undefined {
+  if (line.startsWith('USER')) return [];
+  if (line.startsWith('CAP LS')) return [':s CAP * LS :sasl'];
+  if (line.startsWith('CAP REQ')) return [':s CAP * ACK :sasl'];
+  if (line === 'AUTHENTICATE PLAIN') return ['AUTHENTICATE +'];
+  if (line.startsWith('AUTHENTICATE')) return [':s 904 * :SASL authentication failed'];
+  return undefined;
+}
+
+async function start(
+  t: TestContext,
+  port: number,
+  change: Partial<Account> = {},
+): Promise<{ readonly link: TestLink<Account>; readonly ended: Promise<void> }> {
+  const link = adapterLink(accountOf(port, change));
+  const ended = Promise.resolve(irc.connect?.(link));
+  ended.catch(() => {});
+  t.after(async () => {
+    link.stop();
+    await ended.catch(() => {});
+  });
+  await until(() => link.isOnline, { what: 'the adapter to be online' });
+  return { link, ended };
+}
+
+const post = (key: string, conversation: string, text: string): Outgoing => ({
+  kind: 'post',
+  key,
+  conversation,
+  text,
+  buttons: [],
+  files: [],
+});
+const accountOf = (port: number, change: Partial<Account> = {}): Account => ({
+  server: '127.0.0.1',
+  port,
+  tls: false,
+  verifyCertificate: true,
+  nick: 'svcbot',
+  alternateNicks: [],
+  username: 'svc',
+  realname: 'svc',
+  channels: ['#room'],
+  burstLines: 100,
+  linesPerSecond: 100,
+  ...change,
+});

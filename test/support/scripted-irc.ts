@@ -1,0 +1,57 @@
+// An IRC server that does what a test says, for what a real one cannot be made to do: to keep silent, to refuse, to misbehave.
+
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import type { Cleanup } from './temporary-project.ts';
+
+export interface ScriptedIrc {
+  readonly port: number;
+  /** Every line of the client, oldest first, with the moment at which it came (monotonic ms). */
+  readonly lines: readonly { readonly text: string; readonly at: number }[];
+  send(line: string): void;
+}
+
+export interface ScriptedIrcOptions {
+  /** Lines that answer a line of the client; undefined: the usual ones. */
+  readonly answer?: (line: string) => readonly string[] | undefined;
+}
+
+export async function scriptedIrc(
+  t: Cleanup,
+  { answer = () => undefined }: ScriptedIrcOptions = {},
+): Promise<ScriptedIrc> {
+  const lines: { text: string; at: number }[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let rest = '';
+    socket.setEncoding('utf8');
+    socket.on('error', () => {});
+    socket.on('data', (chunk: string) => {
+      const parts = (rest + chunk).split('\r\n');
+      rest = parts.pop() ?? '';
+      for (const text of parts) {
+        lines.push({ text, at: performance.now() });
+        for (const reply of answer(text) ?? usual(text)) socket.write(`${reply}\r\n`);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const send = (line: string): void => {
+    for (const socket of sockets) socket.write(line);
+  };
+  return { port: (server.address() as AddressInfo).port, lines, send };
+}
+
+function usual(line: string): readonly string[] {
+  const [command = '', ...words] = line.split(' ');
+  if (command === 'CAP' && words[0] === 'LS') return [':s CAP * LS :'];
+  if (command === 'USER') return [':s 001 svcbot :Welcome'];
+  if (command === 'JOIN') return [`:svcbot!u@h JOIN ${words[0]}`, `:s 366 svcbot ${words[0]} :End`];
+  if (command === 'PING') return [`:s PONG s ${words.join(' ')}`];
+  return [];
+}
