@@ -86,10 +86,13 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     revision: isApi ? readRevision(request.headers['if-match'], route, port) : undefined,
     caller: () => callerOf(caller),
   };
-  const position = isApi && route.method === 'GET' ? positionHeaders(parts) : {};
-  if (isApi) prepareStream(response, position, context.requestId);
+  const position = isApi && route.method === 'GET' ? positionHeaders(parts) : undefined;
+  if (route.answers[200] === 'event-stream') prepareStream(response, position ?? {}, context.requestId);
   context.entered = true;
-  return route.changes === true ? change(parts, exchange, route) : route.handle(exchange);
+  const handled = route.changes === true ? await change(parts, exchange, route) : await route.handle(exchange);
+  return position === undefined || handled === 'taken'
+    ? handled
+    : { ...handled, headers: { ...position, ...handled.headers } };
 }
 
 /** A change under its Idempotency-Key. Handlers of changes never take the response over. */

@@ -11,7 +11,7 @@ const JSON_HEADERS = Object.entries({ ...API_HEADERS, 'Content-Type': 'applicati
 
 const fixed = (status: number, body: string) => ({
   status,
-  bytes: Buffer.from(body),
+  body,
   headers: [...JSON_HEADERS, 'Content-Length', String(body.length)],
 });
 const HEALTHY = fixed(200, '{"status":"ok"}');
@@ -34,7 +34,7 @@ export function answerProbe({ port, request, response, isDraining }: Probe): boo
   const headers = [...answer.headers, 'X-Request-Id', requestId];
   if (isDraining) headers.push('Connection', 'close');
   response.writeHead(answer.status, headers);
-  response.end(answer.bytes);
+  response.end(answer.body);
   const ms = performance.now() - startedAt;
   port.observe({ kind: 'request', route: path, status: answer.status, ms, requestId, address: '' });
   return true;

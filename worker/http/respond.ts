@@ -12,13 +12,13 @@ const LINGER_BYTES = 4 * 1024 * 1024;
 /** Sends the whole answer. Headers of the answer win over what every answer carries. */
 export function respond(response: ServerResponse, answer: Answer, requestId: string): void {
   const content = contentOf(answer);
-  setHeaders(response, API_HEADERS);
-  response.setHeader('X-Request-Id', requestId);
-  if (content !== undefined) response.setHeader('Content-Type', content.type);
-  setHeaders(response, answer.headers ?? {});
-  if (answer.status !== 204 && answer.status !== 304) response.setHeader('Content-Length', content?.bytes.length ?? 0);
-  response.writeHead(answer.status);
-  response.end(content?.bytes);
+  const headers: Record<string, string | number> = { ...API_HEADERS, 'X-Request-Id': requestId };
+  if (content !== undefined) headers['Content-Type'] = content.type;
+  addHeaders(headers, answer.headers);
+  if (answer.status !== 204 && answer.status !== 304) headers['Content-Length'] = content?.length ?? 0;
+  response.writeHead(answer.status, headers);
+  // A string goes out in one write together with the headers, a buffer does not.
+  response.end(content?.data);
 }
 
 /** Sends the problem that a thrown value stands for; ends the connection when a body was left unread. */
@@ -87,8 +87,30 @@ function setHeaders(response: ServerResponse, headers: Readonly<Record<string, s
   }
 }
 
-function contentOf({ json, text, bytes }: Answer): { readonly bytes: Buffer; readonly type: string } | undefined {
-  if (json !== undefined) return { bytes: Buffer.from(JSON.stringify(json)), type: JSON_TYPE };
-  if (text !== undefined) return { bytes: Buffer.from(text), type: 'text/plain; charset=utf-8' };
-  return bytes === undefined ? undefined : { bytes, type: 'application/octet-stream' };
+/** Names are compared as they are: routes and plugins may write them in another case, which then wins. */
+function addHeaders(headers: Record<string, string | number>, more: Answer['headers']): void {
+  if (more === undefined) return;
+  for (const name in more) {
+    const value = more[name];
+    if (value === undefined) continue;
+    const other = headers[name] === undefined ? sameName(headers, name) : undefined;
+    if (other !== undefined) delete headers[other];
+    headers[name] = value;
+  }
+}
+
+const sameName = (headers: Readonly<Record<string, unknown>>, name: string): string | undefined =>
+  Object.keys(headers).find((known) => known.toLowerCase() === name.toLowerCase());
+
+interface Content {
+  readonly data: string | Buffer;
+  readonly length: number;
+  readonly type: string;
+}
+
+function contentOf({ json, text, bytes }: Answer): Content | undefined {
+  if (bytes !== undefined) return { data: bytes, length: bytes.length, type: 'application/octet-stream' };
+  const data = json === undefined ? text : JSON.stringify(json);
+  if (data === undefined) return undefined;
+  return { data, length: Buffer.byteLength(data), type: json === undefined ? 'text/plain; charset=utf-8' : JSON_TYPE };
 }

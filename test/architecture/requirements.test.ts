@@ -1,0 +1,40 @@
+// The table of requirements against the tests that there are. Numbers that no entry maps yet show as todo.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { INPUT_COUNT, REQUIREMENTS, WITHOUT_FEATURE } from './requirements.ts';
+
+const TESTS = join(import.meta.dirname, '..');
+const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
+
+/** Titles of all tests, as they are written. */
+const titles = new Set(
+  readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .flatMap((name) => [...readFileSync(join(TESTS, name), 'utf8').matchAll(TITLE)].map(([, , title]) => title)),
+);
+
+describe('every requirement has a test', () => {
+  for (const { id, tests } of REQUIREMENTS) {
+    it(id, () => {
+      assert.ok(tests.length > 0);
+      assert.deepEqual(
+        tests.filter((title) => !titles.has(title)),
+        [],
+        'no test has this title',
+      );
+    });
+  }
+
+  it('names each requirement once', () => {
+    const ids = REQUIREMENTS.map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  for (let number = 1; number <= INPUT_COUNT; number += 1) {
+    const isMapped = REQUIREMENTS.some(({ id }) => id === `input ${number}`);
+    if (!isMapped && WITHOUT_FEATURE[number] === undefined)
+      it(`input ${number}`, { todo: 'no test is mapped' }, () => {});
+  }
+});

@@ -1,0 +1,255 @@
+// Requirement → test: the hostile inputs by their number in the table of inputs, and what the contract promises without
+// condition. requirements.test.ts fails on an entry whose test is not there, and on a number that is neither mapped, nor
+// awaited, nor without a feature. A new requirement is entered here with the title of its test.
+
+export interface Requirement {
+  /** `input <number>`, or the section of the contract and what it says. */
+  readonly id: string;
+  /** Titles of tests, as they are written there. */
+  readonly tests: readonly string[];
+}
+
+/** Numbers of the table of hostile inputs that there are. */
+export const INPUT_COUNT = 53;
+
+/** Inputs whose feature is not there. */
+export const WITHOUT_FEATURE: Readonly<Record<number, string>> = {
+  33: 'no Discord adapter',
+  42: 'no agent tools',
+  43: 'no agent tools',
+  44: 'no restore',
+  45: 'no checkpoints',
+};
+
+export const REQUIREMENTS: readonly Requirement[] = [
+  { id: 'input 1', tests: ['asks for a token with a bare challenge (row 1)'] },
+  { id: 'input 2', tests: ['takes the scheme in any case (row 2)'] },
+  { id: 'input 3', tests: ['tells another scheme from malformed credentials (row 3)'] },
+  { id: 'input 4', tests: ['refuses two Authorization headers in both orders (row 4)'] },
+  { id: 'input 5', tests: ['refuses a token in a query or a form, and logs neither (row 5)'] },
+  { id: 'input 6', tests: ['refuses a part of a token, more than a token, and a huge one (row 6)'] },
+  {
+    id: 'input 7',
+    tests: [
+      'refuses the demo token on every route that changes something, and changes nothing (row 7)',
+      'keeps every route that needs a token closed to none, wrong and demo tokens as its scope says (row 7)',
+    ],
+  },
+  { id: 'input 8', tests: ['refuses the demo token on the readiness report (row 8)'] },
+  {
+    id: 'input 9',
+    tests: ['gives a full token no way into a webhook, and a webhook secret none into the API (rows 9, 10)'],
+  },
+  {
+    id: 'input 10',
+    tests: ['gives a full token no way into a webhook, and a webhook secret none into the API (rows 9, 10)'],
+  },
+  { id: 'input 11', tests: ['slows down a source of wrong tokens and never a valid one (row 11)'] },
+  {
+    id: 'input 12',
+    tests: [
+      'refuses every target that has two readings, with and without a token (rows 12, 13)',
+      'has nothing at other spellings of a path (row 12)',
+      'never reads another path than a URL parser does (T1)',
+    ],
+  },
+  {
+    id: 'input 13',
+    tests: ['refuses every target that has two readings, with and without a token (rows 12, 13)'],
+  },
+  {
+    id: 'input 14',
+    tests: ['answers a method that is not there with 405 and Allow, and does nothing (row 14)'],
+  },
+  { id: 'input 15', tests: ['answers HEAD like GET, without a body and without a stream (row 15)'] },
+  { id: 'input 16', tests: ['answers preflights with fixed lists, to listed origins alone (rows 16, 17)'] },
+  { id: 'input 17', tests: ['answers preflights with fixed lists, to listed origins alone (rows 16, 17)'] },
+  {
+    id: 'input 18',
+    tests: ['refuses a cross-site post of plain text to a route that changes something (row 18)'],
+  },
+  {
+    id: 'input 19',
+    tests: [
+      'refuses what two readers could frame differently (row 19)',
+      'closes the connection after a malformed request, so that nothing smuggled behind it is read (row 19)',
+    ],
+  },
+  { id: 'input 20', tests: ['takes no transfer coding but chunked (row 20)'] },
+  { id: 'input 21', tests: ['refuses more than a hundred headers and drops none (row 21)'] },
+  { id: 'input 22', tests: ['refuses a huge header and a huge target (row 22)'] },
+  {
+    id: 'input 23',
+    tests: ['ends slow headers, slow bodies and silent connections, and serves others meanwhile (row 23)'],
+  },
+  {
+    id: 'input 24',
+    tests: ['takes connections up to its cap, closes what comes above, and recovers (row 24)'],
+  },
+  {
+    id: 'input 25',
+    tests: [
+      'refuses a body over the limit before reading it, and cuts an endless one (row 25)',
+      'says 100 only to a request that will be read (row 25)',
+    ],
+  },
+  { id: 'input 26', tests: ['takes no content coding and no other media type (row 26)'] },
+  {
+    id: 'input 27',
+    tests: ['refuses hostile documents fast and changes nothing (row 27)', 'refuses a million keys (row 27)'],
+  },
+  {
+    id: 'input 28',
+    tests: [
+      'refuses keys that reach a prototype, at every level (row 28)',
+      'hands a signed webhook on byte by byte, whatever is in it (row 28)',
+      'takes a body with keys of prototypes at every level, without them (row 28)',
+    ],
+  },
+  {
+    id: 'input 29',
+    tests: [
+      'refuses a body that is not byte for byte what was signed (row 29)',
+      'hands a signed webhook on byte by byte, whatever is in it (row 28)',
+    ],
+  },
+  {
+    id: 'input 30',
+    tests: [
+      'refuses a time more than five minutes off, before and after (row 30)',
+      'refuses a timestamp that is not plain decimal digits, though it means the same number (row 30)',
+    ],
+  },
+  { id: 'input 32', tests: ['refuses a signature by the secret of another endpoint (row 32)'] },
+  {
+    id: 'input 35',
+    tests: [
+      'cuts a client that never reads, keeps memory bounded, and lets it resume exactly',
+      'gives a lagging client a gap when history moves past it, never a hole',
+    ],
+  },
+  {
+    id: 'input 36',
+    tests: [
+      'hands every kind of Last-Event-ID on and cuts none in silence (row 36)',
+      'answers each kind of bad id with an explicit gap and goes on from the oldest',
+    ],
+  },
+  {
+    id: 'input 37',
+    tests: ['opens no more streams with one token than its limit, and counts them off (row 37)'],
+  },
+  {
+    id: 'input 38',
+    tests: [
+      'answers refusals as HTTP before the upgrade (row 38)',
+      'answers ${name} with ${code} and goes on serving',
+      'cuts a peer that never reads',
+    ],
+  },
+  {
+    id: 'input 39',
+    tests: [
+      'shows hostile text as inert text, whoever wrote it, and stays quick (row 39)',
+      'leads to no address but http, https and mailto (M2, row 39)',
+      'takes bounded time for any text (M3, row 39)',
+    ],
+  },
+  {
+    id: 'input 40',
+    tests: [
+      'keeps a line break, ANSI sequences, C1 and bidi marks from being obeyed (R3)',
+      'masks a secret in message, fields, errors, URLs, JSON in JSON, hex and base64 of any alignment (G2, R1)',
+    ],
+  },
+  {
+    id: 'input 46',
+    tests: ['refuses ten megabytes', 'refuses a FIFO without waiting', 'refuses a link to a device'],
+  },
+  { id: 'input 47', tests: ['ends in 78 for ${name}'] },
+  { id: 'input 49', tests: ['leaves one of two that start at once (23)'] },
+  { id: 'input 50', tests: ['survives the loss of .svc, and of its socket (30, 31)'] },
+
+  {
+    id: 'contract 3: order of answers',
+    tests: ['answers in the order 400, 404, 405, then 401 (contract 3)'],
+  },
+  {
+    id: 'contract 3: probes at the root and below the base, all else below the base',
+    tests: ['serves probes at the root and below the base, everything else below the base alone (contract 3)'],
+  },
+  {
+    id: 'contract 3: /pub/ready says only ready',
+    tests: ['says no more than ready or not on /pub/ready, uncached (contract 3)'],
+  },
+  {
+    id: 'contract 3: problems',
+    tests: ['hold type, title, status, code and a request id that no client chose'],
+  },
+  { id: 'contract 3: never a stack', tests: ['say nothing of an error inside, and the host goes on'] },
+  { id: 'contract 3: demo sees no texts', tests: ['show demo scope neither texts nor names'] },
+  {
+    id: 'contract 3: Idempotency-Key',
+    tests: [
+      'are done once under one Idempotency-Key, with the same answer',
+      'lists Idempotency-Key on every change below /api, and If-Match where a revision is',
+    ],
+  },
+  { id: 'contract 3: If-Match', tests: ['happen only on the revision of If-Match'] },
+  {
+    id: 'contract 3: openapi.json holds every route',
+    tests: ['names every route of the table and nothing else'],
+  },
+  {
+    id: 'contract 3: plugin routes default to full scope',
+    tests: ['of plugins have their own scope, default full, and no way around the framing'],
+  },
+  {
+    id: 'contract 3: the page holds no data and needs no token',
+    tests: ['is served without a token and in every state, under a strict policy'],
+  },
+  {
+    id: 'contract 3: subprotocol pair',
+    tests: ['lets the header, the subprotocol pair, the own and a listed origin in (row 38)'],
+  },
+  {
+    id: 'contract 3: close codes of the WebSocket',
+    tests: ['closes with 1012 on a drain and 1008 when the token is gone'],
+  },
+  {
+    id: 'contract 4: position read before the data',
+    tests: ['names the position of a snapshot, read before its data (contract 4)'],
+  },
+  {
+    id: 'contract 4: gap=fail is 410',
+    tests: ['answers 410 as a problem before any byte of a stream when a gap is to fail (row 36)'],
+  },
+  {
+    id: 'contract 4: resume exactly once',
+    tests: ['resumes after an id from before the process, each event once'],
+  },
+  {
+    id: 'contract 4: demo fields on the stream',
+    tests: ['shows demo scope only the fields that the registry names'],
+  },
+  {
+    id: 'contract 1: drain',
+    tests: ['accepts nothing new, ends the streams and lets what is under way finish'],
+  },
+  {
+    id: 'contract 1: 78 is never restarted',
+    tests: ['fails at once on 78, with file, line and key (11)'],
+  },
+  {
+    id: 'contract 1: storm limit',
+    tests: ['ends in failed after 5 starts of a worker that dies at start, with its last words (3)'],
+  },
+  {
+    id: 'contract 1: 51 restarts at once',
+    tests: ['starts at once after 51 of a worker that was up, and counts it as requested (7)'],
+  },
+  {
+    id: 'contract 2: all faults at once, with places',
+    tests: ['tells all faults at once, in the order of the file'],
+  },
+];
