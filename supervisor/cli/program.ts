@@ -38,8 +38,12 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
     throw new SvcError('usage', plain(error, command), { cause: error, hint: `svc ${wordsOf(command)} --help` });
   }
   const options: Record<string, unknown> = { ...program.options };
+  // cac takes a missing `--no-x` for a given `--x`; where both are options, a command has to know that neither was said.
+  for (const name of names.filter((flag) => flag.startsWith('--no-')).map((flag) => flag.slice(5))) {
+    if (names.includes(`--${name}`) && !argv.includes(`--${name}`) && !argv.includes(`--no-${name}`)) delete options[name];
+  }
   for (const [name, value] of Object.entries(options)) {
-    if (Array.isArray(value)) throw new SvcError('usage', `--${name} is given more than once`);
+    if (Array.isArray(value) && name !== '--') throw new SvcError('usage', `--${name} is given more than once`);
   }
   return { args: parsed.args, options };
 }

@@ -1,6 +1,6 @@
 // Waiting for a runtime that somebody else starts: until it is ready, has failed, or time is up.
 import type { RuntimeStatus } from '../../shared/api/control.ts';
-import { delay } from '../../shared/abort.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { findRunning } from './control-client.ts';
 
 export interface WaitOptions {
@@ -30,7 +30,7 @@ export async function waitForReady(project: string, { timeoutMs, notRuntimeId = 
     const why = status === undefined ? givenUp?.() : undefined;
     if (why !== undefined) return { ready: false, status, reasons: [why] };
     if (performance.now() > endsAt) break;
-    await delay(POLL_MS);
+    await pause(POLL_MS);
   }
   const reasons = status === undefined ? ['nobody answers'] : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
   return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };

@@ -1,5 +1,5 @@
 // `svc runtime logs`: the runtime log across rotations and restarts; without a daemon what the worker itself still has of its lines.
-import { delay } from '../../../shared/abort.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { formatLogLine, isAtLeast, parseLogLine } from '../../../shared/log-line.ts';
 import { LOG_LEVELS } from '../../../shared/log-level.ts';
@@ -82,7 +82,7 @@ function show({ json, print }: CommandContext, line: string): void {
 async function follow(context: CommandContext, source: LineSource, filter: Filter): Promise<ExitCode> {
   while (!context.signal.aborted) {
     for (const line of await source.read()) if (passes(line, filter)) show(context, line);
-    await delay(FOLLOW_MS, context.signal).catch(() => {}); // Ctrl-C is the ordinary end
+    await pause(FOLLOW_MS, undefined, { signal: context.signal }).catch(() => {}); // Ctrl-C is the ordinary end
   }
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 // `svc runtime stop`: asks for a drain, waits for the end, says what was cut. Where an owner would start it again, that owner's command is named.
 import type { ExitRecord } from '../../../shared/api/control.ts';
-import { delay } from '../../../shared/abort.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { isAlive } from '../../../shared/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -44,6 +44,6 @@ function cutOf(result: unknown): string | undefined {
 
 async function endOf(project: string): Promise<undefined> {
   const worker = liveWorker(project);
-  while (worker !== undefined && isAlive(worker)) await delay(25);
+  while (worker !== undefined && isAlive(worker)) await pause(25);
   return undefined;
 }
