@@ -1,0 +1,54 @@
+// What begins once the database is open: this start in the ledger, the event stream over the stored history.
+import { systemClock } from '../shared/clock.ts';
+import { VERSION } from '../shared/version.ts';
+import type { Parts } from './app-parts.ts';
+import { type ProjectState, recordStart } from './database/project-state.ts';
+import { createEventGateway } from './events/event-gateway.ts';
+import { recordEvents } from './events/event-history.ts';
+import { createEventRetention } from './events/retention.ts';
+import { forgetUnfinished } from './ingress/idempotency.ts';
+
+/** One row of the ledger a worker, whatever its owner. Refused where this start stands there already. */
+export async function recordThisStart({ options, facts, core }: Parts): Promise<void> {
+  const { runtimeId, owner, mode, previous } = options;
+  const row = {
+    runtime_id: runtimeId,
+    at: facts.startedAt,
+    pid: process.pid,
+    owner,
+    version: VERSION,
+    node: process.version,
+    previous_end: previous.end,
+    previous_code: previous.code,
+    previous_signal: previous.signal,
+    previous_detail: previous.detail,
+  };
+  const data = { version: VERSION, node: process.version, owner, mode, previousEnd: previous.end, previousCode: previous.code };
+  const events = recordEvents([{ type: 'runtime.started', at: systemClock.now(), runtimeId, data }]);
+  await core.writer.commit({ name: 'runtime.started', statements: [forgetUnfinished(), recordStart(row), ...events] });
+}
+
+export function openEvents({ facts, core, engine, metrics }: Parts, state: ProjectState): void {
+  const { reader, writer, clock, log } = core;
+  const retention = createEventRetention(
+    { reader, writer, clock, log, head: () => facts.head, limits: () => engine.runtime.loaded.config.events.history },
+    { oldest: state.oldest },
+  );
+  facts.retention = retention;
+  facts.events = createEventGateway({
+    reader,
+    onHead: (listener) => writer.onHead(listener),
+    head: () => facts.head,
+    oldest: () => retention.oldest(),
+    epoch: state.epoch,
+    projectId: state.projectId,
+    clock,
+    log,
+    metrics: {
+      clients: () => {},
+      gap: (reason) => metrics.gaps.inc({ reason }),
+      replayed: () => {},
+      slowClosed: () => metrics.slowCloses.inc(),
+    },
+  });
+}

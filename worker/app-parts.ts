@@ -1,0 +1,209 @@
+// The parts of the host, made and tied together: database, engine, readiness, metrics, disk budget, housekeeping. Nothing runs yet;
+// `app.ts` starts and ends them. What only the opened database knows stands in `facts`, so that each part can read it when it comes.
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../shared/clock.ts';
+import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import type { ProjectId } from '../shared/identifiers.ts';
+import { projectPaths } from '../shared/paths.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import { VERSION } from '../shared/version.ts';
+import type { AppOptions } from './app-options.ts';
+import type { Core } from './core.ts';
+import { DatabaseHost, type DatabaseState, threadRunner } from './database/database-host.ts';
+import { Housekeeping } from './database/housekeeping.ts';
+import type { ProjectState } from './database/project-state.ts';
+import { Engine, type EngineObserver } from './engine.ts';
+import { recordEvents } from './events/event-history.ts';
+import type { NewEvent } from './events/event-types.ts';
+import type { EventRetention } from './events/retention.ts';
+import { failpointsOf, noFailpoint } from './failpoints.ts';
+import type { EventGateway } from './http/host-port.ts';
+import { createMetrics, type Metrics, PluginMetrics } from './metrics/metrics.ts';
+import { DiskBudget } from './readiness/disk-budget.ts';
+import { Readiness } from './readiness/readiness.ts';
+
+/** What comes and goes while the host runs. */
+export interface HostFacts {
+  readonly startedAt: number;
+  state: ProjectState | undefined;
+  head: number;
+  restarts: number;
+  events: EventGateway | undefined;
+  retention: EventRetention | undefined;
+  draining: boolean;
+}
+
+export class Parts {
+  readonly options: AppOptions;
+  readonly loaded: LoadedConfig;
+  readonly facts: HostFacts = { startedAt: systemClock.now(), state: undefined, head: 0, restarts: 0, events: undefined, retention: undefined, draining: false };
+  readonly core: Core & { projectId: ProjectId };
+  readonly database: DatabaseHost;
+  readonly engine: Engine;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly pluginMetrics: PluginMetrics;
+  readonly disk: DiskBudget;
+  readonly housekeeping: Housekeeping;
+
+  constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
+    this.options = options;
+    const { project, mode, environment, log, runtimeId } = options;
+    this.loaded = loadConfig({ project, mode, environment });
+    const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
+    this.database = this.#makeDatabase(join(project, this.loaded.config.database.filename), failpoints, onDatabase);
+    this.core = {
+      runtimeId,
+      projectId: '' as ProjectId, // known once the database is open
+      clock: systemClock,
+      writer: this.database,
+      reader: this.database.reader,
+      log: log.logger,
+      point: FAILPOINTS ? failpointsOf(failpoints) : noFailpoint,
+    };
+    this.engine = this.#makeEngine();
+    this.readiness = this.#makeReadiness();
+    this.disk = this.#makeDiskBudget();
+    this.housekeeping = new Housekeeping(this.core, () => {
+      const { inbox, outbox } = this.engine.runtime.loaded.config;
+      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
+    });
+    this.metrics = this.#makeMetrics();
+    this.pluginMetrics = new PluginMetrics(this.metrics.registry);
+  }
+
+  /** Throws while nothing more may be taken in. */
+  admit(): void {
+    if (this.facts.draining) throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
+    const { state } = this.database;
+    if (state.kind === 'failed') throw new SvcError('storage_unavailable', state.reason, { details: { retryAfterMs: 2_000 } });
+    this.disk.refuseWhenLow();
+  }
+
+  /** An event of its own unit; what cannot be stored is in the log already. */
+  async tell(event: NewEvent): Promise<void> {
+    if (this.facts.state === undefined) return;
+    await this.core.writer.commit({ name: event.type, statements: recordEvents([event]) }).catch(() => {});
+  }
+
+  #makeDatabase(file: string, failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return new DatabaseHost({
+      file,
+      clock: systemClock,
+      makeRunner: threadRunner(file, failpoints),
+      onState,
+      observer: {
+        committed: (units, ms) => {
+          this.metrics.commitSeconds.observe(ms / 1_000);
+          this.metrics.commitUnits.inc(units);
+        },
+      },
+    });
+  }
+
+  #makeEngine(): Engine {
+    const { project, mode, environment } = this.options;
+    const paths = projectPaths(project);
+    return new Engine({
+      core: this.core,
+      project,
+      mode,
+      environment,
+      loaded: this.loaded,
+      lockfile: paths.lockfile,
+      mediaFolder: paths.mediaDir,
+      admit: () => this.admit(),
+      observer: this.#observer(),
+    });
+  }
+
+  #observer(): EngineObserver {
+    const { log } = this.options;
+    return {
+      accepted: (endpoint, kind) => this.metrics.accepted.inc({ endpoint, kind }),
+      duplicate: (endpoint, conflict) => this.metrics.duplicates.inc({ endpoint, conflict: String(conflict) }),
+      handled: ({ endpoint }, outcome) => this.metrics.handled.inc({ endpoint, outcome }),
+      sent: ({ endpoint }, outcome) => this.metrics.sends.inc({ endpoint, outcome }),
+      pluginFailed: (slot) => this.metrics.pluginFailures.inc({ plugin: `root/${slot}` }),
+      counted: (counter, labels) => this.pluginMetrics.count(counter, labels),
+      endpointChanged: () => this.readiness.look(),
+      secrets: (texts) => log.secrets.add(texts),
+      served: (generation) => {
+        this.pluginMetrics.serve(generation.candidate.counters, generation.candidate.gauges);
+        log.setLevel(generation.loaded.config.log_level);
+        this.readiness.look();
+      },
+    };
+  }
+
+  #makeReadiness(): Readiness {
+    const { runtimeId, log } = this.options;
+    const { runtime, gate } = this.engine;
+    return new Readiness({
+      clock: systemClock,
+      facts: () => ({
+        database: this.database.state,
+        generation: runtime.current?.number ?? null,
+        failure: runtime.lastFailure?.message,
+        requirements: runtime.loaded.config.http.readiness,
+        endpoint: (id) => this.#endpointFact(id),
+      }),
+      identity: () => ({
+        project: runtime.loaded.config.host.name,
+        version: VERSION,
+        runtimeId,
+        configVersion: runtime.loaded.version,
+        ingress: gate.state.state,
+      }),
+      changed: ({ ready, state, checks }) => {
+        const unmet = checks.filter((check) => !check.ready).map(({ component }) => component);
+        log.logger.info({ ready, state, unmet }, 'readiness changed');
+        void this.tell({ type: 'ready.changed', at: systemClock.now(), runtimeId, data: { ready, state, unmet } });
+      },
+    });
+  }
+
+  #endpointFact(id: string) {
+    const runner = this.engine.endpoints.get(id);
+    if (runner === undefined) return undefined;
+    const { state, lastError } = runner.state;
+    return { state, reason: lastError?.reason, remedy: lastError?.remedy };
+  }
+
+  #makeDiskBudget(): DiskBudget {
+    const { project, log } = this.options;
+    const paths = projectPaths(project);
+    return new DiskBudget({
+      folders: [paths.stateDir, paths.dataDir],
+      limits: () => this.engine.runtime.loaded.config.disk,
+      clock: systemClock,
+      changed: (low) => {
+        if (low === undefined) log.logger.info({}, 'disk has room again');
+        else log.logger.error({ reason: low }, 'disk budget is used up: ingress is refused');
+      },
+    });
+  }
+
+  #makeMetrics(): Metrics {
+    const { engine, facts } = this;
+    return createMetrics(
+      { version: VERSION, runtimeId: this.options.runtimeId },
+      {
+        ready: () => this.readiness.ready,
+        generation: () => engine.runtime.current?.number ?? 0,
+        restarts: () => facts.restarts,
+        inboxPending: () => engine.inbox.pending,
+        inboxRunning: () => engine.dispatcher.running,
+        outboxRunning: () => engine.sender.running,
+        eventHead: () => facts.head,
+        eventOldest: () => facts.retention?.oldest() ?? 0,
+        endpoints: () => engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        disk: () => this.disk.use,
+        ingressPaused: () => engine.gate.state.state === 'paused',
+        logs: () => this.options.log.counts(),
+      },
+    );
+  }
+}
