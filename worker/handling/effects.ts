@@ -5,13 +5,13 @@ import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { compose, type ComposedPart, type StoredContent } from '../outbox/compose.ts';
+import { type ComposedPart, compose, type StoredContent } from '../outbox/compose.ts';
 import { enqueueSend, readSendByKey, type StoredCall } from '../outbox/outbox-store.ts';
 import { putDue, removeDue } from '../schedule/due-store.ts';
 import type { Can, Content, ConversationRef, Segment } from '../sdk/index.ts';
 import type { Cause } from './context.ts';
 import type { GenerationView } from './generation-view.ts';
-import { keepButtons, writeCell, type StoredButton } from './handling-store.ts';
+import { keepButtons, type StoredButton, writeCell } from './handling-store.ts';
 import type { Effect } from './run.ts';
 
 export interface EffectsOf {
@@ -38,7 +38,10 @@ export interface Decided {
 const PLAIN: Can = { text: { limit: 4_000, unit: 'utf16', render: 'plain' } };
 
 /** Where the messages lie that these effects change and that an earlier run has sent. */
-export async function readPlaces(core: Core, effects: readonly Effect[]): Promise<ReadonlyMap<string, ConversationRef>> {
+export async function readPlaces(
+  core: Core,
+  effects: readonly Effect[],
+): Promise<ReadonlyMap<string, ConversationRef>> {
   const places = new Map<string, ConversationRef>();
   for (const effect of effects) {
     const key = 'message' in effect && 'sent' in effect.message ? effect.message.sent : undefined;
@@ -74,8 +77,22 @@ export function decideEffects(given: EffectsOf, effects: readonly Effect[]): Dec
         statements.push(writeCell(effect.cell, effect.value, effect.expect));
         break;
       case 'schedule':
-        statements.push(putDue({ id: effect.id, kind: 'task', at: effect.at, capability: effect.capability, lane: effect.lane, data: effect.data }));
-        events.push(eventOf(of, { type: 'task.scheduled', data: { task: effect.id, capability: effect.capability, at: new Date(effect.at).toISOString() } }));
+        statements.push(
+          putDue({
+            id: effect.id,
+            kind: 'task',
+            at: effect.at,
+            capability: effect.capability,
+            lane: effect.lane,
+            data: effect.data,
+          }),
+        );
+        events.push(
+          eventOf(of, {
+            type: 'task.scheduled',
+            data: { task: effect.id, capability: effect.capability, at: new Date(effect.at).toISOString() },
+          }),
+        );
         dueAt = Math.min(dueAt ?? effect.at, effect.at);
         break;
       case 'cancel':
@@ -95,7 +112,15 @@ export function decideEffects(given: EffectsOf, effects: readonly Effect[]): Dec
 
 type Bare = NewEvent extends infer E ? (E extends NewEvent ? Pick<E, 'type' | 'data'> : never) : never;
 export const eventOf = ({ core, generation, correlationId, itemId, actor }: EffectsOf, event: Bare): NewEvent =>
-  ({ ...event, at: core.clock.now(), runtimeId: core.runtimeId, generation: generation.number, correlationId: correlationId ?? undefined, causationId: itemId ?? undefined, actor: actor ?? undefined }) as NewEvent;
+  ({
+    ...event,
+    at: core.clock.now(),
+    runtimeId: core.runtimeId,
+    generation: generation.number,
+    correlationId: correlationId ?? undefined,
+    causationId: itemId ?? undefined,
+    actor: actor ?? undefined,
+  }) as NewEvent;
 
 type SendEffect = Extract<Effect, { kind: 'send' | 'edit' | 'remove' | 'react' }>;
 
@@ -107,9 +132,19 @@ function sendStatements(of: EffectsOf, effect: SendEffect): readonly Statement[]
     case 'edit':
       return contentStatements(of, effect, { place, can });
     case 'remove':
-      return can.remove === true ? [row(of, { key: effect.key, place, call: { kind: 'remove', message: effect.message } })] : [];
+      return can.remove === true
+        ? [row(of, { key: effect.key, place, call: { kind: 'remove', message: effect.message } })]
+        : [];
     case 'react':
-      return can.react === true ? [row(of, { key: effect.key, place, call: { kind: 'react', message: effect.message, emoji: effect.emoji, on: effect.on } })] : [];
+      return can.react === true
+        ? [
+            row(of, {
+              key: effect.key,
+              place,
+              call: { kind: 'react', message: effect.message, emoji: effect.emoji, on: effect.on },
+            }),
+          ]
+        : [];
   }
 }
 
@@ -125,8 +160,15 @@ interface Target {
   readonly can: Can;
 }
 
-function contentStatements(of: EffectsOf, effect: Extract<Effect, { kind: 'send' | 'edit' }>, { place, can }: Target): readonly Statement[] {
-  const made = (effect.content.buttons ?? []).map((button) => ({ button, token: randomBytes(9).toString('base64url') }));
+function contentStatements(
+  of: EffectsOf,
+  effect: Extract<Effect, { kind: 'send' | 'edit' }>,
+  { place, can }: Target,
+): readonly Statement[] {
+  const made = (effect.content.buttons ?? []).map((button) => ({
+    button,
+    token: randomBytes(9).toString('base64url'),
+  }));
   const stored: StoredContent = {
     segments: segmentsOf(effect.content),
     buttons: made.map(({ button, token }) => ({ label: button.label, token })),
@@ -141,12 +183,29 @@ function contentStatements(of: EffectsOf, effect: Extract<Effect, { kind: 'send'
   const menu = parts.flatMap((part) => (part.kind === 'refused' ? [] : (part.menu ?? [])));
   const buttons: StoredButton[] = made.map(({ button, token }) => {
     const number = menu.indexOf(token);
-    return { token, action: button.action, data: JSON.stringify(button.data ?? null), label: button.label, menu: number < 0 ? null : number + 1 };
+    return {
+      token,
+      action: button.action,
+      data: JSON.stringify(button.data ?? null),
+      label: button.label,
+      menu: number < 0 ? null : number + 1,
+    };
   });
-  return [...statements, ...keepButtons(buttons, { endpoint: place.endpoint, conversation: place.id, at: of.core.clock.now() })];
+  return [
+    ...statements,
+    ...keepButtons(buttons, { endpoint: place.endpoint, conversation: place.id, at: of.core.clock.now() }),
+  ];
 }
 
-function partStatement(of: EffectsOf, { effect, part, place, index }: { effect: Extract<Effect, { kind: 'send' | 'edit' }>; part: ComposedPart; place: ConversationRef; index: number }): Statement {
+function partStatement(
+  of: EffectsOf,
+  {
+    effect,
+    part,
+    place,
+    index,
+  }: { effect: Extract<Effect, { kind: 'send' | 'edit' }>; part: ComposedPart; place: ConversationRef; index: number },
+): Statement {
   const key = index === 0 ? effect.key : `${effect.key}.${index}`;
   const unsure = effect.content.unsure;
   if (part.kind === 'refused') {
@@ -164,7 +223,12 @@ function partStatement(of: EffectsOf, { effect, part, place, index }: { effect: 
     ...(place.thread === undefined ? {} : { thread: place.thread }),
     ...(part.only === undefined ? {} : { only: part.only.id }),
   };
-  return row(of, { key, place: part.conversation === undefined ? place : { ...place, id: part.conversation }, call, ...(unsure === undefined ? {} : { unsure }) });
+  return row(of, {
+    key,
+    place: part.conversation === undefined ? place : { ...place, id: part.conversation },
+    call,
+    ...(unsure === undefined ? {} : { unsure }),
+  });
 }
 
 interface RowOf {

@@ -40,7 +40,7 @@ export function parse<S extends TSchema>(schema: S, value: unknown): Static<S> {
 }
 
 function convert(schema: Json, given: unknown, open: boolean): unknown {
-  const value = given === undefined && 'default' in schema ? structuredClone(schema['default']) : given;
+  const value = given === undefined && 'default' in schema ? copyOf(schema['default']) : given;
   switch (schema['format']) {
     case 'svc-duration':
       return typeof value === 'string' ? (readDuration(value) ?? value) : value;
@@ -80,6 +80,8 @@ function valuesOf({ additionalProperties, patternProperties }: Json): Json | und
   return isObject(pattern) ? pattern : undefined;
 }
 
+/** A default is shared by all values that it fills in: lists and objects are copied. */
+const copyOf = (value: unknown): unknown => (typeof value === 'object' ? structuredClone(value) : value);
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const pick = (value: Json, keys: readonly string[]): Json =>

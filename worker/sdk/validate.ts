@@ -34,16 +34,18 @@ const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: AnySc
   },
 };
 
-interface Validators {
-  all?: ValidateFunction;
-  first?: ValidateFunction;
-}
-// A memo of pure computations, not state: compiling a schema takes milliseconds, checking by it microseconds.
-const compiled = new WeakMap<object, Validators>();
-const engines: { all?: Ajv2020; first?: Ajv2020 } = {};
+type Mode = 'all' | 'first';
+// Memos of pure computations, not state: compiling a schema takes milliseconds, checking by it microseconds. A generation brings
+// new objects with the same schemas, so compiled ones are kept by their text.
+const byObject: Readonly<Record<Mode, WeakMap<object, ValidateFunction>>> = {
+  all: new WeakMap(),
+  first: new WeakMap(),
+};
+const byText: Readonly<Record<Mode, Map<string, ValidateFunction>>> = { all: new Map(), first: new Map() };
+const engines: Partial<Record<Mode, Ajv2020>> = {};
 
 /** What is wrong with a converted value: all faults for people who write it, only the first for what strangers send. */
-export function validate(schema: Json, value: unknown, mode: 'all' | 'first'): readonly Fault[] {
+export function validate(schema: Json, value: unknown, mode: Mode): readonly Fault[] {
   if (isEmpty(schema, value)) return [];
   const run = validatorOf(schema, mode);
   if (run(value)) return [];
@@ -62,21 +64,26 @@ const isEmpty = (schema: Json, value: unknown): boolean =>
   isObject(value) &&
   Object.keys(value).length === 0;
 
-function validatorOf(schema: Json, mode: keyof Validators): ValidateFunction {
+function validatorOf(schema: Json, mode: Mode): ValidateFunction {
   // Callers wrap the same properties in a new object each time: these are the key then.
   const { type: _type, properties, additionalProperties = false, ...others } = schema;
   const isWrapper = isObject(properties) && additionalProperties === false && Object.keys(others).length === 0;
   const key = isWrapper ? properties : schema;
-  const known = compiled.get(key) ?? {};
-  compiled.set(key, known);
-  return (known[mode] ??= engine(mode).compile(explicit(schema)));
+  const known = byObject[mode].get(key);
+  if (known !== undefined) return known;
+  const whole = explicit(schema);
+  const text = JSON.stringify(whole);
+  const run = byText[mode].get(text) ?? engine(mode).compile(whole);
+  byText[mode].set(text, run);
+  byObject[mode].set(key, run);
+  return run;
 }
 
-function engine(mode: keyof Validators): Ajv2020 {
+function engine(mode: Mode): Ajv2020 {
   return (engines[mode] ??= load(mode));
 }
 
-function load(mode: keyof Validators): Ajv2020 {
+function load(mode: Mode): Ajv2020 {
   const require = createRequire(import.meta.url);
   const { Ajv2020: Engine } = require('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
   const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats');

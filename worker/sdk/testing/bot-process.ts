@@ -1,182 +1,218 @@
-// One process of a test bot: the worker's own inbox, handlers, outbox and timer over a disk in memory, with a fake platform as its
-// one endpoint. What is left out is HTTP, the writer's thread and the connection to a platform.
+// One process of a test bot: the worker's engine over a disk in memory, with a fake platform as its one account. What is left out is
+// HTTP, the thread of the writer and the process itself.
 import '../../failpoints.ts';
-import { newProjectId, newRuntimeId } from '../../../shared/identifiers.ts';
-import type { Core } from '../../core.ts';
-import { handleItem, type HandlingDeps } from '../../handling/handle-item.ts';
-import { createDispatcher } from '../../inbox/dispatcher.ts';
-import { Inbox, type Delivery } from '../../inbox/inbox.ts';
-import type { ItemHead } from '../../inbox/inbox-store.ts';
-import type { LaneRunner } from '../../lanes/lane-runner.ts';
-import type { SendHead } from '../../outbox/outbox-store.ts';
-import { createSender } from '../../outbox/sender.ts';
-import { assemble } from '../../runtime/assemble.ts';
-import { Generation } from '../../runtime/generation.ts';
-import { takeDue, type DueRow } from '../../schedule/due-store.ts';
-import { TimerService } from '../../schedule/timer-service.ts';
-import { defineAdapter } from '../adapter.ts';
-import type { Logger } from '../handler-context.ts';
+import { newProjectId, newRuntimeId, uuidv7 } from '../../../shared/identifiers.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Core, Log } from '../../core.ts';
+import { Engine } from '../../engine.ts';
+import { usageOf } from '../../handling/command-line.ts';
+import { decideEffects } from '../../handling/effects.ts';
+import { runHandler } from '../../handling/run-step.ts';
+import type { ItemOutcome } from '../../inbox/dispatcher.ts';
+import { Webhooks } from '../../ingress/webhooks.ts';
+import type { Generation } from '../../runtime/generation.ts';
+import { createPluginRoutes } from '../../runtime/plugin-routes.ts';
+import { type Arrival, defineAdapter, type Link } from '../adapter.ts';
+import { check } from '../check.ts';
 import type { PluginModule } from '../plugin.ts';
+import type { HttpAnswer, RawRequest } from '../request.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import type { Life } from './life.ts';
 import type { ManualClock } from './manual-clock.ts';
 import type { MemoryDisk } from './memory-disk.ts';
-import { testConfig } from './test-config.ts';
+import { type TestPlugins, testConfig } from './test-config.ts';
 
-/** The slot of the fake platform; its endpoint answers to the short name `fake`. */
-export const FAKE = 'fake';
-export const FAKE_ENDPOINT = `root/${FAKE}:${FAKE}`;
+/** The slot of the fake platform; `fake` is also the short name of its endpoint. */
+const FAKE = 'fake';
 
-export interface ProcessOptions {
+export interface ProcessOptions extends TestPlugins {
   readonly life: Life;
   readonly disk: MemoryDisk;
   readonly clock: ManualClock;
   readonly platform: FakePlatform;
-  readonly plugins: Readonly<Record<string, PluginModule>>;
-  readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly parts: Readonly<Record<string, unknown>>;
   readonly log: (line: unknown) => void;
-  readonly point: (name: string) => void | Promise<void>;
-  /** Around each run of a handler. */
-  readonly inside: <T>(run: () => Promise<T>) => Promise<T>;
+  readonly point: (name: string) => void;
+  /** Around each handling of an item. */
+  readonly around: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
 }
 
-const LIMITS = { concurrency: 64, endpointConcurrency: 64 };
-const NO_BOUND = { maxPending: 1_000_000, maxPendingBytes: 1_000_000_000 };
-const POLICY = { maxAttempts: 8, onUnknown: 'resend' } as const;
-const MAX_ATTEMPTS = 5;
-
 export class BotProcess {
-  readonly core: Core;
-  readonly inbox: Inbox;
-  readonly handling: HandlingDeps;
   readonly #options: ProcessOptions;
-  readonly #dispatcher: LaneRunner<ItemHead>;
-  readonly #sender: LaneRunner<SendHead>;
-  readonly #timer: TimerService;
-  #generation: Generation | undefined;
+  readonly #core: Core;
+  readonly #engine: Engine;
+  readonly #webhooks: Webhooks;
+  #link: Link<unknown> | undefined;
 
   constructor(options: ProcessOptions) {
-    const { life, disk, platform, inside } = options;
+    const { life, disk, modules, config, parts, around } = options;
     this.#options = options;
-    this.core = {
+    this.#core = {
       runtimeId: newRuntimeId(),
       projectId: newProjectId(),
       clock: life.clock(options.clock),
       writer: disk.writer(life),
       reader: disk.reader(life),
-      log: this.#logger({}),
+      log: logTo(options.log),
       point: (name) => life.guard(() => options.point(name)),
     };
-    this.inbox = new Inbox(this.core, () => NO_BOUND);
-    this.handling = this.#handlingDeps();
-    this.#timer = new TimerService(this.core);
-    this.#dispatcher = createDispatcher({
-      core: this.core,
-      limits: () => LIMITS,
-      held: () => this.#generation === undefined,
-      handle: (row) => inside(() => handleItem(this.handling, this.generation, row)),
-      left: () => {},
+    const all = { [FAKE]: this.#adapter(), ...modules };
+    this.#engine = new Engine({
+      core: this.#core,
+      project: '/',
+      mode: 'test',
+      environment: {},
+      loaded: testConfig({ modules: all, config }),
+      lockfile: '/package-lock.json',
+      mediaFolder: '/media',
+      files: disk.files(life),
+      observer: {},
+      admit: () => {},
+      modules: all,
+      parts,
+      around,
     });
-    this.#sender = createSender({
-      core: this.core,
-      limits: () => LIMITS,
-      policy: () => POLICY,
-      due: (at) => this.#timer.expect(at),
-      surface: (endpoint) =>
-        endpoint === FAKE_ENDPOINT
-          ? { kind: 'ready', surface: { can: platform.can, rate: undefined, send: (call) => life.guard(() => platform.send(call)), accountFailed: () => {} } }
-          : { kind: 'missing' },
+    const { endpoints, inbox, gate } = this.#engine;
+    this.#webhooks = new Webhooks({
+      core: this.#core,
+      endpoints,
+      inbox,
+      gate,
+      generation: () => this.#engine.runtime.current,
+      admit: () => {},
+      observe: () => {},
     });
   }
 
   get generation(): Generation {
-    if (this.#generation === undefined) throw new Error('the bot was not started');
-    return this.#generation;
+    const { current, lastFailure } = this.#engine.runtime;
+    if (current === undefined) throw lastFailure ?? new Error('the bot was not started');
+    return current;
   }
 
-  /** Assembles, opens resources, and takes up what the disk has. */
+  /** Assembles, opens resources, and takes up what the disk has. Throws what assembly throws. */
   async start(): Promise<void> {
-    const { plugins, config, parts } = this.#options;
-    const modules = { [FAKE]: this.#adapter(), ...plugins };
-    const loaded = testConfig({ modules, config });
-    const candidate = await assemble({ loaded, modules, project: '/', mode: 'test', parts: Object.keys(parts), logger: (slot) => this.#logger({ slot }) });
-    const generation = new Generation(candidate, { core: this.core, loaded, lifeLimitMs: 1_000, parts: () => parts });
-    await generation.activate();
-    generation.committed(1);
-    this.#generation = generation;
-    await this.inbox.load();
-    this.inbox.onItem(() => this.#dispatcher.wake());
-    this.#timer.on('task', (row) => this.#fireTask(row));
-    this.#timer.on('inbox', (row) => this.#fireRetry(row, this.#dispatcher));
-    this.#timer.on('outbox', (row) => this.#fireRetry(row, this.#sender));
-    this.#timer.start();
-    this.#dispatcher.start();
-    this.#sender.start();
+    await this.#engine.load();
+    await this.#engine.start();
+    void this.generation;
   }
 
-  accept(delivery: Delivery): Promise<{ readonly fresh: readonly string[] }> {
-    return this.#options.life.guard(() => this.inbox.accept([delivery]));
+  async receive(arrival: Arrival): Promise<void> {
+    if (this.#link === undefined) throw new Error('the fake platform is not connected');
+    await this.#link.receive([arrival]);
   }
 
-  /** How much is being done now; `inside` handlers wait for the test and do not count. */
-  busy(inside: number): boolean {
-    return this.#dispatcher.running > inside || this.#sender.running > 0 || !this.#timer.idle;
+  async deliver(request: RawRequest): Promise<HttpAnswer> {
+    try {
+      return await this.#webhooks.deliver(request);
+    } catch (error) {
+      if (error instanceof SvcError) return { status: error.status, json: { code: error.code } };
+      throw error;
+    }
+  }
+
+  /** An instant of a cron handler, once. */
+  async due(capability: string, at: number): Promise<void> {
+    await this.#engine.inbox.accept([
+      {
+        endpoint: capability,
+        deliveryId: `cron/${at}`,
+        payload: { kind: 'cron', due: at },
+        lane: capability,
+        capability,
+      },
+    ]);
+  }
+
+  /** A tool's result, or a route's answer; what the handler decided is committed. */
+  call(id: string, input: unknown): Promise<unknown> {
+    const capability = this.generation.capabilities.find(id);
+    if (capability?.kind === 'route') return this.#callRoute(capability.spec, capability.slot, input);
+    if (capability?.kind === 'tool') return this.#callTool(id, input);
+    throw new Error(`there is no tool or route ${id}`);
+  }
+
+  /** A line for each command, in order. */
+  help(): string {
+    const commands = this.generation.capabilities.ofKind('command');
+    return commands.map((command) => `${usageOf(command, '/')}  ${command.spec.summary}`).join('\n');
+  }
+
+  /** True while something is being done; `nested` handlers wait for the test and do not count. */
+  isBusy(nested: number): boolean {
+    const { dispatcher, sender, timers } = this.#engine;
+    return dispatcher.running > nested || sender.running > 0 || !timers.idle;
   }
 
   async stop(): Promise<void> {
-    await this.#dispatcher.stop(0);
-    await this.#sender.stop(0);
-    await this.#timer.stop();
-    await this.#generation?.dispose();
-  }
-
-  #handlingDeps(): HandlingDeps {
-    const { life, disk, platform } = this.#options;
-    const nothing = (): void => {};
-    return {
-      core: this.core,
-      context: {
-        core: this.core,
-        files: disk.files(life),
-        logger: (capability) => this.#logger({ slot: capability.slot, capability: capability.id }),
-        typing: (_endpoint, { id }) => void life.guard(() => platform.send({ kind: 'typing', key: '', conversation: id })),
-      },
-      maxAttempts: () => MAX_ATTEMPTS,
-      after: { sends: () => this.#sender.wake(), due: (at) => this.#timer.expect(at), counts: nothing, failed: nothing, handled: nothing },
-    };
-  }
-
-  async #fireTask(row: DueRow): Promise<void> {
-    const { statements, stored } = this.inbox.statementsFor({
-      endpoint: row.capability ?? '',
-      deliveryId: `${row.id}@${row.at}`,
-      payload: { kind: 'task', data: JSON.parse(row.data) as unknown },
-      lane: row.lane ?? row.id,
-      ...(row.capability === null ? {} : { capability: row.capability }),
-    });
-    const answer = await this.core.writer.commit({ name: 'task.due', statements: [takeDue({ id: row.id, at: row.at }), ...statements] });
-    if (answer.kind === 'refused') return;
-    stored();
-    this.#dispatcher.wake();
-  }
-
-  async #fireRetry(row: DueRow, runner: { release(lane: string): void }): Promise<void> {
-    await this.core.writer.commit({ name: 'retry.due', statements: [takeDue({ id: row.id, at: row.at })] });
-    runner.release(row.lane ?? '');
+    await this.#engine.stop(0);
   }
 
   #adapter(): PluginModule {
-    const { platform } = this.#options;
-    return defineAdapter({ name: FAKE, account: {}, can: platform.can, connect: async () => {}, send: platform.send });
+    const { platform, life } = this.#options;
+    return defineAdapter({
+      name: FAKE,
+      account: {},
+      can: platform.can,
+      connect: (link) => {
+        this.#link = link;
+        link.online();
+        return new Promise((resolve) => link.signal.addEventListener('abort', () => resolve(), { once: true }));
+      },
+      send: (call) => life.guard(() => platform.send(call)),
+    });
   }
 
-  #logger(ids: object): Logger {
-    const { log } = this.#options;
-    const line =
-      (level: string) =>
-      (fields: object | string, message?: string): void =>
-        log({ level, ...ids, ...(typeof fields === 'string' ? { message: fields } : { ...fields, message }) });
-    return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  async #callRoute(
+    route: { readonly method: string; readonly path: string },
+    slot: string,
+    input: unknown,
+  ): Promise<unknown> {
+    const call = createPluginRoutes({
+      context: this.#engine.context,
+      generation: () => this.generation,
+      decided: () => this.#engine.sender.wake(),
+      failed: () => {},
+    })(route.method, slot, route.path);
+    if (call === undefined || !('run' in call)) throw new Error(`there is no route ${route.method} ${route.path}`);
+    const body = Buffer.from(JSON.stringify(input));
+    const { status: _status, ...answer } = await call.run({
+      ...route,
+      query: {},
+      headers: {},
+      body,
+      receivedAt: this.#core.clock.now(),
+    });
+    return answer;
   }
+
+  async #callTool(id: string, input: unknown): Promise<unknown> {
+    const { generation } = this;
+    const capability = generation.capabilities.find(id);
+    if (capability?.kind !== 'tool') throw new Error(`there is no tool ${id}`);
+    const checked = check({ type: 'object', properties: capability.spec.input }, input);
+    if (!checked.ok) throw new Error(checked.faults.join('; '));
+    const now = this.#core.clock.now();
+    const cause = { id: uuidv7(now), receivedAt: now, attempt: 1, chat: undefined };
+    let result: unknown;
+    const ran = await runHandler({ deps: { ...this.#engine.context, generation }, capability, cause }, async (ctx) => {
+      result = await capability.run(ctx, checked.value as never);
+    });
+    if (ran.kind === 'failed') throw ran.error;
+    const decided = decideEffects(
+      { core: this.#core, generation, cause, itemId: null, correlationId: null, actor: id },
+      ran.run.effects,
+    );
+    await this.#core.writer.commit({ name: 'tool.decided', statements: decided.statements });
+    this.#engine.sender.wake();
+    return result;
+  }
+}
+
+function logTo(write: (line: unknown) => void): Log {
+  const line =
+    (level: string) =>
+    (fields: object, message: string): void =>
+      write({ level, ...fields, message });
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

@@ -1,15 +1,10 @@
 // The test bot: processes one after the other on one disk, a clock, a platform and people who write.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { runHandler } from '../../handling/run-step.ts';
-import { decideEffects } from '../../handling/effects.ts';
-import { usageOf } from '../../handling/command-line.ts';
 import type { Arrival } from '../adapter.ts';
-import { check } from '../check.ts';
 import { readDuration } from '../duration.ts';
 import type { PluginModule } from '../plugin.ts';
-import type { HeaderMap, HttpAnswer, RawRequest } from '../request.ts';
-import { BotProcess, FAKE_ENDPOINT } from './bot-process.ts';
-import { arrivalDelivery, webhookDelivery } from './deliveries.ts';
+import type { HeaderMap, HttpAnswer } from '../request.ts';
+import { BotProcess } from './bot-process.ts';
 import type { Killable } from './every-crash.ts';
 import { FakePlatform } from './fake-platform.ts';
 import { Killed, Life } from './life.ts';
@@ -20,6 +15,8 @@ import type { Person, TestBotOptions } from './test-bot.ts';
 const START_AT = '2026-01-01T12:00:00Z';
 /** Turns of the event loop without any work after which nothing more will come by itself. */
 const QUIET_TURNS = 6;
+/** Set while a handler of that bot runs: what it asks of the bot must not wait for the handler itself. */
+const inside = new AsyncLocalStorage<MemoryBot>();
 
 export class MemoryBot implements Killable {
   readonly points: string[] = [];
@@ -28,7 +25,6 @@ export class MemoryBot implements Killable {
   readonly disk: MemoryDisk;
   readonly #clock: ManualClock;
   readonly #options: TestBotOptions;
-  readonly #inside = new AsyncLocalStorage<true>();
   #plugins: Readonly<Record<string, PluginModule>>;
   #config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   #process: BotProcess | undefined;
@@ -37,7 +33,11 @@ export class MemoryBot implements Killable {
   #nested = 0;
   #deliveries = 0;
 
-  constructor(plugins: Readonly<Record<string, PluginModule>>, config: Readonly<Record<string, Readonly<Record<string, unknown>>>>, options: TestBotOptions) {
+  constructor(
+    plugins: Readonly<Record<string, PluginModule>>,
+    config: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+    options: TestBotOptions,
+  ) {
     this.#plugins = plugins;
     this.#config = config;
     this.#options = options;
@@ -100,7 +100,9 @@ export class MemoryBot implements Killable {
       },
       presses: async (label) => {
         const shown = this.platform.messages(conversation.id).toReversed();
-        const found = shown.flatMap(({ id, buttons }) => buttons.map((button) => ({ ...button, message: id }))).find((button) => button.label.startsWith(label));
+        const found = shown
+          .flatMap(({ id, buttons }) => buttons.map((button) => ({ ...button, message: id })))
+          .find((button) => button.label.startsWith(label));
         if (found === undefined) throw new Error(`there is no button ${label} in ${conversation.id}`);
         await this.arrive({ ...base(), kind: 'pressed', message: found.message, token: found.token });
       },
@@ -108,41 +110,33 @@ export class MemoryBot implements Killable {
   }
 
   async arrive(arrival: Arrival): Promise<void> {
-    if (arrival.user.self !== true) await this.#ask((process) => process.accept(arrivalDelivery(FAKE_ENDPOINT, arrival)));
+    await this.#ask((process) => process.receive(arrival));
     await this.settle();
   }
 
-  async post(path: string, { headers = {}, body }: { readonly headers?: HeaderMap; readonly body: string }): Promise<HttpAnswer> {
-    const [slot = '', name = ''] = path.split('/');
-    const request: RawRequest = { method: 'POST', path: `/webhooks/${path}`, query: {}, headers, body: Buffer.from(body), receivedAt: this.clock.now() };
-    const answer = await this.#ask(async (process): Promise<HttpAnswer> => {
-      const capability = process.generation.capabilities.find(`root/${slot}#webhook/${name}`);
-      if (capability?.kind !== 'webhook') return { status: 404 };
-      const decision = webhookDelivery(capability, request);
-      if (decision.kind === 'answer') return decision.answer;
-      const { fresh } = await process.accept(decision.delivery);
-      return { status: 202, json: fresh.length > 0 ? {} : { duplicate: true } };
-    });
+  async post(
+    path: string,
+    { headers = {}, body }: { readonly headers?: HeaderMap; readonly body: string },
+  ): Promise<HttpAnswer> {
+    const request = { method: 'POST', path, query: {}, headers, body: Buffer.from(body), receivedAt: this.clock.now() };
+    const answer = await this.#ask((process) => process.deliver(request));
     await this.settle();
     return answer;
   }
 
   async due(slot: string, cron: string, at: number): Promise<void> {
-    const capability = `root/${slot}#cron/${cron}`;
-    await this.#ask((process) => process.accept({ endpoint: capability, deliveryId: `${capability}@${at}`, payload: { kind: 'cron', due: at }, lane: capability, capability }));
+    await this.#ask((process) => process.due(`root/${slot}#cron/${cron}`, at));
     await this.settle();
   }
 
-  /** A tool's result, or a route's answer, with what its handler decided committed. */
-  async call(id: string, input: unknown): Promise<unknown> {
-    const result = await this.#ask((process) => callCapability(process, id, input));
+  async call(capability: string, input: unknown): Promise<unknown> {
+    const result = await this.#ask((process) => process.call(capability, input));
     await this.settle();
     return result;
   }
 
   help(): string {
-    const { capabilities } = this.#running().generation;
-    return capabilities.ofKind('command').map((command) => `${usageOf(command, '/')}  ${command.spec.summary}`).join('\n');
+    return this.#running().help();
   }
 
   shown(conversation: string): string[] {
@@ -155,7 +149,7 @@ export class MemoryBot implements Killable {
 
   /** Resolves when nothing is being done and nothing can be done before the clock moves; starts the next process after a kill. */
   async settle(): Promise<void> {
-    const isNested = this.#inside.getStore() === true;
+    const isNested = inside.getStore() === this;
     if (isNested) this.#nested += 1;
     try {
       await this.#ask(() => this.#quiet());
@@ -167,7 +161,7 @@ export class MemoryBot implements Killable {
   async #quiet(): Promise<void> {
     for (let turns = 0, commits = -1; turns < QUIET_TURNS; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.#running().busy(this.#nested) || this.disk.commits !== commits) turns = 0;
+      if (this.#running().isBusy(this.#nested) || this.disk.commits !== commits) turns = 0;
       commits = this.disk.commits;
     }
   }
@@ -198,11 +192,11 @@ export class MemoryBot implements Killable {
       disk: this.disk,
       clock: this.#clock,
       platform: this.platform,
-      plugins: this.#plugins,
+      modules: this.#plugins,
       config: this.#config,
       parts: this.#options.parts ?? {},
       log: (line) => this.logs.push(line),
-      inside: (run) => this.#inside.run(true, run),
+      around: (handle) => inside.run(this, handle),
       point: (name) => {
         this.points.push(name);
         if (this.#mustDie(name, this.points.length - 1)) life.kill(name);
@@ -210,19 +204,4 @@ export class MemoryBot implements Killable {
     });
     await this.#process.start();
   }
-}
-
-async function callCapability(process: BotProcess, id: string, input: unknown): Promise<unknown> {
-  const { core, generation } = process;
-  const capability = generation.capabilities.find(id);
-  if (capability?.kind !== 'tool' && capability?.kind !== 'route') throw new Error(`there is no tool or route ${id}`);
-  const cause = { id: `call/${core.clock.now()}`, receivedAt: core.clock.now(), attempt: 1, chat: undefined };
-  const checked = capability.kind === 'tool' ? check({ type: 'object', properties: capability.spec.input }, input) : ({ ok: true, value: input } as const);
-  if (!checked.ok) throw new Error(checked.faults.join('; '));
-  const ran = await runHandler({ deps: { ...process.handling.context, generation }, capability, cause }, async (ctx) => capability.run(ctx, checked.value as never));
-  if (ran.kind === 'failed') throw ran.error;
-  const decided = decideEffects({ core, generation, cause, itemId: null, correlationId: null, actor: null }, ran.run.effects);
-  await core.writer.commit({ name: 'call', statements: decided.statements });
-  process.handling.after.sends();
-  return ran.result;
 }

@@ -4,20 +4,22 @@ import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { SqliteReader } from '../../database/reader.ts';
 import type { Reader, Writer } from '../../database/unit.ts';
-import { WriterCore } from '../../database/writer-core.ts';
 import { GroupingWriter } from '../../database/writer.ts';
+import { WriterCore } from '../../database/writer-core.ts';
 import type { FileStore } from '../../handling/file-store.ts';
 import type { Life } from './life.ts';
 
 export class MemoryDisk {
   readonly #core: WriterCore;
   readonly #database: Database;
+  readonly #reader: SqliteReader;
   readonly #files = new Map<string, Uint8Array>();
   #commits = 0;
 
   constructor(now: () => number) {
     this.#core = new WriterCore({ file: ':memory:', now });
     this.#database = this.#core.open();
+    this.#reader = new SqliteReader(() => this.#database);
   }
 
   /** Grows with each group that was committed. */
@@ -38,8 +40,11 @@ export class MemoryDisk {
   }
 
   reader(life: Life): Reader {
-    const reader = new SqliteReader(() => this.#database);
-    return { all: (query) => life.guard(() => reader.all(query)), first: (query) => life.guard(() => reader.first(query)) };
+    const reader = this.#reader;
+    return {
+      all: (query) => life.guard(() => reader.all(query)),
+      first: (query) => life.guard(() => reader.first(query)),
+    };
   }
 
   files(life: Life): FileStore {

@@ -49,18 +49,28 @@ export interface TestBot {
 }
 
 /** Starts a plugin, or several by slot, on an empty disk. */
-export async function testBot(plugins: PluginModule | Record<string, PluginModule>, options: TestBotOptions = {}): Promise<TestBot> {
+export async function testBot(
+  plugins: PluginModule | Record<string, PluginModule>,
+  options: TestBotOptions = {},
+): Promise<TestBot> {
   return startBot(plugins, options);
 }
 
 /** The same with what only tests of the SDK itself need. */
-export async function startBot(plugins: PluginModule | Record<string, PluginModule>, options: TestBotOptions = {}): Promise<MemoryBot> {
+export async function startBot(
+  plugins: PluginModule | Record<string, PluginModule>,
+  options: TestBotOptions = {},
+): Promise<MemoryBot> {
   const single = isPlugin(plugins) ? plugins : undefined;
   const modules = single === undefined ? (plugins as Record<string, PluginModule>) : { [single.name]: single };
-  const config = single === undefined ? ((options.config ?? {}) as Record<string, Record<string, unknown>>) : { [single.name]: options.config ?? {} };
+  const config =
+    single === undefined
+      ? ((options.config ?? {}) as Record<string, Record<string, unknown>>)
+      : { [single.name]: options.config ?? {} };
   const bot = new MemoryBot(modules, config, options);
   await bot.restart();
   return bot;
 }
 
-const isPlugin = (plugins: PluginModule | Record<string, PluginModule>): plugins is PluginModule => Symbol.for('svc.definition') in plugins;
+const isPlugin = (plugins: PluginModule | Record<string, PluginModule>): plugins is PluginModule =>
+  Symbol.for('svc.definition') in plugins;

@@ -14,12 +14,22 @@ export interface TestPlugins {
 /** What assembly reads of a configuration. Every secret counts as written by reference, as the real one demands. */
 export function testConfig({ modules, config }: TestPlugins): LoadedConfig {
   const slots = Object.keys(modules);
-  const secrets = slots.flatMap((slot) => secretPaths(propertiesOf(modules[slot]), config[slot] ?? {}, `/plugins/${slot}`));
+  const secrets = slots.flatMap((slot) =>
+    secretPaths(propertiesOf(modules[slot]), config[slot] ?? {}, `/plugins/${slot}`),
+  );
   const known = {
     config: {
       plugins: Object.fromEntries(slots.map((slot) => [slot, { ...config[slot], enabled: true }])),
       commands: { prefix: '/', operators: [] },
       schedule: { timezone: 'UTC' },
+      inbox: {
+        maxAttempts: 5,
+        maxPending: 1_000_000,
+        maxPendingBytes: 1_000_000_000,
+        concurrency: 64,
+        endpointConcurrency: 64,
+      },
+      outbox: { maxAttempts: 8, onUnknown: 'resend' },
     },
     mode: 'test',
     references: new Map(secrets.map((path) => [path, { text: '${SECRET}', whole: true, names: ['SECRET'] }])),
