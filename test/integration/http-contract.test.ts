@@ -59,7 +59,7 @@ describe('problems', () => {
 
   it('say when to come back while ingress is closed', async (t) => {
     const server = await startHttp(t);
-    server.host.failure = new SvcError('ingress_paused', 'paused', { details: { retryAfterSeconds: 30 } });
+    server.host.failure = new SvcError('ingress_paused', 'paused', { details: { retryAfterMs: 30_000 } });
 
     const answer = await server.raw('POST /webhooks/hook', ['Content-Length: 0']);
 

@@ -44,7 +44,7 @@ interface Digested extends Identity {
 export class Authenticator {
   readonly #key = randomBytes(32);
   readonly #budget: FailureBudget;
-  #source: readonly NamedToken[] | undefined;
+  #source: readonly NamedToken[] = [];
   #tokens: readonly Digested[] = [];
   #announced: ReadonlyMap<string, Buffer> = new Map();
 
@@ -58,11 +58,11 @@ export class Authenticator {
     if (credentials.kind === 'malformed') throw malformed();
     const identity = this.#find(credentials.token, tokens);
     if (identity !== undefined) return identity;
-    const waitSeconds = await this.#budget.spend(address);
-    if (waitSeconds === undefined) throw invalidToken();
+    const waitMs = await this.#budget.spend(address);
+    if (waitMs === undefined) throw invalidToken();
     throw new SvcError('too_many_requests', 'too many wrong tokens from this address', {
       hint: 'A valid token is not affected by this limit.',
-      details: { retryAfterSeconds: waitSeconds },
+      details: { retryAfterMs: waitMs },
     });
   }
 
@@ -84,7 +84,7 @@ export class Authenticator {
   }
 
   #digested(tokens: readonly NamedToken[]): readonly Digested[] {
-    if (this.#source !== tokens) {
+    if (!areSame(this.#source, tokens)) {
       this.#source = tokens;
       this.#tokens = tokens.map(({ name, scope, token }) => ({
         scope,
@@ -99,6 +99,13 @@ export class Authenticator {
     return createHmac('sha256', this.#key).update(text).digest();
   }
 }
+
+/** The settings may be made anew at each request; the secrets in them are the same objects until a reload. */
+const areSame = (one: readonly NamedToken[], other: readonly NamedToken[]): boolean =>
+  one === other || (one.length === other.length && one.every((token, at) => isSame(token, other[at])));
+
+const isSame = (one: NamedToken, other: NamedToken | undefined): boolean =>
+  one.token === other?.token && one.name === other.name && one.scope === other.scope;
 
 /** Throws `insufficient_scope` when a demo token asks for what needs a full one. */
 export function checkScope(identity: Identity, needed: 'demo' | 'full'): void {

@@ -135,7 +135,8 @@ async function readContent(
 /** Read before the data. Without a history there is no position to name. */
 function positionHeaders({ port, log }: AppParts): Readonly<Record<string, string>> {
   try {
-    return { 'Svc-Event-Position': port.events.position() };
+    const position = port.events.position();
+    return position === '' ? {} : { 'Svc-Event-Position': position };
   } catch (error) {
     log.debug({ err: error }, 'no event position for an answer');
     return {};

@@ -24,12 +24,12 @@ export class FailureBudget {
     this.#store.init({ windowMs } as Parameters<MemoryStore['init']>[0]);
   }
 
-  /** Counts a failure; gives the seconds to wait once the budget is spent, else undefined. */
+  /** Counts a failure; gives the milliseconds to wait once the budget is spent, else undefined. */
   async spend(address: string): Promise<number | undefined> {
     const { totalHits, resetTime } = await this.#store.increment(this.#keyOf(address));
     if (totalHits <= this.#limit) return undefined;
     const waitMs = (resetTime?.getTime() ?? Date.now() + this.#windowMs) - Date.now();
-    return Math.max(1, Math.ceil(waitMs / 1_000));
+    return Math.max(1, waitMs);
   }
 
   /** Ends the store's timer. */

@@ -40,7 +40,7 @@ export function bareProblem(code: ErrorCode, requestId: string): string {
 const typeOf = (code: ErrorCode): string => `urn:svc:problem:${code}`;
 
 function openFields(error: SvcError): Readonly<Record<string, unknown>> {
-  const { allow: _allow, challenge: _challenge, retryAfterSeconds: _retry, ...details } = error.details;
+  const { allow: _allow, challenge: _challenge, retryAfterMs: _retry, ...details } = error.details;
   return {
     detail: error.message,
     ...(error.hint === undefined ? {} : { hint: error.hint }),
@@ -50,14 +50,16 @@ function openFields(error: SvcError): Readonly<Record<string, unknown>> {
 
 const DEFAULT_RETRY_SECONDS = 5;
 
+const retrySeconds = ({ retryAfterMs }: SvcError['details']): number =>
+  typeof retryAfterMs === 'number' ? retryAfterMs / 1_000 : DEFAULT_RETRY_SECONDS;
+
 function headersOf({ details }: SvcError, status: number): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   if (typeof details.challenge === 'string') headers['WWW-Authenticate'] = details.challenge;
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(', ');
   if (status === 426) headers.Upgrade = 'websocket';
   if (status === 429 || status === 503) {
-    const seconds = typeof details.retryAfterSeconds === 'number' ? details.retryAfterSeconds : DEFAULT_RETRY_SECONDS;
-    headers['Retry-After'] = String(Math.max(1, Math.ceil(seconds)));
+    headers['Retry-After'] = String(Math.max(1, Math.ceil(retrySeconds(details))));
   }
   return headers;
 }
