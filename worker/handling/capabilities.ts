@@ -77,6 +77,7 @@ export interface StateDefinition {
 
 export class Capabilities {
   readonly #byId = new Map<string, Capability>();
+  readonly #byKind = new Map<string, readonly Capability[]>();
   readonly #states = new Map<string, StateDefinition>();
 
   /** Throws `definition_invalid` when the id is taken. */
@@ -85,6 +86,7 @@ export class Capabilities {
     if (this.#byId.has(id)) throw new SvcError('definition_invalid', `${id} is defined twice`);
     const entry = { ...capability, id, place: this.#byId.size } as C;
     this.#byId.set(id, entry);
+    this.#byKind.clear();
     return entry;
   }
 
@@ -106,7 +108,13 @@ export class Capabilities {
     return [...this.#byId.values()];
   }
 
+  /** Kept by kind, because each message asks. */
   ofKind<K extends Capability['kind']>(kind: K): readonly Extract<Capability, { kind: K }>[] {
-    return this.all().filter((one): one is Extract<Capability, { kind: K }> => one.kind === kind);
+    let known = this.#byKind.get(kind);
+    if (known === undefined) {
+      known = this.all().filter((one) => one.kind === kind);
+      this.#byKind.set(kind, known);
+    }
+    return known as readonly Extract<Capability, { kind: K }>[];
   }
 }

@@ -5,13 +5,13 @@
 //   H2  A failing handler holds back only itself, a failing `before` the rest too.
 //   H3  Attempts are bounded; at the bound the handler ends as a dead letter with its error, and the item goes on without it.
 //   H4  A guard that failed because state moved runs the handler again, at most ten times.
-import { messageOf } from '../../shared/svc-error.ts';
+import { coerceError, messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
-import { buryItem, countRun, finishItem, forgetOnce, holdItem, postponeItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
+import { buryItem, claimItem, countRun, finishItem, forgetOnce, holdItem, postponeItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import { readPayload, type Payload } from '../inbox/payload.ts';
 import type { ItemOutcome } from '../inbox/dispatcher.ts';
@@ -49,7 +49,7 @@ type StepEnd = 'next' | 'stop' | 'wait' | 'ended';
 class ItemHandling {
   readonly #deps: HandlingDeps;
   readonly #generation: GenerationView;
-  readonly #row: InboxRow;
+  #row: InboxRow;
   readonly #effects: EffectsOf;
   readonly #startedAt: number;
   #payload: Payload | undefined;
@@ -69,12 +69,18 @@ class ItemHandling {
   async handle(): Promise<ItemOutcome> {
     const { core } = this.#deps;
     let steps: readonly PlannedStep[];
+    // A pattern of a plugin may never come back: then the attempt is counted before the item is matched against it.
+    const early = hasPatterns(this.#generation);
+    if (early && !(await this.#claim())) return 'gone';
     try {
       this.#payload = readPayload(this.#row.kind, this.#row.payload_version, this.#row.body);
       steps = await planItem({ core, generation: this.#generation }, this.#row, this.#payload);
     } catch (error) {
+      if (coerceError(error).code === 'storage_unavailable') throw error; // the item is fine: it is tried again
       return this.#bury(null, messageOf(error), []);
     }
+    if (steps.length === 0) return this.#finish([], []);
+    if (!early && !(await this.#claim())) return 'gone';
     const runs = this.#row.attempts > 1 ? await readRuns(core.reader, this.#row.id) : [];
     const open = steps.filter(({ capability }) => runs.find((run) => run.handler === capability?.id)?.verdict == null);
     if (runs.some((run) => run.verdict === 'stop')) return this.#finish([], []);
@@ -85,6 +91,15 @@ class ItemHandling {
       if (end === 'wait' && step.isBefore) break;
     }
     return this.#waitUntil === undefined ? this.#finish([], []) : this.#postpone();
+  }
+
+  /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
+  async #claim(): Promise<boolean> {
+    const answer = await this.#deps.core.writer.commit({ name: 'inbox.claim', statements: [claimItem({ id: this.#row.id })] });
+    if (answer.kind === 'refused') return false;
+    this.#row = { ...this.#row, state: 'handling', attempts: this.#row.attempts + 1 };
+    if (FAILPOINTS) await this.#deps.core.point('attempt');
+    return true;
   }
 
   async #step(step: PlannedStep, { isLast, run: known }: { isLast: boolean; run: { attempts: number; next_at: number | null } | undefined }): Promise<StepEnd> {
@@ -230,4 +245,4 @@ class ItemHandling {
   }
 }
 
-
+const hasPatterns = ({ capabilities }: GenerationView): boolean => capabilities.ofKind('on').some(({ spec }) => spec.text instanceof RegExp);

@@ -4,6 +4,8 @@ import { prepared, sql, statement } from '../database/statement.ts';
 import type { InboxKind, InboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 
+const OPEN = ['received', 'handling', 'waiting'] as const;
+
 export interface NewItem {
   readonly id: string;
   readonly endpoint: string;
@@ -45,7 +47,6 @@ export const receiveItem = prepared<Omit<NewItem, 'weak'> & { readonly weak: num
   }),
 );
 
-const OPEN = ['received', 'handling', 'waiting'] as const;
 /** As literals: the partial indexes are used only when SQLite sees the values. */
 const isOpen = raw<boolean>`state IN ('received', 'handling', 'waiting')`;
 
@@ -67,7 +68,7 @@ export const holdItem = prepared<{ id: string }>(
 );
 
 export const finishItem = prepared<{ id: string; at: number }>(
-  ({ id, at }) => sql.updateTable('inbox').set({ state: 'done', done_at: at, next_at: null }).where('id', '=', id).where('state', '=', 'handling'),
+  ({ id, at }) => sql.updateTable('inbox').set({ state: 'done', done_at: at, next_at: null }).where('id', '=', id).where('state', 'in', OPEN),
   { expect: 1, guard: 'item' },
 );
 
