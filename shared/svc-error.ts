@@ -22,6 +22,11 @@ export class SvcError extends Error {
     this.details = details;
   }
 
+  /** By name and code: CLI and worker are bundles with a copy of this class each, and one process may hold both. */
+  static override [Symbol.hasInstance](value: unknown): value is SvcError {
+    return value instanceof Error && value.name === 'SvcError' && 'code' in value;
+  }
+
   get status(): number {
     return ERRORS[this.code].status;
   }
