@@ -1,9 +1,118 @@
-// `svc doctor`.
-import type { Command } from '../command.ts';
+// `svc doctor`: checks with stable ids over project, machine and state; or the report of a live host. It writes nothing.
+import { readFileSync } from 'node:fs';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
+import { projectPaths } from '../../../shared/paths.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { type Check, type CheckStatus, fault, type Finding, type Subject } from '../doctor/check.ts';
+import { PROJECT_CHECKS } from '../doctor/project-checks.ts';
+import { STATE_CHECKS } from '../doctor/state-checks.ts';
+import { unknownWord } from '../usage-error.ts';
+
+const CHECKS: readonly Check[] = [...PROJECT_CHECKS, ...STATE_CHECKS];
 
 export const command: Command = {
   noun: 'doctor',
-  summary: 'Checks project, machine and state; or asks a live host with --live',
-  examples: ['svc doctor'],
-  run: () => Promise.resolve(1),
+  summary: 'Checks project, machine and state, and says what mends what it finds; or asks a live host with --live',
+  options: [
+    { flags: '--list', description: 'The ids of all checks' },
+    { flags: '--only <ids>', description: 'Only these checks, comma separated' },
+    { flags: '--skip <ids>', description: 'All but these checks' },
+    { flags: '--strict', description: 'Warnings count as errors' },
+    { flags: '--live <url>', description: 'The readiness report of a host, with the token of SVC_HTTP_TOKEN' },
+    { flags: '--insecure-http', description: 'With --live: sends the token over plain HTTP to another machine' },
+  ],
+  examples: ['svc doctor', 'svc doctor --only http.port,database.integrity --json', 'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json'],
+  run(context, _args, options) {
+    if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
+    const checks = chosen(options);
+    return options['list'] === true ? Promise.resolve(list(context, checks)) : examine(context, checks, options['strict'] === true);
+  },
 };
+
+/** Throws `usage` for an id that is none. */
+function chosen(options: Readonly<Record<string, unknown>>): readonly Check[] {
+  const idsOf = (name: string): readonly string[] | undefined => (options[name] === undefined ? undefined : String(options[name]).split(',').filter((id) => id !== ''));
+  const all = CHECKS.map(({ id }) => id);
+  const only = idsOf('only');
+  const skipped = idsOf('skip') ?? [];
+  for (const id of [...(only ?? []), ...skipped]) if (!all.includes(id)) throw unknownWord('check', id, all);
+  return CHECKS.filter(({ id }) => (only === undefined || only.includes(id)) && !skipped.includes(id));
+}
+
+function list({ print }: CommandContext, checks: readonly Check[]): ExitCode {
+  print.json(checks.map(({ id, title }) => ({ id, title })));
+  print.table(['id', 'checks that'], checks.map(({ id, title }) => [id, title]));
+  return EXIT.ok;
+}
+
+async function examine(context: CommandContext, checks: readonly Check[], strict: boolean): Promise<ExitCode> {
+  const { print } = context;
+  const subject = subjectOf(context);
+  const results: ({ readonly id: string; readonly title: string } & Finding)[] = [];
+  for (const { id, title, run } of checks) results.push({ id, title, ...(await Promise.resolve(subject).then(run).catch(broken)) });
+  const count = (status: CheckStatus): number => results.filter((result) => result.status === status).length;
+  const counts = { ok: count('ok'), warn: count('warn'), error: count('error'), skip: count('skip') };
+  const bad = counts.error > 0 || (strict && counts.warn > 0);
+  print.json({ ok: !bad, strict, counts, checks: results });
+  for (const { id, status, reason, fix } of results) {
+    print.text(`${mark(print, status)} ${id.padEnd(20)} ${reason}`);
+    if (fix !== undefined) print.text(`      ${print.color.dim(`→ ${fix}`)}`);
+  }
+  print.text(`${counts.error} errors, ${counts.warn} warnings, ${counts.ok} ok, ${counts.skip} skipped`);
+  return bad ? EXIT.failed : EXIT.ok;
+}
+
+/** A check that cannot be made is not one that passed. */
+const broken = (error: unknown): Finding => fault(`the check failed: ${messageOf(error)}`, 'svc doctor --debug');
+
+function mark({ color }: CommandContext['print'], status: CheckStatus): string {
+  switch (status) {
+    case 'ok':
+      return color.good('ok   ');
+    case 'warn':
+      return color.warn('warn ');
+    case 'error':
+      return color.bad('error');
+    case 'skip':
+      return color.dim('skip ');
+  }
+}
+
+function subjectOf(context: CommandContext): Subject {
+  const paths = projectPaths(context.project());
+  return { paths, env: context.env, config: configOf(context, paths.project), manifest: manifestOf(paths.packageJson), node: process.versions.node };
+}
+
+function configOf({ env }: CommandContext, project: string): Subject['config'] {
+  try {
+    return loadConfig({ project, mode: 'production', environment: env });
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { fault: error.message };
+  }
+}
+
+function manifestOf(path: string): Subject['manifest'] {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Subject['manifest'];
+  } catch {
+    return undefined; // a check of its own says so
+  }
+}
+
+async function live({ env, json, print }: CommandContext, url: string, insecureHttp: boolean): Promise<ExitCode> {
+  const { askLive } = await import('../doctor/live.ts');
+  const { ready, text, report } = await askLive({ url, token: env['SVC_HTTP_TOKEN'], insecureHttp });
+  if (json) process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  else print.text(ready ? print.color.good('ready') : print.color.bad('not ready'));
+  if (!json) for (const line of explain(report)) print.text(line);
+  return ready ? EXIT.ok : EXIT.failed;
+}
+
+function explain({ error, checks }: Readonly<Record<string, unknown>>): string[] {
+  if (typeof error === 'object' && error !== null) return Object.values(error).map((value) => `  ${String(value)}`);
+  if (!Array.isArray(checks)) return [];
+  return checks.filter((check) => check?.ready !== true).map((check) => `  ${check?.component}: ${check?.reason}. ${check?.remediation ?? ''}`.trimEnd());
+}

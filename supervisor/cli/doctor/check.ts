@@ -1,0 +1,41 @@
+// What a check of `svc doctor` is: a stable id, and an answer with its reason and the command that mends it.
+import type { LoadedConfig } from '../../../shared/config/load.ts';
+import type { ProjectPaths } from '../../../shared/paths.ts';
+
+export type CheckStatus = 'ok' | 'warn' | 'error' | 'skip';
+
+export interface Finding {
+  readonly status: CheckStatus;
+  readonly reason: string;
+  /** What to do, as a command where one does it. */
+  readonly fix?: string;
+}
+
+export interface Check {
+  /** Stable: scripts name it. */
+  readonly id: string;
+  readonly title: string;
+  run(subject: Subject): Finding | Promise<Finding>;
+}
+
+/** What the checks look at; read once. */
+export interface Subject {
+  readonly paths: ProjectPaths;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The configuration as production would see it, or the error with which it is refused. */
+  readonly config: LoadedConfig | { readonly fault: string };
+  /** package.json; undefined where it is missing or not JSON. */
+  readonly manifest: Readonly<Record<string, unknown>> | undefined;
+  readonly node: string;
+}
+
+export const ok = (reason: string): Finding => ({ status: 'ok', reason });
+export const skip = (reason: string): Finding => ({ status: 'skip', reason });
+export const warn = (reason: string, fix: string): Finding => ({ status: 'warn', reason, fix });
+export const fault = (reason: string, fix: string): Finding => ({ status: 'error', reason, fix });
+
+/** Runs a check that needs a good configuration. */
+export const withConfig =
+  (run: (loaded: LoadedConfig, subject: Subject) => Finding | Promise<Finding>): Check['run'] =>
+  (subject) =>
+    'fault' in subject.config ? skip('the configuration is invalid') : run(subject.config, subject);
