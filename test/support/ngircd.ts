@@ -1,9 +1,10 @@
 // A real IRC server from Debian's package ngircd, on a free port of the loopback address, gone with the test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './running-host.ts';
 import type { Cleanup } from './temporary-project.ts';
 import { until } from './until.ts';
 
@@ -86,19 +87,6 @@ export async function ngircd(t: Cleanup, name = 'irc.test.local'): Promise<Ngirc
   });
   await start();
   return { port, kill: stop, start };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }
 
 function accepts(port: number): Promise<boolean> {

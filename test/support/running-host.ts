@@ -1,0 +1,77 @@
+// The whole host as a process of its own: dist/cli.js runtime start in the foreground, on a port that stays the same over restarts.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type Cleanup, type TemporaryProject, temporaryProject } from './temporary-project.ts';
+import { until } from './until.ts';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+export interface RunningHostOptions {
+  readonly plugins: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RunningHost {
+  readonly project: TemporaryProject;
+  readonly url: string;
+  /** Everything the host wrote, of all its processes. */
+  readonly output: () => string;
+  /** JSON of a GET with the full token. */
+  get(path: string): Promise<unknown>;
+  /** Resolves when the host is up. */
+  start(): Promise<void>;
+  /** SIGTERM, or SIGKILL; resolves when the process is gone. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export async function runningHost(t: Cleanup, { plugins, env = {} }: RunningHostOptions): Promise<RunningHost> {
+  const port = await freePort();
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+  const project = temporaryProject(t, { config: { http: { port, token: '${HTTP_TOKEN}' }, plugins }, env });
+  const url = `http://127.0.0.1:${port}/`;
+  let output = '';
+  let running: ChildProcess | undefined;
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> => {
+    const host = running;
+    running = undefined;
+    if (host === undefined || host.exitCode !== null || host.signalCode !== null) return;
+    const gone = new Promise((resolve) => host.once('exit', resolve));
+    host.kill(signal);
+    await gone;
+  };
+  const start = async (): Promise<void> => {
+    const args = [CLI, 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', project.path];
+    const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    running = host;
+    for (const stream of [host.stdout, host.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    await until(async () => host.exitCode !== null || (await fetch(`${url}pub/health`)).ok, {
+      what: 'the host to be up',
+      timeoutMs: 20_000,
+      everyMs: 25,
+    });
+    if (host.exitCode !== null) throw new Error(`the host ended with ${host.exitCode}:\n${output}`);
+  };
+  t.after(() => stop('SIGKILL'));
+  await start();
+  const get = async (path: string): Promise<unknown> =>
+    (await fetch(url + path, { headers: { authorization: `Bearer ${project.token}` } })).json();
+  return { project, url, output: () => output, get, start, stop };
+}
+
+/** A port of the loopback that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}

@@ -1,0 +1,99 @@
+// The whole host as a process, real IRC servers, and people on plain sockets: a question in, an answer out, over losses of either side.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { ircPerson } from '../support/irc-person.ts';
+import { type Ngircd, ngircd, ngircdMissing } from '../support/ngircd.ts';
+import { type RunningHost, runningHost } from '../support/running-host.ts';
+import { until } from '../support/until.ts';
+
+describe('the host on IRC', { skip: ngircdMissing(), timeout: 120_000, concurrency: 2 }, () => {
+  it('answers questions, in channels and in private, through two accounts on two servers', async (t) => {
+    const [one, two] = [await ngircd(t, 'one.test.local'), await ngircd(t, 'two.test.local')];
+    await botAt(t, [one, two]);
+    const [ann, bob] = [await ircPerson(t, one.port, 'ann'), await ircPerson(t, two.port, 'bob')];
+    await Promise.all([ann.join('#room'), bob.join('#room')]);
+
+    ann.says('#room', 'svcbot: /echo hello from one');
+    bob.says('svcbot', '/echo hello from two');
+    await until(() => ann.heard('svcbot', '#room').length > 0 && bob.heard('svcbot').length > 0, {
+      what: 'both answers',
+      timeoutMs: 15_000,
+    });
+
+    assert.deepEqual([ann.heard('svcbot', '#room'), ann.heard('svcbot')], [['hello from one'], []]);
+    assert.deepEqual([bob.heard('svcbot'), bob.heard('svcbot', '#room')], [['hello from two'], []]);
+  });
+
+  it('keeps one server when the other is killed, says so, and sends there what waited once it is back', async (t) => {
+    const [one, two] = [await ngircd(t, 'one.test.local'), await ngircd(t, 'two.test.local')];
+    const host = await botAt(t, [one, two]);
+    const [ann, bob] = [await ircPerson(t, one.port, 'ann'), await ircPerson(t, two.port, 'bob')];
+
+    bob.says('svcbot', '/remind 2s drink tea');
+    await until(() => bob.heard('svcbot').length === 1, { what: 'the promise', timeoutMs: 10_000 });
+    await two.kill();
+    await until(async () => (await stateOf(host, 'irc~two')) !== 'online', { what: 'the loss to show' });
+    ann.says('svcbot', '/ping');
+    await until(() => ann.heard('svcbot').length === 1, { what: 'the other server to go on', timeoutMs: 10_000 });
+    assert.equal(await stateOf(host, 'irc~one'), 'online');
+    await until(async () => (await pending(host)) === 1, { what: 'the reminder to wait', timeoutMs: 10_000 });
+    await two.start();
+    const again = await ircPerson(t, two.port, 'bob');
+    await until(() => again.heard('svcbot').length > 0, { what: 'the reminder', timeoutMs: 40_000 });
+
+    assert.deepEqual(again.heard('svcbot'), ['@bob reminder: drink tea']);
+    assert.equal(await stateOf(host, 'irc~two'), 'online');
+  });
+
+  it('forgets nothing when it is killed: what was promised before is done after', async (t) => {
+    const server = await ngircd(t);
+    const host = await botAt(t, [server]);
+    const ann = await ircPerson(t, server.port, 'ann');
+
+    ann.says('svcbot', '/remind 3s water the plants');
+    await until(() => ann.heard('svcbot').length === 1, { what: 'the promise', timeoutMs: 10_000 });
+    // IRC has no key by which a repeat could be recognised: a kill before the PONG is stored may say the promise twice.
+    await until(async () => (await pending(host)) === 0, { what: 'the promise to be confirmed' });
+    await host.stop('SIGKILL');
+    await host.start();
+    await until(() => ann.heard('svcbot').length + ann.heard('svcbot_').length === 2, {
+      what: 'the reminder',
+      timeoutMs: 30_000,
+    });
+
+    assert.deepEqual(
+      [...ann.heard('svcbot'), ...ann.heard('svcbot_')],
+      ['I will remind you in 3s.', '@ann reminder: water the plants'],
+    );
+  });
+});
+
+function botAt(t: TestContext, servers: readonly Ngircd[]): Promise<RunningHost> {
+  const account = {
+    server: '127.0.0.1',
+    tls: false,
+    nick: 'svcbot',
+    channels: ['#room'],
+    burstLines: 50,
+    linesPerSecond: 20,
+  };
+  const endpoints = servers.map(({ port }, i) => ({ ...account, id: i === 0 ? 'one' : 'two', port }));
+  return runningHost(t, { plugins: { irc: { endpoints }, echo: {}, ping: {}, remind: {} } }).then(async (host) => {
+    for (const { id } of endpoints)
+      await until(async () => (await stateOf(host, `irc~${id}`)) === 'online', {
+        what: `${id} to be online`,
+        timeoutMs: 20_000,
+      });
+    return host;
+  });
+}
+
+async function stateOf(host: RunningHost, name: string): Promise<unknown> {
+  const { endpoints } = (await host.get('api/endpoints')) as { endpoints: readonly { name: string; state: string }[] };
+  return endpoints.find((endpoint) => endpoint.name === name)?.state;
+}
+
+async function pending(host: RunningHost): Promise<number> {
+  const { items } = (await host.get('api/outbox')) as { items: readonly { state: string }[] };
+  return items.filter(({ state }) => state !== 'sent').length;
+}
