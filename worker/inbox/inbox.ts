@@ -7,13 +7,13 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../shared/svc-error.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
-import type { Core } from '../core.ts';
+import { commitOrThrow, type Core } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { PAYLOAD_VERSION, writePayload, type Payload } from './payload.ts';
-import { readDelivery, readPending, receiveItem } from './inbox-store.ts';
+import { buryItem, readDelivery, readPending, receiveItem } from './inbox-store.ts';
 
 export interface Delivery {
   readonly endpoint: string;
@@ -96,6 +96,14 @@ export class Inbox {
   statementsFor(delivery: Delivery): { readonly statements: readonly Statement[]; stored(): void } {
     const item = this.#prepare(delivery);
     return { statements: [item.insert, ...recordEvents([item.event])], stored: () => this.#count([item]) };
+  }
+
+  /** Makes an item that was stored and cannot be parsed a dead letter, with the event that says so. */
+  async bury(id: string, endpoint: string, reason: string): Promise<void> {
+    const at = this.#core.clock.now();
+    const event = { type: 'inbox.dead', at, runtimeId: this.#core.runtimeId, endpoint, data: { item: id, handler: null, attempts: 0, code: 'unparsable', reason } } as const;
+    const statements = [buryItem({ id, at, error: `cannot be parsed: ${reason}` }), ...recordEvents([event])];
+    await commitOrThrow(this.#core.writer, { name: 'inbox.unparsable', statements });
   }
 
   #refuseWhenFull(items: readonly PreparedItem[]): void {

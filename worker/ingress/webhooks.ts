@@ -6,14 +6,12 @@
 import { createHash } from 'node:crypto';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { ownerOf } from '../../shared/identifiers.ts';
-import { commitOrThrow, type Core } from '../core.ts';
+import type { Core } from '../core.ts';
 import type { EndpointRunner, EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import { recordEvents } from '../events/event-history.ts';
 import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
-import { buryItem } from '../inbox/inbox-store.ts';
 import { keepCursor, type Delivery, type Inbox } from '../inbox/inbox.ts';
 import type { Arrival, HeaderMap, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
@@ -107,7 +105,7 @@ export class Webhooks {
   }
 
   async #keepUnparsable(endpoint: string, request: RawRequest, reason: string): Promise<void> {
-    const { core, inbox, observe } = this.#deps;
+    const { inbox, observe } = this.#deps;
     observe({ endpoint, kind: 'unparsable' });
     const text = Buffer.from(request.body).toString('utf8');
     const deliveryId = weakId(request);
@@ -115,10 +113,7 @@ export class Webhooks {
       { endpoint, deliveryId, weak: true, payload: { kind: 'webhook', headers: keptHeaders(request.headers), text }, lane: `${endpoint}/unparsable/${deliveryId}`, capability: `${endpoint}#parse` },
     ]);
     const [id] = fresh;
-    if (id === undefined) return;
-    const at = core.clock.now();
-    const event = { type: 'inbox.dead', at, runtimeId: core.runtimeId, endpoint, data: { item: id, handler: null, attempts: 0, code: 'unparsable', reason } } as const;
-    await commitOrThrow(core.writer, { name: 'inbox.unparsable', statements: [buryItem({ id, at, error: `cannot be parsed: ${reason}` }), ...recordEvents([event])] });
+    if (id !== undefined) await inbox.bury(id, endpoint, reason);
   }
 
   #find(path: string): Target | undefined {
