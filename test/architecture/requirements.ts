@@ -170,6 +170,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: 'input 49', tests: ['leaves one of two that start at once (23)'] },
   { id: 'input 50', tests: ['survives the loss of .svc, and of its socket (30, 31)'] },
 
+  { id: 'input 48', tests: ['refuses ${name}', 'says plainly when the address is taken'] },
+  { id: 'input 53', tests: ['say nothing of an error inside, and the host goes on'] },
+
   {
     id: 'contract 3: order of answers',
     tests: ['answers in the order 400, 404, 405, then 401 (contract 3)'],
