@@ -205,6 +205,38 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
+  it('survives clients that reset their connection at every step', async (t) => {
+    const server = await startHttp(t);
+    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const texts = [
+      'CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: a\r\n\r\n',
+      requestText('GET /api/ws', upgrade),
+      requestText('GET /api/ws', [full, ...upgrade]),
+      requestText('GET /api/system/status', [full, 'Connection: Upgrade', 'Upgrade: h2c']),
+      requestText(RESTART, [full, json, 'Content-Length: 5000'], '{'),
+      requestText(RESTART, [full, json, 'Content-Length: 99999999'], '{'),
+      'garbage\r\n\r\n',
+    ];
+    for (const text of [...texts, ...texts]) {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      await new Promise<void>((resolve) => socket.write(text, () => resolve()));
+      socket.resetAndDestroy();
+    }
+    await stillServes(server);
+  });
+
+  it('ends a connection on which nothing moves', async (t) => {
+    const server = await startHttp(t, { timeouts: { idleMs: 200 } });
+    server.host.status = () => new Promise(() => {});
+
+    const { text } = await readToEnd(server.port, requestText('GET /api/system/status', [full]));
+
+    assert.equal(text, '');
+    await stillServes(server);
+  });
+
   it('ignores an upgrade to anything else, and refuses one with a body', async (t) => {
     const server = await startHttp(t);
     const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];

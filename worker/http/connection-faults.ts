@@ -26,6 +26,7 @@ export class ConnectionFaults {
 
   #refuse(socket: Duplex, code: ErrorCode): void {
     const current = this.#current.get(socket);
+    socket.on('error', () => {}); // it is ended here, and without a listener an error would end the process
     const isMidAnswer = current !== undefined && current.headersSent && !current.writableFinished;
     if (!socket.writable || isMidAnswer) {
       socket.destroy();

@@ -1,5 +1,5 @@
 // Probes answered before Express: `GET /pub/health` and `GET /pub/ready`, at the root and below the base, as they come from
-// a probe: without query. Every other spelling takes the way of all requests and gets the same answers there.
+// a probe: without query or origin. Every other spelling takes the way of all requests and gets the same answers there.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HostPort } from './host-port.ts';
 import { contextOf } from './request-context.ts';
@@ -40,8 +40,9 @@ export function answerProbe({ port, request, response, isDraining }: Probe): boo
   return true;
 }
 
-function probePath({ method, url = '' }: IncomingMessage, port: HostPort): string | undefined {
-  if ((method !== 'GET' && method !== 'HEAD') || !url.includes('/pub/')) return undefined;
+function probePath({ method, url = '', headers }: IncomingMessage, port: HostPort): string | undefined {
+  if ((method !== 'GET' && method !== 'HEAD') || !url.includes('/pub/') || headers.origin !== undefined)
+    return undefined;
   if (url === HEALTH_PATH || url === READY_PATH) return url;
   const { base } = port.settings();
   if (url === base + HEALTH_PATH) return HEALTH_PATH;

@@ -7,6 +7,7 @@
 // target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
 import { within } from '../../shared/abort.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { Authenticator } from './authenticate.ts';
@@ -16,6 +17,7 @@ import { ConnectionLimits } from './connection-limits.ts';
 import { createExpressApp } from './express-app.ts';
 import { expressClasses } from './express-classes.ts';
 import { FailureBudget, type FailureBudgetOptions } from './failure-budget.ts';
+import type { GateParts } from './gate.ts';
 import type { HostPort } from './host-port.ts';
 import { BodyValidators } from './json-body.ts';
 import type { HttpLog } from './log.ts';
@@ -48,6 +50,8 @@ export interface HttpTimeouts {
   readonly checkMs: number;
   /** An idle connection; longer than a proxy's 60 s. Default 65,000. */
   readonly keepAliveMs: number;
+  /** A connection on which nothing moves, whatever is under way: a client that never reads. Default 120,000. */
+  readonly idleMs: number;
 }
 
 export interface HttpServer {
@@ -62,72 +66,30 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000, keepAliveMs: 65_000 };
+const TIMEOUTS: HttpTimeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  keepAliveMs: 65_000,
+  idleMs: 120_000,
+};
 const HEADER_SECTION_BYTES = 16 * 1024;
 const IDLE_CHECK_MS = 100;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { port, log } = options;
-  let draining: Promise<void> | undefined;
-  const isDraining = (): boolean => draining !== undefined;
+  const { port } = options;
   const budget = new FailureBudget(options.failures);
   const authenticator = new Authenticator(budget);
   authenticator.validActors(port.settings().tokens);
-  const files = new StaticFiles(options.staticDir);
-  const gate = { port, files, table: new RouteTable(ROUTES), authenticator, isDraining };
-  const app = createExpressApp({ ...gate, validators: new BodyValidators(), log });
-  const { Request, Response } = expressClasses(app);
-  const addresses = new ClientAddresses(app, log);
-  const server = createServer({
-    IncomingMessage: Request,
-    ServerResponse: Response,
-    ...serverOptions(options.timeouts),
-  });
-  // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
-  server.maxHeadersCount = 0;
-  const faults = new ConnectionFaults(server);
-  const observe = observerOf(port);
+  let draining: Promise<void> | undefined;
+  const parts = createParts(options, { authenticator, isDraining: () => draining !== undefined });
+  const { server } = parts;
   const limits = new ConnectionLimits(server, {
-    addresses,
+    addresses: parts.addresses,
     settings: () => port.settings(),
-    onRefused: observe.refused,
+    onRefused: (address) => observeRefused(port, address),
   });
-
-  const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    const settings = port.settings();
-    const context = contextOf(request);
-    context.address = addresses.of(request, settings.trustedProxies);
-    faults.begin(request.socket, response);
-    const leave = limits.enter(context.address, request.socket.remoteAddress ?? '');
-    response.once('close', () => {
-      leave?.();
-      observe.request(request, response);
-    });
-    if (leave === undefined) throw new SvcError('too_many_requests', 'too many requests of this address are under way');
-  };
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
-    try {
-      begin(request, response);
-      app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
-    } catch (error) {
-      respondProblem(request, response, error);
-    }
-  };
-  server.on('request', serve);
-  server.on('checkContinue', (request, response) => {
-    contextOf(request).awaitsContinue = true;
-    serve(request, response);
-  });
-  server.on('checkExpectation', (request, response) =>
-    respondProblem(request, response, new SvcError('expectation_failed', 'the only expectation met is 100-continue')),
-  );
-  server.on('upgrade', (request, socket, head) => {
-    contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
-    const upgrade = { ...gate, app, begin, newResponse: (of: IncomingMessage) => new Response(of) };
-    void serveUpgrade(upgrade, { request, socket, head }); // never throws
-  });
-
+  attachListeners(parts, limits);
   return {
     server,
     listen: () => listen(server, options.listen),
@@ -143,6 +105,74 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
+interface Parts extends GateParts {
+  readonly server: Server;
+  readonly app: Express;
+  readonly addresses: ClientAddresses;
+  readonly isDraining: () => boolean;
+  newResponse(request: IncomingMessage): ServerResponse;
+}
+
+function createParts(
+  { port, log, staticDir, timeouts }: HttpServerOptions,
+  given: Pick<Parts, 'authenticator' | 'isDraining'>,
+): Parts {
+  const gate = { port, files: new StaticFiles(staticDir), table: new RouteTable(ROUTES), ...given };
+  const app = createExpressApp({ ...gate, validators: new BodyValidators(), log });
+  const { Request, Response } = expressClasses(app);
+  const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(timeouts) });
+  // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
+  server.maxHeadersCount = 0;
+  server.timeout = timeouts?.idleMs ?? TIMEOUTS.idleMs;
+  return {
+    ...gate,
+    app,
+    server,
+    addresses: new ClientAddresses(app, log),
+    newResponse: (request) => new Response(request),
+  };
+}
+
+/** What happens on the server: requests, expectations, upgrades. */
+function attachListeners(parts: Parts, limits: ConnectionLimits): void {
+  const { server, port, app, addresses, isDraining } = parts;
+  const faults = new ConnectionFaults(server);
+  const onAnswered = (request: IncomingMessage, response: ServerResponse): void =>
+    observeRequest(port, request, response);
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    const context = contextOf(request);
+    context.address = addresses.of(request, port.settings().trustedProxies);
+    faults.begin(request.socket, response);
+    const leave = limits.enter(context.address, request.socket.remoteAddress ?? '');
+    response.once('close', () => {
+      leave?.();
+      onAnswered(request, response);
+    });
+    if (leave === undefined) throw new SvcError('too_many_requests', 'too many requests of this address are under way');
+  };
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
+    try {
+      begin(request, response);
+      app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+    } catch (error) {
+      respondProblem(request, response, error);
+    }
+  };
+  server.on('request', serve);
+  server.on('checkContinue', (request, response) => {
+    contextOf(request).awaitsContinue = true;
+    serve(request, response);
+  });
+  server.on('checkExpectation', (request, response) =>
+    respondProblem(request, response, new SvcError('expectation_failed', 'the only expectation met is 100-continue')),
+  );
+  server.on('upgrade', (request, socket, head) => {
+    contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
+    void serveUpgrade({ ...parts, begin, onAnswered }, { request, socket, head }); // never throws
+  });
+}
+
 function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   const { headersMs, requestMs, checkMs, keepAliveMs } = { ...TIMEOUTS, ...given };
   return {
@@ -156,24 +186,21 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   };
 }
 
-function observerOf(port: HostPort) {
-  return {
-    request(request: IncomingMessage, { statusCode }: ServerResponse): void {
-      const { requestId, startedAt, address, match, entered } = contextOf(request);
-      const isAuth = !entered && (statusCode === 401 || statusCode === 403);
-      port.observe({
-        kind: isAuth ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
-        route: match?.route.path ?? 'none',
-        status: statusCode,
-        ms: performance.now() - startedAt,
-        requestId,
-        address,
-      });
-    },
-    refused: (address: string): void =>
-      port.observe({ kind: 'refused', route: 'none', status: 0, ms: 0, requestId: '', address }),
-  };
+function observeRequest(port: HostPort, request: IncomingMessage, { statusCode }: ServerResponse): void {
+  const { requestId, startedAt, address, match, entered } = contextOf(request);
+  const isAuth = !entered && (statusCode === 401 || statusCode === 403);
+  port.observe({
+    kind: isAuth ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
+    route: match?.route.path ?? 'none',
+    status: statusCode,
+    ms: performance.now() - startedAt,
+    requestId,
+    address,
+  });
 }
+
+const observeRefused = (port: HostPort, address: string): void =>
+  port.observe({ kind: 'refused', route: 'none', status: 0, ms: 0, requestId: '', address });
 
 async function listen(
   server: Server,

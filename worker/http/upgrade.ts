@@ -23,8 +23,10 @@ export interface UpgradeParts extends GateParts {
   readonly app: Express;
   readonly isDraining: () => boolean;
   newResponse(request: IncomingMessage): ServerResponse;
-  /** The request is answered, with this response. */
+  /** The request is served like any other, with this response. */
   begin(request: IncomingMessage, response: ServerResponse): void;
+  /** An upgrade was refused with this response. */
+  onAnswered(request: IncomingMessage, response: ServerResponse): void;
 }
 
 export interface Upgrade {
@@ -33,6 +35,7 @@ export interface Upgrade {
   readonly head: Buffer;
 }
 
+/** A socket without a listener for errors would end the process with its first one; it closes by itself. */
 const ignore = (): void => {};
 
 /** Takes over a socket on which an upgrade was asked for. Never throws. */
@@ -44,11 +47,12 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head 
     if (match === undefined) return serveAsRequest(parts, request, socket);
     const caller = await admitWebSocket(parts, request, { passed, match });
     if (!socket.writable) return;
-    socket.off('error', ignore);
     parts.port.events.upgrade(request, socket, head, caller);
   } catch (error) {
     const response = attach(parts, request, socket);
-    if (response !== undefined) respondProblem(request, response, error);
+    if (response === undefined) return;
+    response.once('close', () => parts.onAnswered(request, response));
+    respondProblem(request, response, error);
   }
 }
 
