@@ -67,12 +67,16 @@ interface Visible {
 /** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
 async function readVisible(core: Core, { endpoint, conversation }: { readonly endpoint: string; readonly conversation: string }): Promise<Visible> {
   const lane = [endpoint, conversation, ''].map(encodeURIComponent).join('/');
+  // One position for both reads: a line that is stored between them must not be passed over by the cursor.
+  const [newest] = await core.reader.all(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
+  const head = newest?.value ?? 0;
   const items = await core.reader.all(
     sql
       .selectFrom('event_log')
       .innerJoin('inbox', 'inbox.id', 'event_log.subject')
       .select(['event_log.seq as n', 'inbox.received_at as at', 'inbox.kind', 'inbox.payload_version as version', 'inbox.body'])
       .where('event_log.type', '=', 'inbox.received')
+      .where('event_log.seq', '<=', head)
       .where('event_log.endpoint', '=', endpoint)
       .where('inbox.lane', '=', lane)
       .where('inbox.body', 'is not', null)
@@ -86,6 +90,7 @@ async function readVisible(core: Core, { endpoint, conversation }: { readonly en
       .selectAll('outbox')
       .select('event_log.seq as n')
       .where('event_log.type', '=', 'outbox.sent')
+      .where('event_log.seq', '<=', head)
       .where('event_log.endpoint', '=', endpoint)
       .where('outbox.conversation', '=', conversation)
       .where('outbox.body', 'is not', null)
