@@ -1,33 +1,39 @@
 // A file that is either its old self or its new one, also after a power cut: temp, sync, rename, sync of the folder.
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type FilePort, nodeFiles } from './file-port.ts';
 
-/** Replaces `path` as a whole. Throws what the file system throws, with the old file untouched. */
-export function writeFileAtomic(path: string, text: string, mode = 0o600): void {
+export interface AtomicWrite {
+  /** Rights of the new file. Default 0600. */
+  readonly mode?: number;
+  readonly files?: FilePort;
+}
+
+/** Replaces `path` as a whole; it is on the disk when this returns. Throws what the file system throws, with the old file untouched. */
+export function writeFileAtomic(path: string, text: string, { mode = 0o600, files = nodeFiles }: AtomicWrite = {}): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = openSync(temporary, 'w', mode);
+    const file = files.open(temporary, 'w', mode);
     try {
-      writeFileSync(file, text);
-      fsyncSync(file);
+      files.write(file, text);
+      files.sync(file);
     } finally {
-      closeSync(file);
+      files.close(file);
     }
-    renameSync(temporary, path);
+    files.rename(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    files.remove(temporary);
     throw error;
   }
-  syncFolder(dirname(path));
+  syncFolder(dirname(path), files);
 }
 
 /** Makes a rename or a new name in the folder survive a power cut. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
+export function syncFolder(folder: string, files: FilePort = nodeFiles): void {
+  const handle = files.open(folder, 'r');
   try {
-    fsyncSync(handle);
+    files.sync(handle);
   } finally {
-    closeSync(handle);
+    files.close(handle);
   }
 }
 
