@@ -1,9 +1,10 @@
 // The tests on other versions of Node, each taken from npm's `node` package, with an installation of its own: the SQLite
 // binding belongs to one ABI. The tree is copied as git sees it, so that a file that is not committed is still tested.
 //
-//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,integration] [--seconds N] [--summary FILE]
+//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,integration] [--rest unit,contract] [--seconds N] [--summary FILE]
 //
-// With --seconds, a version that can no longer be finished is skipped with a line, but never the first.
+// --suites are run on the first version (default: those of `npm test`), --rest on the others (default: the same). With --seconds, a
+// version that can no longer be finished is skipped with a line, but never the first.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +24,7 @@ const { values } = parseArgs({
   options: {
     versions: { type: 'string', default: '24,20.19.0,22.12.0' },
     suites: { type: 'string', default: '' },
+    rest: { type: 'string' },
     seconds: { type: 'string', default: '3600' },
     summary: { type: 'string' },
   },
@@ -33,14 +35,15 @@ const endsAt = performance.now() + Number(values.seconds) * SECOND_MS;
 const summaries: Summary[] = [];
 let longestMs = 0;
 try {
-  for (const version of values.versions.split(',')) {
+  for (const [index, version] of values.versions.split(',').entries()) {
     const leftMs = endsAt - performance.now();
     if (leftMs < longestMs) {
       console.log(`skipped: Node ${version} (${Math.round(leftMs / SECOND_MS)} s left, the last version took ${Math.round(longestMs / SECOND_MS)} s)`);
       continue;
     }
     const startedAt = performance.now();
-    summaries.push(testOn(version, Math.round(leftMs)));
+    const named = index === 0 ? values.suites : (values.rest ?? values.suites);
+    summaries.push(testOn(version, { suites: named === '' ? [] : named.split(','), limitMs: Math.round(leftMs) }));
     longestMs = Math.max(longestMs, performance.now() - startedAt);
   }
 } finally {
@@ -49,13 +52,17 @@ try {
 if (values.summary !== undefined) writeFileSync(values.summary, JSON.stringify(summaries));
 process.exitCode = summaries.some(({ failed }) => failed > 0) ? 1 : 0;
 
-function testOn(version: string, limitMs: number): Summary {
+interface Round {
+  readonly suites: readonly string[];
+  readonly limitMs: number;
+}
+
+function testOn(version: string, { suites, limitMs }: Round): Summary {
   const folder = join(work, version);
   const env = environmentOf(version, folder);
   const tree = join(folder, 'svc');
   copyTree(tree);
   const report = join(folder, 'summary.json');
-  const suites = values.suites === '' ? [] : values.suites.split(',');
   const steps: readonly (readonly string[])[] = [
     ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
     ['npm', 'run', '-s', 'build'],

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const DEFAULT_SUITES = ['architecture', 'unit', 'property', 'contract', 'samples', 'integration', 'system'];
+const DEFAULT_SUITES = ['architecture', 'unit', 'property', 'contract', 'samples', 'integration', 'system', 'browser', 'crash'];
 const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const MINUTE_MS = 60_000;
 

@@ -5,13 +5,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
-import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { type Output, ROOT } from './output.ts';
+import { pluginValidators } from './plugin-validators.ts';
 import { commit } from './stamp.ts';
 import { compiledValidator } from './validator.ts';
 
 /** Entries that the bundle of another program reaches by file name. */
-const OTHER_PROGRAMS: Readonly<Record<string, string>> = { 'worker/main.ts': './worker.js', 'worker/task.ts': './task.js' };
+const OTHER_PROGRAMS: Readonly<Record<string, string>> = {
+  'worker/main.ts': './worker.js',
+  'worker/task.ts': './task.js',
+};
 
 interface Program {
   /** Below dist/; a folder of its own for what may hold failpoints. */
@@ -33,7 +37,21 @@ const PROGRAMS: readonly Program[] = [
   { entries: { index: 'worker/sdk/testing/index.ts' }, folder: 'testing', failpoints: true },
 ];
 
-const OUTSIDE = ['better-sqlite3', 'ajv', 'ajv/*', 'ajv-formats', 'irc-framework', 'standardwebhooks', 'tsx', 'tsx/*', 'esbuild', 'svc', 'svc/*', 'bufferutil', 'utf-8-validate'];
+const OUTSIDE = [
+  'better-sqlite3',
+  'ajv',
+  'ajv/*',
+  'ajv-formats',
+  'irc-framework',
+  'standardwebhooks',
+  'tsx',
+  'tsx/*',
+  'esbuild',
+  'svc',
+  'svc/*',
+  'bufferutil',
+  'utf-8-validate',
+];
 
 const BANNER = [
   "import { createRequire as __createRequire } from 'node:module';",
@@ -46,7 +64,9 @@ const BANNER = [
 export async function buildPrograms(output: Output): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   const constants = { SVC_VERSION: JSON.stringify(version), SVC_COMMIT: JSON.stringify(commit()) };
-  const jobs = PROGRAMS.flatMap((program) => buildsOf(program).map((failpoints) => ({ program, failpoints, constants })));
+  const jobs = PROGRAMS.flatMap((program) =>
+    buildsOf(program).map((failpoints) => ({ program, failpoints, constants })),
+  );
   const failures: string[] = [];
   for (const job of jobs) {
     try {
@@ -78,12 +98,14 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
     splitting: program.bare !== true,
     banner: program.bare === true ? {} : { js: BANNER },
     define: { ...constants, FAILPOINTS: String(failpoints) },
-    plugins: [compiledValidator, noBodyParser, ...(program.apart === true ? [programsApart] : [])],
+    plugins: [compiledValidator, pluginValidators, noBodyParser, ...(program.apart === true ? [programsApart] : [])],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
     const name = basename(file.path);
-    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), file.contents, { executable: name === 'cli.js' });
+    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), file.contents, {
+      executable: name === 'cli.js',
+    });
   }
 }
 
@@ -131,7 +153,11 @@ const programsApart: Plugin = {
 function assertBare({ outputs }: Metafile, entries: readonly string[]): void {
   const imports = Object.values(outputs).flatMap((file) => file.imports.map(({ path }) => path));
   const foreign = imports.filter((path) => !builtinModules.includes(path.replace(/^node:/, '')));
-  const packages = Object.values(outputs).flatMap((file) => Object.keys(file.inputs)).filter((path) => path.includes('node_modules/'));
+  const packages = Object.values(outputs)
+    .flatMap((file) => Object.keys(file.inputs))
+    .filter((path) => path.includes('node_modules/'));
   if (foreign.length + packages.length === 0) return;
-  throw new Error(`${entries.join(', ')} must load node: modules alone, but its bundle reaches ${[...new Set([...foreign, ...packages])].join(', ')}`);
+  throw new Error(
+    `${entries.join(', ')} must load node: modules alone, but its bundle reaches ${[...new Set([...foreign, ...packages])].join(', ')}`,
+  );
 }
