@@ -6,8 +6,9 @@
 //   C3  A fault names path and expectation. Secrets are never in it, other values only when short.
 import type { Static, TSchema } from 'typebox';
 import { readDuration } from './duration.ts';
+import type { Fault } from './fault.ts';
 import { isSecret, secret } from './secret.ts';
-import { type Fault, validate } from './validate.ts';
+import { validate } from './validate.ts';
 
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
@@ -45,7 +46,8 @@ function convert(schema: Json, given: unknown, open: boolean): unknown {
     case 'svc-duration':
       return typeof value === 'string' ? (readDuration(value) ?? value) : value;
     case 'svc-secret':
-      return typeof value === 'string' && !isSecret(value) ? secret(value) : value;
+      if (typeof value === 'string') return secret(value);
+      return value === undefined || isSecret(value) ? value : null;
     case 'svc-user':
       return isObject(value) ? pick(value, ['endpoint', 'id']) : value;
     case 'svc-conversation':

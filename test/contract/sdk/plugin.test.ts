@@ -4,8 +4,8 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Can, defineAgentTool, definePlugin, md, type PluginModule, t } from 'svc';
-import { loopback } from 'svc/testing';
+import { type Can, defineAgentTool, defineEvent, definePlugin, md, type PluginModule, t } from 'svc';
+import { everyCrash, loopback } from 'svc/testing';
 import { Type } from 'typebox';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
 import { startBot, type TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
@@ -116,6 +116,34 @@ describe('a plugin', () => {
 
     assert.deepEqual(bot.shown('room'), ['looked', '9 accepted', '10 accepted']);
     await assert.rejects(startBot(plugin), /uses workroom, which this host does not have configured/);
+  });
+
+  it('hears the events of others exactly as they were committed, also over kills', () => {
+    const closed = defineEvent('polls.closed', t.object({ id: t.string() }));
+    const polls = definePlugin({
+      name: 'polls',
+      setup(p) {
+        p.command('close', { summary: '', args: { id: t.string() } }, (ctx, { id }) => {
+          ctx.emit(closed, { id });
+          if (ctx.item.attempt === 1) throw new Error('again');
+        });
+      },
+    });
+    const log = definePlugin({
+      name: 'log',
+      setup(p) {
+        p.subscribe(closed, (ctx, { id }) => void ctx.send(ROOM, `closed ${id}`));
+      },
+    });
+
+    return everyCrash(
+      () => startBot({ polls, log }),
+      async (bot) => {
+        for (const id of ['1', '2']) await bot.person('ann').says(`/close ${id}`);
+        await bot.clock.advance('1m');
+      },
+      (bot, point) => assert.deepEqual(bot.shown('room'), ['closed 1', 'closed 2'], point),
+    );
   });
 
   it('has resources that open at activation and close in reverse; a failing one fails the start', async () => {

@@ -59,6 +59,30 @@ describe('an attempt that fails', () => {
     assert.equal(bot.dead().length, 1);
   });
 
+  it('is over at its time limit: the signal aborts, and nothing of it is kept', async () => {
+    const reasons: unknown[] = [];
+    let started: () => void = () => {};
+    const isRunning = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const bot = await start((p) => {
+      p.command('slow', { summary: '', attempts: 1, timeoutMs: 5_000 }, async (ctx) => {
+        ctx.reply('too late');
+        started();
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+        reasons.push(ctx.signal.reason);
+      });
+    });
+
+    const saying = bot.person('ann').says('/slow');
+    await isRunning;
+    await bot.clock.advance('5s');
+    await saying;
+
+    assert.match(String(reasons[0]), /its 5000 ms are over/);
+    assert.deepEqual(masked(bot.shown('dm-ann')), ['Sorry, that failed (…).']);
+  });
+
   it('waits 1 s, 5 s, 30 s, 2 min, then is a dead letter', async () => {
     const at: number[] = [];
     const bot = await start((p) => {

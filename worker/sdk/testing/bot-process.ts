@@ -138,6 +138,11 @@ export class BotProcess {
     return commands.map((command) => `${usageOf(command, '/')}  ${command.spec.summary}`).join('\n');
   }
 
+  /** Handlers under way. */
+  get running(): number {
+    return this.#engine.dispatcher.running;
+  }
+
   /** True while something is being done; `nested` handlers wait for the test and do not count. */
   isBusy(nested: number): boolean {
     const { dispatcher, sender, timers } = this.#engine;

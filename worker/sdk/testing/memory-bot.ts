@@ -31,6 +31,7 @@ export class MemoryBot implements Killable {
   #life = new Life();
   #mustDie: (point: string, pass: number) => boolean = () => false;
   #nested = 0;
+  #starting: Promise<void> | undefined;
   #deliveries = 0;
 
   constructor(
@@ -52,25 +53,26 @@ export class MemoryBot implements Killable {
       const ms = typeof by === 'number' ? by : readDuration(by);
       if (ms === undefined) throw new Error(`not a duration: ${by}`);
       const until = this.#clock.now() + ms;
+      // A handler that is under way may be waiting for the very moment that comes.
+      const underWay = this.#running().running;
       for (let next = this.#clock.next(); next !== undefined && next <= until; next = this.#clock.next()) {
         this.#clock.moveTo(next);
-        await this.settle();
+        await this.settle(underWay);
       }
       this.#clock.moveTo(until);
-      await this.settle();
+      await this.settle(underWay);
     },
   };
 
   async restart(plugin?: PluginModule): Promise<void> {
     if (plugin !== undefined) this.#plugins = { ...this.#plugins, [plugin.name]: plugin };
-    if (!this.#life.isOver) await this.#process?.stop();
+    await this.#end();
     await this.#start();
     await this.settle();
   }
 
   async stop(): Promise<void> {
-    if (!this.#life.isOver) await this.#process?.stop();
-    this.#life.kill('stopped');
+    await this.#end();
     this.#clock.clear();
     this.disk.close();
   }
@@ -147,21 +149,24 @@ export class MemoryBot implements Killable {
     return this.disk.rows<{ id: string }>("SELECT id FROM inbox WHERE state = 'dead' ORDER BY seq").map(({ id }) => id);
   }
 
-  /** Resolves when nothing is being done and nothing can be done before the clock moves; starts the next process after a kill. */
-  async settle(): Promise<void> {
+  /**
+   * Resolves when nothing is being done and nothing can be done before the clock moves; starts the next process after a kill.
+   * `underWay` handlers are not waited for.
+   */
+  async settle(underWay = 0): Promise<void> {
     const isNested = inside.getStore() === this;
     if (isNested) this.#nested += 1;
     try {
-      await this.#ask(() => this.#quiet());
+      await this.#ask(() => this.#quiet(underWay));
     } finally {
       if (isNested) this.#nested -= 1;
     }
   }
 
-  async #quiet(): Promise<void> {
+  async #quiet(underWay: number): Promise<void> {
     for (let turns = 0, commits = -1; turns < QUIET_TURNS; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.#running().isBusy(this.#nested) || this.disk.commits !== commits) turns = 0;
+      if (this.#running().isBusy(this.#nested + underWay) || this.disk.commits !== commits) turns = 0;
       commits = this.disk.commits;
     }
   }
@@ -169,13 +174,21 @@ export class MemoryBot implements Killable {
   /** Asks the running process, and the next one when it is killed over it: as the platform or a client would. */
   async #ask<T>(question: (process: BotProcess) => Promise<T>): Promise<T> {
     for (;;) {
+      const life = this.#life;
       try {
-        return await Promise.race([question(this.#running()), this.#life.death]);
+        return await Promise.race([question(this.#running()), life.death]);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
-        await this.#start();
+        // The first one that notices starts the next process.
+        if (life === this.#life) this.#starting = this.#start();
+        await this.#starting;
       }
     }
+  }
+
+  async #end(): Promise<void> {
+    if (!this.#life.isOver) await this.#process?.stop();
+    this.#life.kill('stopped');
   }
 
   #running(): BotProcess {
@@ -184,10 +197,21 @@ export class MemoryBot implements Killable {
   }
 
   async #start(): Promise<void> {
-    this.#clock.clear();
-    const life = new Life();
-    this.#life = life;
-    this.#process = new BotProcess({
+    for (;;) {
+      this.#clock.clear();
+      const life = new Life();
+      this.#life = life;
+      this.#process = this.#makeProcess(life);
+      try {
+        return await Promise.race([this.#process.start(), life.death]);
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+    }
+  }
+
+  #makeProcess(life: Life): BotProcess {
+    return new BotProcess({
       life,
       disk: this.disk,
       clock: this.#clock,
@@ -202,6 +226,5 @@ export class MemoryBot implements Killable {
         if (this.#mustDie(name, this.points.length - 1)) life.kill(name);
       },
     });
-    await this.#process.start();
   }
 }

@@ -1,0 +1,57 @@
+// A schema as Ajv takes it. Ours and TypeBox's say some things by marks and formats; here they are spelled out.
+import { isOptional } from './optional.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+export type Kind = 'duration' | 'secret' | 'user' | 'conversation' | 'message';
+
+const text = { type: 'string', pattern: '^[\\s\\S]' };
+const fields = (...required: readonly string[]): Json => ({
+  type: 'object',
+  properties: Object.fromEntries(required.map((key) => [key, text])),
+  required,
+});
+
+/** What a value of ours looks like once it is converted, and what a fault calls it. */
+export const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: Json }>> = {
+  duration: { is: 'a duration like 10m or 1h30m', schema: { type: 'integer', minimum: 0 } },
+  secret: { is: 'a secret', schema: { type: 'object' } },
+  user: { is: 'a user {endpoint, id}', schema: fields('endpoint', 'id') },
+  conversation: {
+    is: 'a conversation {endpoint, id}',
+    schema: { allOf: [fields('endpoint', 'id'), { type: 'object', properties: { thread: text } }] },
+  },
+  message: {
+    is: 'a message {endpoint, conversation, id}',
+    schema: { anyOf: [fields('sent'), fields('endpoint', 'conversation', 'id')] },
+  },
+};
+
+/** The same schema with our kinds as the keyword `svcKind`, required keys listed, other keys refused. */
+export function explicitSchema(schema: Json): Json {
+  const { format, '~optional': _mark, ...rest } = schema;
+  const kind = /^svc-(duration|secret|user|conversation|message)$/.exec(String(format))?.[1];
+  if (kind !== undefined) return { svcKind: kind };
+  const out: Record<string, unknown> = {
+    ...rest,
+    ...(format === undefined || format === 'svc-rest' ? {} : { format }),
+  };
+  for (const key of ['items', 'additionalProperties', 'not'])
+    if (isObject(out[key])) out[key] = explicitSchema(out[key]);
+  for (const key of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+    if (Array.isArray(out[key])) out[key] = out[key].map((part: Json) => explicitSchema(part));
+  if (isObject(out['patternProperties']))
+    out['patternProperties'] = mapValues(out['patternProperties'] as Readonly<Record<string, Json>>, explicitSchema);
+  if (!isObject(out['properties'])) return out;
+  const properties = out['properties'] as Readonly<Record<string, Json>>;
+  return {
+    additionalProperties: false,
+    required: Object.keys(properties).filter((key) => !isOptional(properties[key] ?? {})),
+    ...out,
+    properties: mapValues(properties, explicitSchema),
+  };
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const mapValues = <V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));

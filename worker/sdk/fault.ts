@@ -1,0 +1,103 @@
+// What Ajv says, in the words of whoever wrote the value: a path and what was expected there.
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { KINDS, type Kind } from './explicit-schema.ts';
+
+export interface Fault {
+  /** JSON pointer into the value; empty for the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One fault a path. What is wrong inside a user, conversation, message or duration is said of the whole. */
+export function faultsOf(errors: readonly ErrorObject[]): readonly Fault[] {
+  const kinds = errors.filter(({ keyword }) => keyword === 'svcKind').map(({ schemaPath }) => `${schemaPath}/`);
+  const faults = new Map<string, Fault>();
+  for (const error of errors) {
+    if (kinds.some((kind) => error.schemaPath.startsWith(kind))) continue;
+    const fault = describe(error);
+    if (!faults.has(fault.path)) faults.set(fault.path, fault);
+  }
+  return [...faults.values()];
+}
+
+function describe({
+  keyword,
+  instancePath,
+  params,
+  parentSchema = {},
+  message = 'does not fit',
+  data,
+}: ErrorObject): Fault {
+  const at = (key: unknown): string => `${instancePath}/${String(key).replace(/~/g, '~0').replace(/\//g, '~1')}`;
+  if (keyword === 'required') return { path: at(params['missingProperty']), message: 'missing' };
+  if (keyword === 'additionalProperties') {
+    const known = Object.keys((parentSchema['properties'] as object | undefined) ?? {});
+    return {
+      path: at(params['additionalProperty']),
+      message: known.length === 0 ? 'unknown, expected no keys' : `unknown, expected one of ${known.join(', ')}`,
+    };
+  }
+  const expected = expectation(keyword, params, parentSchema) ?? message;
+  return {
+    path: instancePath,
+    message: `expected ${expected}${parentSchema['svcKind'] === 'secret' ? '' : got(data)}`,
+  };
+}
+
+function expectation(keyword: string, params: Json, schema: Json): string | undefined {
+  const limit = String(params['limit']);
+  switch (keyword) {
+    case 'svcKind':
+      return KINDS[schema['svcKind'] as Kind].is;
+    case 'type':
+      return [params['type']]
+        .flat()
+        .map((type) => TYPES[String(type)] ?? String(type))
+        .join(' or ');
+    case 'enum':
+      return `one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`;
+    case 'const':
+      return JSON.stringify(params['allowedValue']);
+    case 'minimum':
+      return `at least ${limit}`;
+    case 'maximum':
+      return `at most ${limit}`;
+    case 'minLength':
+    case 'maxLength':
+      return `${keyword === 'minLength' ? 'at least' : 'at most'} ${limit} characters`;
+    case 'minItems':
+    case 'maxItems':
+      return `${keyword === 'minItems' ? 'at least' : 'at most'} ${limit} items`;
+    case 'pattern':
+      return `text like ${String(params['pattern'])}`;
+    case 'format':
+      return `text in the format ${String(params['format'])}`;
+    default:
+      return undefined;
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'yes or no',
+  array: 'a list',
+  object: 'an object',
+  null: 'nothing',
+};
+
+/** What there was instead, when it is short enough to say. */
+function got(value: unknown): string {
+  const shown = isObject(value)
+    ? 'an object'
+    : Array.isArray(value)
+      ? `a list of ${value.length}`
+      : JSON.stringify(value);
+  return shown === undefined || shown.length > 60 ? '' : `, got ${shown}`;
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
