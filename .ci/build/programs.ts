@@ -54,11 +54,17 @@ const OUTSIDE = [
 ];
 
 const BANNER = [
-  "import { createRequire as __createRequire } from 'node:module';",
+  "import __module, { createRequire as __createRequire } from 'node:module';",
   "import { dirname as __dirnameOf } from 'node:path';",
   "import { fileURLToPath as __fileURLToPath } from 'node:url';",
   'const require = __createRequire(import.meta.url), __filename = __fileURLToPath(import.meta.url), __dirname = __dirnameOf(__filename);',
 ].join('');
+
+/**
+ * Entries keep compiled code of what they load later beside themselves, where Node can do that (from 22.1) and may write there.
+ * The folder belongs to the package, unlike Node's default in a temporary folder that other accounts can reach.
+ */
+const CODE_CACHE = "__module.enableCompileCache?.(__fileURLToPath(new URL('.compile-cache', import.meta.url)));";
 
 /** Every program twice: as published, and with failpoints in dist/failpoints/ (tests only, not published). */
 export async function buildPrograms(output: Output): Promise<void> {
@@ -77,6 +83,8 @@ export async function buildPrograms(output: Output): Promise<void> {
   }
   if (failures.length > 0) throw new Error([...new Set(failures)].join('\n'));
 }
+
+const CACHING: ReadonlySet<string> = new Set(['cli.js', 'worker.js']);
 
 /** Without and with failpoints. */
 const buildsOf = ({ failpoints }: Program): readonly boolean[] => (failpoints === true ? [true] : [false, true]);
@@ -103,7 +111,8 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
     const name = basename(file.path);
-    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), file.contents, {
+    const text = CACHING.has(name) ? file.text.replace(BANNER, () => BANNER + CODE_CACHE) : file.contents;
+    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), text, {
       executable: name === 'cli.js',
     });
   }
