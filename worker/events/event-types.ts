@@ -108,8 +108,8 @@ export const EVENT_TYPES = {
   ]),
   'ready.changed': kind(1, { ready: flag, state: text, unmet: Type.Array(text) }, ['ready', 'state', 'unmet']),
 
-  'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['task', 'at']),
-  'task.cancelled': kind(1, { task: text, capability: text }, ['task']),
+  'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
+  'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventTypeName = keyof typeof EVENT_TYPES;

@@ -98,9 +98,22 @@ function sinkOf({ print, json }: CommandContext): ChatSink {
   };
 }
 
-function linesOf({ text, changed, removed, buttons, reactions }: ChatLine, from: string): readonly string[] {
+/** Ids of what the bot says; its text is Markdown, that of people is as they typed it. */
+const SENT_BY_BOT = 'sandbox-';
+const CODE = /(```[\s\S]*?```|`[^`\n]+`)/;
+const ESCAPED = /\\([!-/:-@[-`{-~])/g;
+
+/** Markdown as it reads on a terminal: without the backslashes that keep characters literal. */
+function withoutEscapes(markdown: string): string {
+  return markdown
+    .split(CODE)
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(ESCAPED, '$1')))
+    .join('');
+}
+
+function linesOf({ id, text, changed, removed, buttons, reactions }: ChatLine, from: string): readonly string[] {
   const mark = removed ? ' (removed)' : changed ? ' (changed)' : '';
-  const body = `${from}${mark}: ${printable(text)}`;
+  const body = `${from}${mark}: ${printable(id.startsWith(SENT_BY_BOT) ? withoutEscapes(text) : text)}`;
   const presses = buttons.map(({ label }, index) => `[:${index + 1} ${printable(label)}]`).join(' ');
   return [
     body,

@@ -26,7 +26,7 @@ async function sandbox(
   const say = (from: string, text: string, buttons: object[] = []): void =>
     void messages.push({
       n: messages.length + 1,
-      id: `m${messages.length}`,
+      id: `${from === 'svc' ? 'sandbox-' : 'in-'}${messages.length}`,
       from,
       text,
       at: '',
@@ -111,6 +111,14 @@ describe('svc chat', () => {
         ['alice', 'two'],
       ],
     );
+  });
+
+  it('shows what the bot escaped as it is meant, but not inside code', async (t) => {
+    const { context } = await sandbox(t, () => ['/help \\[command\\] `a\\[b` 5 \\> 3']);
+
+    await chat(context, Readable.from(['x\n']), { person: 'alice', room: undefined, waitMs: 5_000 });
+
+    assert.deepEqual(context.out, ['svc: /help [command] `a\\[b` 5 > 3']);
   });
 
   it('shows buttons and presses them', async (t) => {
