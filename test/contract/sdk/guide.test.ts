@@ -1,0 +1,74 @@
+// The guide for authors (worker/sdk/README.md): its code is taken out as it stands, checked by the compiler, and run.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { AdapterModule } from 'svc';
+import { adapterBench } from 'svc/testing';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const NAMES = ['tea.ts', 'tea.test.ts', 'wire.ts'];
+const run = promisify(execFile);
+
+describe('the guide', async () => {
+  const folder = await mkdtemp(join(ROOT, 'test', '.guide-'));
+  before(async () => {
+    const guide = await readFile(join(ROOT, 'worker/sdk/README.md'), 'utf8');
+    const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+    assert.equal(blocks.length, NAMES.length);
+    for (const [i, code] of blocks.entries()) await writeFile(join(folder, NAMES[i] ?? ''), code);
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('compiles', async () => {
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ extends: '../../tsconfig.json', include: ['*.ts'] }),
+    );
+    const said = await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder], { cwd: ROOT }).then(
+      () => '',
+      (error: { readonly stdout: string }) => error.stdout,
+    );
+    assert.deepEqual(
+      said.split('\n').filter((line) => line.includes('.guide-')),
+      [],
+    );
+  });
+
+  it('has a plugin whose test passes', async () => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', '--test', join(folder, 'tea.test.ts')], {
+      cwd: ROOT,
+      env,
+    });
+    assert.match(stdout, /^# pass 1$/m);
+  });
+
+  it('has an adapter that takes what is signed', async () => {
+    const { default: wire } = (await import(pathToFileURL(join(folder, 'wire.ts')).href)) as { default: AdapterModule };
+    const bench = adapterBench(wire, { url: 'http://127.0.0.1:9', token: 'tok' });
+    const body = Buffer.from(
+      JSON.stringify({ id: 'd1', room: 'r', author: { id: 'u', name: 'Ann' }, text: 'hi', at: 1 }),
+    );
+    const signature = createHmac('sha256', 'tok').update(body).digest('hex');
+    const request = {
+      method: 'POST',
+      path: '',
+      query: {},
+      headers: { 'wire-signature': signature },
+      body,
+      receivedAt: 0,
+    };
+
+    assert.deepEqual(await bench.deliver(request), { status: 200 });
+    assert.deepEqual(await bench.deliver({ ...request, headers: {} }), { status: 401 });
+    assert.deepEqual(
+      bench.stored.map(({ id }) => id),
+      ['d1'],
+    );
+  });
+});
