@@ -1,0 +1,218 @@
+// One run: a project, its platforms, clients that follow, a load, and a worker that is killed again and again. What came of it goes to the oracle.
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { FakeIrcServer } from '../../support/fake-platforms/irc-server.ts';
+import { WebhookPlatform } from '../../support/fake-platforms/webhook-platform.ts';
+import { type Cleanup, type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
+import { History } from './history.ts';
+import { HostApi } from './host-api.ts';
+import { type Kill, labelOf, STEPS } from './kill-plan.ts';
+import { Load, WEBHOOK_ACCOUNTS } from './load.ts';
+import { type Evidence, judgeHost, judgeRecord } from './oracle.ts';
+import type { Random } from './random.ts';
+import { CrashRecord } from './record.ts';
+import { StreamFollower } from './stream-follower.ts';
+import { logTail, WorkerLife } from './worker-life.ts';
+
+export interface CrashRunOptions {
+  readonly random: Random;
+  readonly plant?: string;
+  readonly clients?: number;
+}
+
+const CLIENTS = 24;
+const IRC_ACCOUNTS = ['one', 'two'] as const;
+const STEP_LIMIT_MS = 2_000;
+const UP_LIMIT_MS = 20_000;
+const DRAIN_LIMIT_MS = 40_000;
+
+export class CrashRun {
+  readonly record = new CrashRecord();
+  readonly history = new History();
+  readonly project: TemporaryProject;
+  /** How often each kind of kill was made; a step counts when the worker died there by itself. */
+  readonly kills = new Map<string, number>();
+  /** Requests that each kill cut, where the worker had been reached. */
+  readonly openAtKill: number[] = [];
+  readonly #options: CrashRunOptions;
+  readonly #platform: WebhookPlatform;
+  readonly #irc: ReadonlyMap<string, FakeIrcServer>;
+  readonly #followers: StreamFollower[] = [];
+  readonly #load: Load;
+  readonly #api: HostApi;
+  #lives = 0;
+  #life: WorkerLife | undefined;
+
+  static async create(t: Cleanup, options: CrashRunOptions): Promise<CrashRun> {
+    const lives = { count: 0 };
+    const stamp = (): number => lives.count;
+    const { random } = options;
+    const misbehave = (): 'drop' | 'later' | undefined => (random.chance(0.01) ? 'drop' : random.chance(0.01) ? 'later' : undefined);
+    const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`, { stamp, misbehave });
+    const irc = new Map(IRC_ACCOUNTS.map((id) => [`root/irc:irc~${id}`, new FakeIrcServer(stamp)]));
+    await platform.listen(t);
+    for (const server of irc.values()) await server.listen(t);
+    const port = await freePort();
+    const run = new CrashRun(t, { options, platform, irc, port });
+    Object.defineProperty(lives, 'count', { get: () => run.#lives });
+    t.after(() => run.#end());
+    return run;
+  }
+
+  private constructor(t: Cleanup, { options, platform, irc, port }: { options: CrashRunOptions; platform: WebhookPlatform; irc: ReadonlyMap<string, FakeIrcServer>; port: number }) {
+    this.#options = options;
+    this.#platform = platform;
+    this.#irc = irc;
+    this.project = temporaryProject(t, { config: configOf({ port, platform, irc }), env: { HOOK_SECRET: platform.secret }, prefix: 'svc-crash-' });
+    const url = `http://127.0.0.1:${port}`;
+    const { token } = this.project;
+    this.#api = new HostApi(url, token);
+    this.#load = new Load({ url, token, random: options.random, record: this.record, platform, irc, clients: options.clients ?? CLIENTS });
+    this.#followers.push(new StreamFollower({ name: 'the follower', url, token, onEvent: this.history.take }));
+    this.#followers.push(new StreamFollower({ name: 'the restless follower', url, token, restless: () => options.random.between(20, 400) }));
+  }
+
+  /** The first life, before any load, so that the followers are there from the beginning. */
+  async begin(): Promise<void> {
+    this.#start();
+    await this.#ready();
+    await until(() => this.#followers.every(({ connects }) => connects > 0), { what: 'the followers to be connected' });
+    await this.#life?.kill();
+    this.#load.start();
+  }
+
+  async kill(kill: Kill): Promise<void> {
+    const life = this.#start(kill.kind === 'step' ? `${kill.step}=kill@${kill.pass}` : undefined);
+    const cutBefore = this.#load.cut;
+    let label = labelOf(kill);
+    let reached = false;
+    if (kill.kind === 'starting') await Promise.race([life.ended, pause(kill.delayMs)]);
+    else if (await this.#acknowledges(life)) {
+      await Promise.race([life.ended, pause(kill.kind === 'step' ? STEP_LIMIT_MS : kill.delayMs)]);
+      reached = true;
+    }
+    const hitItself = life.end !== undefined;
+    if (kill.kind === 'step' && !hitItself) label = `${label} (not reached)`;
+    const { signal, code } = await life.kill();
+    if (signal !== 'SIGKILL') throw new Error(`the worker ended by itself with ${code ?? signal}:\n${logTail(this.project.path)}`);
+    this.kills.set(label, (this.kills.get(label) ?? 0) + 1);
+    await until(() => this.#load.isCut, { what: 'every open request to be cut' });
+    if (reached) this.openAtKill.push(this.#load.cut - cutBefore);
+  }
+
+  /** Ends the load, lets the host come to rest and judges. An empty list: every promise was kept. */
+  async verdict(): Promise<readonly string[]> {
+    const life = this.#start();
+    await this.#load.stop();
+    const faults: string[] = [];
+    await this.#ready();
+    await this.#rest().catch((error: unknown) => faults.push(`not at rest: ${String(error)}`));
+    const evidence: Evidence = { record: this.record, history: this.history, platform: this.#platform, irc: this.#irc, followers: this.#followers };
+    faults.push(...judgeRecord(evidence), ...(await judgeHost(evidence, this.#api)));
+    const { code } = await life.stop();
+    if (code !== 0) faults.push(`the orderly end had code ${code}:\n${logTail(this.project.path)}`);
+    return faults;
+  }
+
+  /** Steps at which the worker died, with how often. */
+  stepsHit(): ReadonlyMap<string, number> {
+    return new Map(STEPS.map((step) => [step, this.kills.get(`at ${step}`) ?? 0]));
+  }
+
+  summary(): string {
+    const { record, history } = this;
+    const fates = new Map<string, number>();
+    for (const { via, fate } of record.deliveries.values()) fates.set(`${via} ${fate}`, (fates.get(`${via} ${fate}`) ?? 0) + 1);
+    const repeats = [...this.#platform.posts.values()].filter(({ taken }) => taken.length > 1).length;
+    const heard = [...this.#irc.values()].reduce((sum, server) => sum + server.heard.length, 0);
+    return [
+      `seed ${this.#options.random.seed}, ${this.#lives} lives`,
+      ...[...this.kills].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })).map(([label, count]) => `  ${String(count).padStart(4)} ${label}`),
+      `open requests at a kill: ${Math.min(...this.openAtKill)} to ${Math.max(...this.openAtKill)}`,
+      `deliveries: ${[...fates].map(([name, count]) => `${count} ${name}`).join(', ')}`,
+      `stored ${history.received.size}; webhook posts ${this.#platform.posts.size} (${repeats} repeated under their key), IRC answers ${heard}; events ${this.#followers[0]?.last}, stream connections ${this.#followers.map(({ connects }) => connects).join(' and ')}`,
+    ].join('\n');
+  }
+
+  #start(failpoints?: string): WorkerLife {
+    const { plant } = this.#options;
+    this.#lives += 1;
+    this.#life = new WorkerLife(this.project.path, { ...(failpoints === undefined ? {} : { failpoints }), ...(plant === undefined ? {} : { plant }) });
+    return this.#life;
+  }
+
+  /** False when it died before the first acknowledgement. */
+  async #acknowledges(life: WorkerLife): Promise<boolean> {
+    const acked = this.record.nextAck().then(() => true);
+    const first = await Promise.race([acked, life.ended.then(() => false), pause(UP_LIMIT_MS)]);
+    if (first === undefined) throw new Error(`no acknowledgement within ${UP_LIMIT_MS} ms:\n${logTail(this.project.path)}`);
+    return first;
+  }
+
+  async #ready(): Promise<void> {
+    const isReady = async (): Promise<boolean> => this.#life?.end !== undefined || this.#api.isReady();
+    await until(isReady, { what: 'the worker to be ready', timeoutMs: UP_LIMIT_MS });
+    if (this.#life?.end !== undefined) throw new Error(`the worker ended with ${this.#life.end.code ?? this.#life.end.signal}:\n${logTail(this.project.path)}`);
+  }
+
+  /** Nothing open in the stores, and every follower at the head; twice, since a reminder may fall due in between. */
+  async #rest(): Promise<void> {
+    const isAtRest = async (): Promise<boolean> => {
+      const open = (await this.#api.unfinished()) + Number(((await this.#api.get('/api/system/status')) as { inbox?: { items?: number } }).inbox?.items ?? 0);
+      const [one, two] = this.#followers.map(({ last }) => last);
+      return open === 0 && one === two && this.#remindersAreOut();
+    };
+    await until(isAtRest, { what: 'the host to come to rest', timeoutMs: DRAIN_LIMIT_MS, everyMs: 100 });
+  }
+
+  /** Each stored reminder has said both its messages. */
+  #remindersAreOut(): boolean {
+    const shown = new Map<string, number>();
+    for (const { conversation } of this.#platform.posts.values()) shown.set(conversation, (shown.get(conversation) ?? 0) + 1);
+    return [...this.record.deliveries.values()].every(({ kind, endpoint, deliveryId, conversation }) => kind !== 'remind' || this.history.item(endpoint, deliveryId) === undefined || (shown.get(conversation) ?? 0) >= 2);
+  }
+
+  async #end(): Promise<void> {
+    for (const follower of this.#followers) follower.close();
+    const stopped = this.#load.stop();
+    await this.#life?.kill();
+    await stopped;
+  }
+}
+
+const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
+
+function configOf({ port, platform, irc }: { port: number; platform: WebhookPlatform; irc: ReadonlyMap<string, FakeIrcServer> }): Readonly<Record<string, unknown>> {
+  const servers = [...irc.values()];
+  return {
+    log_level: 'warn',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+    http: { port, token: '${HTTP_TOKEN}' },
+    // Each kill costs what was under way an attempt: the bound is not what is tested here.
+    inbox: { maxAttempts: 100 },
+    outbox: { maxAttempts: 100 },
+    events: { history: { maxEvents: 10_000_000, maxBytes: 2 ** 32 } },
+    plugins: {
+      sandbox: {},
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+      webhook: { endpoints: WEBHOOK_ACCOUNTS.map((id) => ({ id, url: platform.url(id), secrets: ['${HOOK_SECRET}'] })) },
+      irc: { endpoints: IRC_ACCOUNTS.map((id, index) => ({ id, server: '127.0.0.1', port: servers[index]?.port, tls: false, nick: `bot${id}`, burstLines: 1_000, linesPerSecond: 1_000 })) },
+      echo: {},
+      ping: {},
+      remind: {},
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,61 @@
+// When each life of the worker ends. Half of the kills come at a random moment, half at a named step of a message's way.
+import type { Random } from './random.ts';
+
+/** Every step from a delivery to its sent answer, and the two of the writer. */
+export const STEPS = ['received', 'stored', 'attempt', 'decided', 'committed', 'sending', 'posted', 'sent', 'writer.sync', 'writer.committed'] as const;
+export type Step = (typeof STEPS)[number];
+
+export type Kill =
+  /** Milliseconds after the process was made: while it loads, migrates, recovers. */
+  | { readonly kind: 'starting'; readonly delayMs: number }
+  /** Milliseconds after the first acknowledgement of this life. */
+  | { readonly kind: 'acknowledged'; readonly delayMs: number }
+  /** At the n-th pass of a step. */
+  | { readonly kind: 'step'; readonly step: Step; readonly pass: number };
+
+/** So often a step may be passed before the kill: what happens often is let go on for longer. */
+const PASSES: Readonly<Record<Step, number>> = {
+  received: 60, stored: 60, attempt: 60, decided: 40, committed: 40, sending: 8, posted: 8, sent: 8, 'writer.sync': 60, 'writer.committed': 60,
+};
+const START_MS = 80;
+const RECOVERY_MS = 400;
+const ACK_MS = 80;
+
+export function planKills(count: number, random: Random): readonly Kill[] {
+  const steps = Math.max(STEPS.length * Math.ceil((count * 0.6) / STEPS.length), STEPS.length);
+  const kills: Kill[] = [];
+  for (let index = 0; index < count; index += 1) {
+    if (index < steps) kills.push(atStep(STEPS[index % STEPS.length] ?? 'stored', random));
+    else kills.push(atMoment(index, random));
+  }
+  return shuffled(kills, random);
+}
+
+const atStep = (step: Step, random: Random): Kill => ({ kind: 'step', step, pass: random.between(1, PASSES[step]) });
+
+function atMoment(index: number, random: Random): Kill {
+  if (index % 2 === 0) return { kind: 'acknowledged', delayMs: random.between(0, ACK_MS) };
+  return { kind: 'starting', delayMs: random.between(0, index % 4 === 1 ? START_MS : RECOVERY_MS) };
+}
+
+function shuffled<T>(items: T[], random: Random): readonly T[] {
+  for (let last = items.length - 1; last > 0; last -= 1) {
+    const other = random.between(0, last);
+    [items[last], items[other]] = [items[other] as T, items[last] as T];
+  }
+  return items;
+}
+
+/** What the distribution is counted by. */
+export function labelOf(kill: Kill): string {
+  switch (kill.kind) {
+    case 'step':
+      return `at ${kill.step}`;
+    case 'acknowledged':
+      return `${bucket(kill.delayMs, 20)} ms after the first ack`;
+    case 'starting':
+      return `${kill.delayMs <= START_MS ? bucket(kill.delayMs, 20) : bucket(kill.delayMs, 80)} ms after the start`;
+  }
+}
+
+const bucket = (ms: number, width: number): string => `${Math.floor(ms / width) * width}-${Math.floor(ms / width) * width + width - 1}`;

@@ -1,0 +1,71 @@
+// One life of the real worker: the failpoints build in a process of its own, on the real files of a project.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ENTRY = fileURLToPath(new URL('../../../dist/failpoints/worker.js', import.meta.url));
+const PROGRAM = `const { runForeground } = await import(${JSON.stringify(pathToFileURL(ENTRY).href)});
+await runForeground({ project: process.argv[2], mode: 'production', watch: false, exit: (code) => process.exit(code) });`;
+
+export interface LifeEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface LifeOptions {
+  /** Like `inbox.stored=kill@3`. */
+  readonly failpoints?: string;
+  /** A fault that the failpoints build can be told to have. */
+  readonly plant?: string;
+}
+
+export class WorkerLife {
+  readonly ended: Promise<LifeEnd>;
+  readonly #child: ChildProcess;
+  #end: LifeEnd | undefined;
+
+  constructor(project: string, { failpoints, plant }: LifeOptions = {}) {
+    if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
+    // A file, not `--eval`: threads take over the flags of their process.
+    const program = join(project, 'run-worker.mjs');
+    writeFileSync(program, PROGRAM);
+    const log = openSync(logFile(project), 'a');
+    this.#child = spawn(process.execPath, [program, project], {
+      stdio: ['ignore', log, log],
+      env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }), ...(plant === undefined ? {} : { SVC_PLANT: plant }) },
+    });
+    closeSync(log);
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#end = { code, signal };
+        resolve(this.#end);
+      });
+    });
+  }
+
+  get end(): LifeEnd | undefined {
+    return this.#end;
+  }
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async kill(): Promise<LifeEnd> {
+    this.#child.kill('SIGKILL');
+    return this.ended;
+  }
+
+  /** The orderly end. */
+  async stop(): Promise<LifeEnd> {
+    this.#child.kill('SIGTERM');
+    return this.ended;
+  }
+}
+
+const logFile = (project: string): string => join(project, 'worker.log');
+
+/** The newest lines of all lives, for a failed test. */
+export function logTail(project: string, lines = 25): string {
+  return existsSync(logFile(project)) ? readFileSync(logFile(project), 'utf8').trimEnd().split('\n').slice(-lines).join('\n') : '';
+}
