@@ -50,6 +50,7 @@ export async function browser(t: Cleanup): Promise<BrowserUnderTest> {
   return {
     async open(owner, url, { width = 1_000, height = 700, colorScheme = 'light' } = {}) {
       const context = await running.newContext({ viewport: { width, height }, colorScheme });
+      context.setDefaultTimeout(15_000);
       owner.after(() => context.close());
       return tab(context, url);
     },

@@ -10,6 +10,8 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 export interface RunningHostOptions {
   readonly plugins: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Source text by path below the project's plugins/. */
+  readonly sources?: Readonly<Record<string, string>>;
 }
 
 export interface RunningHost {
@@ -25,10 +27,17 @@ export interface RunningHost {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-export async function runningHost(t: Cleanup, { plugins, env = {} }: RunningHostOptions): Promise<RunningHost> {
+export async function runningHost(
+  t: Cleanup,
+  { plugins, env = {}, sources }: RunningHostOptions,
+): Promise<RunningHost> {
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-  const project = temporaryProject(t, { config: { http: { port, token: '${HTTP_TOKEN}' }, plugins }, env });
+  const project = temporaryProject(t, {
+    config: { http: { port, token: '${HTTP_TOKEN}' }, plugins },
+    env,
+    ...(sources === undefined ? {} : { plugins: sources }),
+  });
   const url = `http://127.0.0.1:${port}/`;
   let output = '';
   let running: ChildProcess | undefined;
