@@ -3,7 +3,7 @@ import { check } from '../sdk/check.ts';
 import type { Cell } from '../sdk/index.ts';
 import type { Core } from '../core.ts';
 import type { Capability, StateDefinition } from './capabilities.ts';
-import { coded, type Cause } from './context.ts';
+import { coded, type Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { readCell, readCells } from './handling-store.ts';
 import { cellKey, type CellGuard, type CellId, type Effect, type Run } from './run.ts';

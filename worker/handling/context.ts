@@ -1,26 +1,17 @@
 // The context that a handler gets. It reads what is committed, collects effects in its run, and refuses use where a later
 // attempt would lose it: inside `once`, and after the handler has ended.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
-import type { Conversation, ConversationRef, Ctx, ChatCtx, MessageRef, User, UserRef, Body, Logger } from '../sdk/index.ts';
+import type { Body, ChatCtx, ConversationRef, Ctx, Logger, MessageRef, UserRef } from '../sdk/index.ts';
 import { toContent } from '../sdk/message.ts';
 import type { Core } from '../core.ts';
 import { pluginEventType } from '../events/event-types.ts';
 import type { Capability } from './capabilities.ts';
+import { type Cause, coded, effectKey } from './cause.ts';
 import { cellContext, type CellContext } from './cells.ts';
 import type { FileStore } from './file-store.ts';
 import type { GenerationView } from './generation-view.ts';
 import { runOnce, type OnceOptions } from './once.ts';
 import type { Effect, Run } from './run.ts';
-
-/** What this run is for: an item of the inbox, or a request to a plugin's route. */
-export interface Cause {
-  readonly id: string;
-  readonly receivedAt: number;
-  readonly attempt: number;
-  /** Where a person wrote, for arrivals. */
-  readonly chat: { readonly user: User; readonly conversation: Conversation; readonly endpoint: string } | undefined;
-}
 
 export interface ContextDeps {
   readonly core: Core;
@@ -40,9 +31,6 @@ export interface ContextOf {
 }
 
 const insideOnce = new AsyncLocalStorage<string>();
-
-export const effectKey = (cause: Cause, capability: Capability, step: string | number): string =>
-  createHash('sha256').update(`${cause.id}|${capability.id}|${step}`).digest('hex').slice(0, 32);
 
 export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
   const { core, generation } = deps;
@@ -124,5 +112,3 @@ function laneOfTask(generation: GenerationView, id: string, data: unknown, dueId
 function generationParts(generation: GenerationView, capability: Capability): Readonly<Record<string, unknown>> {
   return Object.fromEntries(capability.uses.map((part) => [part, generation.parts[part]]));
 }
-
-export const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code });

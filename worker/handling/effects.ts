@@ -9,7 +9,7 @@ import { type ComposedPart, compose, type StoredContent } from '../outbox/compos
 import { enqueueSend, readSendByKey, type StoredCall } from '../outbox/outbox-store.ts';
 import { putDue, removeDue } from '../schedule/due-store.ts';
 import type { Can, Content, ConversationRef, Segment } from '../sdk/index.ts';
-import type { Cause } from './context.ts';
+import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { keepButtons, type StoredButton, writeCell } from './handling-store.ts';
 import type { Effect } from './run.ts';

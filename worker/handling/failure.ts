@@ -7,7 +7,7 @@ import { messageOf } from '../../shared/svc-error.ts';
 import type { Body } from '../sdk/index.ts';
 import { errorCode } from '../sdk/errors.ts';
 import { toContent } from '../sdk/message.ts';
-import type { Cause } from './context.ts';
+import type { Cause } from './cause.ts';
 import type { Effect } from './run.ts';
 
 export type Failure =

@@ -6,7 +6,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { commitOrThrow, type Core } from '../core.ts';
 import type { Capability } from './capabilities.ts';
-import { coded, effectKey, type Cause } from './context.ts';
+import { coded, effectKey, type Cause } from './cause.ts';
 import { forgetCalled, keepResult, markCalled, readOnce } from './handling-store.ts';
 import type { Run } from './run.ts';
 

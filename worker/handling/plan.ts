@@ -6,7 +6,7 @@ import type { Core } from '../core.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { Payload } from '../inbox/payload.ts';
 import type { Capability } from './capabilities.ts';
-import type { Cause } from './context.ts';
+import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { readButton, readDialog, readMenuEntry } from './handling-store.ts';
 import { route, type Step, type Stored } from './routing.ts';
