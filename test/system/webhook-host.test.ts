@@ -1,0 +1,194 @@
+// Signed webhooks at the whole host: taken once, over restarts; answers go out signed. Signatures are made and checked by another
+// implementation of Standard Webhooks.
+import assert from 'node:assert/strict';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { type RunningHost, runningHost } from '../support/running-host.ts';
+import { until } from '../support/until.ts';
+
+const SHOP = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const DESK = `whsec_${Buffer.alloc(32, 4).toString('base64')}`;
+const line = (text: string): string => JSON.stringify({ conversation: { id: 'room-1' }, user: { id: 'ann' }, text });
+
+describe('webhook at the whole host', { timeout: 60_000 }, () => {
+  it('takes a delivery once, also after a kill, and answers it signed, with a key that stays the same', async (t) => {
+    const { host, received } = await hostWithReceiver(t);
+
+    assert.ok((await deliver(host, { id: 'm1', body: line('/echo hello') })).ok);
+    await until(() => received.length === 1, { what: 'the answer' });
+    assert.ok((await deliver(host, { id: 'm1', body: line('/echo hello') })).ok);
+    await host.stop('SIGKILL');
+    await host.start();
+    assert.ok((await deliver(host, { id: 'm1', body: line('/echo hello') })).ok);
+    assert.ok((await deliver(host, { id: 'm2', body: line('/echo again') })).ok);
+    await until(() => received.some(({ text }) => text === 'again'), { what: 'the second answer' });
+
+    const [first] = received;
+    assert.ok(first);
+    assert.doesNotThrow(() => new Webhook(SHOP).verify(first.raw, first.headers as Record<string, string>));
+    assert.equal(new Set(received.map(({ key, text }) => `${key} ${text}`)).size, 2);
+    assert.deepEqual([...new Set(received.map(({ text }) => text))], ['hello', 'again']);
+  });
+
+  it('answers 2xx to the same id with another body, and stores nothing of it (row 31)', async (t) => {
+    const { host, received } = await hostWithReceiver(t);
+    await deliver(host, { id: 'm1', body: line('/echo one') });
+    await until(() => received.length === 1, { what: 'the answer' });
+
+    const conflict = await deliver(host, { id: 'm1', body: line('/echo two') });
+    const elsewhere = await deliver(host, { id: 'm1', body: line('/echo three'), account: 'desk', secret: DESK });
+    await until(() => received.some(({ text }) => text === 'three'), { what: "the other endpoint's own event" });
+
+    assert.deepEqual([conflict.ok, elsewhere.ok], [true, true]);
+    assert.deepEqual(
+      received.map(({ text }) => text),
+      ['one', 'three'],
+    );
+    assert.deepEqual((await inboxOf(host)).length, 2);
+    assert.match(
+      await (
+        await fetch(`${host.url}api/metrics`, { headers: { authorization: `Bearer ${host.project.token}` } })
+      ).text(),
+      /conflict/,
+    );
+  });
+
+  it('answers 401 to what is not signed as it must be, and tells nothing (rows 29, 30, 32)', async (t) => {
+    const { host } = await hostWithReceiver(t);
+    const body = line('/echo x');
+    const refused = [
+      await deliver(host, { id: 'm1', body, sent: `${body}\n` }),
+      await deliver(host, { id: 'm1', body, atSeconds: Math.floor(Date.now() / 1_000) - 302 }),
+      await deliver(host, { id: 'm1', body, atSeconds: Math.floor(Date.now() / 1_000) + 302 }),
+      await deliver(host, { id: 'm1', body, secret: DESK }),
+      await fetch(`${host.url}webhooks/webhook/shop`, {
+        method: 'POST',
+        body,
+        headers: { authorization: `Bearer ${host.project.token}` },
+      }),
+      await fetch(`${host.url}api/system/status`, { headers: { authorization: `Bearer ${SHOP.slice(6)}` } }),
+    ];
+
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      Array(6).fill(401),
+    );
+    for (const answer of refused.slice(0, 5))
+      assert.doesNotMatch(await answer.text(), /minutes|wrong signature|whsec|secret/i);
+    assert.deepEqual(await inboxOf(host), []);
+  });
+
+  it('takes a signed body of any form, prototype-safe, and goes on (row 28)', async (t) => {
+    const { host, received } = await hostWithReceiver(t);
+    const bodies = [
+      '{"__proto__":{"polluted":1},"type":"x"}',
+      '[]',
+      'not json',
+      '',
+      `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+      `{"type":"x","n":1e999,"s":"\\ud800"}`,
+    ];
+
+    const statuses: number[] = [];
+    for (const [i, body] of bodies.entries()) statuses.push((await deliver(host, { id: `b${i}`, body })).status);
+    await deliver(host, { id: 'm1', body: line('/echo still here') });
+    await until(() => received.length === 1, { what: 'the answer' });
+
+    assert.ok(
+      statuses.every((status) => status >= 200 && status < 300),
+      String(statuses),
+    );
+    assert.equal(received[0]?.text, 'still here');
+  });
+
+  it('fails an account whose secret can never verify, with its remedy, and serves the others', async (t) => {
+    const { host } = await hostWithReceiver(t, { shop: 'hunter2-is-no-secret' });
+
+    const states = await until(
+      async () => {
+        const { endpoints } = (await host.get('api/endpoints')) as {
+          endpoints: readonly { name: string; state: string }[];
+        };
+        return endpoints.some(({ state }) => state === 'failed') ? endpoints : undefined;
+      },
+      { what: 'the account to fail' },
+    );
+
+    assert.deepEqual(Object.fromEntries(states.map(({ name, state }) => [name, state])), {
+      'webhook~desk': 'online',
+      'webhook~shop': 'failed',
+    });
+    assert.match(JSON.stringify(states), /whsec_/);
+    assert.doesNotMatch(JSON.stringify(states) + host.output(), /hunter2/);
+  });
+});
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+async function hostWithReceiver(
+  t: TestContext,
+  { shop = SHOP } = {},
+): Promise<{ readonly host: RunningHost; readonly received: readonly Received[] }> {
+  const received: Received[] = [];
+  const receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      const { text } = JSON.parse(raw) as { text: string };
+      received.push({ headers: request.headers, raw, key: String(request.headers['webhook-id']), text });
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: references of the configuration
+  const endpoints = [
+    { id: 'shop', url, secrets: ['${SHOP_SECRET}'] },
+    { id: 'desk', url, secrets: ['${DESK_SECRET}'] },
+  ];
+  const host = await runningHost(t, {
+    plugins: { webhook: { endpoints }, echo: {} },
+    env: { SHOP_SECRET: shop, DESK_SECRET: DESK },
+  });
+  return { host, received };
+}
+
+interface Delivery {
+  readonly id: string;
+  /** What is signed. */
+  readonly body: string;
+  /** What is sent, if something else. */
+  readonly sent?: string;
+  readonly account?: 'shop' | 'desk';
+  readonly secret?: string;
+  readonly atSeconds?: number;
+}
+function deliver(
+  host: RunningHost,
+  { id, body, sent = body, account = 'shop', secret = SHOP, atSeconds = Math.floor(Date.now() / 1_000) }: Delivery,
+): Promise<Response> {
+  const signature = new Webhook(secret).sign(id, new Date(atSeconds * 1_000), body);
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(atSeconds),
+    'webhook-signature': signature,
+  };
+  return fetch(`${host.url}webhooks/webhook/${account}`, { method: 'POST', headers, body: sent });
+}
+
+async function inboxOf(host: RunningHost): Promise<readonly unknown[]> {
+  return ((await host.get('api/inbox')) as { items: readonly unknown[] }).items;
+}
