@@ -120,6 +120,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'refuses a timestamp that is not plain decimal digits, though it means the same number (row 30)',
     ],
   },
+  {
+    id: 'input 31',
+    tests: [
+      'takes a delivery once, also after a kill, and answers it signed, with a key that stays the same',
+      'answers 2xx to the same id with another body, and stores nothing of it (row 31)',
+    ],
+  },
   { id: 'input 32', tests: ['refuses a signature by the secret of another endpoint (row 32)'] },
   {
     id: 'input 35',
