@@ -6,7 +6,13 @@
 //   L4  A socket file that is left over answers nobody: it is removed only after a connection to it was refused.
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { CONTROL_PROTOCOL, type ControlAnswer, type ControlRequest, MAX_REQUEST_BYTES, parseRequest } from './api/control.ts';
+import {
+  CONTROL_PROTOCOL,
+  type ControlAnswer,
+  type ControlRequest,
+  MAX_REQUEST_BYTES,
+  parseRequest,
+} from './api/control.ts';
 import { coerceError } from './svc-error.ts';
 
 const MAX_CLIENTS = 64;
@@ -117,7 +123,8 @@ function serve(socket: Socket, options: ServeOptions): void {
     for (let end = waiting.indexOf(10); end !== -1; end = waiting.indexOf(10)) {
       const line = waiting.subarray(0, end);
       waiting = waiting.subarray(end + 1);
-      const request = line.length > MAX_REQUEST_BYTES ? { fault: 'the line is too long' } : parseRequest(line.toString());
+      const request =
+        line.length > MAX_REQUEST_BYTES ? { fault: 'the line is too long' } : parseRequest(line.toString());
       if ('fault' in request) return refuse(socket, options, request.fault);
       if (openRequests >= MAX_OPEN_REQUESTS) return refuse(socket, options, 'too many open requests');
       openRequests += 1;
@@ -142,7 +149,13 @@ async function answerTo(request: ControlRequest, { answer, capabilities }: Serve
 
 function refuse(socket: Socket, { capabilities }: ServeOptions, message: string): void {
   socket.removeAllListeners('data');
-  send(socket, { id: 0, protocol: CONTROL_PROTOCOL, capabilities, ok: false, error: { code: 'invalid_request', message } });
+  send(socket, {
+    id: 0,
+    protocol: CONTROL_PROTOCOL,
+    capabilities,
+    ok: false,
+    error: { code: 'invalid_request', message },
+  });
   socket.destroySoon();
 }
 

@@ -18,10 +18,18 @@ export function formatLogLine(line: string, paint: LogPaint): string {
   const { level, time, msg, err, ...fields } = entry;
   const rest = Object.entries(fields)
     .filter(([name]) => !HIDDEN.has(name))
-    .map(([name, value]) => paint.dim(escapeText(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)));
-  const stack = typeof err === 'object' && err !== null && 'stack' in err && typeof err.stack === 'string' ? `\n${indent(err.stack)}` : '';
+    .map(([name, value]) =>
+      paint.dim(escapeText(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)),
+    );
+  const stack =
+    typeof err === 'object' && err !== null && 'stack' in err && typeof err.stack === 'string'
+      ? `\n${indent(err.stack)}`
+      : '';
   const clock = typeof time === 'string' ? time.slice(11, 23) : '';
-  return [paint.dim(escapeText(clock)), colored(String(level), paint), escapeText(String(msg ?? '')), ...rest].join(' ') + stack;
+  return (
+    [paint.dim(escapeText(clock)), colored(String(level), paint), escapeText(String(msg ?? '')), ...rest].join(' ') +
+    stack
+  );
 }
 
 /** The object of a JSON line; undefined when it is something else. */

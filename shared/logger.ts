@@ -12,7 +12,6 @@ import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 
 export type { Logger } from 'pino';
 
-
 export interface LogOptions {
   /** A file, opened for appending with 0600, or a descriptor (1: stdout). */
   readonly destination: string | number;
@@ -83,7 +82,10 @@ export function createLog({ destination, level = 'info', base, render = (line) =
     reopen: () => sink.reopen(),
     recent(after) {
       const first = Math.max(after, written - LINES_KEPT, 0);
-      const lines = Array.from({ length: Math.max(0, written - first) }, (_, index) => kept[(first + index) % LINES_KEPT] ?? '');
+      const lines = Array.from(
+        { length: Math.max(0, written - first) },
+        (_, index) => kept[(first + index) % LINES_KEPT] ?? '',
+      );
       return { lines: lines.map((line) => line.trimEnd()), next: written };
     },
     flush: () => sink.flush(),
@@ -98,7 +100,13 @@ interface Sink {
 }
 
 function openSink(destination: string | number): Sink {
-  const boom = new sonicBoom.SonicBoom({ dest: destination as string, sync: typeof destination === 'string' || !isPipe(destination), maxLength: WAITING_BYTES, maxWrite: 65_536, mode: 0o600 });
+  const boom = new sonicBoom.SonicBoom({
+    dest: destination,
+    sync: typeof destination === 'string' || !isPipe(destination),
+    maxLength: WAITING_BYTES,
+    maxWrite: 65_536,
+    mode: 0o600,
+  });
   const lost = { lines: 0, since: '', reason: 'the destination did not take them' };
   const quietly = (run: () => void): void => {
     try {
@@ -131,7 +139,8 @@ function openSink(destination: string | number): Sink {
   return sink;
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error));
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 function isPipe(descriptor: number): boolean {
   try {

@@ -24,7 +24,10 @@ let boot: string | undefined;
 
 /** Changes with each boot of the machine. */
 export function bootId(): string {
-  boot ??= process.platform === 'linux' ? readText('/proc/sys/kernel/random/boot_id') : run('sysctl', ['-n', 'kern.bootsessionuuid']);
+  boot ??=
+    process.platform === 'linux'
+      ? readText('/proc/sys/kernel/random/boot_id')
+      : run('sysctl', ['-n', 'kern.bootsessionuuid']);
   return boot ?? 'unknown';
 }
 
@@ -35,7 +38,10 @@ export function bootClock(): number {
 
 /** What runs under a pid, for people: its command line, cut. */
 export function commandOf(pid: number): string {
-  const text = process.platform === 'linux' ? readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ') : run('ps', ['-o', 'command=', '-p', String(pid)]);
+  const text =
+    process.platform === 'linux'
+      ? readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ')
+      : run('ps', ['-o', 'command=', '-p', String(pid)]);
   return (text ?? '').trim().slice(0, 120);
 }
 

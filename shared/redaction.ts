@@ -27,7 +27,8 @@ export class SecretRegistry {
   }
 }
 
-const SECRET_KEY = /(token|secret|password|passphrase|authorization|cookie|api[-_]?key|private[-_]?key|credentials?)":"(?:[^"\\]|\\.)*"/gi;
+const SECRET_KEY =
+  /(token|secret|password|passphrase|authorization|cookie|api[-_]?key|private[-_]?key|credentials?)":"(?:[^"\\]|\\.)*"/gi;
 
 /** Masks strings under secret keys in a line of JSON (R2). */
 export function maskKeys(line: string): string {
@@ -55,7 +56,9 @@ function formsOf(value: string): string[] {
   const json = jsonInner(value);
   const url = encodeURIComponent(value);
   const forms = [value, json, jsonInner(json), url, url.replaceAll('%20', '+'), url.toLowerCase()];
-  const encoded = [Buffer.from(value).toString('hex'), ...base64Forms(value)].filter((form) => form.length >= SHORTEST_FORM);
+  const encoded = [Buffer.from(value).toString('hex'), ...base64Forms(value)].filter(
+    (form) => form.length >= SHORTEST_FORM,
+  );
   return [...forms.filter((form) => form.length >= SHORTEST_VALUE), ...encoded];
 }
 

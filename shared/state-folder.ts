@@ -10,7 +10,11 @@ export function ensureStateFolder(path: string): Stats {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw new SvcError('state_dir_unsafe', `cannot make ${path}: ${String(error)}`, { cause: error, hint: 'check owner and rights of the project folder' });
+    if (!isCode(error, 'EEXIST'))
+      throw new SvcError('state_dir_unsafe', `cannot make ${path}: ${String(error)}`, {
+        cause: error,
+        hint: 'check owner and rights of the project folder',
+      });
   }
   return checkStateFolder(path);
 }
@@ -24,10 +28,12 @@ export function checkStateFolder(path: string, uid: number = process.getuid?.() 
   if (!stat.isDirectory()) refuse('is not a folder', `move it away; svc makes its own`);
   const mode = stat.mode & 0o777;
   const ours = stat.uid === uid;
-  if (!ours && stat.uid !== 0) refuse(`belongs to user ${stat.uid}, not to ${uid}`, 'run svc as its owner, or change the owner of the folder');
+  if (!ours && stat.uid !== 0)
+    refuse(`belongs to user ${stat.uid}, not to ${uid}`, 'run svc as its owner, or change the owner of the folder');
   if ((mode & 0o007) !== 0) refuse(`is open to others (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   if (ours && (mode & 0o070) !== 0) refuse(`is open to its group (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   return stat;
 }
 
-const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

@@ -18,7 +18,11 @@ export function openControl(supervisor: Supervisor, log: RuntimeLog, version: st
   });
 }
 
-async function answer(supervisor: Supervisor, version: string, { command, options = {} }: ControlRequest): Promise<unknown> {
+async function answer(
+  supervisor: Supervisor,
+  version: string,
+  { command, options = {} }: ControlRequest,
+): Promise<unknown> {
   const status = supervisor.status();
   switch (command) {
     case 'hello':
@@ -26,14 +30,16 @@ async function answer(supervisor: Supervisor, version: string, { command, option
     case 'status':
       return { ...status, supervisorVersion: version };
     case 'start':
-      if (status.state === 'failed' || status.state === 'backing_off' || status.state === 'deferred') supervisor.dispatch({ kind: 'restart' });
+      if (status.state === 'failed' || status.state === 'backing_off' || status.state === 'deferred')
+        supervisor.dispatch({ kind: 'restart' });
       return { accepted: true, state: supervisor.status().state };
     case 'stop': {
       await supervisor.stop(options['now'] === true);
       return { stopped: true, last: supervisor.status().exits.at(-1) ?? null, hadWorker: status.pid !== null };
     }
     case 'restart':
-      if (status.state === 'draining' && status.reason === 'stop requested') throw new SvcError('draining', 'the runtime is stopping');
+      if (status.state === 'draining' && status.reason === 'stop requested')
+        throw new SvcError('draining', 'the runtime is stopping');
       supervisor.dispatch({ kind: 'restart' });
       return { accepted: true, runtimeId: status.runtimeId, pid: status.pid, state: status.state };
     case 'reload':
@@ -41,6 +47,10 @@ async function answer(supervisor: Supervisor, version: string, { command, option
     case 'logs':
       return { path: status.log };
     default:
-      throw new SvcError('not_implemented_coding', `this supervisor does not know the command ${command.slice(0, 40)}`, { hint: 'renew it with `svc runtime stop` and `svc runtime start --daemon`' });
+      throw new SvcError(
+        'not_implemented_coding',
+        `this supervisor does not know the command ${command.slice(0, 40)}`,
+        { hint: 'renew it with `svc runtime stop` and `svc runtime start --daemon`' },
+      );
   }
 }

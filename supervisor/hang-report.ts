@@ -20,8 +20,14 @@ export function writeHangReport(folder: string, facts: HangFacts): string | unde
   const path = join(folder, `hung-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileAtomic(path, stableJson({ version: 1, at: new Date().toISOString(), ...facts, kernel: kernelView(facts.pid) }));
-    const old = readdirSync(folder).filter((name) => name.startsWith('hung-')).sort().slice(0, -KEPT);
+    writeFileAtomic(
+      path,
+      stableJson({ version: 1, at: new Date().toISOString(), ...facts, kernel: kernelView(facts.pid) }),
+    );
+    const old = readdirSync(folder)
+      .filter((name) => name.startsWith('hung-'))
+      .sort()
+      .slice(0, -KEPT);
     for (const name of old) rmSync(join(folder, name), { force: true });
     return path;
   } catch {
@@ -30,7 +36,9 @@ export function writeHangReport(folder: string, facts: HangFacts): string | unde
 }
 
 function kernelView(pid: number): Readonly<Record<string, string>> {
-  const status = Object.fromEntries([...read(`/proc/${pid}/status`).matchAll(STATUS_FIELDS)].map(([, name = '', value = '']) => [name, value]));
+  const status = Object.fromEntries(
+    [...read(`/proc/${pid}/status`).matchAll(STATUS_FIELDS)].map(([, name = '', value = '']) => [name, value]),
+  );
   const fields = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   return { ...status, waitsIn: read(`/proc/${pid}/wchan`), userTicks: fields[11] ?? '', systemTicks: fields[12] ?? '' };
 }

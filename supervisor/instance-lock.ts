@@ -16,13 +16,17 @@ export interface InstanceLock {
 
 /** The lock, or undefined when another process holds it. */
 export function acquireInstanceLock(stateDir: string, stat: Stats): Promise<InstanceLock | undefined> {
-  return process.platform === 'linux' ? abstractSocket(`\0svc-${stat.dev}-${stat.ino}`) : Promise.resolve(exclusiveOpen(join(stateDir, 'supervisor.lock')));
+  return process.platform === 'linux'
+    ? abstractSocket(`\0svc-${stat.dev}-${stat.ino}`)
+    : Promise.resolve(exclusiveOpen(join(stateDir, 'supervisor.lock')));
 }
 
 function abstractSocket(name: string): Promise<InstanceLock | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
-    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    );
     server.listen(name, () => resolve({ release: () => server.close() }));
   });
 }
@@ -32,7 +36,8 @@ function exclusiveOpen(path: string): InstanceLock | undefined {
     const descriptor = openSync(path, O_RDWR_CREAT | O_EXLOCK | O_NONBLOCK, 0o600);
     return { release: () => closeSync(descriptor) };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EWOULDBLOCK')) return undefined;
+    if (error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EWOULDBLOCK'))
+      return undefined;
     throw error;
   }
 }

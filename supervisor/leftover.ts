@@ -8,7 +8,7 @@ import { delay } from '../shared/abort.ts';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { bindFault, listenerOf } from '../shared/port-owner.ts';
 import { commandOf, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
-import type { FailureKind } from './machine.ts';
+import type { Event, FailureKind } from './machine.ts';
 
 export interface LeftoverOptions {
   /** The worker of the former supervisor's record. */
@@ -24,16 +24,32 @@ const KILL_MS = 2_000;
 const PORT_TRIES = 3;
 const PORT_PAUSE_MS = 1_000;
 
+/** Ends what may be ended; the answer is the event for the machine. */
+export async function lookForLeftovers(options: LeftoverOptions): Promise<Event> {
+  try {
+    const stuck = await clearLeftovers(options);
+    return stuck === undefined ? { kind: 'clear' } : { kind: 'stuck', ...stuck };
+  } catch (error) {
+    return { kind: 'stuck', failure: 'leftover', detail: String(error) };
+  }
+}
+
 /** Undefined when a worker can be started. */
-export async function clearLeftovers(options: LeftoverOptions): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
+async function clearLeftovers(
+  options: LeftoverOptions,
+): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
   const holder = readHolder(options.workerRecord);
   if (holder !== undefined && holder.owner !== 'daemon' && isAlive(holder.identity)) {
-    return { failure: 'leftover', detail: `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}` };
+    return {
+      failure: 'leftover',
+      detail: `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}`,
+    };
   }
   for (const identity of [options.former, holder?.identity ?? null]) {
     if (identity === null || !isAlive(identity)) continue;
     options.say('worker of a former supervisor found', { pid: identity.pid });
-    if (!(await endProcess(identity))) return { failure: 'leftover', detail: `pid ${identity.pid}, the worker of a former supervisor, cannot be ended` };
+    if (!(await endProcess(identity)))
+      return { failure: 'leftover', detail: `pid ${identity.pid}, the worker of a former supervisor, cannot be ended` };
   }
   return portTaken(options);
 }
@@ -62,14 +78,20 @@ async function goneWithin(identity: ProcessIdentity, limitMs: number): Promise<b
   return !isAlive(identity);
 }
 
-async function portTaken({ settings, say }: LeftoverOptions): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
+async function portTaken({
+  settings,
+  say,
+}: LeftoverOptions): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
   if (settings === undefined || settings.port === 0) return undefined;
   for (let attempt = 1; ; attempt += 1) {
     const fault = await bindFault(settings.host, settings.port);
     if (fault === undefined) return undefined;
     const pid = listenerOf(settings.port);
     const by = pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`;
-    const detail = fault === 'EADDRINUSE' ? `port ${settings.port} is held by ${by}` : `cannot bind ${settings.host}:${settings.port}: ${fault}`;
+    const detail =
+      fault === 'EADDRINUSE'
+        ? `port ${settings.port} is held by ${by}`
+        : `cannot bind ${settings.host}:${settings.port}: ${fault}`;
     if (attempt === PORT_TRIES) return { failure: 'port', detail };
     say('port is not free yet', { detail, attempt });
     await delay(PORT_PAUSE_MS);
@@ -79,7 +101,8 @@ async function portTaken({ settings, say }: LeftoverOptions): Promise<{ readonly
 function readHolder(path: string): { readonly identity: ProcessIdentity; readonly owner: string } | undefined {
   try {
     const { pid, start, boot, owner } = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof pid !== 'number' || typeof start !== 'string' || typeof boot !== 'string' || typeof owner !== 'string') return undefined;
+    if (typeof pid !== 'number' || typeof start !== 'string' || typeof boot !== 'string' || typeof owner !== 'string')
+      return undefined;
     return { identity: { pid, start, boot }, owner };
   } catch {
     return undefined; // none, or not whole: the writer lock decides

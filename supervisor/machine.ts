@@ -24,7 +24,13 @@ export type State =
   | { readonly kind: 'starting'; readonly deadline: number; readonly overdue: boolean }
   | { readonly kind: 'running'; readonly upAt: number; readonly heardAt: number }
   | { readonly kind: 'hung'; readonly upAt: number; readonly deadline: number; readonly killed: boolean }
-  | { readonly kind: 'draining'; readonly upAt: number | undefined; readonly deadline: number; readonly killed: boolean; readonly purpose: DrainPurpose }
+  | {
+      readonly kind: 'draining';
+      readonly upAt: number | undefined;
+      readonly deadline: number;
+      readonly killed: boolean;
+      readonly purpose: DrainPurpose;
+    }
   | { readonly kind: 'backing_off'; readonly until: number }
   | { readonly kind: 'deferred'; readonly until: number }
   | { readonly kind: 'failed'; readonly failure: FailureKind; readonly detail: string }
@@ -76,9 +82,20 @@ export interface Moment {
   readonly random: number;
 }
 
-export const DEFAULT_MACHINE_LIMITS: Limits = { ...DEFAULT_LIMITS, upMs: 30_000, watchdogMs: 15_000, reportMs: 2_000, stopMs: 8_000 };
+export const DEFAULT_MACHINE_LIMITS: Limits = {
+  ...DEFAULT_LIMITS,
+  upMs: 30_000,
+  watchdogMs: 15_000,
+  reportMs: 2_000,
+  stopMs: 8_000,
+};
 
-export const newMachine = (limits: Limits, window: RestartWindow = EMPTY_WINDOW): Machine => ({ state: { kind: 'locking' }, window, limits, run: 0 });
+export const newMachine = (limits: Limits, window: RestartWindow = EMPTY_WINDOW): Machine => ({
+  state: { kind: 'locking' },
+  window,
+  limits,
+  run: 0,
+});
 
 /** When `tick` is due next; undefined when nothing is waited for but events. */
 export function deadlineOf({ state, limits }: Machine): number | undefined {

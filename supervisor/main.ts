@@ -26,10 +26,16 @@ const GRACE_MS = 100;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { project: { type: 'string' }, mode: { type: 'string', default: 'production' }, worker: { type: 'string' }, 'node-option': { type: 'string', multiple: true, default: [] } },
+    options: {
+      project: { type: 'string' },
+      mode: { type: 'string', default: 'production' },
+      worker: { type: 'string' },
+      'node-option': { type: 'string', multiple: true, default: [] },
+    },
   });
   const { project, mode, worker } = values;
-  if (project === undefined || worker === undefined) return end(EXIT.usage, 'usage: supervisor --project DIR --worker FILE, the handoff on stdin');
+  if (project === undefined || worker === undefined)
+    return end(EXIT.usage, 'usage: supervisor --project DIR --worker FILE, the handoff on stdin');
   process.umask(0o077);
   process.chdir(project);
   const handoff = await readHandoff();
@@ -53,14 +59,31 @@ async function main(): Promise<void> {
   });
   const control = openControl(supervisor, log, VERSION);
   await control;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
   process.on('SIGHUP', () => {}); // the terminal that started it is gone
-  process.on('uncaughtException', (error) => log.write('error', 'supervisor error', { reason: error.stack ?? String(error) }));
+  process.on('uncaughtException', (error) =>
+    log.write('error', 'supervisor error', { reason: error.stack ?? String(error) }),
+  );
   supervisor.start();
 }
 
-function workerArguments(nodeOptions: readonly string[], worker: string, { project, mode }: { readonly project: string; readonly mode: string }): string[] {
-  return [...nodeOptions, worker, '--supervised', '--parent', String(process.pid), '--project', project, '--mode', mode];
+function workerArguments(
+  nodeOptions: readonly string[],
+  worker: string,
+  { project, mode }: { readonly project: string; readonly mode: string },
+): string[] {
+  return [
+    ...nodeOptions,
+    worker,
+    '--supervised',
+    '--parent',
+    String(process.pid),
+    '--project',
+    project,
+    '--mode',
+    mode,
+  ];
 }
 
 /** Settings and secrets, written by the command that starts the daemon; it closes the pipe behind it. */
@@ -76,7 +99,9 @@ async function readHandoff(): Promise<Handoff> {
 async function isHolderHealthy(): Promise<0 | 1> {
   try {
     const status = await callControl(CONTROL_SOCKET, 'status');
-    return typeof status === 'object' && status !== null && 'ready' in status && status.ready === true ? EXIT.ok : EXIT.failed;
+    return typeof status === 'object' && status !== null && 'ready' in status && status.ready === true
+      ? EXIT.ok
+      : EXIT.failed;
   } catch {
     return EXIT.failed; // it holds the lock and does not answer yet
   }

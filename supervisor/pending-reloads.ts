@@ -21,7 +21,13 @@ export class PendingReloads {
       this.#waiting.set(id, ({ ok, generation, error }) => {
         clearTimeout(timer);
         if (ok) resolve({ generation });
-        else reject(new SvcError(error?.code === 'restart_required' ? 'restart_required' : 'reload_refused', error?.message ?? 'the reload was refused'));
+        else
+          reject(
+            new SvcError(
+              error?.code === 'restart_required' ? 'restart_required' : 'reload_refused',
+              error?.message ?? 'the reload was refused',
+            ),
+          );
       });
     });
   }

@@ -5,6 +5,7 @@
 //   D3  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
 import { readFileSync } from 'node:fs';
 import type { ExitRecord } from '../shared/api/control.ts';
+import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import { bootId, type ProcessIdentity } from '../shared/process-identity.ts';
 import { EMPTY_WINDOW, type RestartWindow } from './restart-window.ts';
@@ -23,20 +24,43 @@ export interface RecordPaths {
   readonly restartWindow: string;
 }
 
-/** What a former supervisor left; `fault` says why a file could not be used. */
-export function readRecord(paths: RecordPaths): { readonly record: SupervisorRecord | undefined; readonly fault: string | undefined } {
-  const { value, fault } = readJson(paths.supervisorRecord);
-  if (value === undefined) return { record: undefined, fault };
-  if (!isRecord(value)) return { record: undefined, fault: 'supervisor.json is not a record of this version' };
-  return { record: value, fault: undefined };
+/** What a former supervisor left. */
+export interface Legacy {
+  readonly exits: readonly ExitRecord[];
+  readonly previous: PreviousEnd;
+  readonly window: RestartWindow;
+  /** Its worker, which may live still. */
+  readonly worker: ProcessIdentity | null;
+  /** Why its record could not be used. */
+  readonly fault: string | undefined;
 }
 
-/** The window of a supervisor that died in this boot; else an empty one (D1, D2). */
-export function readWindow(paths: RecordPaths): RestartWindow {
+/** Reads both files. A supervisor that was stopped leaves its exits alone; one that died its window too (D2). */
+export function takeOver(paths: RecordPaths): Legacy {
+  const { value, fault } = readJson(paths.supervisorRecord);
+  if (value === undefined) return { ...NOTHING, fault };
+  if (!isRecord(value)) return { ...NOTHING, fault: 'supervisor.json is not a record of this version' };
+  const { state, exits, worker } = value;
+  if (state === 'stopped') return { ...NOTHING, exits, previous: { ...NOTHING.previous, end: 'stopped', code: 0 } };
+  const previous = { end: 'supervisor_died', code: null, signal: null, detail: `in state ${state}` };
+  return { exits, previous, window: readWindow(paths), worker, fault };
+}
+
+const NOTHING: Legacy = {
+  exits: [],
+  previous: { end: 'none', code: null, signal: null, detail: null },
+  window: EMPTY_WINDOW,
+  worker: null,
+  fault: undefined,
+};
+
+/** The window of a supervisor that died in this boot; else an empty one (D1). */
+function readWindow(paths: RecordPaths): RestartWindow {
   const { value } = readJson(paths.restartWindow);
   if (typeof value !== 'object' || value === null) return EMPTY_WINDOW;
   const { version, boot, starts, crashesInRow } = value as Record<string, unknown>;
-  if (version !== 1 || boot !== bootId() || !Array.isArray(starts) || typeof crashesInRow !== 'number') return EMPTY_WINDOW;
+  if (version !== 1 || boot !== bootId() || !Array.isArray(starts) || typeof crashesInRow !== 'number')
+    return EMPTY_WINDOW;
   return { starts: starts.filter((at): at is number => typeof at === 'number'), crashesInRow };
 }
 
@@ -63,11 +87,20 @@ function readJson(path: string): { readonly value?: unknown; readonly fault?: st
 function isRecord(value: unknown): value is SupervisorRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { version, state, since, supervisor, worker, exits } = value as Record<string, unknown>;
-  return version === 1 && typeof state === 'string' && typeof since === 'string' && isIdentity(supervisor) && (worker === null || isIdentity(worker)) && Array.isArray(exits);
+  return (
+    version === 1 &&
+    typeof state === 'string' &&
+    typeof since === 'string' &&
+    isIdentity(supervisor) &&
+    (worker === null || isIdentity(worker)) &&
+    Array.isArray(exits)
+  );
 }
 
 function isIdentity(value: unknown): value is ProcessIdentity {
   if (typeof value !== 'object' || value === null) return false;
   const { pid, start, boot } = value as Record<string, unknown>;
-  return typeof pid === 'number' && Number.isInteger(pid) && pid > 1 && typeof start === 'string' && typeof boot === 'string';
+  return (
+    typeof pid === 'number' && Number.isInteger(pid) && pid > 1 && typeof start === 'string' && typeof boot === 'string'
+  );
 }

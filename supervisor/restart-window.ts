@@ -16,7 +16,12 @@ export interface RestartLimits {
   readonly resetAfterMs: number;
 }
 
-export const DEFAULT_LIMITS: RestartLimits = { starts: 5, spanMs: 120_000, delaysMs: [0, 1_000, 4_000, 16_000], resetAfterMs: 120_000 };
+export const DEFAULT_LIMITS: RestartLimits = {
+  starts: 5,
+  spanMs: 120_000,
+  delaysMs: [0, 1_000, 4_000, 16_000],
+  resetAfterMs: 120_000,
+};
 
 export interface RestartWindow {
   /** When each start within the span was, oldest first. */
@@ -55,4 +60,5 @@ export function roomAt(window: RestartWindow, now: number, limits: RestartLimits
 }
 
 // A start "in the future" comes from a clock that was set back between two boots that look alike: it counts, but only once it is past does it age.
-const inside = ({ starts }: RestartWindow, now: number, { spanMs }: RestartLimits): readonly number[] => starts.filter((at) => now - at < spanMs);
+const inside = ({ starts }: RestartWindow, now: number, { spanMs }: RestartLimits): readonly number[] =>
+  starts.filter((at) => now - at < spanMs);

@@ -37,7 +37,8 @@ export class RuntimeLog {
   write(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const line = `${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`;
     try {
-      if (this.#descriptor === undefined || statSync(this.#path, { throwIfNoEntry: false }) === undefined) this.#reopen();
+      if (this.#descriptor === undefined || statSync(this.#path, { throwIfNoEntry: false }) === undefined)
+        this.#reopen();
       if (this.#descriptor !== undefined) writeSync(this.#descriptor, line);
     } catch {
       // T4: there is nowhere left to say it
@@ -75,7 +76,10 @@ export class RuntimeLog {
   /** The last lines since a position, oldest first, from the present file. */
   lastLines(count: number, from: LogPosition | undefined): readonly string[] {
     try {
-      return this.#read(from).split('\n').filter((line) => line !== '').slice(-count);
+      return this.#read(from)
+        .split('\n')
+        .filter((line) => line !== '')
+        .slice(-count);
     } catch {
       return [];
     }
@@ -100,7 +104,8 @@ export class RuntimeLog {
     const stat = statSync(oldest, { throwIfNoEntry: false });
     if (maxFiles > 1 && stat !== undefined && stat.ino === this.#workerInode) renameSync(oldest, `${this.#path}.held`);
     else if (maxFiles > 1) rmSync(oldest, { force: true });
-    for (let n = maxFiles - 2; n >= 0; n -= 1) if (statSync(name(n), { throwIfNoEntry: false }) !== undefined) renameSync(name(n), name(n + 1));
+    for (let n = maxFiles - 2; n >= 0; n -= 1)
+      if (statSync(name(n), { throwIfNoEntry: false }) !== undefined) renameSync(name(n), name(n + 1));
     if (maxFiles === 1) renameSync(this.#path, `${this.#path}.held`);
   }
 

@@ -32,10 +32,22 @@ export interface StatusFacts {
   readonly now: { readonly monotonic: number; readonly wall: number };
 }
 
-export function runtimeStatus({ machine, since, worker, exits, configVersion, log, mode, notes, now }: StatusFacts): RuntimeStatus {
+export function runtimeStatus({
+  machine,
+  since,
+  worker,
+  exits,
+  configVersion,
+  log,
+  mode,
+  notes,
+  now,
+}: StatusFacts): RuntimeStatus {
   const { state, window, limits } = machine;
   const due = state.kind === 'backing_off' || state.kind === 'deferred' ? deadlineOf(machine) : undefined;
-  const live = worker !== undefined && (state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining');
+  const live =
+    worker !== undefined &&
+    (state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining');
   return {
     state: state.kind,
     since,
@@ -64,11 +76,17 @@ export function runtimeStatus({ machine, since, worker, exits, configVersion, lo
   };
 }
 
-function reasonOf({ state, limits }: Machine, worker: WorkerFacts | undefined, exits: readonly ExitRecord[]): string | null {
+function reasonOf(
+  { state, limits }: Machine,
+  worker: WorkerFacts | undefined,
+  exits: readonly ExitRecord[],
+): string | null {
   const last = exits.at(-1);
   switch (state.kind) {
     case 'failed':
-      return state.failure === 'storm' ? `${limits.starts} starts within ${limits.spanMs / 1_000} s, the last ended with: ${state.detail}` : state.detail;
+      return state.failure === 'storm'
+        ? `${limits.starts} starts within ${limits.spanMs / 1_000} s, the last ended with: ${state.detail}`
+        : state.detail;
     case 'backing_off':
       return last === undefined ? null : `waiting after a crash: ${last.detail ?? last.reason}`;
     case 'deferred':
@@ -76,7 +94,9 @@ function reasonOf({ state, limits }: Machine, worker: WorkerFacts | undefined, e
     case 'hung':
       return `no heartbeat for ${limits.watchdogMs / 1_000} s`;
     case 'draining':
-      return state.purpose.kind === 'worker' ? `the worker ends with ${state.purpose.code}` : `${state.purpose.kind} requested`;
+      return state.purpose.kind === 'worker'
+        ? `the worker ends with ${state.purpose.code}`
+        : `${state.purpose.kind} requested`;
     case 'starting':
       return worker?.progress ?? null;
     case 'locking':

@@ -2,20 +2,26 @@
 //
 // Order of every event: step → state kept → record written when something in it changed → effects → timer set for the next deadline.
 import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
-import { IPC_PROTOCOL, type PreviousEnd, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
+import {
+  IPC_PROTOCOL,
+  type PreviousEnd,
+  type SupervisorSettings,
+  WORKER_CAPABILITIES,
+  type WorkerMessage,
+} from '../shared/api/ipc.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
-import { exitReason, type WorkerExit } from './exit-reason.ts';
-import { writeHangReport } from './hang-report.ts';
-import { clearLeftovers } from './leftover.ts';
+import type { WorkerExit } from './exit-reason.ts';
+import { lookForLeftovers } from './leftover.ts';
 import { deadlineOf, type Effect, type Event, hasRun, type Machine, newMachine } from './machine.ts';
 import { PendingReloads } from './pending-reloads.ts';
-import { readRecord, readWindow, writeRecord } from './record.ts';
-import type { LogPosition, RuntimeLog } from './runtime-log.ts';
+import { takeOver, writeRecord } from './record.ts';
+import type { RuntimeLog } from './runtime-log.ts';
 import { limitsOf } from './settings.ts';
-import { runtimeStatus, type WorkerFacts } from './status.ts';
+import { runtimeStatus } from './status.ts';
 import { step } from './transition.ts';
 import { WorkerProcess } from './worker-process.ts';
+import { WorkerRun } from './worker-run.ts';
 
 export interface SupervisorOptions {
   readonly paths: ProjectPaths;
@@ -38,20 +44,12 @@ const JUMP_MS = 2_000;
 const EXITS_KEPT = 10;
 const LAST_LINES = 20;
 
-interface Run {
-  readonly process: WorkerProcess;
-  readonly startedAt: number;
-  readonly logFrom: LogPosition | undefined;
-  facts: WorkerFacts;
-  killedFor: string | undefined;
-}
-
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #settings: SupervisorSettings;
   #machine: Machine;
   #since = new Date().toISOString();
-  #current: Run | undefined;
+  #current: WorkerRun | undefined;
   #exits: readonly ExitRecord[] = [];
   #previous: PreviousEnd = { end: 'none', code: null, signal: null, detail: null };
   #notes: readonly string[] = [];
@@ -71,15 +69,13 @@ export class Supervisor {
   /** The lock is held: takes over what a former supervisor left, then starts the worker. */
   start(): void {
     const { paths, log } = this.#options;
-    const { record, fault } = readRecord(paths);
-    if (fault !== undefined) log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
-    if (record !== undefined) {
-      const died = record.state !== 'stopped';
-      this.#exits = record.exits;
-      this.#previous = died ? { end: 'supervisor_died', code: null, signal: null, detail: `in state ${record.state}` } : { end: 'stopped', code: 0, signal: null, detail: null };
-      if (died) this.#machine = { ...this.#machine, window: readWindow(paths) };
-    }
-    this.#former = record?.worker ?? null;
+    const { fault, exits, previous, window, worker } = takeOver(paths);
+    if (fault !== undefined)
+      log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
+    this.#exits = exits;
+    this.#previous = previous;
+    this.#former = worker;
+    this.#machine = { ...this.#machine, window };
     this.#lookedAt = bootClock();
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.dispatch({ kind: 'lock_held' });
@@ -108,7 +104,11 @@ export class Supervisor {
 
   /** Throws where there is no worker that could reload, and what the worker refuses. */
   reload(orRestart: boolean): Promise<{ readonly generation: number | null }> {
-    return this.#reloads.ask((id) => this.#machine.state.kind === 'running' && this.#current?.process.send({ type: 'reload', id, orRestart }) === true);
+    return this.#reloads.ask(
+      (id) =>
+        this.#machine.state.kind === 'running' &&
+        this.#current?.process.send({ type: 'reload', id, orRestart }) === true,
+    );
   }
 
   /** The one way in which the state changes. */
@@ -126,7 +126,11 @@ export class Supervisor {
     this.#since = new Date().toISOString();
     const level = state.kind === 'failed' || state.kind === 'hung' ? 'error' : 'info';
     const detail = state.kind === 'failed' ? { failure: state.failure, detail: state.detail } : {};
-    this.#options.log.write(level, `supervisor ${state.kind.replaceAll('_', ' ')}`, { state: state.kind, run, ...detail });
+    this.#options.log.write(level, `supervisor ${state.kind.replaceAll('_', ' ')}`, {
+      state: state.kind,
+      run,
+      ...detail,
+    });
   }
 
   #run(effect: Effect): void {
@@ -144,9 +148,12 @@ export class Supervisor {
         this.#report();
         return;
       case 'kill':
-        this.#options.log.write('warn', 'worker killed', { run: effect.run, pid: this.#current?.process.pid, cause: effect.cause });
-        if (this.#current !== undefined) this.#current.killedFor = effect.cause;
-        this.#current?.process.kill();
+        this.#options.log.write('warn', 'worker killed', {
+          run: effect.run,
+          pid: this.#current?.process.pid,
+          cause: effect.cause,
+        });
+        this.#current?.kill(effect.cause);
         return;
       case 'exit':
         clearInterval(this.#look);
@@ -159,21 +166,21 @@ export class Supervisor {
 
   #report(): void {
     const { log, paths } = this.#options;
-    if (this.#current === undefined) return;
-    const { process, facts, logFrom } = this.#current;
-    const report = writeHangReport(paths.reportsDir, { pid: process.pid, run: facts.run, runtimeId: facts.runtimeId, lastLines: log.lastLines(LAST_LINES, logFrom) });
-    log.write('error', 'worker is silent', { run: facts.run, pid: process.pid, report });
+    const current = this.#current;
+    const report = current?.report(paths.reportsDir, log.lastLines(LAST_LINES, current.logFrom));
+    log.write('error', 'worker is silent', { run: current?.facts.run, pid: current?.process.pid, report });
   }
 
   async #check(): Promise<void> {
-    const say = (message: string, fields: Readonly<Record<string, unknown>>): void => this.#options.log.write('warn', message, fields);
-    try {
-      const stuck = await clearLeftovers({ former: this.#former, workerRecord: this.#options.paths.workerRecord, settings: this.#settings, say });
-      this.#former = null;
-      this.dispatch(stuck === undefined ? { kind: 'clear' } : { kind: 'stuck', ...stuck });
-    } catch (error) {
-      this.dispatch({ kind: 'stuck', failure: 'leftover', detail: String(error) });
-    }
+    const { log, paths } = this.#options;
+    const event = await lookForLeftovers({
+      former: this.#former,
+      workerRecord: paths.workerRecord,
+      settings: this.#settings,
+      say: (message, fields) => log.write('warn', message, fields),
+    });
+    this.#former = null;
+    this.dispatch(event);
   }
 
   #spawn(run: number): void {
@@ -185,57 +192,55 @@ export class Supervisor {
         {
           message: (message) => this.#heard(run, message),
           exited: (exit) => this.#exited(run, exit),
-          spawnFailed: (detail) => this.dispatch({ kind: 'spawn_failed', run, detail }),
+          spawnFailed: (detail) => this.#spawnFailed(run, detail),
         },
       );
-      const facts = { run, pid: process.pid, startedAt: new Date().toISOString(), runtimeId: null, version: null, ready: false, generation: null, reasons: [], address: null, failure: null, progress: null };
-      this.#current = { process, startedAt: bootClock(), logFrom: from, facts, killedFor: undefined };
+      this.#current = new WorkerRun({ run, process, logFrom: from });
       log.write('info', 'worker started', { run, pid: process.pid });
       this.#writeRecord();
     } catch (error) {
-      this.#current = undefined;
-      queueMicrotask(() => this.dispatch({ kind: 'spawn_failed', run, detail: String(error) }));
+      queueMicrotask(() => this.#spawnFailed(run, String(error)));
     }
+  }
+
+  #spawnFailed(run: number, detail: string): void {
+    this.#current = undefined;
+    this.dispatch({ kind: 'spawn_failed', run, detail });
   }
 
   #heard(run: number, message: WorkerMessage): void {
     const current = this.#current;
     if (current === undefined || current.facts.run !== run) return;
-    const learn = (facts: Partial<WorkerFacts>): void => {
-      current.facts = { ...current.facts, ...facts };
-    };
+    current.learn(message);
     switch (message.type) {
       case 'hello':
-        learn({ runtimeId: message.runtimeId, version: message.version });
-        current.process.send({ type: 'welcome', protocol: IPC_PROTOCOL, capabilities: WORKER_CAPABILITIES, environment: this.#options.secrets, previous: this.#previous, run });
+        current.process.send({
+          type: 'welcome',
+          protocol: IPC_PROTOCOL,
+          capabilities: WORKER_CAPABILITIES,
+          environment: this.#options.secrets,
+          previous: this.#previous,
+          run,
+        });
         return;
       case 'settings':
         this.#settings = { ...this.#settings, ...message.settings };
         this.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
         return;
       case 'up':
-        learn({ address: message.host === null || message.port === null ? null : { host: message.host, port: message.port }, progress: null });
-        this.dispatch({ kind: 'up', run });
-        return;
       case 'progress':
-        learn({ progress: message.what });
-        this.dispatch({ kind: 'progress', run });
-        return;
       case 'heartbeat':
-        this.dispatch({ kind: 'heartbeat', run });
-        return;
-      case 'ready':
-        learn({ ready: message.ready, generation: message.generation, reasons: message.reasons });
+        this.dispatch({ kind: message.type, run });
         return;
       case 'stopping':
         this.dispatch({ kind: 'worker_stopping', run, code: message.code });
         return;
-      case 'failure':
-        learn({ failure: message.message });
-        return;
       case 'reloaded':
         this.#reloads.answered(message);
         return;
+      case 'ready':
+      case 'failure':
+        return; // facts alone
     }
   }
 
@@ -245,23 +250,25 @@ export class Supervisor {
     if (current === undefined || current.facts.run !== run) return;
     const { state } = this.#machine;
     const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
-    const lastLines = log.lastLines(LAST_LINES, current.logFrom);
-    const detail = current.killedFor ?? current.facts.failure ?? `${exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`}${wasUp ? '' : ' before it was up'}`;
-    const reason = exitReason(exit, wasUp);
-    const record: ExitRecord = { run, pid: current.process.pid, runtimeId: current.facts.runtimeId, at: new Date().toISOString(), code: exit.code, signal: exit.signal, reason, detail, wasUp, durationMs: bootClock() - current.startedAt, lastLines };
+    const record = current.ended(exit, { wasUp, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
+    const { lastLines: _, ...facts } = record;
+    const { reason, detail } = facts;
     this.#exits = [...this.#exits, record].slice(-EXITS_KEPT);
     this.#previous = { end: reason, code: exit.code, signal: exit.signal, detail };
     this.#current = undefined;
     log.workerEnded();
-    log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', { run, pid: record.pid, runtimeId: record.runtimeId, code: exit.code, signal: exit.signal, reason, detail, durationMs: record.durationMs });
-    this.dispatch({ kind: 'exited', run, exit, detail });
+    log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
+    this.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason });
   }
 
   #lookAround(): void {
     const now = bootClock();
     if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
     this.#lookedAt = now;
-    const rotated = this.#options.log.rotateWhenFull({ maxBytes: this.#settings.logBytes, maxFiles: this.#settings.logFiles });
+    const rotated = this.#options.log.rotateWhenFull({
+      maxBytes: this.#settings.logBytes,
+      maxFiles: this.#settings.logFiles,
+    });
     if (rotated) this.#current?.process.send({ type: 'reopen_logs' });
   }
 
@@ -283,7 +290,11 @@ export class Supervisor {
     if (supervisor === undefined) return;
     const { machine, options, exits } = { machine: this.#machine, options: this.#options, exits: this.#exits };
     const worker = hasRun(machine.state) ? (this.#current?.process.identity ?? null) : null;
-    const fault = writeRecord(options.paths, { version: 1, state: machine.state.kind, since: this.#since, supervisor, worker, exits }, machine.window);
+    const fault = writeRecord(
+      options.paths,
+      { version: 1, state: machine.state.kind, since: this.#since, supervisor, worker, exits },
+      machine.window,
+    );
     this.#notes = fault === undefined ? [] : [`the record could not be written: ${fault}`];
   }
 }

@@ -19,7 +19,18 @@
 //   S5  A live run always has a deadline, until it has been killed.
 //   S6  `stop` ends in stopped from every state, whatever the worker does.
 import { exitReason, type WorkerExit } from './exit-reason.ts';
-import { deadlineOf, type DrainPurpose, type Effect, type Event, type FailureKind, hasRun, type Machine, type Moment, type State, type Step } from './machine.ts';
+import {
+  type DrainPurpose,
+  deadlineOf,
+  type Effect,
+  type Event,
+  type FailureKind,
+  hasRun,
+  type Machine,
+  type Moment,
+  type State,
+  type Step,
+} from './machine.ts';
 import { crashDelay, EMPTY_WINDOW, recordCrash, recordStart, roomAt, startsLeft } from './restart-window.ts';
 
 /** One event: the machine after it, and what is to be done. */
@@ -29,7 +40,9 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
     case 'limits':
       return unchanged({ ...machine, limits: event.limits });
     case 'lock_held':
-      return machine.state.kind === 'locking' ? to(machine, { kind: 'checking' }, [{ kind: 'check' }]) : unchanged(machine);
+      return machine.state.kind === 'locking'
+        ? to(machine, { kind: 'checking' }, [{ kind: 'check' }])
+        : unchanged(machine);
     case 'lock_lost':
       return machine.state.kind === 'locking' ? stopped(machine, event.healthy ? 0 : 1) : unchanged(machine);
     case 'clear':
@@ -39,7 +52,9 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
     case 'spawn_failed':
       return hasRun(machine.state) ? failed(machine, 'spawn', event.detail) : unchanged(machine);
     case 'worker_stopping':
-      return machine.state.kind === 'running' ? drain(machine, { kind: 'worker', code: event.code }, moment) : unchanged(machine);
+      return machine.state.kind === 'running'
+        ? drain(machine, { kind: 'worker', code: event.code }, moment)
+        : unchanged(machine);
     case 'up':
     case 'progress':
     case 'heartbeat':
@@ -58,17 +73,26 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
 }
 
 const unchanged = (machine: Machine): Step => ({ machine, effects: [] });
-const to = (machine: Machine, state: State, effects: readonly Effect[] = []): Step => ({ machine: { ...machine, state }, effects });
-const stopped = (machine: Machine, code: 0 | 1): Step => to(machine, { kind: 'stopped', code }, [{ kind: 'exit', code }]);
-const failed = (machine: Machine, failure: FailureKind, detail: string): Step => to(machine, { kind: 'failed', failure, detail });
+const to = (machine: Machine, state: State, effects: readonly Effect[] = []): Step => ({
+  machine: { ...machine, state },
+  effects,
+});
+const stopped = (machine: Machine, code: 0 | 1): Step =>
+  to(machine, { kind: 'stopped', code }, [{ kind: 'exit', code }]);
+const failed = (machine: Machine, failure: FailureKind, detail: string): Step =>
+  to(machine, { kind: 'failed', failure, detail });
 
 /** Starts a worker where the budget has room, else waits for it. */
 function begin(machine: Machine, { now }: Moment): Step {
   const { window, limits } = machine;
-  if (startsLeft(window, now, limits) === 0) return to(machine, { kind: 'deferred', until: roomAt(window, now, limits) });
+  if (startsLeft(window, now, limits) === 0)
+    return to(machine, { kind: 'deferred', until: roomAt(window, now, limits) });
   const run = machine.run + 1;
   const state: State = { kind: 'starting', deadline: now + limits.upMs, overdue: false };
-  return { machine: { ...machine, run, window: recordStart(window, now, limits), state }, effects: [{ kind: 'spawn', run }] };
+  return {
+    machine: { ...machine, run, window: recordStart(window, now, limits), state },
+    effects: [{ kind: 'spawn', run }],
+  };
 }
 
 function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }: Moment): Step {
@@ -112,11 +136,16 @@ function onExit(machine: Machine, { exit, detail }: Extract<Event, { kind: 'exit
 function meantExit(state: State, exit: WorkerExit): WorkerExit {
   const killedForSilence = state.kind === 'hung' || (state.kind === 'starting' && state.overdue);
   if (killedForSilence) return { code: null, signal: exit.signal };
-  if (state.kind === 'draining' && state.purpose.kind === 'worker' && state.killed) return { code: state.purpose.code, signal: null };
+  if (state.kind === 'draining' && state.purpose.kind === 'worker' && state.killed)
+    return { code: state.purpose.code, signal: null };
   return exit;
 }
 
-function onCrash(machine: Machine, uptimeMs: number, { detail, moment }: { readonly detail: string; readonly moment: Moment }): Step {
+function onCrash(
+  machine: Machine,
+  uptimeMs: number,
+  { detail, moment }: { readonly detail: string; readonly moment: Moment },
+): Step {
   const { limits } = machine;
   const crashed = { ...machine, window: recordCrash(machine.window, uptimeMs, limits) };
   if (startsLeft(crashed.window, moment.now, limits) === 0) return failed(crashed, 'storm', detail);
@@ -146,7 +175,11 @@ function onStop(machine: Machine, atOnce: boolean, moment: Moment): Step {
     case 'draining': {
       if (state.killed) return to(machine, { ...state, purpose: STOP });
       if (atOnce) return killNow(to(machine, { ...state, purpose: STOP }).machine, 'stop --now');
-      return to(machine, { ...state, purpose: STOP }, state.purpose.kind === 'stop' ? [] : [{ kind: 'ask_stop', run, purpose: 'stop' }]);
+      return to(
+        machine,
+        { ...state, purpose: STOP },
+        state.purpose.kind === 'stop' ? [] : [{ kind: 'ask_stop', run, purpose: 'stop' }],
+      );
     }
     case 'locking':
     case 'checking':
@@ -193,13 +226,21 @@ function onTick(machine: Machine, moment: Moment): Step {
   const { state, limits, run } = machine;
   switch (state.kind) {
     case 'starting':
-      return to(machine, { ...state, overdue: true }, [{ kind: 'kill', run, cause: `not up within ${limits.upMs} ms` }]);
+      return to(machine, { ...state, overdue: true }, [
+        { kind: 'kill', run, cause: `not up within ${limits.upMs} ms` },
+      ]);
     case 'running':
-      return to(machine, { kind: 'hung', upAt: state.upAt, deadline: moment.now + limits.reportMs, killed: false }, [{ kind: 'write_report', run }]);
+      return to(machine, { kind: 'hung', upAt: state.upAt, deadline: moment.now + limits.reportMs, killed: false }, [
+        { kind: 'write_report', run },
+      ]);
     case 'hung':
-      return to(machine, { ...state, killed: true }, [{ kind: 'kill', run, cause: `no heartbeat for ${limits.watchdogMs} ms` }]);
+      return to(machine, { ...state, killed: true }, [
+        { kind: 'kill', run, cause: `no heartbeat for ${limits.watchdogMs} ms` },
+      ]);
     case 'draining':
-      return to(machine, { ...state, killed: true }, [{ kind: 'kill', run, cause: `not drained within ${limits.stopMs} ms` }]);
+      return to(machine, { ...state, killed: true }, [
+        { kind: 'kill', run, cause: `not drained within ${limits.stopMs} ms` },
+      ]);
     case 'backing_off':
     case 'deferred':
       return begin(machine, moment);

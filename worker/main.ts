@@ -1,11 +1,13 @@
 // Entry of a worker process: node dist/worker.js --supervised --parent PID --project DIR --mode MODE, started by the supervisor.
 // The foreground imports `runForeground` from here instead, in the process that the owner started: no wrapper lies between them.
-import { fileURLToPath } from 'node:url';
+
 import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
 import type { App, AppOptions, Mode } from './app-options.ts';
+import { startWriterThread } from './database/start-thread.ts';
 import { runWorker } from './run-worker.ts';
 
 export interface ForegroundOptions {
@@ -17,16 +19,36 @@ export interface ForegroundOptions {
 
 /** Runs the worker in this process. Resolves once up; throws when the start fails; `exit` is called at the end. */
 export function runForeground({ project, mode, watch, exit }: ForegroundOptions): Promise<void> {
-  return runWorker({ project, mode, watch, supervised: false, environment: processEnvironment(), terminal: process.stdout.isTTY === true, createApp, exit });
+  return runWorker({
+    project,
+    mode,
+    watch,
+    supervised: false,
+    environment: processEnvironment(),
+    terminal: process.stdout.isTTY,
+    createApp: appMaker(),
+    exit,
+  });
 }
 
-async function createApp(options: AppOptions): Promise<App> {
-  const app = await import('./app.ts');
-  return app.createApp(options);
+/** The writer thread starts before anything else is loaded; it touches nothing before the app tells it a file. */
+function appMaker(): (options: AppOptions) => Promise<App> {
+  const writerThread = startWriterThread();
+  return async (options) => {
+    const app = await import('./app.ts');
+    return app.createApp({ ...options, writerThread });
+  };
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { supervised: { type: 'boolean' }, parent: { type: 'string' }, project: { type: 'string' }, mode: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: {
+      supervised: { type: 'boolean' },
+      parent: { type: 'string' },
+      project: { type: 'string' },
+      mode: { type: 'string' },
+    },
+  });
   const { project, mode, parent } = values;
   if (values.supervised !== true || project === undefined || !isMode(mode)) {
     process.stderr.write('svc worker: this is started by the supervisor; use `svc runtime start`\n');
@@ -40,11 +62,12 @@ async function main(): Promise<void> {
     ...(parent === undefined ? {} : { parent: Number(parent) }),
     environment: processEnvironment(),
     terminal: false,
-    createApp,
+    createApp: appMaker(),
     exit: (code) => process.exit(code),
   });
 }
 
-const isMode = (text: string | undefined): text is Mode => text === 'development' || text === 'production' || text === 'test';
+const isMode = (text: string | undefined): text is Mode =>
+  text === 'development' || text === 'production' || text === 'test';
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main();

@@ -17,7 +17,8 @@ export function restartOwner({ supervised, pid, ppid, environment, exists = exis
   if (isSystemd(environment, pid, ppid)) return 'systemd';
   if (environment['pm_id'] !== undefined && environment['PM2_HOME'] !== undefined) return 'pm2';
   if (ppid === 1 && !['0', '', undefined].includes(environment['XPC_SERVICE_NAME'])) return 'launchd';
-  const inContainer = exists('/.dockerenv') || exists('/run/.containerenv') || environment['KUBERNETES_SERVICE_HOST'] !== undefined;
+  const inContainer =
+    exists('/.dockerenv') || exists('/run/.containerenv') || environment['KUBERNETES_SERVICE_HOST'] !== undefined;
   if (pid === 1 || (ppid === 1 && inContainer)) return 'container';
   return 'foreground';
 }

@@ -7,9 +7,10 @@
 //   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
 //   B3  The drain has a limit; what is left then is named and cut.
 //   B4  An error that nobody caught is the last line of the log, and ends with 1.
-import type { RuntimeStatus } from '../shared/api/control.ts';
-import type { PreviousEnd, SupervisorMessage } from '../shared/api/ipc.ts';
+
 import { within } from '../shared/abort.ts';
+import type { RuntimeStatus } from '../shared/api/control.ts';
+import type { SupervisorMessage } from '../shared/api/ipc.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { ControlListener } from '../shared/control-listener.ts';
 import { ERRORS } from '../shared/error-codes.ts';
@@ -23,11 +24,18 @@ import { VERSION } from '../shared/version.ts';
 import type { App, AppOptions, Mode, RestartOwner } from './app-options.ts';
 import { captureConsole } from './console-capture.ts';
 import { restartOwner } from './restart-owner.ts';
+import { listenToSignals } from './signals.ts';
 import { linkToSupervisor, type SupervisorLink } from './supervisor-link.ts';
 import { openWorkerControl } from './worker-control.ts';
 import { openWorkerLog } from './worker-log.ts';
-import { supervisorSettings, tellReadiness, type WorkerPhase, workerStatus } from './worker-status.ts';
-import { acquireWriterLock, type WriterLock } from './writer-lock.ts';
+import {
+  type ReadinessTeller,
+  supervisorSettings,
+  tellReadiness,
+  type WorkerPhase,
+  workerStatus,
+} from './worker-status.ts';
+import { acquireWriterLock, formerEnd, type WriterLock } from './writer-lock.ts';
 
 export interface WorkerOptions {
   readonly project: string;
@@ -67,38 +75,74 @@ class Worker {
   readonly #runtimeId: RuntimeId = newRuntimeId();
   readonly #owner: RestartOwner;
   readonly #log: Log;
-  readonly #timers: NodeJS.Timeout[] = [];
+  #heartbeat: NodeJS.Timeout | undefined;
   #link: SupervisorLink | undefined;
   #lock: WriterLock | undefined;
   #control: ControlListener | undefined;
   #app: App | undefined;
   #config: LoadedConfig | undefined;
+  #readConfig: (() => LoadedConfig) | undefined;
+  #teller: ReadinessTeller | undefined;
   #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
   #stopping: Promise<void> | undefined;
-  #interrupts = 0;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#paths = projectPaths(options.project);
-    this.#owner = restartOwner({ supervised: options.supervised, pid: process.pid, ppid: process.ppid, environment: options.environment });
-    this.#log = openWorkerLog(this.#paths, { supervised: options.supervised, terminal: options.terminal, runtimeId: this.#runtimeId });
+    this.#owner = restartOwner({
+      supervised: options.supervised,
+      pid: process.pid,
+      ppid: process.ppid,
+      environment: options.environment,
+    });
+    this.#log = openWorkerLog(this.#paths, {
+      supervised: options.supervised,
+      terminal: options.terminal,
+      runtimeId: this.#runtimeId,
+    });
   }
 
   async start(): Promise<void> {
-    const { project, mode, watch, supervised, parent, createApp } = this.#options;
+    const { project, mode, watch, supervised, parent, terminal, createApp } = this.#options;
     process.umask(0o077);
     process.chdir(project);
-    this.#listenToSignals();
-    if (supervised) this.#link = await linkToSupervisor({ runtimeId: this.#runtimeId, parent, onLost: () => this.#end(EXIT.failed, 'the supervisor is gone') });
+    listenToSignals({
+      terminal,
+      supervised,
+      stop: (reason) => void this.#stop(EXIT.ok, reason),
+      force: (reason) => this.#end(EXIT.forced, reason),
+      reopen: () => this.#log.reopen(),
+      die: (kind, error) => this.#die(kind, error),
+    });
+    if (supervised)
+      this.#link = await linkToSupervisor({
+        runtimeId: this.#runtimeId,
+        parent,
+        onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
+      });
     const environment = { ...this.#options.environment, ...this.#link?.welcome.environment };
-    this.#configure(loadConfig({ project, mode, environment }));
+    this.#readConfig = () => loadConfig({ project, mode, environment });
+    this.#configure(this.#readConfig());
     ensureStateFolder(this.#paths.stateDir);
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.#owner, mode });
-    this.#log.logger.info({ version: VERSION, node: process.version, owner: this.#owner, mode, pid: process.pid }, 'worker starting');
+    this.#log.logger.info(
+      { version: VERSION, node: process.version, owner: this.#owner, mode, pid: process.pid },
+      'worker starting',
+    );
     this.#control = await this.#openControl();
     this.#link?.listen((message) => this.#hear(message));
     const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
-    const app = await createApp({ runtimeId: this.#runtimeId, log: this.#log, project, mode, watch, owner: this.#owner, previous, environment, requestExit: (code, reason) => void this.#stop(code, reason) });
+    const app = await createApp({
+      runtimeId: this.#runtimeId,
+      log: this.#log,
+      project,
+      mode,
+      watch,
+      owner: this.#owner,
+      previous,
+      environment,
+      requestExit: (code, reason) => void this.#stop(code, reason),
+    });
     this.#app = app;
     captureConsole(this.#log.logger);
     await app.up;
@@ -130,8 +174,21 @@ class Worker {
   }
 
   #openControl(): Promise<ControlListener> {
-    const status = (): Promise<RuntimeStatus> => workerStatus({ phase: this.#phase, runtimeId: this.#runtimeId, owner: this.#owner, mode: this.#options.mode, app: this.#app, configVersion: this.#config?.version ?? null });
-    return openWorkerControl({ owner: this.#owner, log: this.#log, app: () => this.#app, status, stop: (code, reason) => this.#stop(code, reason) });
+    const status = (): Promise<RuntimeStatus> =>
+      workerStatus({
+        phase: this.#phase,
+        runtimeId: this.#runtimeId,
+        owner: this.#owner,
+        mode: this.#options.mode,
+        app: this.#app,
+      });
+    return openWorkerControl({
+      owner: this.#owner,
+      log: this.#log,
+      app: () => this.#app,
+      status,
+      stop: (code, reason) => this.#stop(code, reason),
+    });
   }
 
   #up(app: App): void {
@@ -141,8 +198,22 @@ class Worker {
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
     if (this.#link === undefined) return;
     const link = this.#link;
-    this.#timers.push(setInterval(() => link.send({ type: 'heartbeat' }), HEARTBEAT_MS));
-    this.#timers.push(tellReadiness(app, (message) => link.send(message)));
+    this.#heartbeat = setInterval(() => link.send({ type: 'heartbeat' }), HEARTBEAT_MS);
+    this.#teller = tellReadiness({
+      app,
+      send: (message) => link.send(message),
+      onConfig: (version) => this.#follow(version),
+    });
+  }
+
+  /** A reload took in another configuration: the supervisor's limits may be others, too. */
+  #follow(version: string): void {
+    if (version === this.#config?.version || this.#readConfig === undefined) return;
+    try {
+      this.#configure(this.#readConfig());
+    } catch (error) {
+      this.#log.logger.warn({ err: error }, 'configuration changed again and is invalid now');
+    }
   }
 
   #enter(state: WorkerPhase['state']): void {
@@ -152,7 +223,10 @@ class Worker {
   #hear(message: SupervisorMessage): void {
     switch (message.type) {
       case 'stop':
-        void this.#stop(message.purpose === 'restart' ? EXIT.restartRequested : EXIT.ok, `${message.purpose} asked for by the supervisor`);
+        void this.#stop(
+          message.purpose === 'restart' ? EXIT.restartRequested : EXIT.ok,
+          `${message.purpose} asked for by the supervisor`,
+        );
         return;
       case 'reopen_logs':
         this.#log.reopen();
@@ -169,23 +243,12 @@ class Worker {
     try {
       if (this.#app === undefined) throw new SvcError('not_running', 'the host is still starting');
       const { generation } = await this.#app.reload('control', { orRestart });
+      await this.#teller?.look();
       this.#link?.send({ type: 'reloaded', id, ok: true, generation, error: null });
     } catch (error) {
       const { code, message } = coerceError(error);
       this.#link?.send({ type: 'reloaded', id, ok: false, generation: null, error: { code, message } });
     }
-  }
-
-  #listenToSignals(): void {
-    process.on('SIGTERM', () => void this.#stop(EXIT.ok, 'SIGTERM'));
-    process.on('SIGINT', () => {
-      this.#interrupts += 1;
-      if (this.#interrupts > 1 && this.#options.terminal) this.#end(EXIT.forced, 'second SIGINT');
-      else void this.#stop(EXIT.ok, 'SIGINT');
-    });
-    process.on('SIGHUP', () => (this.#options.supervised ? undefined : void this.#stop(EXIT.ok, 'SIGHUP')));
-    process.on('SIGUSR1', () => this.#log.reopen()); // and so Node opens no inspector
-    for (const kind of ['uncaughtException', 'unhandledRejection'] as const) process.on(kind, (error: unknown) => this.#die(kind, error));
   }
 
   #die(kind: string, error: unknown): void {
@@ -208,26 +271,20 @@ class Worker {
     this.#link?.send({ type: 'stopping', code, reason });
     const app = this.#app;
     const late = { cut: [{ name: 'worker', reason: `did not stop within ${limitMs} ms` }] };
-    const { cut } = app === undefined ? { cut: [] } : await within(app.stop(limitMs), limitMs + LAST_STEPS_MS / 2, late);
+    const { cut } =
+      app === undefined ? { cut: [] } : await within(app.stop(limitMs), limitMs + LAST_STEPS_MS / 2, late);
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.#end(code, reason);
   }
 
   #end(code: ExitCode, reason: string): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#heartbeat);
+    this.#teller?.stop();
     this.#lock?.ending(code, reason);
     this.#log.flush();
     const exit = (): void => this.#options.exit(code);
     if (this.#control === undefined) exit();
     else void within(this.#control.close(), LAST_STEPS_MS / 5, undefined).finally(exit);
   }
-}
-
-/** The former holder's end as its record tells it: under an owner without IPC the only source. */
-function formerEnd({ former }: WriterLock): PreviousEnd {
-  if (former === undefined) return { end: 'none', code: null, signal: null, detail: null };
-  if (former.end === undefined) return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
-  const ends: Readonly<Record<number, string>> = { 0: 'stopped', 51: 'restart_requested', 75: 'restart_required', 78: 'config', 130: 'stopped' };
-  return { end: ends[former.end.code] ?? 'crashed', code: former.end.code, signal: null, detail: former.end.reason };
 }

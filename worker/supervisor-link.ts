@@ -3,7 +3,13 @@
 //   K1  hello first, then `welcome` (secrets, how the one before ended) is awaited; a supervisor that does not answer ends the start.
 //   K2  The end of the channel is the end of the worker: a worker without its supervisor would be nobody's.
 //   K3  A message that cannot be sent is dropped: the channel's end is noticed on its own.
-import { asSupervisorMessage, IPC_PROTOCOL, type SupervisorMessage, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
+import {
+  asSupervisorMessage,
+  IPC_PROTOCOL,
+  type SupervisorMessage,
+  WORKER_CAPABILITIES,
+  type WorkerMessage,
+} from '../shared/api/ipc.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 
@@ -26,8 +32,14 @@ export interface SupervisorLink {
 }
 
 /** Throws `not_running` when there is no channel or nobody answers on it. */
-export async function linkToSupervisor({ runtimeId, parent, onLost, welcomeMs = 5_000 }: SupervisorLinkOptions): Promise<SupervisorLink> {
-  if (process.send === undefined || (parent !== undefined && process.ppid !== parent)) throw new SvcError('not_running', 'the supervisor of this worker is gone');
+export async function linkToSupervisor({
+  runtimeId,
+  parent,
+  onLost,
+  welcomeMs = 5_000,
+}: SupervisorLinkOptions): Promise<SupervisorLink> {
+  if (process.send === undefined || (parent !== undefined && process.ppid !== parent))
+    throw new SvcError('not_running', 'the supervisor of this worker is gone');
   const waiting: SupervisorMessage[] = [];
   let listener: ((message: SupervisorMessage) => void) | undefined;
   let onWelcome: ((message: SupervisorLink['welcome']) => void) | undefined;
@@ -40,7 +52,10 @@ export async function linkToSupervisor({ runtimeId, parent, onLost, welcomeMs = 
   });
   process.once('disconnect', onLost);
   const welcomed = new Promise<SupervisorLink['welcome']>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`)), welcomeMs);
+    const timer = setTimeout(
+      () => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`)),
+      welcomeMs,
+    );
     onWelcome = (message) => {
       clearTimeout(timer);
       resolve(message);

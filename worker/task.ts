@@ -26,7 +26,9 @@ export interface OnceReport {
 }
 
 /** The whole tree of plugins, assembled and looked at. */
-export type AssembleOnce = (options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig }) => Promise<OnceReport>;
+export type AssembleOnce = (
+  options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig },
+) => Promise<OnceReport>;
 
 /** Reads the configuration as a start would. Throws `config_invalid`, `secret_invalid`. */
 export function checkProject({ project, mode, environment }: TaskOptions): LoadedConfig {
@@ -36,7 +38,11 @@ export function checkProject({ project, mode, environment }: TaskOptions): Loade
 /** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */
 export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
   const loaded = checkProject(options);
-  const log = createLog({ destination: 2, level: 'warn', base: { project: loaded.config.host.name ?? '', runtimeId: newRuntimeId() } });
+  const log = createLog({
+    destination: 2,
+    level: 'warn',
+    base: { project: loaded.config.host.name ?? '', runtimeId: newRuntimeId() },
+  });
   log.secrets.add(loaded.secrets);
   const once = await import('./runtime/assemble-once.ts');
   try {

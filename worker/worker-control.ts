@@ -28,7 +28,10 @@ export function openWorkerControl(options: WorkerControlOptions): Promise<Contro
   });
 }
 
-async function answer({ owner, log, app, status, stop }: WorkerControlOptions, { command, options = {} }: ControlRequest): Promise<unknown> {
+async function answer(
+  { owner, log, app, status, stop }: WorkerControlOptions,
+  { command, options = {} }: ControlRequest,
+): Promise<unknown> {
   switch (command) {
     case 'hello':
       return { who: 'worker', pid: process.pid, owner, version: VERSION };
@@ -36,12 +39,17 @@ async function answer({ owner, log, app, status, stop }: WorkerControlOptions, {
       return status();
     case 'stop':
       if (owner !== 'daemon' && owner !== 'foreground') {
-        throw new SvcError('refused', `this worker belongs to ${owner}, which would start it again`, { hint: OWNER_STOP[owner] });
+        throw new SvcError('refused', `this worker belongs to ${owner}, which would start it again`, {
+          hint: OWNER_STOP[owner],
+        });
       }
       void stop(0, 'stop asked for over the control socket');
       return { accepted: true, pid: process.pid };
     case 'restart':
-      if (owner === 'foreground') throw new SvcError('no_restart_owner', 'nothing would start this foreground worker again', { hint: 'stop it and start it again, or use `svc runtime start --daemon`' });
+      if (owner === 'foreground')
+        throw new SvcError('no_restart_owner', 'nothing would start this foreground worker again', {
+          hint: 'stop it and start it again, or use `svc runtime start --daemon`',
+        });
       void stop(51, 'restart asked for over the control socket');
       return { accepted: true, pid: process.pid, runtimeId: app()?.runtimeId ?? null };
     case 'reload': {
@@ -52,6 +60,8 @@ async function answer({ owner, log, app, status, stop }: WorkerControlOptions, {
     case 'logs':
       return log.recent(typeof options['after'] === 'number' ? options['after'] : 0);
     default:
-      throw new SvcError('refused', `this worker does not know the command ${command.slice(0, 40)}`, { hint: 'its version is older than that of the command: restart it' });
+      throw new SvcError('refused', `this worker does not know the command ${command.slice(0, 40)}`, {
+        hint: 'its version is older than that of the command: restart it',
+      });
   }
 }

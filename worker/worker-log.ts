@@ -16,5 +16,9 @@ const PLAIN = { good: String, bad: String, warn: String, dim: String };
 export function openWorkerLog(paths: ProjectPaths, { supervised, terminal, runtimeId }: WorkerLogOptions): Log {
   const base = { project: basename(paths.project), runtimeId };
   if (supervised) return createLog({ destination: paths.runtimeLog, base });
-  return createLog({ destination: 1, base, ...(terminal ? { render: (line: string) => `${formatLogLine(line.trimEnd(), PLAIN)}\n` } : {}) });
+  return createLog({
+    destination: 1,
+    base,
+    ...(terminal ? { render: (line: string) => `${formatLogLine(line.trimEnd(), PLAIN)}\n` } : {}),
+  });
 }

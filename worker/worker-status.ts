@@ -17,11 +17,10 @@ export interface WorkerStatusFacts {
   readonly owner: RestartOwner;
   readonly mode: Mode;
   readonly app: App | undefined;
-  readonly configVersion: string | null;
 }
 
-export async function workerStatus({ phase, runtimeId, owner, mode, app, configVersion }: WorkerStatusFacts): Promise<RuntimeStatus> {
-  const { generation, reasons } = await hostFacts(app);
+export async function workerStatus({ phase, runtimeId, owner, mode, app }: WorkerStatusFacts): Promise<RuntimeStatus> {
+  const { generation, reasons, configVersion } = await hostFacts(app);
   return {
     state: phase.state,
     since: phase.since,
@@ -63,38 +62,63 @@ export function supervisorSettings({ config, version }: LoadedConfig): Superviso
 }
 
 const LOOK_MS = 200;
-/** The reasons of a host that stays unready change too; they are asked for less often, because that costs more. */
-const LOOKS_PER_STATUS = 10;
+/** Generation and reasons change without a change of readiness too; they are asked for less often, because that costs more. */
+const LOOKS_PER_STATUS = 5;
+
+export interface ReadinessTeller {
+  /** Looks now, whatever was told last. */
+  look(): Promise<void>;
+  stop(): void;
+}
+
+export interface ReadinessTellerOptions {
+  readonly app: App;
+  readonly send: (message: WorkerMessage) => void;
+  /** A reload has taken in another configuration. */
+  readonly onConfig: (version: string) => void;
+}
 
 /** Tells readiness at once and at each change; its looking never keeps the process alive. */
-export function tellReadiness(app: App, send: (message: WorkerMessage) => void): NodeJS.Timeout {
+export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): ReadinessTeller {
   let told = '';
   let last: boolean | undefined;
   let looks = 0;
   const look = async (): Promise<void> => {
     const ready = app.isReady();
-    looks += 1;
-    if (ready === last && looks % LOOKS_PER_STATUS !== 0) return;
     last = ready;
-    const { generation, reasons } = await hostFacts(app);
+    const { generation, reasons, configVersion } = await hostFacts(app);
+    if (configVersion !== null) onConfig(configVersion);
     const facts = JSON.stringify([ready, generation, reasons]);
     if (facts === told) return;
     told = facts;
     send({ type: 'ready', ready, generation, reasons });
   };
-  void look(); // its errors are caught inside
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const glance = (): void => {
+    looks += 1;
+    if (app.isReady() !== last || looks % LOOKS_PER_STATUS === 0) void look(); // its errors are caught inside
+  };
+  glance();
+  const timer = setInterval(glance, LOOK_MS);
   timer.unref();
-  return timer;
+  return { look, stop: () => clearInterval(timer) };
 }
 
 /** Of the app's own status only what is its to say here; a status that fails is none. */
-async function hostFacts(app: App | undefined): Promise<{ readonly generation: number | null; readonly reasons: readonly string[] }> {
+async function hostFacts(app: App | undefined): Promise<HostFacts> {
   try {
-    const status = (await app?.status()) ?? {};
-    const { generation, reasons } = status;
-    return { generation: typeof generation === 'number' ? generation : null, reasons: Array.isArray(reasons) ? reasons.map(String) : [] };
+    const { generation, reasons, configVersion } = (await app?.status()) ?? {};
+    return {
+      generation: typeof generation === 'number' ? generation : null,
+      reasons: Array.isArray(reasons) ? reasons.map(String) : [],
+      configVersion: typeof configVersion === 'string' ? configVersion : null,
+    };
   } catch {
-    return { generation: null, reasons: ['the host cannot tell its status'] };
+    return { generation: null, reasons: ['the host cannot tell its status'], configVersion: null };
   }
+}
+
+interface HostFacts {
+  readonly generation: number | null;
+  readonly reasons: readonly string[];
+  readonly configVersion: string | null;
 }

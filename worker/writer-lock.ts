@@ -5,6 +5,7 @@
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
@@ -30,13 +31,18 @@ export interface WriterLock {
 }
 
 /** Takes the lock or throws `already_running`, naming the holder. */
-export function acquireWriterLock(paths: ProjectPaths, holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>): WriterLock {
+export function acquireWriterLock(
+  paths: ProjectPaths,
+  holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>,
+): WriterLock {
   const database = new Database(paths.writerLock, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    throw isBusy(error) ? alreadyRunning(readWorkerRecord(paths)) : new SvcError('storage_unavailable', `cannot lock ${paths.writerLock}: ${String(error)}`, { cause: error });
+    throw isBusy(error)
+      ? alreadyRunning(readWorkerRecord(paths))
+      : new SvcError('storage_unavailable', `cannot lock ${paths.writerLock}: ${String(error)}`, { cause: error });
   }
   const former = readWorkerRecord(paths);
   const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
@@ -61,8 +67,14 @@ export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): Wor
 
 function alreadyRunning(record: WorkerRecord | undefined): SvcError {
   const known = record !== undefined && isAlive(record) ? record : undefined;
-  const who = known === undefined ? 'by a process that has not said yet who it is' : `as pid ${known.pid}, started by ${known.owner} in mode ${known.mode} at ${known.startedAt}`;
-  return new SvcError('already_running', `this project is already running ${who}`, { hint: '`svc runtime status` shows it, `svc runtime stop` ends it', details: known === undefined ? {} : { pid: known.pid, owner: known.owner } });
+  const who =
+    known === undefined
+      ? 'by a process that has not said yet who it is'
+      : `as pid ${known.pid}, started by ${known.owner} in mode ${known.mode} at ${known.startedAt}`;
+  return new SvcError('already_running', `this project is already running ${who}`, {
+    hint: '`svc runtime status` shows it, `svc runtime stop` ends it',
+    details: known === undefined ? {} : { pid: known.pid, owner: known.owner },
+  });
 }
 
 function write(paths: ProjectPaths, record: WorkerRecord): void {
@@ -73,10 +85,30 @@ function write(paths: ProjectPaths, record: WorkerRecord): void {
   }
 }
 
-const isBusy = (error: unknown): boolean => error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+const isBusy = (error: unknown): boolean =>
+  error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
 function isWorkerRecord(value: unknown): value is WorkerRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { version, pid, start, boot, owner, mode, startedAt } = value as Record<string, unknown>;
-  return version === 1 && typeof pid === 'number' && [start, boot, owner, mode, startedAt].every((field) => typeof field === 'string');
+  return (
+    version === 1 &&
+    typeof pid === 'number' &&
+    [start, boot, owner, mode, startedAt].every((field) => typeof field === 'string')
+  );
+}
+
+/** The former holder's end as its record tells it: under an owner without IPC the only source. */
+export function formerEnd({ former }: WriterLock): PreviousEnd {
+  if (former === undefined) return { end: 'none', code: null, signal: null, detail: null };
+  if (former.end === undefined)
+    return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
+  const ends: Readonly<Record<number, string>> = {
+    0: 'stopped',
+    51: 'restart_requested',
+    75: 'restart_required',
+    78: 'config',
+    130: 'stopped',
+  };
+  return { end: ends[former.end.code] ?? 'crashed', code: former.end.code, signal: null, detail: former.end.reason };
 }

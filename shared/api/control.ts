@@ -58,7 +58,12 @@ export interface RuntimeStatus {
   readonly startedAt: string | null;
   readonly version: string | null;
   readonly configVersion: string | null;
-  readonly budget: { readonly limit: number; readonly left: number; readonly windowMs: number; readonly nextStartAt: string | null } | null;
+  readonly budget: {
+    readonly limit: number;
+    readonly left: number;
+    readonly windowMs: number;
+    readonly nextStartAt: string | null;
+  } | null;
   readonly exits: readonly ExitRecord[];
   readonly log: string | null;
   readonly mode: string;
@@ -75,7 +80,14 @@ export function parseRequest(line: string): ControlRequest | { readonly fault: s
   }
   if (typeof value !== 'object' || value === null) return { fault: 'not an object' };
   const { id, protocol, command, options } = value as Record<string, unknown>;
-  if (typeof id !== 'number' || typeof protocol !== 'number' || typeof command !== 'string') return { fault: 'id, protocol or command is missing' };
-  if (options !== undefined && (typeof options !== 'object' || options === null)) return { fault: 'options is not an object' };
-  return { id, protocol, command, ...(options === undefined ? {} : { options: options as Readonly<Record<string, unknown>> }) };
+  if (typeof id !== 'number' || typeof protocol !== 'number' || typeof command !== 'string')
+    return { fault: 'id, protocol or command is missing' };
+  if (options !== undefined && (typeof options !== 'object' || options === null))
+    return { fault: 'options is not an object' };
+  return {
+    id,
+    protocol,
+    command,
+    ...(options === undefined ? {} : { options: options as Readonly<Record<string, unknown>> }),
+  };
 }

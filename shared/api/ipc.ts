@@ -4,7 +4,16 @@
 //   I2  Secrets go to the worker in `welcome` alone, never in its environment or arguments.
 
 export const IPC_PROTOCOL = 1;
-export const WORKER_CAPABILITIES = ['settings', 'progress', 'heartbeat', 'ready', 'stopping', 'reopen_logs', 'reload', 'report'] as const;
+export const WORKER_CAPABILITIES = [
+  'settings',
+  'progress',
+  'heartbeat',
+  'ready',
+  'stopping',
+  'reopen_logs',
+  'reload',
+  'report',
+] as const;
 
 /** What the supervisor needs of the configuration; it reads none itself. */
 export interface SupervisorSettings {
@@ -32,25 +41,64 @@ export interface PreviousEnd {
 }
 
 export type WorkerMessage =
-  | { readonly type: 'hello'; readonly protocol: number; readonly capabilities: readonly string[]; readonly runtimeId: string; readonly version: string }
+  | {
+      readonly type: 'hello';
+      readonly protocol: number;
+      readonly capabilities: readonly string[];
+      readonly runtimeId: string;
+      readonly version: string;
+    }
   | { readonly type: 'settings'; readonly settings: SupervisorSettings }
   | { readonly type: 'progress'; readonly what: string }
   | { readonly type: 'up'; readonly host: string | null; readonly port: number | null }
   | { readonly type: 'heartbeat' }
-  | { readonly type: 'ready'; readonly ready: boolean; readonly generation: number | null; readonly reasons: readonly string[] }
+  | {
+      readonly type: 'ready';
+      readonly ready: boolean;
+      readonly generation: number | null;
+      readonly reasons: readonly string[];
+    }
   | { readonly type: 'stopping'; readonly code: number; readonly reason: string }
   /** Why this worker is about to end, in a line: shown with its exit. */
   | { readonly type: 'failure'; readonly message: string }
-  | { readonly type: 'reloaded'; readonly id: number; readonly ok: boolean; readonly generation: number | null; readonly error: { readonly code: string; readonly message: string } | null };
+  | {
+      readonly type: 'reloaded';
+      readonly id: number;
+      readonly ok: boolean;
+      readonly generation: number | null;
+      readonly error: { readonly code: string; readonly message: string } | null;
+    };
 
 export type SupervisorMessage =
-  | { readonly type: 'welcome'; readonly protocol: number; readonly capabilities: readonly string[]; readonly environment: Readonly<Record<string, string>>; readonly previous: PreviousEnd; readonly run: number }
+  | {
+      readonly type: 'welcome';
+      readonly protocol: number;
+      readonly capabilities: readonly string[];
+      readonly environment: Readonly<Record<string, string>>;
+      readonly previous: PreviousEnd;
+      readonly run: number;
+    }
   | { readonly type: 'stop'; readonly purpose: 'stop' | 'restart' }
   | { readonly type: 'reload'; readonly id: number; readonly orRestart: boolean }
   | { readonly type: 'reopen_logs' };
 
-const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>(['hello', 'settings', 'progress', 'up', 'heartbeat', 'ready', 'stopping', 'failure', 'reloaded']);
-const SUPERVISOR_TYPES: ReadonlySet<string> = new Set<SupervisorMessage['type']>(['welcome', 'stop', 'reload', 'reopen_logs']);
+const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>([
+  'hello',
+  'settings',
+  'progress',
+  'up',
+  'heartbeat',
+  'ready',
+  'stopping',
+  'failure',
+  'reloaded',
+]);
+const SUPERVISOR_TYPES: ReadonlySet<string> = new Set<SupervisorMessage['type']>([
+  'welcome',
+  'stop',
+  'reload',
+  'reopen_logs',
+]);
 
 /** The other end runs our own code of some version: the type is checked, fields are not. */
 export function asWorkerMessage(value: unknown): WorkerMessage | undefined {
@@ -62,4 +110,8 @@ export function asSupervisorMessage(value: unknown): SupervisorMessage | undefin
 }
 
 const hasType = (value: unknown, types: ReadonlySet<string>): boolean =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' && types.has(value.type);
+  typeof value === 'object' &&
+  value !== null &&
+  'type' in value &&
+  typeof value.type === 'string' &&
+  types.has(value.type);

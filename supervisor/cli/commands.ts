@@ -20,13 +20,33 @@ const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
   entry('init', 'Makes a project', () => import('./commands/init.ts')),
-  entry('doctor', 'Checks project, machine and state; or asks a live host with --live', () => import('./commands/doctor.ts')),
+  entry(
+    'doctor',
+    'Checks project, machine and state; or asks a live host with --live',
+    () => import('./commands/doctor.ts'),
+  ),
   entry('chat', 'Chats with the bot in this terminal', () => import('./commands/chat.ts')),
-  entry('runtime start', 'Starts the runtime: here, as a daemon, or once as a test', () => import('./commands/runtime-start.ts')),
+  entry(
+    'runtime start',
+    'Starts the runtime: here, as a daemon, or once as a test',
+    () => import('./commands/runtime-start.ts'),
+  ),
   entry('runtime stop', 'Stops it after a drain', () => import('./commands/runtime-stop.ts')),
-  entry('runtime restart', 'Restarts the worker, and waits until it is ready', () => import('./commands/runtime-restart.ts')),
-  entry('runtime reload', 'Takes in a changed configuration without a restart', () => import('./commands/runtime-reload.ts')),
-  entry('runtime status', 'Says what runs, since when, and how the last workers ended', () => import('./commands/runtime-status.ts')),
+  entry(
+    'runtime restart',
+    'Restarts the worker, and waits until it is ready',
+    () => import('./commands/runtime-restart.ts'),
+  ),
+  entry(
+    'runtime reload',
+    'Takes in a changed configuration without a restart',
+    () => import('./commands/runtime-reload.ts'),
+  ),
+  entry(
+    'runtime status',
+    'Says what runs, since when, and how the last workers ended',
+    () => import('./commands/runtime-status.ts'),
+  ),
   entry('runtime logs', 'Shows and follows the runtime log', () => import('./commands/runtime-logs.ts')),
   entry('ingress pause', 'Parks or rejects what comes in', ingress),
   entry('ingress resume', 'Opens it again', ingress),
@@ -56,7 +76,8 @@ export const COMMANDS: readonly CommandEntry[] = [
 ];
 
 export const nouns = (): readonly string[] => [...new Set(COMMANDS.map(({ noun }) => noun))];
-export const verbsOf = (noun: string): readonly string[] => COMMANDS.flatMap((command) => (command.noun === noun && command.verb !== undefined ? [command.verb] : []));
+export const verbsOf = (noun: string): readonly string[] =>
+  COMMANDS.flatMap((command) => (command.noun === noun && command.verb !== undefined ? [command.verb] : []));
 
 /** The command itself, with its options. */
 export async function loadCommand({ noun, verb, load }: CommandEntry): Promise<Command> {

@@ -18,7 +18,12 @@ export async function completionScript(shell: Shell): Promise<string> {
   for (const entry of COMMANDS) {
     const command = await loadCommand(entry);
     const options = (command.options ?? []).flatMap(({ flags }) => namesOf(flags));
-    words.push({ noun: entry.noun, verb: entry.verb, summary: entry.summary, options: [...new Set([...options, ...shared])] });
+    words.push({
+      noun: entry.noun,
+      verb: entry.verb,
+      summary: entry.summary,
+      options: [...new Set([...options, ...shared])],
+    });
   }
   switch (shell) {
     case 'bash':
@@ -31,7 +36,9 @@ export async function completionScript(shell: Shell): Promise<string> {
 }
 
 function bash(words: readonly Words[]): string {
-  const verbs = nouns().filter((noun) => verbsOf(noun).length > 0).map((noun) => `    ${noun}) verbs="${verbsOf(noun).join(' ')}" ;;`);
+  const verbs = nouns()
+    .filter((noun) => verbsOf(noun).length > 0)
+    .map((noun) => `    ${noun}) verbs="${verbsOf(noun).join(' ')}" ;;`);
   const options = words.map((word) => `    "${wordsOf(asCommand(word))}") options="${word.options.join(' ')}" ;;`);
   return `# completions of svc for bash
 _svc() {
@@ -62,13 +69,26 @@ complete -F _svc svc
 
 function fish(words: readonly Words[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
-  const lines = nouns().map((noun) => `complete -c svc -n __fish_use_subcommand -f -a ${noun} -d ${quoted(words.find((word) => word.noun === noun && word.verb === undefined)?.summary ?? verbsOf(noun).join(', '))}`);
+  const lines = nouns().map(
+    (noun) =>
+      `complete -c svc -n __fish_use_subcommand -f -a ${noun} -d ${quoted(words.find((word) => word.noun === noun && word.verb === undefined)?.summary ?? verbsOf(noun).join(', '))}`,
+  );
   for (const { noun, verb, summary, options } of words) {
-    const here = verb === undefined ? `__fish_seen_subcommand_from ${noun}` : `__fish_seen_subcommand_from ${noun}; and __fish_seen_subcommand_from ${verb}`;
-    if (verb !== undefined) lines.push(`complete -c svc -n '__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${verbsOf(noun).join(' ')}' -f -a ${verb} -d ${quoted(summary)}`);
-    for (const option of options) lines.push(`complete -c svc -n '${here}' ${option.startsWith('--') ? `-l ${option.slice(2)}` : `-s ${option.slice(1)}`}`);
+    const here =
+      verb === undefined
+        ? `__fish_seen_subcommand_from ${noun}`
+        : `__fish_seen_subcommand_from ${noun}; and __fish_seen_subcommand_from ${verb}`;
+    if (verb !== undefined)
+      lines.push(
+        `complete -c svc -n '__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${verbsOf(noun).join(' ')}' -f -a ${verb} -d ${quoted(summary)}`,
+      );
+    for (const option of options)
+      lines.push(
+        `complete -c svc -n '${here}' ${option.startsWith('--') ? `-l ${option.slice(2)}` : `-s ${option.slice(1)}`}`,
+      );
   }
   return `# completions of svc for fish\n${lines.join('\n')}\n`;
 }
 
-const asCommand = ({ noun, verb }: Words): { readonly noun: string; readonly verb?: string } => (verb === undefined ? { noun } : { noun, verb });
+const asCommand = ({ noun, verb }: Words): { readonly noun: string; readonly verb?: string } =>
+  verb === undefined ? { noun } : { noun, verb };

@@ -1,7 +1,7 @@
 // Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
 import { readFileSync } from 'node:fs';
 import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
-import { callControl, type ControlCallOptions } from '../../shared/control-client.ts';
+import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
 import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
 import { isAlive, type ProcessIdentity } from '../../shared/process-identity.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -15,7 +15,10 @@ export interface RunningProject {
 /** Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names. */
 export async function findRunning(project: string): Promise<RunningProject | undefined> {
   process.chdir(project);
-  for (const [who, path] of [['supervisor', CONTROL_SOCKET], ['worker', WORKER_SOCKET]] as const) {
+  for (const [who, path] of [
+    ['supervisor', CONTROL_SOCKET],
+    ['worker', WORKER_SOCKET],
+  ] as const) {
     try {
       const status = (await callControl(path, 'status')) as RunningProject['status'];
       return { who, status, call: (command, options) => callControl(path, command, options) };
@@ -29,7 +32,8 @@ export async function findRunning(project: string): Promise<RunningProject | und
 /** The same, where its absence is an error of the command. */
 export async function requireRunning(project: string): Promise<RunningProject> {
   const running = await findRunning(project);
-  if (running === undefined) throw new SvcError('not_running', 'nothing is running here', { hint: 'svc runtime start --daemon' });
+  if (running === undefined)
+    throw new SvcError('not_running', 'nothing is running here', { hint: 'svc runtime start --daemon' });
   return running;
 }
 

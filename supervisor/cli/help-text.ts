@@ -12,11 +12,17 @@ export async function helpText([noun, verb]: readonly string[]): Promise<string>
   const one = ofNoun.find((command) => command.verb === verb);
   if (one !== undefined) return commandHelp(await loadCommand(one));
   if (verb !== undefined) throw unknownWord(`command after svc ${noun}:`, verb, verbsOf(noun));
-  return `${list(`svc ${noun}`, ofNoun.map((command) => [command.verb ?? '', command.summary]))}\nsvc ${noun} <command> --help says more.\n`;
+  return `${list(
+    `svc ${noun}`,
+    ofNoun.map((command) => [command.verb ?? '', command.summary]),
+  )}\nsvc ${noun} <command> --help says more.\n`;
 }
 
 function overview(): string {
-  const rows = COMMANDS.filter(({ noun }) => noun !== 'help').map((command): [string, string] => [wordsOf(command), command.summary]);
+  const rows = COMMANDS.filter(({ noun }) => noun !== 'help').map((command): [string, string] => [
+    wordsOf(command),
+    command.summary,
+  ]);
   return `The host for chat bots that must not go down, lose a message or lose their history.\n\n${list('svc', rows)}
 svc <command> --help       options and examples
 svc help exit-codes        what the exit codes mean

@@ -10,7 +10,10 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Throws `config_invalid`, `secret_invalid`, `not_running`. */
-export async function connectHost(project: string, env: Readonly<Record<string, string | undefined>>): Promise<HostClient> {
+export async function connectHost(
+  project: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HostClient> {
   const { config } = loadConfig({ project, mode: 'development', environment: env });
   const token = config.http.token?.reveal();
   if (token === undefined) throw new SvcError('secret_invalid', 'http.token is not set', { hint: 'svc token create' });
@@ -28,7 +31,9 @@ export async function connectHost(project: string, env: Readonly<Record<string, 
         headers: {
           accept: 'application/json',
           authorization,
-          ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+          ...(text === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
           ...headers,
         },
@@ -54,7 +59,11 @@ async function boundPort(project: string): Promise<number> {
   return address.port;
 }
 
-const notRunning = (cause: unknown): SvcError => new SvcError('not_running', 'the host does not answer', { cause, hint: '`svc runtime status` says what runs, `svc runtime start --daemon` starts it' });
+const notRunning = (cause: unknown): SvcError =>
+  new SvcError('not_running', 'the host does not answer', {
+    cause,
+    hint: '`svc runtime status` says what runs, `svc runtime start --daemon` starts it',
+  });
 
 interface SendOptions {
   readonly method: string;
@@ -65,7 +74,9 @@ interface SendOptions {
 function send(url: string, { method, body, headers }: SendOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { method, headers: { ...headers }, agent: false }, resolve);
-    request.setTimeout(TIMEOUT_MS, () => request.destroy(new SvcError('timeout', `no answer within ${TIMEOUT_MS / 1_000} s`)));
+    request.setTimeout(TIMEOUT_MS, () =>
+      request.destroy(new SvcError('timeout', `no answer within ${TIMEOUT_MS / 1_000} s`)),
+    );
     request.on('error', (error) => reject(error instanceof SvcError ? error : notRunning(error)));
     request.end(body);
   });
@@ -92,14 +103,21 @@ function parse(text: string): unknown {
 }
 
 function headersOf(response: IncomingMessage): [string, string][] {
-  return Object.entries(response.headers).flatMap(([name, value]) => (value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one])));
+  return Object.entries(response.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one]),
+  );
 }
 
 /** A problem document's code where it is one of ours. */
 function problemError(status: number, body: unknown, what: string): SvcError {
   const problem = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
-  const code = typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code']) ? (problem['code'] as ErrorCode) : 'refused';
-  const text = [problem['detail'], problem['title']].find((value): value is string => typeof value === 'string') ?? `${what} was answered with ${status}`;
+  const code =
+    typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code'])
+      ? (problem['code'] as ErrorCode)
+      : 'refused';
+  const text =
+    [problem['detail'], problem['title']].find((value): value is string => typeof value === 'string') ??
+    `${what} was answered with ${status}`;
   const hint = typeof problem['hint'] === 'string' ? { hint: problem['hint'] } : {};
   return new SvcError(code, text, { ...hint, details: { status, requestId: problem['requestId'] } });
 }

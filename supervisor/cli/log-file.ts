@@ -23,7 +23,9 @@ export function openLogFile(path: string): LineSource {
     return text.split('\n').filter((line) => line !== '');
   };
   const first = (): string[] => {
-    const old = rotatedFiles(path).reverse().flatMap((file) => take(file, -FIRST_BYTES));
+    const old = rotatedFiles(path)
+      .reverse()
+      .flatMap((file) => take(file, -FIRST_BYTES));
     return [...old, ...(exists(path) ? take(path, -FIRST_BYTES) : [])];
   };
   const next = (): string[] => {
@@ -32,7 +34,16 @@ export function openLogFile(path: string): LineSource {
     if (now.ino === inode) return now.size > offset ? take(path, offset) : [];
     const rotated = rotatedFiles(path);
     const seen = rotated.findIndex((file) => statSync(file, { throwIfNoEntry: false })?.ino === inode);
-    const missed = seen === -1 ? [] : [...take(rotated[seen] ?? path, offset), ...rotated.slice(0, seen).reverse().flatMap((file) => take(file, 0))];
+    const missed =
+      seen === -1
+        ? []
+        : [
+            ...take(rotated[seen] ?? path, offset),
+            ...rotated
+              .slice(0, seen)
+              .reverse()
+              .flatMap((file) => take(file, 0)),
+          ];
     return [...missed, ...take(path, 0)];
   };
   return { read: () => Promise.resolve(inode === undefined ? first() : next()) };

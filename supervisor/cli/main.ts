@@ -18,7 +18,13 @@ interface Call {
 
 async function run({ argv, json }: Call): Promise<ExitCode> {
   const [first, second] = argv;
-  if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && (second === undefined || second.startsWith('-')))) return help([]);
+  if (
+    first === undefined ||
+    first === '--help' ||
+    first === '-h' ||
+    (first === 'help' && (second === undefined || second.startsWith('-')))
+  )
+    return help([]);
   if (first === '--version' || first === '-v' || first === '-V') return version(json);
   if (first === 'help' && !verbsOf('help').includes(second ?? '')) return help(argv.slice(1));
   if (first.startsWith('-')) throw unknownWord('option', first, ['--help', '--version', ...nouns()]);
@@ -39,7 +45,8 @@ function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help
   const alone = ofNoun.find((command) => command.verb === undefined);
   if (alone !== undefined) return alone;
   if (verb === '--help' || verb === '-h') return 'help';
-  if (verb === undefined || verb.startsWith('-')) throw unknownWord(`use of svc ${noun}: one of ${verbsOf(noun).join(', ')} is needed, not`, verb ?? 'nothing', []);
+  if (verb === undefined || verb.startsWith('-'))
+    throw unknownWord(`use of svc ${noun}: one of ${verbsOf(noun).join(', ')} is needed, not`, verb ?? 'nothing', []);
   const command = ofNoun.find((candidate) => candidate.verb === verb);
   if (command === undefined) throw unknownWord(`command after svc ${noun}:`, verb, verbsOf(noun));
   return command;
@@ -58,7 +65,12 @@ async function help(words: readonly string[]): Promise<ExitCode> {
 }
 
 function version(json: boolean): ExitCode {
-  const facts = { version: VERSION, commit: COMMIT, node: process.version, platform: `${process.platform}-${process.arch}` };
+  const facts = {
+    version: VERSION,
+    commit: COMMIT,
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+  };
   process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `svc ${VERSION}\n`);
   return EXIT.ok;
 }
@@ -67,10 +79,17 @@ function contextOf(_command: Command, options: Readonly<Record<string, unknown>>
   const json = options['json'] === true;
   const cwd = process.cwd();
   const env = process.env;
-  const print = createPrinter({ json, env, plain: options['color'] === false, stdout: process.stdout, stderr: process.stderr });
+  const print = createPrinter({
+    json,
+    env,
+    plain: options['color'] === false,
+    stdout: process.stdout,
+    stderr: process.stderr,
+  });
   let interrupt: AbortController | undefined;
   let found: string | undefined;
-  const project = (): string => (found ??= findProject(cwd, options['project'] === undefined ? undefined : String(options['project'])));
+  const project = (): string =>
+    (found ??= findProject(cwd, options['project'] === undefined ? undefined : String(options['project'])));
   return {
     json,
     env,
@@ -98,9 +117,13 @@ function contextOf(_command: Command, options: Readonly<Record<string, unknown>>
 function fail(error: unknown, { json, debug }: Call): ExitCode {
   const known = coerceError(error);
   const { code, message, hint, details } = known;
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...(Object.keys(details).length === 0 ? {} : { details }) } }, null, 2)}\n`);
+  if (json)
+    process.stdout.write(
+      `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...(Object.keys(details).length === 0 ? {} : { details }) } }, null, 2)}\n`,
+    );
   else process.stderr.write(`svc: ${message}${hint === undefined ? '' : `\n     ${hint}`}\n`);
-  if (debug || code === 'internal') process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+  if (debug || code === 'internal')
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
   return ERRORS[code].exit;
 }
 

@@ -13,7 +13,13 @@ export interface PrinterOptions {
 
 /** NO_COLOR, TERM=dumb, CI and a stdout that is no terminal turn colours off. */
 export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptions): Printer {
-  const off = plain || json || !stdout.isTTY || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
+  const off =
+    plain ||
+    json ||
+    !stdout.isTTY ||
+    (env['NO_COLOR'] ?? '') !== '' ||
+    env['TERM'] === 'dumb' ||
+    (env['CI'] ?? '') !== '';
   const { green, red, yellow, dim, bold } = pc.createColors(!off);
   const out = (text: string): void => void stdout.write(`${text}\n`);
   return {
@@ -32,9 +38,16 @@ const GAP = '  ';
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
-  return lines.map((line) => line.map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)))).join(GAP).trimEnd()).join('\n');
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape of a colour
 const COLOR = /\u001b\[\d+m/g;
-const widthOf = (cell: string): number => [...cell.replace(COLOR, '')].length;
+const widthOf = (cell: string): number => Array.from(cell.replace(COLOR, '')).length;

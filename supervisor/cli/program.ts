@@ -27,10 +27,13 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   checkNames(argv, names);
   const program = cac(`svc ${command.noun}`);
   const parsed: { args: ParsedCommand['args'] } = { args: [] };
-  const definition = program.command(`${word}${command.args === undefined ? '' : ` ${command.args}`}`).action((...values: unknown[]) => {
-    parsed.args = values.slice(0, -1) as ParsedCommand['args'];
-  });
-  for (const { flags, description, ...rest } of known) definition.option(flags, description, rest.default === undefined ? {} : { default: rest.default });
+  const definition = program
+    .command(`${word}${command.args === undefined ? '' : ` ${command.args}`}`)
+    .action((...values: unknown[]) => {
+      parsed.args = values.slice(0, -1) as ParsedCommand['args'];
+    });
+  for (const { flags, description, ...rest } of known)
+    definition.option(flags, description, rest.default === undefined ? {} : { default: rest.default });
   try {
     program.parse(['node', 'svc', word, ...argv], { run: false });
     program.runMatchedCommand();
@@ -40,7 +43,8 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   const options: Record<string, unknown> = { ...program.options };
   // cac takes a missing `--no-x` for a given `--x`; where both are options, a command has to know that neither was said.
   for (const name of names.filter((flag) => flag.startsWith('--no-')).map((flag) => flag.slice(5))) {
-    if (names.includes(`--${name}`) && !argv.includes(`--${name}`) && !argv.includes(`--no-${name}`)) delete options[name];
+    if (names.includes(`--${name}`) && !argv.includes(`--${name}`) && !argv.includes(`--no-${name}`))
+      delete options[name];
   }
   for (const [name, value] of Object.entries(options)) {
     if (Array.isArray(value) && name !== '--') throw new SvcError('usage', `--${name} is given more than once`);
@@ -48,7 +52,8 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   return { args: parsed.args, options };
 }
 
-export const wordsOf = ({ noun, verb }: Pick<Command, 'noun' | 'verb'>): string => (verb === undefined ? noun : `${noun} ${verb}`);
+export const wordsOf = ({ noun, verb }: Pick<Command, 'noun' | 'verb'>): string =>
+  verb === undefined ? noun : `${noun} ${verb}`;
 
 /** `-n, --lines <n>` → `-n`, `--lines`; `--no-watch` → also `--watch` is an option of that name. */
 export const namesOf = (flags: string): string[] => flags.split(',').map((part) => part.trim().split(/[ =]/)[0] ?? '');
@@ -62,7 +67,12 @@ function checkNames(argv: readonly string[], names: readonly string[]): void {
     if (!word.startsWith('-') || word === '-' || /^-\d/.test(word)) continue;
     const name = word.split('=')[0] ?? word;
     if (names.includes(name)) continue;
-    if (SECRETS.has(name)) throw new SvcError('usage', `${name} is not taken: an argument can be read by every process; use the environment`, { hint: 'svc help environment' });
+    if (SECRETS.has(name))
+      throw new SvcError(
+        'usage',
+        `${name} is not taken: an argument can be read by every process; use the environment`,
+        { hint: 'svc help environment' },
+      );
     // `-n5`, the value of a short option written to it
     if (/^-[a-z]\d+$/i.test(name) && names.includes(name.slice(0, 2))) continue;
     // The value of the option before may begin with a dash only after `=`.

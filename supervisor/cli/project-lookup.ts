@@ -8,11 +8,15 @@ import { SvcError } from '../../shared/svc-error.ts';
 export function findProject(cwd: string, given: string | undefined): string {
   if (given !== undefined) {
     const folder = resolve(cwd, given);
-    if (!existsSync(join(folder, CONFIG_FILE))) throw new SvcError('no_project', `${folder} holds no ${CONFIG_FILE}`, { hint: 'svc init makes a project' });
+    if (!existsSync(join(folder, CONFIG_FILE)))
+      throw new SvcError('no_project', `${folder} holds no ${CONFIG_FILE}`, { hint: 'svc init makes a project' });
     return realpathSync(folder);
   }
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     if (existsSync(join(folder, CONFIG_FILE))) return realpathSync(folder);
-    if (folder === dirname(folder)) throw new SvcError('no_project', `neither ${cwd} nor a folder above it holds ${CONFIG_FILE}`, { hint: 'give it with --project DIR, or make one with `svc init`' });
+    if (folder === dirname(folder))
+      throw new SvcError('no_project', `neither ${cwd} nor a folder above it holds ${CONFIG_FILE}`, {
+        hint: 'give it with --project DIR, or make one with `svc init`',
+      });
   }
 }

@@ -4,15 +4,15 @@
 //   N2  Beside a healthy daemon of the same configuration it is already done: 0.
 //   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
 import { spawn } from 'node:child_process';
-import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
+import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { findRunning, type RunningProject } from './control-client.ts';
-import { waitForReady, type WaitResult } from './wait-for-ready.ts';
+import { type WaitResult, waitForReady } from './wait-for-ready.ts';
 import { programFiles } from './worker-entry.ts';
 
 const READY_MS = 20_000;
@@ -31,29 +31,50 @@ export async function startDaemon(context: CommandContext, project: string): Pro
 }
 
 /** Somebody is there: what was asked for is done, is on its way, or is refused. */
-async function join(context: CommandContext, { project, running, loaded }: { readonly project: string; readonly running: RunningProject; readonly loaded: LoadedConfig }): Promise<ExitCode> {
+async function join(
+  context: CommandContext,
+  {
+    project,
+    running,
+    loaded,
+  }: { readonly project: string; readonly running: RunningProject; readonly loaded: LoadedConfig },
+): Promise<ExitCode> {
   const { status, who } = running;
   if (who === 'worker' && status.owner !== 'daemon') {
-    throw new SvcError('already_running', `this project is already running as pid ${status.pid}, started by ${status.owner} in mode ${status.mode}`, { hint: 'end it there first', details: { pid: status.pid, owner: status.owner } });
+    throw new SvcError(
+      'already_running',
+      `this project is already running as pid ${status.pid}, started by ${status.owner} in mode ${status.mode}`,
+      { hint: 'end it there first', details: { pid: status.pid, owner: status.owner } },
+    );
   }
   if (status.state !== 'failed' && status.configVersion !== null && status.configVersion !== loaded.version) {
-    throw new SvcError('already_running', `the daemon runs with another configuration, pid ${status.supervisorPid}`, { hint: 'svc runtime reload, or svc runtime restart', details: { pid: status.supervisorPid } });
+    throw new SvcError('already_running', `the daemon runs with another configuration, pid ${status.supervisorPid}`, {
+      hint: 'svc runtime reload, or svc runtime restart',
+      details: { pid: status.supervisorPid },
+    });
   }
   if (who === 'supervisor' && status.state === 'failed') await running.call('start');
   const result = await waitForReady(project, { timeoutMs: READY_MS });
   return tell(context, { project, result, already: true });
 }
 
-function spawnSupervisor(project: string, { loaded, env }: { readonly loaded: LoadedConfig; readonly env: CommandContext['env'] }): { readonly ended: () => string | undefined; readonly release: () => void } {
+function spawnSupervisor(
+  project: string,
+  { loaded, env }: { readonly loaded: LoadedConfig; readonly env: CommandContext['env'] },
+): { readonly ended: () => string | undefined; readonly release: () => void } {
   const { supervisor, worker, nodeOptions } = programFiles();
   const { environment, secrets } = parted(env, loaded.secrets);
   const options = nodeOptions.flatMap((option) => [`--node-option=${option}`]);
-  const child = spawn(process.execPath, [...nodeOptions, supervisor, '--project', project, '--mode', 'production', '--worker', worker, ...options], {
-    cwd: project,
-    detached: true,
-    stdio: ['pipe', 'ignore', 'pipe'],
-    env: environment,
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, supervisor, '--project', project, '--mode', 'production', '--worker', worker, ...options],
+    {
+      cwd: project,
+      detached: true,
+      stdio: ['pipe', 'ignore', 'pipe'],
+      env: environment,
+    },
+  );
   let cause = '';
   let code: number | null | undefined;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -69,7 +90,8 @@ function spawnSupervisor(project: string, { loaded, env }: { readonly loaded: Lo
   child.stdin.on('error', () => {}); // it ended before it read: `close` tells
   child.stdin.end(JSON.stringify({ settings: settingsOf(loaded), secrets }));
   return {
-    ended: () => (code === undefined ? undefined : cause.trim() === '' ? `the supervisor ended with code ${code}` : cause.trim()),
+    ended: () =>
+      code === undefined ? undefined : cause.trim() === '' ? `the supervisor ended with code ${code}` : cause.trim(),
     release: () => {
       child.stderr.destroy();
       child.unref();
@@ -78,13 +100,17 @@ function spawnSupervisor(project: string, { loaded, env }: { readonly loaded: Lo
 }
 
 /** Variables that hold a secret of the configuration, apart from the others. */
-function parted(env: CommandContext['env'], texts: readonly string[]): { readonly environment: Record<string, string>; readonly secrets: Record<string, string> } {
+function parted(
+  env: CommandContext['env'],
+  texts: readonly string[],
+): { readonly environment: Record<string, string>; readonly secrets: Record<string, string> } {
   const environment: Record<string, string> = {};
   const secrets: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     // A secret may also be made of several variables: then each is a part of it.
-    const isSecret = value.length >= 4 && texts.some((text) => text.includes(value) && (text === value || value.length >= 8));
+    const isSecret =
+      value.length >= 4 && texts.some((text) => text.includes(value) && (text === value || value.length >= 8));
     (isSecret ? secrets : environment)[name] = value;
   }
   return { environment, secrets };
@@ -92,15 +118,46 @@ function parted(env: CommandContext['env'], texts: readonly string[]): { readonl
 
 function settingsOf({ config, version }: LoadedConfig): SupervisorSettings {
   const { restarts, windowSeconds, upTimeoutSeconds, watchdogSeconds, stopTimeoutSeconds, log } = config.supervisor;
-  const seconds = { windowMs: windowSeconds * 1_000, upMs: upTimeoutSeconds * 1_000, watchdogMs: watchdogSeconds * 1_000, stopMs: stopTimeoutSeconds * 1_000 };
-  return { restarts, ...seconds, logBytes: log.maxBytes, logFiles: log.maxFiles, configVersion: version, host: config.http.host, port: config.http.port };
+  const seconds = {
+    windowMs: windowSeconds * 1_000,
+    upMs: upTimeoutSeconds * 1_000,
+    watchdogMs: watchdogSeconds * 1_000,
+    stopMs: stopTimeoutSeconds * 1_000,
+  };
+  return {
+    restarts,
+    ...seconds,
+    logBytes: log.maxBytes,
+    logFiles: log.maxFiles,
+    configVersion: version,
+    host: config.http.host,
+    port: config.http.port,
+  };
 }
 
-function tell({ print }: CommandContext, { project, result, already }: { readonly project: string; readonly result: WaitResult; readonly already: boolean }): ExitCode {
+function tell(
+  { print }: CommandContext,
+  { project, result, already }: { readonly project: string; readonly result: WaitResult; readonly already: boolean },
+): ExitCode {
   const { ready, status, reasons } = result;
   const log = projectPaths(project).runtimeLog;
-  print.json({ ready, alreadyRunning: already, state: status?.state ?? null, pid: status?.pid ?? null, supervisorPid: status?.supervisorPid ?? null, runtimeId: status?.runtimeId ?? null, address: status?.address ?? null, log, reasons });
-  if (ready) print.text(print.color.good(`${already ? 'already running' : 'ready'}, pid ${status?.pid}, supervisor pid ${status?.supervisorPid}`));
+  print.json({
+    ready,
+    alreadyRunning: already,
+    state: status?.state ?? null,
+    pid: status?.pid ?? null,
+    supervisorPid: status?.supervisorPid ?? null,
+    runtimeId: status?.runtimeId ?? null,
+    address: status?.address ?? null,
+    log,
+    reasons,
+  });
+  if (ready)
+    print.text(
+      print.color.good(
+        `${already ? 'already running' : 'ready'}, pid ${status?.pid}, supervisor pid ${status?.supervisorPid}`,
+      ),
+    );
   else print.text(print.color.bad(reasons.join('; ')));
   print.text(`log ${log}`);
   if (!ready) for (const line of status?.exits.at(-1)?.lastLines.slice(-5) ?? []) print.note(line.slice(0, 300));

@@ -6,5 +6,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 export function unknownWord(kind: string, word: string, valid: readonly string[]): SvcError {
   const near = nearest(word, valid) ?? valid.find((candidate) => word.length > 1 && candidate.startsWith(word));
   const shown = JSON.stringify(word.slice(0, 60)).slice(1, -1);
-  return new SvcError('usage', `unknown ${kind} '${shown}'${near === undefined ? '' : `; did you mean '${near}'?`}`, { details: near === undefined ? {} : { nearest: near } });
+  return new SvcError('usage', `unknown ${kind} '${shown}'${near === undefined ? '' : `; did you mean '${near}'?`}`, {
+    details: near === undefined ? {} : { nearest: near },
+  });
 }

@@ -1,6 +1,7 @@
 // Waiting for a runtime that somebody else starts: until it is ready, has failed, or time is up.
-import type { RuntimeStatus } from '../../shared/api/control.ts';
+
 import { setTimeout as pause } from 'node:timers/promises';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { findRunning } from './control-client.ts';
 
 export interface WaitOptions {
@@ -20,18 +21,25 @@ export interface WaitResult {
 
 const POLL_MS = 25;
 
-export async function waitForReady(project: string, { timeoutMs, notRuntimeId = null, givenUp }: WaitOptions): Promise<WaitResult> {
+export async function waitForReady(
+  project: string,
+  { timeoutMs, notRuntimeId = null, givenUp }: WaitOptions,
+): Promise<WaitResult> {
   const endsAt = performance.now() + timeoutMs;
   let status: RuntimeStatus | undefined;
   for (;;) {
     status = (await findRunning(project).catch(() => undefined))?.status;
     if (status?.ready === true && status.runtimeId !== notRuntimeId) return { ready: true, status, reasons: [] };
-    if (status?.state === 'failed') return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
+    if (status?.state === 'failed')
+      return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
     const why = status === undefined ? givenUp?.() : undefined;
     if (why !== undefined) return { ready: false, status, reasons: [why] };
     if (performance.now() > endsAt) break;
     await pause(POLL_MS);
   }
-  const reasons = status === undefined ? ['nobody answers'] : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
+  const reasons =
+    status === undefined
+      ? ['nobody answers']
+      : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
   return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
 }

@@ -16,7 +16,11 @@ export interface ProgramFiles {
 
 export function programFiles(): ProgramFiles {
   if (BUNDLED) return { supervisor: beside('./supervisor.js'), worker: beside('./worker.js'), nodeOptions: [] };
-  return { supervisor: beside('../main.ts'), worker: beside('../../worker/main.ts'), nodeOptions: ['--import', import.meta.resolve('tsx')] };
+  return {
+    supervisor: beside('../main.ts'),
+    worker: beside('../../worker/main.ts'),
+    nodeOptions: ['--import', import.meta.resolve('tsx')],
+  };
 }
 
 /** Runs the worker in this process: its exit is that of the command. */

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DEFAULT_MACHINE_LIMITS, deadlineOf, type Event, hasRun, type Machine, newMachine } from '../../supervisor/machine.ts';
+import {
+  DEFAULT_MACHINE_LIMITS,
+  deadlineOf,
+  type Event,
+  hasRun,
+  type Machine,
+  newMachine,
+} from '../../supervisor/machine.ts';
 import { step } from '../../supervisor/transition.ts';
 
 const LIMITS = DEFAULT_MACHINE_LIMITS;
@@ -17,22 +24,39 @@ const eventArbitrary = fc.oneof(
   fc.constant({ kind: 'stuck', failure: 'port', detail: '' } as const),
   fc.tuple(fc.constantFrom('up', 'progress', 'heartbeat'), ago).map(([kind, back]) => ({ kind: kind as 'up', back })),
   fc.tuple(fc.constantFrom(0, 51, 75), ago).map(([code, back]) => ({ kind: 'worker_stopping' as const, code, back })),
-  fc.tuple(exitCode, ago).map(([code, back]) => ({ kind: 'exited' as const, exit: { code, signal: code === null ? 'SIGKILL' : null }, detail: '', back })),
+  fc.tuple(exitCode, ago).map(([code, back]) => ({
+    kind: 'exited' as const,
+    exit: { code, signal: code === null ? 'SIGKILL' : null },
+    detail: '',
+    back,
+  })),
   fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
   fc.constant({ kind: 'restart' } as const),
   fc.constant({ kind: 'clock_jump' } as const),
   fc.constant({ kind: 'tick' } as const),
   fc.constant({ kind: 'tick' } as const),
 );
-const lifeArbitrary = fc.array(fc.record({ event: eventArbitrary, afterMs: fc.oneof(fc.nat(2_000), fc.nat(40_000)), random: fc.double({ min: 0, max: 0.999, noNaN: true }) }), { maxLength: 120 });
+const lifeArbitrary = fc.array(
+  fc.record({
+    event: eventArbitrary,
+    afterMs: fc.oneof(fc.nat(2_000), fc.nat(40_000)),
+    random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  }),
+  { maxLength: 120 },
+);
 
-const concrete = (machine: Machine, event: object): Event => ('back' in event ? ({ ...event, run: machine.run - Number(event.back) } as unknown as Event) : (event as Event));
+const concrete = (machine: Machine, event: object): Event =>
+  'back' in event ? ({ ...event, run: machine.run - Number(event.back) } as unknown as Event) : (event as Event);
 
 describe('the machine of the supervisor, over random lives', () => {
   it('never has two workers, never leaves the budget, and always knows what it waits for (S2, S3, S5)', () => {
     fc.assert(
       fc.property(lifeArbitrary, (life) => {
-        let machine = step(step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine, { kind: 'clear' }, { now: 0, random: 0 }).machine;
+        let machine = step(
+          step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine,
+          { kind: 'clear' },
+          { now: 0, random: 0 },
+        ).machine;
         let now = 0;
         let alive = true;
         let starts = [0];
@@ -58,7 +82,8 @@ describe('the machine of the supervisor, over random lives', () => {
             if (effect.kind === 'kill' || effect.kind === 'ask_stop') assert.equal(effect.run, machine.run);
           }
           assert.equal(hasRun(machine.state), alive, `${machine.state.kind} with ${alive ? 'a' : 'no'} worker`);
-          const killed = 'killed' in machine.state ? machine.state.killed : 'overdue' in machine.state && machine.state.overdue;
+          const killed =
+            'killed' in machine.state ? machine.state.killed : 'overdue' in machine.state && machine.state.overdue;
           if (hasRun(machine.state) && !killed) assert.notEqual(deadlineOf(machine), undefined);
         }
       }),
@@ -76,7 +101,11 @@ describe('the machine of the supervisor, over random lives', () => {
           machine = step(machine, concrete(machine, event), { now, random }).machine;
         }
         machine = step(machine, { kind: 'stop', now: false }, { now, random: 0 }).machine;
-        machine = step(machine, { kind: 'exited', run: machine.run, exit: { code, signal: null }, detail: '' }, { now, random: 0 }).machine;
+        machine = step(
+          machine,
+          { kind: 'exited', run: machine.run, exit: { code, signal: null }, detail: '' },
+          { now, random: 0 },
+        ).machine;
 
         assert.equal(machine.state.kind, 'stopped');
       }),

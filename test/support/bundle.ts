@@ -7,7 +7,10 @@ import { build } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Bundles entries (paths from the repository's root); gives the made files by base name. Packages stay outside. */
-export async function bundlePrograms(entries: readonly string[], define: Readonly<Record<string, string>> = {}): Promise<ReadonlyMap<string, string>> {
+export async function bundlePrograms(
+  entries: readonly string[],
+  define: Readonly<Record<string, string>> = {},
+): Promise<ReadonlyMap<string, string>> {
   // Inside node_modules, so that packages are found and no tool looks at it; a folder for each test process.
   const outdir = join(ROOT, 'node_modules', '.cache', 'svc-test', String(process.pid));
   mkdirSync(outdir, { recursive: true });
@@ -28,4 +31,5 @@ export async function bundlePrograms(entries: readonly string[], define: Readonl
 }
 
 /** `supervisor/main.ts` → `supervisor-main`; programs of one folder by their own name. */
-const nameOf = (entry: string): string => (basename(entry) === 'main.ts' ? entry.replace(/\.ts$/, '').replaceAll('/', '-') : basename(entry, '.ts'));
+const nameOf = (entry: string): string =>
+  basename(entry) === 'main.ts' ? entry.replace(/\.ts$/, '').replaceAll('/', '-') : basename(entry, '.ts');

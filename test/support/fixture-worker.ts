@@ -4,7 +4,10 @@ import type { SupervisorMessage, WorkerMessage } from '../../shared/api/ipc.ts';
 export const tell = (message: WorkerMessage): void => void process.send?.(message);
 
 /** Calls `run` with the first message of that type. */
-export function onMessage<T extends SupervisorMessage['type']>(type: T, run: (message: Extract<SupervisorMessage, { type: T }>) => void): void {
+export function onMessage<T extends SupervisorMessage['type']>(
+  type: T,
+  run: (message: Extract<SupervisorMessage, { type: T }>) => void,
+): void {
   process.on('message', (message: SupervisorMessage) => {
     if (message.type === type) run(message as Extract<SupervisorMessage, { type: T }>);
   });

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type TemporaryProject, type Cleanup, temporaryProject } from './temporary-project.ts';
+import { type Cleanup, type TemporaryProject, temporaryProject } from './temporary-project.ts';
 import { until } from './until.ts';
 
 /** Limits that make a fault a matter of a second. */
@@ -47,16 +47,32 @@ export interface Supervised {
   log(): string;
 }
 
-export function startSupervisor(t: Cleanup, { supervisor, worker, project = temporaryProject(t), settings = {}, secrets = {}, environment = {} }: SupervisedOptions): Supervised {
+export function startSupervisor(
+  t: Cleanup,
+  {
+    supervisor,
+    worker,
+    project = temporaryProject(t),
+    settings = {},
+    secrets = {},
+    environment = {},
+  }: SupervisedOptions,
+): Supervised {
   mkdirSync(project.paths.stateDir, { recursive: true, mode: 0o700 });
-  const child = spawn(process.execPath, [supervisor, '--project', project.path, '--worker', worker], { stdio: ['pipe', 'ignore', 'pipe'], env: { PATH: process.env['PATH'], ...environment } });
+  const child = spawn(process.execPath, [supervisor, '--project', project.path, '--worker', worker], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: { PATH: process.env['PATH'], ...environment },
+  });
   child.stdin?.end(JSON.stringify({ settings: { ...QUICK, ...settings }, secrets }));
-  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  );
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await ended;
   });
-  const call = (command: string, options?: Readonly<Record<string, unknown>>): Promise<unknown> => ask(`${project.paths.stateDir}/control.sock`, command, options);
+  const call = (command: string, options?: Readonly<Record<string, unknown>>): Promise<unknown> =>
+    ask(`${project.paths.stateDir}/control.sock`, command, options);
   const status = async (): Promise<RuntimeStatus> => (await call('status')) as RuntimeStatus;
   return {
     project,
@@ -77,7 +93,11 @@ export function startSupervisor(t: Cleanup, { supervisor, worker, project = temp
 }
 
 /** One request over a socket whose path may be longer than a socket's may be: `callControl` works from the project folder, a test does not. */
-export async function ask(path: string, command: string, options?: Readonly<Record<string, unknown>>): Promise<unknown> {
+export async function ask(
+  path: string,
+  command: string,
+  options?: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
   const short = join(mkdtempSync(join(tmpdir(), 'svc-s-')), 's');
   symlinkSync(dirname(path), short);
   try {
@@ -87,12 +107,20 @@ export async function ask(path: string, command: string, options?: Readonly<Reco
   }
 }
 
-function askAt(path: string, command: string, options: Readonly<Record<string, unknown>> | undefined): Promise<unknown> {
+function askAt(
+  path: string,
+  command: string,
+  options: Readonly<Record<string, unknown>> | undefined,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path);
     let text = '';
     socket.setEncoding('utf8');
-    socket.on('connect', () => socket.write(`${JSON.stringify({ id: 1, protocol: 1, command, ...(options === undefined ? {} : { options }) })}\n`));
+    socket.on('connect', () =>
+      socket.write(
+        `${JSON.stringify({ id: 1, protocol: 1, command, ...(options === undefined ? {} : { options }) })}\n`,
+      ),
+    );
     socket.on('data', (chunk: string) => {
       text += chunk;
     });

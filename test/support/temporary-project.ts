@@ -1,6 +1,15 @@
 // A project of one's own for a test: configuration, .env with a random token, package.json; gone with the test.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +52,10 @@ const DEFAULT_CONFIG = {
   plugins: { sandbox: {}, echo: {}, ping: {}, help: {} },
 };
 
-export function temporaryProject(t: Cleanup, { config = {}, env = {}, plugins, prefix = 'svc-test-' }: TemporaryProjectOptions = {}): TemporaryProject {
+export function temporaryProject(
+  t: Cleanup,
+  { config = {}, env = {}, plugins, prefix = 'svc-test-' }: TemporaryProjectOptions = {},
+): TemporaryProject {
   const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
   t.after(() => remove(path));
   // SVC_ANY_PORT lets http.port be 0.
@@ -53,17 +65,36 @@ export function temporaryProject(t: Cleanup, { config = {}, env = {}, plugins, p
     writeFileSync(join(path, name), text);
   };
 
-  if (config !== null) write('svc.config.yml', typeof config === 'string' ? config : stringify({ ...DEFAULT_CONFIG, ...config }));
-  write('.env', Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(''));
+  if (config !== null)
+    write('svc.config.yml', typeof config === 'string' ? config : stringify({ ...DEFAULT_CONFIG, ...config }));
+  write(
+    '.env',
+    Object.entries(variables)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
   chmodSync(join(path, '.env'), 0o600);
-  write('package.json', `${JSON.stringify({ name: 'test-project', version: '1.0.0', private: true, type: 'module' }, null, 2)}\n`);
-  write('package-lock.json', `${JSON.stringify({ name: 'test-project', version: '1.0.0', lockfileVersion: 3, requires: true, packages: { '': { name: 'test-project', version: '1.0.0' } } }, null, 2)}\n`);
+  write(
+    'package.json',
+    `${JSON.stringify({ name: 'test-project', version: '1.0.0', private: true, type: 'module' }, null, 2)}\n`,
+  );
+  write(
+    'package-lock.json',
+    `${JSON.stringify({ name: 'test-project', version: '1.0.0', lockfileVersion: 3, requires: true, packages: { '': { name: 'test-project', version: '1.0.0' } } }, null, 2)}\n`,
+  );
   for (const [name, source] of Object.entries(plugins ?? {})) write(join('plugins', name), source);
   if (plugins !== undefined) {
     mkdirSync(join(path, 'node_modules'), { recursive: true });
     symlinkSync(REPOSITORY, join(path, 'node_modules', 'svc'), 'dir');
   }
-  return { path, paths: projectPaths(path), token: variables.HTTP_TOKEN, env: variables, write, read: (name) => readFileSync(join(path, name), 'utf8') };
+  return {
+    path,
+    paths: projectPaths(path),
+    token: variables.HTTP_TOKEN,
+    env: variables,
+    write,
+    read: (name) => readFileSync(join(path, name), 'utf8'),
+  };
 }
 
 // Hooks run in the order in which they were made: a process of the test may still write here, and ends later.

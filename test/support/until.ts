@@ -10,13 +10,17 @@ export interface UntilOptions {
 }
 
 /** The first value of `condition` that is neither false, null, undefined nor a throw; throws when time is up. */
-export async function until<T>(condition: () => T | Promise<T>, { what, timeoutMs = 5_000, everyMs = 10 }: UntilOptions): Promise<NonNullable<T>> {
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  { what, timeoutMs = 5_000, everyMs = 10 }: UntilOptions,
+): Promise<Exclude<T, false | null | undefined>> {
   const endsAt = performance.now() + timeoutMs;
   let last: unknown;
   for (;;) {
     try {
       const value = await condition();
-      if (value !== false && value !== null && value !== undefined) return value;
+      if (value !== false && value !== null && value !== undefined)
+        return value as Exclude<T, false | null | undefined>;
       last = undefined;
     } catch (error) {
       last = error;

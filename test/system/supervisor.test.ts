@@ -10,12 +10,21 @@ import { until } from '../support/until.ts';
 let programs: ReadonlyMap<string, string>;
 
 before(async () => {
-  const fixtures = readdirSync(new URL('../support/fixture-programs/', import.meta.url)).filter((name) => name.endsWith('.ts'));
-  programs = await bundlePrograms(['supervisor/main.ts', ...fixtures.map((name) => `test/support/fixture-programs/${name}`)]);
+  const fixtures = readdirSync(new URL('../support/fixture-programs/', import.meta.url)).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  programs = await bundlePrograms([
+    'supervisor/main.ts',
+    ...fixtures.map((name) => `test/support/fixture-programs/${name}`),
+  ]);
 });
 
 function supervise(t: TestContext, worker: string, options: Partial<SupervisedOptions> = {}): Supervised {
-  return startSupervisor(t, { supervisor: programs.get('supervisor-main') ?? '', worker: programs.get(worker) ?? worker, ...options });
+  return startSupervisor(t, {
+    supervisor: programs.get('supervisor-main') ?? '',
+    worker: programs.get(worker) ?? worker,
+    ...options,
+  });
 }
 
 describe('the supervisor and ends of its worker', () => {
@@ -24,10 +33,13 @@ describe('the supervisor and ends of its worker', () => {
     const first = await run.state('running');
     process.kill(first.pid ?? 0, 'SIGKILL');
 
-    const second = await until(async () => {
-      const now = await run.status();
-      return now.state === 'running' && now.pid !== first.pid && now.ready ? now : undefined;
-    }, { what: 'the next worker' });
+    const second = await until(
+      async () => {
+        const now = await run.status();
+        return now.state === 'running' && now.pid !== first.pid && now.ready ? now : undefined;
+      },
+      { what: 'the next worker' },
+    );
 
     assert.equal(second.exits.at(-1)?.signal, 'SIGKILL');
     assert.equal(second.budget?.left, 3);
@@ -40,14 +52,20 @@ describe('the supervisor and ends of its worker', () => {
 
     assert.equal(status.exits.length, 5);
     assert.match(status.reason ?? '', /5 starts within 60 s.*exit code 1/);
-    assert.deepEqual(status.exits.at(-1)?.lastLines.filter((line) => line.includes('last words')), ['last words of a crash']);
+    assert.deepEqual(
+      status.exits.at(-1)?.lastLines.filter((line) => line.includes('last words')),
+      ['last words of a crash'],
+    );
   });
 
   it('ends in failed after 5 starts of a worker that dies once it is up (4)', async (t) => {
     const status = await supervise(t, 'exits-1-once-up').state('failed');
 
     assert.equal(status.exits.length, 5);
-    assert.equal(status.exits.every((exit) => exit.wasUp), true);
+    assert.equal(
+      status.exits.every((exit) => exit.wasUp),
+      true,
+    );
   });
 
   it('comes back by itself when the cause goes away while it waits (6)', async (t) => {
@@ -62,10 +80,13 @@ describe('the supervisor and ends of its worker', () => {
   it('starts at once after 51 of a worker that was up, and counts it as requested (7)', async (t) => {
     const run = supervise(t, 'exits-51-once');
 
-    const status = await until(async () => {
-      const now = await run.status();
-      return now.exits.length === 1 && now.state === 'running' ? now : undefined;
-    }, { what: 'the second worker' });
+    const status = await until(
+      async () => {
+        const now = await run.status();
+        return now.exits.length === 1 && now.state === 'running' ? now : undefined;
+      },
+      { what: 'the second worker' },
+    );
 
     assert.equal(status.exits[0]?.reason, 'restart_requested');
     assert.match(run.log(), /"reason":"restart_requested"/);
@@ -84,7 +105,10 @@ describe('the supervisor and ends of its worker', () => {
   it('counts 75 before up as a crash (9)', async (t) => {
     const status = await supervise(t, 'exits-75-at-start').state('failed');
 
-    assert.deepEqual(status.exits.map(({ code, reason }) => `${code} ${reason}`), Array(5).fill('75 crashed'));
+    assert.deepEqual(
+      status.exits.map(({ code, reason }) => `${code} ${reason}`),
+      Array(5).fill('75 crashed'),
+    );
   });
 
   it('stops with a worker that ends with 0 (10)', async (t) => {
@@ -113,13 +137,19 @@ describe('the supervisor and ends of its worker', () => {
   it('replaces a worker whose event loop is blocked, after a report (13)', async (t) => {
     const run = supervise(t, 'blocks-its-loop', { settings: { watchdogMs: 400 } });
 
-    const status = await until(async () => {
-      const now = await run.status();
-      return now.exits.length === 1 && now.state === 'running' ? now : undefined;
-    }, { what: 'the successor', timeoutMs: 10_000 });
+    const status = await until(
+      async () => {
+        const now = await run.status();
+        return now.exits.length === 1 && now.state === 'running' ? now : undefined;
+      },
+      { what: 'the successor', timeoutMs: 10_000 },
+    );
 
     assert.match(status.exits[0]?.detail ?? '', /no heartbeat for 400 ms/);
-    assert.equal(readdirSync(run.project.paths.reportsDir).some((name) => name.endsWith('.json')), true);
+    assert.equal(
+      readdirSync(run.project.paths.reportsDir).some((name) => name.endsWith('.json')),
+      true,
+    );
   });
 
   it('stops within the time for a drain though the worker is blocked (14)', async (t) => {
@@ -160,7 +190,9 @@ describe('the supervisor and ends of its worker', () => {
 
     process.kill(pid ?? 0, 'SIGKILL');
 
-    await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', { what: 'the next worker' });
+    await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', {
+      what: 'the next worker',
+    });
     assert.equal(lives(grandchild), false);
   });
 });
@@ -217,7 +249,15 @@ describe('the supervisor and its own end', () => {
     }
   });
 
-  for (const [name, text] of [['empty', ''], ['cut', '{"version":1,"sta'], ['binary', '\0\u0001\u0002'], ['of another boot', '{"version":1,"state":"running","since":"","supervisor":{"pid":2,"start":"1","boot":"x"},"worker":{"pid":2,"start":"1","boot":"x"},"exits":[]}']] as const) {
+  for (const [name, text] of [
+    ['empty', ''],
+    ['cut', '{"version":1,"sta'],
+    ['binary', '\0\u0001\u0002'],
+    [
+      'of another boot',
+      '{"version":1,"state":"running","since":"","supervisor":{"pid":2,"start":"1","boot":"x"},"worker":{"pid":2,"start":"1","boot":"x"},"exits":[]}',
+    ],
+  ] as const) {
     it(`starts with a record that is ${name} (26, 27)`, async (t) => {
       const project = temporaryProject(t);
       project.write('.svc/supervisor.json', text);
@@ -232,7 +272,10 @@ describe('the supervisor and its own end', () => {
 
   it('tells projects apart whose paths share their first 110 characters (29)', async (t) => {
     const long = { prefix: `svc-${'x'.repeat(110)}-` };
-    const runs = [supervise(t, 'healthy', { project: temporaryProject(t, long) }), supervise(t, 'healthy', { project: temporaryProject(t, long) })];
+    const runs = [
+      supervise(t, 'healthy', { project: temporaryProject(t, long) }),
+      supervise(t, 'healthy', { project: temporaryProject(t, long) }),
+    ];
 
     const states = await Promise.all(runs.map((run) => run.state('running')));
 
@@ -271,10 +314,13 @@ describe('the supervisor on command', () => {
 
     await run.call('restart');
 
-    const second = await until(async () => {
-      const now = await run.status();
-      return now.state === 'running' && now.runtimeId !== first.runtimeId ? now : undefined;
-    }, { what: 'the next worker' });
+    const second = await until(
+      async () => {
+        const now = await run.status();
+        return now.state === 'running' && now.runtimeId !== first.runtimeId ? now : undefined;
+      },
+      { what: 'the next worker' },
+    );
     assert.equal(second.exits[0]?.code, 51);
   });
 
@@ -335,6 +381,9 @@ describe('the supervisor on command', () => {
       .map((line) => JSON.parse(line).n)
       .filter((n) => n !== undefined)
       .sort((a, b) => a - b);
-    assert.deepEqual(numbers, Array.from({ length: numbers.length }, (_, index) => index + 1));
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: numbers.length }, (_, index) => index + 1),
+    );
   });
 });

@@ -25,7 +25,10 @@ describe('the log', () => {
 
     const line = JSON.parse(lines()[0] ?? '');
     assert.equal(new Date(line.time).toISOString(), line.time);
-    assert.deepEqual({ ...line, time: '' }, { level: 'info', time: '', project: 'p1', runtimeId: 'r1', endpoint: 'root/irc:irc', msg: 'endpoint online' });
+    assert.deepEqual(
+      { ...line, time: '' },
+      { level: 'info', time: '', project: 'p1', runtimeId: 'r1', endpoint: 'root/irc:irc', msg: 'endpoint online' },
+    );
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
@@ -34,20 +37,47 @@ describe('the log', () => {
     log.secrets.add([SECRET]);
     const encoded = ['', 'u', 'us', 'use'].map((before) => Buffer.from(`${before}:${SECRET}:after`).toString('base64'));
 
-    log.logger.info({ plain: SECRET, nested: JSON.stringify({ a: SECRET }), url: `https://x/?t=${encodeURIComponent(SECRET)}`, hex: Buffer.from(SECRET).toString('hex'), encoded }, `said ${SECRET}`);
+    log.logger.info(
+      {
+        plain: SECRET,
+        nested: JSON.stringify({ a: SECRET }),
+        url: `https://x/?t=${encodeURIComponent(SECRET)}`,
+        hex: Buffer.from(SECRET).toString('hex'),
+        encoded,
+      },
+      `said ${SECRET}`,
+    );
     log.logger.error(new Error(`failed with ${SECRET}`));
 
     for (const line of lines()) {
       assert.doesNotThrow(() => JSON.parse(line));
       assert.match(line, /\[secret\]/);
-      for (const part of ['quoted', 'ab+/', 'secret~9', 'ab%2B', Buffer.from(SECRET).toString('hex'), Buffer.from(SECRET).toString('base64').slice(4, 20)]) assert.equal(line.includes(part), false, `${part} in ${line}`);
+      for (const part of [
+        'quoted',
+        'ab+/',
+        'secret~9',
+        'ab%2B',
+        Buffer.from(SECRET).toString('hex'),
+        Buffer.from(SECRET).toString('base64').slice(4, 20),
+      ])
+        assert.equal(line.includes(part), false, `${part} in ${line}`);
     }
   });
 
   it('masks by key, at any depth, whatever the value (R2)', () => {
-    const line = JSON.stringify({ token: 'a', nested: { apiKey: 'b"c', 'set-cookie': 'd', tokens: 5 }, headers: { Authorization: 'Bearer e' }, text: 'token' });
+    const line = JSON.stringify({
+      token: 'a',
+      nested: { apiKey: 'b"c', 'set-cookie': 'd', tokens: 5 },
+      headers: { Authorization: 'Bearer e' },
+      text: 'token',
+    });
 
-    assert.deepEqual(JSON.parse(maskKeys(line)), { token: '[secret]', nested: { apiKey: '[secret]', 'set-cookie': '[secret]', tokens: 5 }, headers: { Authorization: '[secret]' }, text: 'token' });
+    assert.deepEqual(JSON.parse(maskKeys(line)), {
+      token: '[secret]',
+      nested: { apiKey: '[secret]', 'set-cookie': '[secret]', tokens: 5 },
+      headers: { Authorization: '[secret]' },
+      text: 'token',
+    });
   });
 
   it('keeps a line break, ANSI sequences, C1 and bidi marks from being obeyed (R3)', (t) => {
@@ -76,7 +106,9 @@ describe('the log', () => {
     assert.deepEqual([lines(`${file}.1`).length, lines().length], [2, 1]);
   });
 
-  it('says how many lines were lost once a full disk takes lines again, and never throws (G3)', { skip: existsSync('/dev/full') ? false : 'no /dev/full' }, async (t) => {
+  it('says how many lines were lost once a full disk takes lines again, and never throws (G3)', {
+    skip: existsSync('/dev/full') ? false : 'no /dev/full',
+  }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'runtime.log');
@@ -88,7 +120,15 @@ describe('the log', () => {
     log.reopen();
     log.logger.info('space again');
 
-    const last = await until(() => readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line)).find((line) => line.msg === 'log lines were lost'), { what: 'the line about lost lines' });
+    const last = await until(
+      () =>
+        readFileSync(file, 'utf8')
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+          .find((line) => line.msg === 'log lines were lost'),
+      { what: 'the line about lost lines' },
+    );
     const landed = readFileSync(file, 'utf8').trimEnd().split('\n').length - 2;
     assert.equal(landed + last.lostLines, 3_000);
     assert.equal(last.lostReason, 'ENOSPC');

@@ -2,20 +2,50 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { exitReason } from '../../supervisor/exit-reason.ts';
-import { DEFAULT_MACHINE_LIMITS, deadlineOf, type Event, type Machine, newMachine, type State } from '../../supervisor/machine.ts';
-import { crashDelay, DEFAULT_LIMITS, EMPTY_WINDOW, recordCrash, recordStart, roomAt, startsLeft } from '../../supervisor/restart-window.ts';
+import {
+  DEFAULT_MACHINE_LIMITS,
+  deadlineOf,
+  type Event,
+  type Machine,
+  newMachine,
+  type State,
+} from '../../supervisor/machine.ts';
+import {
+  crashDelay,
+  DEFAULT_LIMITS,
+  EMPTY_WINDOW,
+  recordCrash,
+  recordStart,
+  roomAt,
+  startsLeft,
+} from '../../supervisor/restart-window.ts';
 import { step } from '../../supervisor/transition.ts';
 
 const LIMITS = DEFAULT_MACHINE_LIMITS;
 const AT = { now: 1_000_000, random: 0 };
-const machine = (state: State, starts: readonly number[] = [AT.now]): Machine => ({ ...newMachine(LIMITS, { starts, crashesInRow: 0 }), state, run: 1 });
-const exited = (code: number | null, signal: string | null = null): Event => ({ kind: 'exited', run: 1, exit: { code, signal }, detail: 'why' });
+const machine = (state: State, starts: readonly number[] = [AT.now]): Machine => ({
+  ...newMachine(LIMITS, { starts, crashesInRow: 0 }),
+  state,
+  run: 1,
+});
+const exited = (code: number | null, signal: string | null = null): Event => ({
+  kind: 'exited',
+  run: 1,
+  exit: { code, signal },
+  detail: 'why',
+});
 
 const STARTING: State = { kind: 'starting', deadline: AT.now + LIMITS.upMs, overdue: false };
 const OVERDUE: State = { ...STARTING, overdue: true };
 const RUNNING: State = { kind: 'running', upAt: AT.now, heardAt: AT.now };
 const HUNG: State = { kind: 'hung', upAt: AT.now, deadline: AT.now, killed: false };
-const DRAINING: State = { kind: 'draining', upAt: AT.now, deadline: AT.now + LIMITS.stopMs, killed: false, purpose: { kind: 'stop' } };
+const DRAINING: State = {
+  kind: 'draining',
+  upAt: AT.now,
+  deadline: AT.now + LIMITS.stopMs,
+  killed: false,
+  purpose: { kind: 'stop' },
+};
 const RESTARTING: State = { ...DRAINING, purpose: { kind: 'restart' } };
 const LEAVING: State = { ...DRAINING, purpose: { kind: 'worker', code: 51 } };
 const WAITING: State = { kind: 'backing_off', until: AT.now };
@@ -25,9 +55,21 @@ const SPENT = [1, 2, 3, 4, 5].map((n) => AT.now - n);
 
 const TABLE: readonly (readonly [string, Machine, Event, string, readonly string[]])[] = [
   ['locking: lock held', machine({ kind: 'locking' }), { kind: 'lock_held' }, 'checking', ['check']],
-  ['locking: lost to a healthy holder', machine({ kind: 'locking' }), { kind: 'lock_lost', healthy: true }, 'stopped', ['exit']],
+  [
+    'locking: lost to a healthy holder',
+    machine({ kind: 'locking' }),
+    { kind: 'lock_lost', healthy: true },
+    'stopped',
+    ['exit'],
+  ],
   ['checking: clear', machine({ kind: 'checking' }), { kind: 'clear' }, 'starting', ['spawn']],
-  ['checking: clear, budget spent in a former life', machine({ kind: 'checking' }, SPENT), { kind: 'clear' }, 'deferred', []],
+  [
+    'checking: clear, budget spent in a former life',
+    machine({ kind: 'checking' }, SPENT),
+    { kind: 'clear' },
+    'deferred',
+    [],
+  ],
   ['checking: stuck', machine({ kind: 'checking' }), { kind: 'stuck', failure: 'port', detail: 'pid 1' }, 'failed', []],
   ['starting: up', machine(STARTING), { kind: 'up', run: 1 }, 'running', []],
   ['starting: spawn failed', machine(STARTING), { kind: 'spawn_failed', run: 1, detail: 'ENOENT' }, 'failed', []],
@@ -50,7 +92,13 @@ const TABLE: readonly (readonly [string, Machine, Event, string, readonly string
   ['running: stop', machine(RUNNING), { kind: 'stop', now: false }, 'draining', ['ask_stop']],
   ['running: stop at once', machine(RUNNING), { kind: 'stop', now: true }, 'draining', ['kill']],
   ['running: restart', machine(RUNNING), { kind: 'restart' }, 'draining', ['ask_stop']],
-  ['running: the worker stops by itself', machine(RUNNING), { kind: 'worker_stopping', run: 1, code: 51 }, 'draining', []],
+  [
+    'running: the worker stops by itself',
+    machine(RUNNING),
+    { kind: 'worker_stopping', run: 1, code: 51 },
+    'draining',
+    [],
+  ],
   ['hung: exit is a crash', machine(HUNG, SPENT), exited(0), 'failed', []],
   ['hung: time for the report is over', machine(HUNG), { kind: 'tick' }, 'hung', ['kill']],
   ['hung: stop', machine(HUNG), { kind: 'stop', now: false }, 'draining', ['kill']],
@@ -61,7 +109,13 @@ const TABLE: readonly (readonly [string, Machine, Event, string, readonly string
   ['draining to stop: restart comes too late', machine(DRAINING), { kind: 'restart' }, 'draining', []],
   ['draining to restart: any exit', machine(RESTARTING), exited(1), 'starting', ['spawn']],
   ['draining to restart: stop wins', machine(RESTARTING), { kind: 'stop', now: false }, 'draining', ['ask_stop']],
-  ['draining by itself: killed over time ends with its code', machine({ ...LEAVING, killed: true }, SPENT), exited(null, 'SIGKILL'), 'deferred', []],
+  [
+    'draining by itself: killed over time ends with its code',
+    machine({ ...LEAVING, killed: true }, SPENT),
+    exited(null, 'SIGKILL'),
+    'deferred',
+    [],
+  ],
   ['draining by itself: a crash on the way is one', machine(LEAVING, SPENT), exited(1), 'failed', []],
   ['backing off: delay over', machine(WAITING), { kind: 'tick' }, 'starting', ['spawn']],
   ['backing off: restart', machine(WAITING), { kind: 'restart' }, 'starting', ['spawn']],
@@ -71,7 +125,13 @@ const TABLE: readonly (readonly [string, Machine, Event, string, readonly string
   ['deferred: stop', machine(DEFERRED, SPENT), { kind: 'stop', now: false }, 'stopped', ['exit']],
   ['failed: restart', machine(FAILED, SPENT), { kind: 'restart' }, 'checking', ['check']],
   ['failed: stop', machine(FAILED), { kind: 'stop', now: false }, 'stopped', ['exit']],
-  ['an event of an earlier run', machine(RUNNING), { kind: 'exited', run: 0, exit: { code: 1, signal: null }, detail: '' }, 'running', []],
+  [
+    'an event of an earlier run',
+    machine(RUNNING),
+    { kind: 'exited', run: 0, exit: { code: 1, signal: null }, detail: '' },
+    'running',
+    [],
+  ],
 ];
 
 describe('the machine of the supervisor', () => {
@@ -80,17 +140,28 @@ describe('the machine of the supervisor', () => {
       const after = step(before, event, AT);
 
       assert.equal(after.machine.state.kind, state);
-      assert.deepEqual(after.effects.map(({ kind }) => kind), effects);
+      assert.deepEqual(
+        after.effects.map(({ kind }) => kind),
+        effects,
+      );
     });
   }
 
   it('waits 0, 1, 4, 16 s after the first four deaths, and fails at the fifth (2, W3)', () => {
     let now = 0;
-    let current = step(step(newMachine(LIMITS), { kind: 'lock_held' }, { now, random: 0 }).machine, { kind: 'clear' }, { now, random: 0 }).machine;
+    let current = step(
+      step(newMachine(LIMITS), { kind: 'lock_held' }, { now, random: 0 }).machine,
+      { kind: 'clear' },
+      { now, random: 0 },
+    ).machine;
     const waits: number[] = [];
     for (let death = 1; death <= 5; death += 1) {
       current = step(current, { kind: 'up', run: death }, { now, random: 0 }).machine;
-      current = step(current, { kind: 'exited', run: death, exit: { code: null, signal: 'SIGKILL' }, detail: '' }, { now, random: 0 }).machine;
+      current = step(
+        current,
+        { kind: 'exited', run: death, exit: { code: null, signal: 'SIGKILL' }, detail: '' },
+        { now, random: 0 },
+      ).machine;
       const due = current.state.kind === 'backing_off' ? current.state.until : now;
       if (current.state.kind !== 'failed') waits.push(due - now);
       now = due;
@@ -119,9 +190,19 @@ describe('the machine of the supervisor', () => {
 
 describe('exitReason', () => {
   it('takes 51 and 75 for requests only of a worker that had been up (E2)', () => {
-    const reasons = [0, 130, 51, 75, 78, 1].map((code) => [exitReason({ code, signal: null }, false), exitReason({ code, signal: null }, true)]);
+    const reasons = [0, 130, 51, 75, 78, 1].map((code) => [
+      exitReason({ code, signal: null }, false),
+      exitReason({ code, signal: null }, true),
+    ]);
 
-    assert.deepEqual(reasons, [['stopped', 'stopped'], ['stopped', 'stopped'], ['crashed', 'restart_requested'], ['crashed', 'restart_required'], ['config', 'config'], ['crashed', 'crashed']]);
+    assert.deepEqual(reasons, [
+      ['stopped', 'stopped'],
+      ['stopped', 'stopped'],
+      ['crashed', 'restart_requested'],
+      ['crashed', 'restart_required'],
+      ['config', 'config'],
+      ['crashed', 'crashed'],
+    ]);
   });
 });
 
@@ -143,7 +224,10 @@ describe('the restart window', () => {
   it('counts crashes from one again after a long run, and spreads delays by a tenth (W3)', () => {
     const fifth = [1, 2, 3, 4, 5].reduce((window) => recordCrash(window, 0, DEFAULT_LIMITS), EMPTY_WINDOW);
 
-    assert.deepEqual([crashDelay(fifth, 0, DEFAULT_LIMITS), crashDelay(fifth, 0.999, DEFAULT_LIMITS)], [16_000, 17_598]);
+    assert.deepEqual(
+      [crashDelay(fifth, 0, DEFAULT_LIMITS), crashDelay(fifth, 0.999, DEFAULT_LIMITS)],
+      [16_000, 17_598],
+    );
     assert.equal(crashDelay(recordCrash(fifth, DEFAULT_LIMITS.resetAfterMs, DEFAULT_LIMITS), 0.5, DEFAULT_LIMITS), 0);
   });
 });

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { projectPaths } from '../../../shared/paths.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { type Check, type CheckStatus, fault, type Finding, type Subject } from '../doctor/check.ts';
+import { type Check, type CheckStatus, type Finding, fault, type Subject } from '../doctor/check.ts';
 import { PROJECT_CHECKS } from '../doctor/project-checks.ts';
 import { STATE_CHECKS } from '../doctor/state-checks.ts';
 import { unknownWord } from '../usage-error.ts';
@@ -23,17 +23,28 @@ export const command: Command = {
     { flags: '--live <url>', description: 'The readiness report of a host, with the token of SVC_HTTP_TOKEN' },
     { flags: '--insecure-http', description: 'With --live: sends the token over plain HTTP to another machine' },
   ],
-  examples: ['svc doctor', 'svc doctor --only http.port,database.integrity --json', 'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json'],
+  examples: [
+    'svc doctor',
+    'svc doctor --only http.port,database.integrity --json',
+    'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json',
+  ],
   run(context, _args, options) {
     if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
     const checks = chosen(options);
-    return options['list'] === true ? Promise.resolve(list(context, checks)) : examine(context, checks, options['strict'] === true);
+    return options['list'] === true
+      ? Promise.resolve(list(context, checks))
+      : examine(context, checks, options['strict'] === true);
   },
 };
 
 /** Throws `usage` for an id that is none. */
 function chosen(options: Readonly<Record<string, unknown>>): readonly Check[] {
-  const idsOf = (name: string): readonly string[] | undefined => (options[name] === undefined ? undefined : String(options[name]).split(',').filter((id) => id !== ''));
+  const idsOf = (name: string): readonly string[] | undefined =>
+    options[name] === undefined
+      ? undefined
+      : String(options[name])
+          .split(',')
+          .filter((id) => id !== '');
   const all = CHECKS.map(({ id }) => id);
   const only = idsOf('only');
   const skipped = idsOf('skip') ?? [];
@@ -43,7 +54,10 @@ function chosen(options: Readonly<Record<string, unknown>>): readonly Check[] {
 
 function list({ print }: CommandContext, checks: readonly Check[]): ExitCode {
   print.json(checks.map(({ id, title }) => ({ id, title })));
-  print.table(['id', 'checks that'], checks.map(({ id, title }) => [id, title]));
+  print.table(
+    ['id', 'checks that'],
+    checks.map(({ id, title }) => [id, title]),
+  );
   return EXIT.ok;
 }
 
@@ -51,7 +65,8 @@ async function examine(context: CommandContext, checks: readonly Check[], strict
   const { print } = context;
   const subject = subjectOf(context);
   const results: ({ readonly id: string; readonly title: string } & Finding)[] = [];
-  for (const { id, title, run } of checks) results.push({ id, title, ...(await Promise.resolve(subject).then(run).catch(broken)) });
+  for (const { id, title, run } of checks)
+    results.push({ id, title, ...(await Promise.resolve(subject).then(run).catch(broken)) });
   const count = (status: CheckStatus): number => results.filter((result) => result.status === status).length;
   const counts = { ok: count('ok'), warn: count('warn'), error: count('error'), skip: count('skip') };
   const bad = counts.error > 0 || (strict && counts.warn > 0);
@@ -82,7 +97,13 @@ function mark({ color }: CommandContext['print'], status: CheckStatus): string {
 
 function subjectOf(context: CommandContext): Subject {
   const paths = projectPaths(context.project());
-  return { paths, env: context.env, config: configOf(context, paths.project), manifest: manifestOf(paths.packageJson), node: process.versions.node };
+  return {
+    paths,
+    env: context.env,
+    config: configOf(context, paths.project),
+    manifest: manifestOf(paths.packageJson),
+    node: process.versions.node,
+  };
 }
 
 function configOf({ env }: CommandContext, project: string): Subject['config'] {
@@ -114,5 +135,7 @@ async function live({ env, json, print }: CommandContext, url: string, insecureH
 function explain({ error, checks }: Readonly<Record<string, unknown>>): string[] {
   if (typeof error === 'object' && error !== null) return Object.values(error).map((value) => `  ${String(value)}`);
   if (!Array.isArray(checks)) return [];
-  return checks.filter((check) => check?.ready !== true).map((check) => `  ${check?.component}: ${check?.reason}. ${check?.remediation ?? ''}`.trimEnd());
+  return checks
+    .filter((check) => check?.ready !== true)
+    .map((check) => `  ${check?.component}: ${check?.reason}. ${check?.remediation ?? ''}`.trimEnd());
 }

@@ -31,7 +31,10 @@ const exitCodes: Command = {
   examples: ['svc help exit-codes', 'svc help exit-codes --json'],
   run({ print }) {
     print.json(CODES.map(([code, who, meaning]) => ({ code, who, meaning })));
-    print.table(['code', 'who', 'meaning'], CODES.map(([code, who, meaning]) => [String(code), who, meaning]));
+    print.table(
+      ['code', 'who', 'meaning'],
+      CODES.map(([code, who, meaning]) => [String(code), who, meaning]),
+    );
     return Promise.resolve(EXIT.ok);
   },
 };
@@ -53,7 +56,11 @@ const completions: Command = {
   verb: 'completions',
   args: '<shell>',
   summary: `Completions for ${SHELLS.join(', ')}, made from the table of commands`,
-  examples: ['svc help completions bash > ~/.local/share/bash-completion/completions/svc', 'svc help completions zsh > "${fpath[1]}/_svc"', 'svc help completions fish > ~/.config/fish/completions/svc.fish'],
+  examples: [
+    'svc help completions bash > ~/.local/share/bash-completion/completions/svc',
+    'svc help completions zsh > "${fpath[1]}/_svc"',
+    'svc help completions fish > ~/.config/fish/completions/svc.fish',
+  ],
   async run({ print }, [name]) {
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined) throw unknownWord('shell', String(name), SHELLS);

@@ -1,8 +1,8 @@
 // `svc runtime logs`: the runtime log across rotations and restarts; without a daemon what the worker itself still has of its lines.
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
-import { formatLogLine, isAtLeast, parseLogLine } from '../../../shared/log-line.ts';
 import { LOG_LEVELS } from '../../../shared/log-level.ts';
+import { formatLogLine, isAtLeast, parseLogLine } from '../../../shared/log-line.ts';
 import { projectPaths } from '../../../shared/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -51,7 +51,8 @@ export const command: Command = {
 function filterOf(options: Readonly<Record<string, unknown>>): Filter {
   const text = (name: string): string | undefined => (options[name] === undefined ? undefined : String(options[name]));
   const level = text('level');
-  if (level !== undefined && !LOG_LEVELS.some((known) => known === level)) throw new SvcError('usage', `--level takes ${LOG_LEVELS.slice(0, -1).join(', ')}`);
+  if (level !== undefined && !LOG_LEVELS.some((known) => known === level))
+    throw new SvcError('usage', `--level takes ${LOG_LEVELS.slice(0, -1).join(', ')}`);
   const since = text('since');
   return { level, endpoint: text('endpoint'), since: since === undefined ? undefined : momentOf(since) };
 }
@@ -70,7 +71,12 @@ function passes(line: string, { level, endpoint, since }: Filter): boolean {
   const entry = parseLogLine(line);
   if (entry === undefined) return endpoint === undefined && since === undefined;
   if (level !== undefined && !isAtLeast(entry['level'], level)) return false;
-  if (endpoint !== undefined && entry['endpoint'] !== endpoint && !String(entry['endpoint'] ?? '').endsWith(`:${endpoint}`)) return false;
+  if (
+    endpoint !== undefined &&
+    entry['endpoint'] !== endpoint &&
+    !String(entry['endpoint'] ?? '').endsWith(`:${endpoint}`)
+  )
+    return false;
   return since === undefined || Date.parse(String(entry['time'])) >= since;
 }
 
@@ -89,11 +95,15 @@ async function follow(context: CommandContext, source: LineSource, filter: Filte
 
 /** Under a daemon the file, else the worker's own memory: its stdout belongs to its owner. */
 function sourceOf(project: string, running: RunningProject | undefined): LineSource {
-  if (running === undefined || running.who === 'supervisor' || running.status.owner === 'daemon') return openLogFile(projectPaths(project).runtimeLog);
+  if (running === undefined || running.who === 'supervisor' || running.status.owner === 'daemon')
+    return openLogFile(projectPaths(project).runtimeLog);
   let after = 0;
   return {
     async read() {
-      const answer = (await running.call('logs', { options: { after } }).catch(() => ({ lines: [], next: 0 }))) as { readonly lines: readonly string[]; readonly next: number };
+      const answer = (await running.call('logs', { options: { after } }).catch(() => ({ lines: [], next: 0 }))) as {
+        readonly lines: readonly string[];
+        readonly next: number;
+      };
       after = answer.next;
       return answer.lines;
     },

@@ -13,7 +13,10 @@ export const command: Command = {
   examples: ['svc runtime reload', 'svc runtime reload --or-restart'],
   async run({ project, print }, _args, options) {
     const running = await requireRunning(project());
-    const result = await running.call('reload', { options: { orRestart: options['orRestart'] === true }, timeoutMs: TIMEOUT_MS });
+    const result = await running.call('reload', {
+      options: { orRestart: options['orRestart'] === true },
+      timeoutMs: TIMEOUT_MS,
+    });
     const { generation } = result as { readonly generation: number | null };
     print.text(print.color.good(`generation ${generation}`));
     print.json({ reloaded: true, generation });

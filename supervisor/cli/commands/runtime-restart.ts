@@ -11,7 +11,9 @@ export const command: Command = {
   noun: 'runtime',
   verb: 'restart',
   summary: 'Restarts the worker, and waits until the new one is ready; a failed runtime gets a new budget of starts',
-  options: [{ flags: '--timeout <seconds>', description: 'How long to wait for the new worker', default: DEFAULT_SECONDS }],
+  options: [
+    { flags: '--timeout <seconds>', description: 'How long to wait for the new worker', default: DEFAULT_SECONDS },
+  ],
   examples: ['svc runtime restart', 'svc runtime restart --timeout 120 --json'],
   async run({ project, print }, _args, options) {
     const folder = project();
@@ -22,7 +24,14 @@ export const command: Command = {
     await running.call('restart');
     print.note(former === null ? 'starting' : `restarting ${former}`);
     const { status, ready, reasons } = await waitForReady(folder, { timeoutMs: seconds * 1_000, notRuntimeId: former });
-    print.json({ ready, formerRuntimeId: former, runtimeId: status?.runtimeId ?? null, pid: status?.pid ?? null, state: status?.state ?? null, reasons });
+    print.json({
+      ready,
+      formerRuntimeId: former,
+      runtimeId: status?.runtimeId ?? null,
+      pid: status?.pid ?? null,
+      state: status?.state ?? null,
+      reasons,
+    });
     if (ready) print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
     else print.text(print.color.bad(`not ready: ${reasons.join('; ')}`));
     return ready ? EXIT.ok : EXIT.failed;

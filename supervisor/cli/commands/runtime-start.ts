@@ -23,7 +23,12 @@ export const command: Command = {
     { flags: '--watch', description: 'Takes in changed files' },
     { flags: '--no-watch', description: 'Leaves changed files alone' },
   ],
-  examples: ['svc runtime start', 'svc runtime start --mode production --no-watch', 'svc runtime start --daemon', 'svc runtime start --once --mode test --json'],
+  examples: [
+    'svc runtime start',
+    'svc runtime start --mode production --no-watch',
+    'svc runtime start --daemon',
+    'svc runtime start --once --mode test --json',
+  ],
   async run(context, _args, given) {
     const options = readOptions(given);
     const project = context.project();
@@ -41,18 +46,28 @@ export const command: Command = {
 function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
   const { daemon, once, watch } = given;
   if (daemon === true && once === true) throw usage('--daemon and --once exclude each other');
-  const mode = MODES.find((name) => name === (given['mode'] ?? (daemon === true ? 'production' : once === true ? 'test' : 'development')));
+  const mode = MODES.find(
+    (name) => name === (given['mode'] ?? (daemon === true ? 'production' : once === true ? 'test' : 'development')),
+  );
   if (mode === undefined) throw usage(`--mode takes ${MODES.join(', ')}`);
   if (daemon === true && mode !== 'production') throw usage('--daemon runs in mode production');
   if (daemon === true && watch === true) throw usage('--daemon does not watch');
   if (once === true && mode !== 'test') throw usage('--once takes --mode test');
-  return { mode, watch: watch === undefined ? mode === 'development' : watch === true, kind: daemon === true ? 'daemon' : once === true ? 'once' : 'foreground' };
+  return {
+    mode,
+    watch: watch === undefined ? mode === 'development' : watch === true,
+    kind: daemon === true ? 'daemon' : once === true ? 'once' : 'foreground',
+  };
 }
 
 const usage = (message: string): SvcError => new SvcError('usage', message, { hint: 'svc runtime start --help' });
 
 /** The worker is this process: no wrapper between it and whoever started the command. */
-async function startForeground({ print, json }: CommandContext, project: string, { mode, watch }: StartOptions): Promise<ExitCode> {
+async function startForeground(
+  { print, json }: CommandContext,
+  project: string,
+  { mode, watch }: StartOptions,
+): Promise<ExitCode> {
   if (json) throw usage('--json is for --daemon and --once; the foreground prints its log');
   await refuseBesideDaemon(project);
   const { runForeground } = await import('../worker-entry.ts');
@@ -70,10 +85,14 @@ async function refuseBesideDaemon(project: string): Promise<void> {
   if (running === undefined) return;
   const { status } = running;
   const pid = status.pid ?? status.supervisorPid;
-  throw new SvcError('already_running', `this project is already running as pid ${pid}, started by ${status.owner} in mode ${status.mode}, ${status.state}`, {
-    hint: '`svc runtime status` shows it, `svc runtime stop` ends it',
-    details: { pid, owner: status.owner },
-  });
+  throw new SvcError(
+    'already_running',
+    `this project is already running as pid ${pid}, started by ${status.owner} in mode ${status.mode}, ${status.state}`,
+    {
+      hint: '`svc runtime status` shows it, `svc runtime stop` ends it',
+      details: { pid, owner: status.owner },
+    },
+  );
 }
 
 function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {

@@ -37,13 +37,17 @@ function nothing(project: string, print: Printer): typeof EXIT.absent | typeof E
   print.json({ state: 'stopped', ready: false, pid: null, exits });
   print.text('nothing is running');
   const last = exits.at(-1);
-  if (last !== undefined) print.text(print.color.dim(`the last worker ended at ${last.at}: ${last.detail ?? last.reason}`));
+  if (last !== undefined)
+    print.text(print.color.dim(`the last worker ended at ${last.at}: ${last.detail ?? last.reason}`));
   return EXIT.absent;
 }
 
 function formerExits(project: string): RuntimeStatus['exits'] {
   try {
-    const { exits } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8')) as Pick<RuntimeStatus, 'exits'>;
+    const { exits } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8')) as Pick<
+      RuntimeStatus,
+      'exits'
+    >;
     return Array.isArray(exits) ? exits : [];
   } catch {
     return []; // there was no daemon
@@ -52,24 +56,42 @@ function formerExits(project: string): RuntimeStatus['exits'] {
 
 /** An old daemon goes on working under a newer command; that is said, not enforced. */
 const renewal = (version: string | undefined): string[] =>
-  version === undefined || version === VERSION ? [] : [`the daemon is of version ${version}, this command of ${VERSION}: renew it with svc runtime stop and svc runtime start --daemon`];
+  version === undefined || version === VERSION
+    ? []
+    : [
+        `the daemon is of version ${version}, this command of ${VERSION}: renew it with svc runtime stop and svc runtime start --daemon`,
+      ];
 
 function show(status: RuntimeStatus, print: Printer, lines: number): void {
   const { color } = print;
   const good = status.state === 'running' && status.ready;
   const state = `${status.state.replaceAll('_', ' ')}${status.state === 'running' ? (status.ready ? ', ready' : ', not ready') : ''}`;
-  print.text(`${good ? color.good(state) : color.bad(state)} since ${status.since}${status.reason === null ? '' : `: ${status.reason}`}`);
+  print.text(
+    `${good ? color.good(state) : color.bad(state)} since ${status.since}${status.reason === null ? '' : `: ${status.reason}`}`,
+  );
   for (const reason of status.reasons) print.text(`  ${reason}`);
-  if (status.pid !== null) print.text(`worker      pid ${status.pid}, runtime ${status.runtimeId ?? 'unknown'}, generation ${status.generation ?? 'none'}, version ${status.version ?? 'unknown'}`);
-  print.text(`owner       ${status.owner}${status.supervisorPid === null ? '' : `, pid ${status.supervisorPid}`}, mode ${status.mode}`);
+  if (status.pid !== null)
+    print.text(
+      `worker      pid ${status.pid}, runtime ${status.runtimeId ?? 'unknown'}, generation ${status.generation ?? 'none'}, version ${status.version ?? 'unknown'}`,
+    );
+  print.text(
+    `owner       ${status.owner}${status.supervisorPid === null ? '' : `, pid ${status.supervisorPid}`}, mode ${status.mode}`,
+  );
   if (status.address !== null) print.text(`address     ${status.address.host}:${status.address.port}`);
   if (status.budget !== null) {
     const { left, limit, windowMs, nextStartAt } = status.budget;
-    print.text(`budget      ${left} of ${limit} starts left within ${windowMs / 1_000} s${nextStartAt === null ? '' : `, next start at ${nextStartAt}`}`);
+    print.text(
+      `budget      ${left} of ${limit} starts left within ${windowMs / 1_000} s${nextStartAt === null ? '' : `, next start at ${nextStartAt}`}`,
+    );
   }
   if (status.log !== null) print.text(`log         ${status.log}`);
   for (const exit of status.exits.slice(-3)) {
-    print.text(color.dim(`ended       ${exit.at} pid ${exit.pid} after ${(exit.durationMs / 1_000).toFixed(1)} s, ${exit.reason}: ${exit.detail ?? ''}`));
-    if (!good) for (const line of exit.lastLines.slice(-lines)) print.text(color.dim(`            ${line.slice(0, 200)}`));
+    print.text(
+      color.dim(
+        `ended       ${exit.at} pid ${exit.pid} after ${(exit.durationMs / 1_000).toFixed(1)} s, ${exit.reason}: ${exit.detail ?? ''}`,
+      ),
+    );
+    if (!good)
+      for (const line of exit.lastLines.slice(-lines)) print.text(color.dim(`            ${line.slice(0, 200)}`));
   }
 }

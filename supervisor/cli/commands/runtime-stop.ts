@@ -1,14 +1,16 @@
 // `svc runtime stop`: asks for a drain, waits for the end, says what was cut. Where an owner would start it again, that owner's command is named.
-import type { ExitRecord } from '../../../shared/api/control.ts';
+
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ExitRecord } from '../../../shared/api/control.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import { isAlive } from '../../../shared/process-identity.ts';
+import { identify, isAlive, type ProcessIdentity } from '../../../shared/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
 import { findRunning, liveWorker } from '../control-client.ts';
 
 /** A configured drain may take ten minutes. */
 const LONGEST_MS = 620_000;
+const POLL_MS = 25;
 
 export const command: Command = {
   noun: 'runtime',
@@ -21,15 +23,20 @@ export const command: Command = {
     const running = await findRunning(folder);
     if (running === undefined) {
       const worker = liveWorker(folder);
-      if (worker !== undefined) throw new SvcError('timeout', `pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, { hint: `kill ${worker.pid}` });
+      if (worker !== undefined)
+        throw new SvcError('timeout', `pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, {
+          hint: `kill ${worker.pid}`,
+        });
       print.text('nothing is running');
       print.json({ stopped: true, wasRunning: false });
       return EXIT.ok;
     }
     const { status } = running;
     print.note(`stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`);
+    const process = identify(status.supervisorPid ?? status.pid ?? 0);
     const result = await running.call('stop', { options: { now: options['now'] === true }, timeoutMs: LONGEST_MS });
-    const cut = running.who === 'supervisor' ? cutOf(result) : await endOf(folder);
+    if (process !== undefined) await goneOf(process);
+    const cut = running.who === 'supervisor' ? cutOf(result) : undefined;
     print.text(cut === undefined ? print.color.good('stopped') : print.color.warn(`stopped; ${cut}`));
     print.json({ stopped: true, wasRunning: true, pid: status.pid, cut: cut ?? null });
     return EXIT.ok;
@@ -42,8 +49,6 @@ function cutOf(result: unknown): string | undefined {
   return hadWorker && last !== null && last.signal === 'SIGKILL' ? `the worker was killed: ${last.detail}` : undefined;
 }
 
-async function endOf(project: string): Promise<undefined> {
-  const worker = liveWorker(project);
-  while (worker !== undefined && isAlive(worker)) await pause(25);
-  return undefined;
+async function goneOf(process: ProcessIdentity): Promise<void> {
+  while (isAlive(process)) await pause(POLL_MS);
 }

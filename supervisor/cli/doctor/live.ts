@@ -3,7 +3,7 @@
 //   V1  The token comes from SVC_HTTP_TOKEN alone, and goes over plain HTTP to this machine alone, unless that is allowed.
 //   V2  Five seconds for all of it; no redirect is followed; a bounded answer.
 //   V3  What fails has the form {"ready":false,"error":{code,…}}, so that a reader of `ready` needs no other case.
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../../shared/svc-error.ts';
 
@@ -28,16 +28,25 @@ const PATH = '/api/system/readiness';
 /** Throws `usage` for what is no address of a host. */
 export async function askLive({ url, token, insecureHttp, timeoutMs = 5_000 }: LiveOptions): Promise<LiveAnswer> {
   const target = targetOf(url);
-  if (token === undefined || token === '') return failed('token_missing', 'SVC_HTTP_TOKEN is not set', 'SVC_HTTP_TOKEN=… svc doctor --live <url>');
+  if (token === undefined || token === '')
+    return failed('token_missing', 'SVC_HTTP_TOKEN is not set', 'SVC_HTTP_TOKEN=… svc doctor --live <url>');
   if (target.protocol === 'http:' && !isLoopback(target.hostname) && !insecureHttp) {
-    return failed('insecure_http', 'the token would cross a network in the clear', 'use https, or --insecure-http where the network is yours');
+    return failed(
+      'insecure_http',
+      'the token would cross a network in the clear',
+      'use https, or --insecure-http where the network is yours',
+    );
   }
   try {
     const { status, body, location } = await get(target, token, timeoutMs);
     return judge(target, { status, body, location });
   } catch (error) {
     const timedOut = error instanceof SvcError && error.code === 'timeout';
-    return failed(timedOut ? 'timeout' : 'request_failed', timedOut ? `no answer within ${timeoutMs / 1_000} s` : `the request failed: ${codeOf(error)}`, undefined);
+    return failed(
+      timedOut ? 'timeout' : 'request_failed',
+      timedOut ? `no answer within ${timeoutMs / 1_000} s` : `the request failed: ${codeOf(error)}`,
+      undefined,
+    );
   }
 }
 
@@ -46,16 +55,21 @@ function targetOf(url: string): URL {
   try {
     target = new URL(url);
   } catch (error) {
-    throw new SvcError('usage', `--live needs an address like https://host/base, not '${url.slice(0, 80)}'`, { cause: error });
+    throw new SvcError('usage', `--live needs an address like https://host/base, not '${url.slice(0, 80)}'`, {
+      cause: error,
+    });
   }
-  if (target.protocol !== 'http:' && target.protocol !== 'https:') throw new SvcError('usage', '--live needs an http or https address');
-  if (target.username !== '' || target.password !== '' || target.search !== '') throw new SvcError('usage', '--live takes no credentials or query: the token comes from SVC_HTTP_TOKEN');
+  if (target.protocol !== 'http:' && target.protocol !== 'https:')
+    throw new SvcError('usage', '--live needs an http or https address');
+  if (target.username !== '' || target.password !== '' || target.search !== '')
+    throw new SvcError('usage', '--live takes no credentials or query: the token comes from SVC_HTTP_TOKEN');
   target.hash = '';
   target.pathname = `${target.pathname.replace(/\/+$/, '')}${PATH}`;
   return target;
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 interface Received {
   readonly status: number;
@@ -66,9 +80,17 @@ interface Received {
 function get(target: URL, token: string, timeoutMs: number): Promise<Received> {
   return new Promise((resolve, reject) => {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = send(target, { headers: { accept: 'application/json', authorization: `Bearer ${token}` }, agent: false }, (response) => {
-      readBody(response).then((body) => settle(() => resolve({ status: response.statusCode ?? 0, body, location: response.headers.location })), (error: unknown) => settle(() => reject(error)));
-    });
+    const request = send(
+      target,
+      { headers: { accept: 'application/json', authorization: `Bearer ${token}` }, agent: false },
+      (response) => {
+        readBody(response).then(
+          (body) =>
+            settle(() => resolve({ status: response.statusCode ?? 0, body, location: response.headers.location })),
+          (error: Error) => settle(() => reject(error)),
+        );
+      },
+    );
     const timer = setTimeout(() => request.destroy(new SvcError('timeout', 'late')), timeoutMs);
     const settle = (then: () => void): void => {
       clearTimeout(timer);
@@ -92,11 +114,31 @@ async function readBody(response: IncomingMessage): Promise<string> {
 
 function judge(target: URL, { status, body, location }: Received): LiveAnswer {
   const report = parse(body);
-  if ((status === 200 || status === 503) && typeof report?.['ready'] === 'boolean') return { ready: status === 200 && report['ready'], text: body, report };
-  if (status >= 300 && status < 400) return failed('redirected', `answered with ${status}${location === undefined ? '' : ` to ${location.slice(0, 200)}`}; redirects are not followed`, 'give the address that the host itself answers at');
-  if (status === 404) return failed('not_found', `${target.pathname} is not there`, 'does the address hold http.base? With http.base: /bot it is https://host/bot');
-  if (status === 401 || status === 403) return failed(String(report?.['code'] ?? 'invalid_token'), `the token was refused (${status})`, 'the report needs a token of scope full');
-  return failed(String(report?.['code'] ?? 'unexpected_answer'), `answered with ${status}, which is no report`, undefined);
+  if ((status === 200 || status === 503) && typeof report?.['ready'] === 'boolean')
+    return { ready: status === 200 && report['ready'], text: body, report };
+  if (status >= 300 && status < 400)
+    return failed(
+      'redirected',
+      `answered with ${status}${location === undefined ? '' : ` to ${location.slice(0, 200)}`}; redirects are not followed`,
+      'give the address that the host itself answers at',
+    );
+  if (status === 404)
+    return failed(
+      'not_found',
+      `${target.pathname} is not there`,
+      'does the address hold http.base? With http.base: /bot it is https://host/bot',
+    );
+  if (status === 401 || status === 403)
+    return failed(
+      String(report?.['code'] ?? 'invalid_token'),
+      `the token was refused (${status})`,
+      'the report needs a token of scope full',
+    );
+  return failed(
+    String(report?.['code'] ?? 'unexpected_answer'),
+    `answered with ${status}, which is no report`,
+    undefined,
+  );
 }
 
 function parse(body: string): Readonly<Record<string, unknown>> | undefined {
@@ -113,4 +155,5 @@ function failed(code: string, message: string, hint: string | undefined): LiveAn
   return { ready: false, text: JSON.stringify(report), report };
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error));
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error);

@@ -2,7 +2,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
-import { type Check, fault, type Finding, ok, skip, type Subject, warn, withConfig } from './check.ts';
+import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
 import { inRange } from './version-range.ts';
 
 /** What svc itself runs on. */
@@ -11,30 +11,57 @@ const SHORTEST_TOKEN = 16;
 
 export const PROJECT_CHECKS: readonly Check[] = [
   { id: 'node.version', title: 'Node is one that svc and the project run on', run: nodeVersion },
-  { id: 'package.scripts', title: 'package.json has build and start, and start passes signals on', run: packageScripts },
+  {
+    id: 'package.scripts',
+    title: 'package.json has build and start, and start passes signals on',
+    run: packageScripts,
+  },
   { id: 'package.lockfile', title: 'The lockfile is there and in step with package.json', run: lockfile },
   { id: 'config.valid', title: 'The configuration is valid for production', run: configValid },
   { id: 'env.rights', title: '.env can be read by its owner alone', run: envRights },
-  { id: 'env.format', title: '.env is written so that every tool reads it alike', run: withConfig(({ warnings }) => envFormat(warnings)) },
-  { id: 'token.strength', title: 'The token is long enough', run: withConfig(({ config }) => tokenStrength(config.http.token?.reveal() ?? '')) },
+  {
+    id: 'env.format',
+    title: '.env is written so that every tool reads it alike',
+    run: withConfig(({ warnings }) => envFormat(warnings)),
+  },
+  {
+    id: 'token.strength',
+    title: 'The token is long enough',
+    run: withConfig(({ config }) => tokenStrength(config.http.token?.reveal() ?? '')),
+  },
 ];
 
 function nodeVersion({ node, manifest }: Subject): Finding {
-  if (inRange(node, OWN_ENGINES) === false) return fault(`Node ${node} is not ${OWN_ENGINES}`, 'install a Node of that range');
+  if (inRange(node, OWN_ENGINES) === false)
+    return fault(`Node ${node} is not ${OWN_ENGINES}`, 'install a Node of that range');
   const engines = manifest?.['engines'];
   const range = typeof engines === 'object' && engines !== null && 'node' in engines ? String(engines.node) : undefined;
-  if (range !== undefined && inRange(node, range) === false) return fault(`the project wants Node ${range}, this is ${node}`, 'install a Node of that range, or change engines in package.json');
+  if (range !== undefined && inRange(node, range) === false)
+    return fault(
+      `the project wants Node ${range}, this is ${node}`,
+      'install a Node of that range, or change engines in package.json',
+    );
   return ok(`Node ${node}`);
 }
 
 function packageScripts({ manifest }: Subject): Finding {
-  if (manifest === undefined) return fault('package.json is missing or not JSON', 'svc init, in an empty folder, shows one');
+  if (manifest === undefined)
+    return fault('package.json is missing or not JSON', 'svc init, in an empty folder, shows one');
   const scripts = manifest['scripts'];
-  const of = (name: string): unknown => (typeof scripts === 'object' && scripts !== null ? (scripts as Readonly<Record<string, unknown>>)[name] : undefined);
+  const of = (name: string): unknown =>
+    typeof scripts === 'object' && scripts !== null ? (scripts as Readonly<Record<string, unknown>>)[name] : undefined;
   const missing = ['build', 'start'].filter((name) => typeof of(name) !== 'string');
-  if (missing.length > 0) return warn(`package.json has no script ${missing.join(' and ')}`, 'npm pkg set scripts.start="exec svc runtime start --mode production --no-watch"');
+  if (missing.length > 0)
+    return warn(
+      `package.json has no script ${missing.join(' and ')}`,
+      'npm pkg set scripts.start="exec svc runtime start --mode production --no-watch"',
+    );
   const start = String(of('start'));
-  if (!/(^|&&\s*|;\s*)exec\s/.test(start)) return warn('the script start does not pass signals on: npm would leave the runtime behind', `npm pkg set scripts.start="exec ${start.replaceAll('"', '\\"')}"`);
+  if (!/(^|&&\s*|;\s*)exec\s/.test(start))
+    return warn(
+      'the script start does not pass signals on: npm would leave the runtime behind',
+      `npm pkg set scripts.start="exec ${start.replaceAll('"', '\\"')}"`,
+    );
   return ok('build and start are there');
 }
 
@@ -44,7 +71,8 @@ const FOREIGN_LOCKFILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
 function lockfile({ paths, manifest }: Subject): Finding {
   for (let folder = paths.project; ; folder = dirname(folder)) {
     const text = readText(join(folder, 'package-lock.json'));
-    if (text !== undefined) return folder === paths.project ? inStep(text, manifest) : ok(`the lockfile is in ${folder}`);
+    if (text !== undefined)
+      return folder === paths.project ? inStep(text, manifest) : ok(`the lockfile is in ${folder}`);
     const foreign = FOREIGN_LOCKFILES.find((name) => readText(join(folder, name)) !== undefined);
     if (foreign !== undefined) return ok(`${foreign} is there`);
     if (folder === dirname(folder)) return fault('there is no lockfile', 'npm install --package-lock-only');
@@ -59,11 +87,16 @@ function inStep(text: string, manifest: Subject['manifest']): Finding {
     return fault('package-lock.json is not JSON', 'npm install --package-lock-only');
   }
   const root = lock.packages?.[''] ?? {};
-  const unlike = ['dependencies', 'devDependencies', 'optionalDependencies'].filter((key) => JSON.stringify(sorted(root[key])) !== JSON.stringify(sorted(manifest?.[key])));
-  return unlike.length === 0 ? ok('in step') : fault(`package-lock.json differs from package.json in ${unlike.join(', ')}`, 'npm install --package-lock-only');
+  const unlike = ['dependencies', 'devDependencies', 'optionalDependencies'].filter(
+    (key) => JSON.stringify(sorted(root[key])) !== JSON.stringify(sorted(manifest?.[key])),
+  );
+  return unlike.length === 0
+    ? ok('in step')
+    : fault(`package-lock.json differs from package.json in ${unlike.join(', ')}`, 'npm install --package-lock-only');
 }
 
-const sorted = (value: unknown): unknown => (typeof value === 'object' && value !== null ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)) : []);
+const sorted = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)) : [];
 
 function configValid({ config }: Subject): Finding {
   if ('fault' in config) return fault(config.fault, 'svc config check');
@@ -74,20 +107,28 @@ function configValid({ config }: Subject): Finding {
 function envRights({ paths }: Subject): Finding {
   const stat = lstatSync(paths.env, { throwIfNoEntry: false });
   if (stat === undefined) return skip('there is no .env');
-  if ((stat.mode & 0o077) !== 0) return fault(`.env can be read by group or others (mode 0${(stat.mode & 0o777).toString(8)})`, `chmod 600 ${ENV_FILE}`);
+  if ((stat.mode & 0o077) !== 0)
+    return fault(
+      `.env can be read by group or others (mode 0${(stat.mode & 0o777).toString(8)})`,
+      `chmod 600 ${ENV_FILE}`,
+    );
   const uid = process.getuid?.();
-  if (uid !== undefined && stat.uid !== uid) return fault(`.env belongs to user ${stat.uid}, not to ${uid}`, `chown ${uid} ${ENV_FILE}`);
+  if (uid !== undefined && stat.uid !== uid)
+    return fault(`.env belongs to user ${stat.uid}, not to ${uid}`, `chown ${uid} ${ENV_FILE}`);
   return ok('only its owner can read it');
 }
 
 function envFormat(warnings: readonly string[]): Finding {
   const own = warnings.filter((warning) => warning.startsWith(ENV_FILE));
-  return own.length === 0 ? ok('plain NAME=value lines') : warn(own.join('; '), 'write NAME=value without quotes, blanks, # or $');
+  return own.length === 0
+    ? ok('plain NAME=value lines')
+    : warn(own.join('; '), 'write NAME=value without quotes, blanks, # or $');
 }
 
 function tokenStrength(token: string): Finding {
   if (token === '') return skip('the configuration says what is wrong with it');
-  if (token.length < SHORTEST_TOKEN) return warn(`http.token has under ${SHORTEST_TOKEN} characters`, 'svc token create');
+  if (token.length < SHORTEST_TOKEN)
+    return warn(`http.token has under ${SHORTEST_TOKEN} characters`, 'svc token create');
   if (new Set(token).size < 6) return warn('http.token repeats a few characters', 'svc token create');
   return ok(`${token.length} characters`);
 }

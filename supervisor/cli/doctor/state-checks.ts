@@ -6,37 +6,63 @@ import { commandOf } from '../../../shared/process-identity.ts';
 import { checkStateFolder } from '../../../shared/state-folder.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { findRunning, liveWorker } from '../control-client.ts';
-import { type Check, fault, type Finding, ok, skip, type Subject, warn, withConfig } from './check.ts';
+import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
 
 const MIB = 1024 * 1024;
 /** Free space over the configured least from which on nobody needs to look. */
 const COMFORT_BYTES = 512 * MIB;
 
 export const STATE_CHECKS: readonly Check[] = [
-  { id: 'http.bind', title: 'The address is one that others cannot reach by mistake', run: withConfig(({ config }) => bindAddress(config.http.host)) },
-  { id: 'http.port', title: 'The port is free, or ours', run: withConfig(({ config }, subject) => port(subject, config.http)) },
+  {
+    id: 'http.bind',
+    title: 'The address is one that others cannot reach by mistake',
+    run: withConfig(({ config }) => bindAddress(config.http.host)),
+  },
+  {
+    id: 'http.port',
+    title: 'The port is free, or ours',
+    run: withConfig(({ config }, subject) => port(subject, config.http)),
+  },
   { id: 'state.folder', title: '.svc is ours alone', run: stateFolder },
   { id: 'state.filesystem', title: 'State lies on a local file system', run: fileSystem },
-  { id: 'state.space', title: 'There is space left', run: withConfig(({ config }, subject) => space(subject, config.disk.minFreeBytes)) },
-  { id: 'database.integrity', title: 'The database opens and is whole', run: withConfig(({ config }) => database(config.database)) },
+  {
+    id: 'state.space',
+    title: 'There is space left',
+    run: withConfig(({ config }, subject) => space(subject, config.disk.minFreeBytes)),
+  },
+  {
+    id: 'database.integrity',
+    title: 'The database opens and is whole',
+    run: withConfig(({ config }) => database(config.database)),
+  },
   { id: 'owner.single', title: 'One owner starts this project', run: singleOwner },
 ];
 
 function bindAddress(host: string): Finding {
   if (host !== '0.0.0.0' && host !== '::') return ok(host);
   const contained = existsSync('/.dockerenv') || existsSync('/run/.containerenv');
-  return contained ? ok(`${host} inside a container`) : warn(`${host} is every address of this machine`, 'set http.host to 127.0.0.1 and put a proxy with TLS before it');
+  return contained
+    ? ok(`${host} inside a container`)
+    : warn(`${host} is every address of this machine`, 'set http.host to 127.0.0.1 and put a proxy with TLS before it');
 }
 
-async function port({ paths }: Subject, { host, port: wanted }: { readonly host: string; readonly port: number }): Promise<Finding> {
+async function port(
+  { paths }: Subject,
+  { host, port: wanted }: { readonly host: string; readonly port: number },
+): Promise<Finding> {
   if (wanted === 0) return skip('any port');
   const running = await findRunning(paths.project).catch(() => undefined);
-  if (running?.status.address?.port === wanted) return ok(`${wanted} is held by this project, pid ${running.status.pid}`);
+  if (running?.status.address?.port === wanted)
+    return ok(`${wanted} is held by this project, pid ${running.status.pid}`);
   const code = await bindFault(host, wanted);
   if (code === undefined) return ok(`${wanted} is free`);
-  if (code !== 'EADDRINUSE') return fault(`${host}:${wanted} cannot be bound: ${code}`, 'change http.host or http.port');
+  if (code !== 'EADDRINUSE')
+    return fault(`${host}:${wanted} cannot be bound: ${code}`, 'change http.host or http.port');
   const pid = listenerOf(wanted);
-  return fault(`port ${wanted} is held by ${pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`}`, 'end that process, or change http.port');
+  return fault(
+    `port ${wanted} is held by ${pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`}`,
+    'end that process, or change http.port',
+  );
 }
 
 function stateFolder({ paths }: Subject): Finding {
@@ -51,7 +77,16 @@ function stateFolder({ paths }: Subject): Finding {
 }
 
 /** Magic numbers of statfs(2). Locks and WAL of SQLite do not hold on these. */
-const NETWORK: Readonly<Record<number, string>> = { 0x6969: 'NFS', 0xff534d42: 'CIFS', 0xfe534d42: 'SMB', 0x517b: 'SMB', 0x01021997: '9p', 0x00c36400: 'Ceph', 0x5346414f: 'AFS', 0x0bd00bd0: 'Lustre' };
+const NETWORK: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0xff534d42: 'CIFS',
+  0xfe534d42: 'SMB',
+  0x517b: 'SMB',
+  0x01021997: '9p',
+  0x00c36400: 'Ceph',
+  0x5346414f: 'AFS',
+  0x0bd00bd0: 'Lustre',
+};
 const FUSE = 0x65735546;
 
 async function fileSystem({ paths }: Subject): Promise<Finding> {
@@ -62,15 +97,22 @@ async function fileSystem({ paths }: Subject): Promise<Finding> {
 /** Apart, because no test can mount one. */
 export function fileSystemFinding(type: number): Finding {
   const network = NETWORK[type >>> 0];
-  if (network !== undefined) return fault(`the project lies on ${network}, where the locks of SQLite do not hold`, 'move it to a local disk');
-  return type >>> 0 === FUSE ? warn('the project lies on a FUSE file system, which may be a remote one', 'move it to a local disk') : ok('local');
+  if (network !== undefined)
+    return fault(`the project lies on ${network}, where the locks of SQLite do not hold`, 'move it to a local disk');
+  return type >>> 0 === FUSE
+    ? warn('the project lies on a FUSE file system, which may be a remote one', 'move it to a local disk')
+    : ok('local');
 }
 
 async function space({ paths }: Subject, leastBytes: number): Promise<Finding> {
   const { bavail, bsize } = await statfs(existsSync(paths.stateDir) ? paths.stateDir : paths.project);
   const freeBytes = bavail * bsize;
   const free = `${Math.floor(freeBytes / MIB)} MiB free`;
-  if (freeBytes < leastBytes) return fault(`${free}, under disk.minFreeBytes: ingress would answer 503`, 'make space, or lower disk.minFreeBytes');
+  if (freeBytes < leastBytes)
+    return fault(
+      `${free}, under disk.minFreeBytes: ingress would answer 503`,
+      'make space, or lower disk.minFreeBytes',
+    );
   return freeBytes < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
 }
 
@@ -97,10 +139,15 @@ async function singleOwner({ paths }: Subject): Promise<Finding> {
   const worker = liveWorker(paths.project);
   const running = await findRunning(paths.project).catch(() => undefined);
   if (running === undefined) {
-    return worker === undefined ? ok('nothing is running') : fault(`pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, `kill ${worker.pid}`);
+    return worker === undefined
+      ? ok('nothing is running')
+      : fault(`pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, `kill ${worker.pid}`);
   }
   if (running.who === 'supervisor' && worker !== undefined && worker.owner !== 'daemon') {
-    return fault(`a daemon (pid ${running.status.supervisorPid}) and ${worker.owner} (pid ${worker.pid}) both want this project`, 'svc runtime stop, or end the other one');
+    return fault(
+      `a daemon (pid ${running.status.supervisorPid}) and ${worker.owner} (pid ${worker.pid}) both want this project`,
+      'svc runtime stop, or end the other one',
+    );
   }
   return ok(`${running.status.owner}, pid ${running.status.pid ?? running.status.supervisorPid}`);
 }

@@ -13,5 +13,6 @@ hello();
 obey();
 comeUp();
 setInterval(() => {
-  for (let line = 0; line < 100; line += 1) writeSync(descriptor, `${JSON.stringify({ level: 'info', n: (n += 1), msg: 'x'.repeat(200) })}\n`);
+  for (let line = 0; line < 100; line += 1)
+    writeSync(descriptor, `${JSON.stringify({ level: 'info', n: (n += 1), msg: 'x'.repeat(200) })}\n`);
 }, 5);

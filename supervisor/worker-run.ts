@@ -1,0 +1,104 @@
+// One run of a worker as the supervisor knows it: the process, what it has told of itself, and how it ended.
+import type { ExitRecord } from '../shared/api/control.ts';
+import type { WorkerMessage } from '../shared/api/ipc.ts';
+import { bootClock } from '../shared/process-identity.ts';
+import { exitReason, type WorkerExit } from './exit-reason.ts';
+import { writeHangReport } from './hang-report.ts';
+import type { LogPosition } from './runtime-log.ts';
+import type { WorkerFacts } from './status.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+export interface WorkerRunOptions {
+  readonly run: number;
+  readonly process: WorkerProcess;
+  /** Where its lines begin in the runtime log. */
+  readonly logFrom: LogPosition | undefined;
+}
+
+export class WorkerRun {
+  readonly process: WorkerProcess;
+  readonly logFrom: LogPosition | undefined;
+  readonly #startedAt = bootClock();
+  #facts: WorkerFacts;
+  #killedFor: string | undefined;
+
+  constructor({ run, process, logFrom }: WorkerRunOptions) {
+    this.process = process;
+    this.logFrom = logFrom;
+    this.#facts = { run, pid: process.pid, startedAt: new Date().toISOString(), ...UNKNOWN };
+  }
+
+  get facts(): WorkerFacts {
+    return this.#facts;
+  }
+
+  learn(message: WorkerMessage): void {
+    this.#facts = { ...this.#facts, ...learned(message) };
+  }
+
+  kill(cause: string): void {
+    this.#killedFor = cause;
+    this.process.kill();
+  }
+
+  /** Writes down what can be seen of it from outside; gives the path. */
+  report(folder: string, lastLines: readonly string[]): string | undefined {
+    const { run, pid, runtimeId } = this.#facts;
+    return writeHangReport(folder, { run, pid, runtimeId, lastLines });
+  }
+
+  /** What is kept of its end; `detail` is why it was killed, else its own last word, else code or signal. */
+  ended(
+    { code, signal }: WorkerExit,
+    { wasUp, lastLines }: { readonly wasUp: boolean; readonly lastLines: readonly string[] },
+  ): ExitRecord {
+    const { run, pid, runtimeId, failure } = this.#facts;
+    const plain = `${signal === null ? `exit code ${code}` : `signal ${signal}`}${wasUp ? '' : ' before it was up'}`;
+    return {
+      run,
+      pid,
+      runtimeId,
+      at: new Date().toISOString(),
+      code,
+      signal,
+      reason: exitReason({ code, signal }, wasUp),
+      detail: this.#killedFor ?? failure ?? plain,
+      wasUp,
+      durationMs: bootClock() - this.#startedAt,
+      lastLines,
+    };
+  }
+}
+
+const UNKNOWN = {
+  runtimeId: null,
+  version: null,
+  ready: false,
+  generation: null,
+  reasons: [],
+  address: null,
+  failure: null,
+  progress: null,
+} as const;
+
+function learned(message: WorkerMessage): Partial<WorkerFacts> {
+  switch (message.type) {
+    case 'hello':
+      return { runtimeId: message.runtimeId, version: message.version };
+    case 'up': {
+      const { host, port } = message;
+      return { address: host === null || port === null ? null : { host, port }, progress: null };
+    }
+    case 'progress':
+      return { progress: message.what };
+    case 'ready':
+      return { ready: message.ready, generation: message.generation, reasons: message.reasons };
+    case 'failure':
+      return { failure: message.message };
+    case 'settings':
+    case 'heartbeat':
+    case 'stopping':
+    case 'reloaded':
+      return {};
+  }
+}

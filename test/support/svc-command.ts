@@ -1,0 +1,97 @@
+// The built command `svc` as a process: what it prints and how it ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { identify, isAlive } from '../../shared/process-identity.ts';
+import { lives } from './supervised.ts';
+import {
+  type Cleanup,
+  type TemporaryProject,
+  type TemporaryProjectOptions,
+  temporaryProject,
+} from './temporary-project.ts';
+import { until } from './until.ts';
+
+export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface SvcOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a command to its end. */
+export function svc(args: readonly string[], options: SvcOptions = {}): Promise<Ended> {
+  return startSvc(args, options).ended;
+}
+
+export interface StartedSvc {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  readonly output: () => string;
+}
+
+export function startSvc(args: readonly string[], { cwd, env = {} }: SvcOptions = {}): StartedSvc {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk;
+    });
+  }
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...text })));
+  return { child, ended, output: () => text.stdout + text.stderr };
+}
+
+/** A project with a port of its own; whatever runs in it ends with the test. */
+export async function portProject(
+  t: Cleanup,
+  options: TemporaryProjectOptions & { readonly keys?: Readonly<Record<string, unknown>> } = {},
+): Promise<TemporaryProject & { readonly port: number; readonly url: string }> {
+  const port = await freePort();
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+  const project = temporaryProject(t, {
+    config: { http: { port, token: '${HTTP_TOKEN}' }, plugins: { sandbox: {}, echo: {} }, ...options.keys },
+    ...options,
+  });
+  t.after(() => endAll(project));
+  return { ...project, port, url: `http://127.0.0.1:${port}` };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Kills by the identities that the project's own records name: a pid alone could be somebody else's by now. */
+async function endAll({ paths }: TemporaryProject): Promise<void> {
+  const supervisor = read(paths.supervisorRecord)?.['supervisor'] as
+    | { pid: number; start: string; boot: string }
+    | undefined;
+  const worker = read(paths.workerRecord) as { pid: number; start: string; boot: string } | undefined;
+  for (const identity of [supervisor, worker]) {
+    if (identity === undefined || !isAlive(identity)) continue;
+    process.kill(identity.pid, 'SIGKILL');
+    await until(() => !lives(identity.pid) || identify(identity.pid)?.start !== identity.start, {
+      what: `the end of pid ${identity.pid}`,
+    });
+  }
+}
+
+function read(path: string): Readonly<Record<string, unknown>> | undefined {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+}

@@ -1,0 +1,289 @@
+// The life of a runtime by its commands, over the built programs.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+import { lives } from '../support/supervised.ts';
+import { freePort, portProject, startSvc, svc } from '../support/svc-command.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const snapshot = (folder: string): string =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => `${name} ${statSync(`${folder}/${name}`).mtimeMs}`)
+    .join('\n');
+
+describe('a daemon', () => {
+  it('starts, says how it is, takes work, restarts, reloads, shows its log, and stops', async (t) => {
+    const { path, url, paths } = await portProject(t);
+    const json = async (...args: string[]) => {
+      const { code, stdout, stderr } = await svc([...args, '--json'], { cwd: path });
+      return { code, stderr, body: JSON.parse(stdout) };
+    };
+
+    const started = await json('runtime', 'start', '--daemon');
+    assert.equal(started.code, 0, started.stderr);
+    assert.equal((await fetch(`${url}/pub/ready`)).status, 200);
+    const status = await json('runtime', 'status');
+    assert.equal(status.code, 0);
+    assert.deepEqual(
+      [status.body.state, status.body.ready, status.body.owner, status.body.pid],
+      ['running', true, 'daemon', started.body.pid],
+    );
+    const again = await json('runtime', 'start', '--daemon');
+    assert.deepEqual([again.code, again.body.alreadyRunning, again.body.pid], [0, true, started.body.pid]);
+    const beside = await svc(['runtime', 'start', '--mode', 'production'], { cwd: path });
+    assert.equal(beside.code, 1);
+    assert.match(beside.stderr, new RegExp(`already running as pid ${started.body.pid}, started by daemon`));
+    const restarted = await json('runtime', 'restart');
+    assert.equal(restarted.code, 0);
+    assert.notEqual(restarted.body.runtimeId, started.body.runtimeId);
+    const reloaded = await json('runtime', 'reload');
+    assert.equal(reloaded.code, 0);
+    assert.equal((await json('runtime', 'status')).body.generation, reloaded.body.generation);
+    const logs = await svc(['runtime', 'logs', '-n', '1000', '--json'], { cwd: path });
+    assert.equal(
+      logs.stdout
+        .trim()
+        .split('\n')
+        .filter((line) => JSON.parse(line).msg === 'worker up').length,
+      2,
+    );
+    assert.equal(statSync(paths.runtimeLog).mode & 0o777, 0o600);
+    const stopped = await json('runtime', 'stop');
+    assert.deepEqual([stopped.code, stopped.body.cut], [0, null]);
+    assert.equal((await json('runtime', 'status')).code, 3);
+    assert.deepEqual(await json('runtime', 'stop').then(({ code, body }) => [code, body.wasRunning]), [0, false]);
+    for (const command of ['restart', 'reload', 'logs'])
+      assert.equal((await svc(['runtime', command], { cwd: path })).code, 1, command);
+  });
+
+  it('comes back after SIGKILL of its worker, and dies with its supervisor without leaving a port', async (t) => {
+    const { path, url } = await portProject(t);
+    const { body } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path }).then(({ stdout }) => ({
+      body: JSON.parse(stdout),
+    }));
+
+    process.kill(body.pid, 'SIGKILL');
+    await until(
+      async () => {
+        const { stdout, code } = await svc(['runtime', 'status', '--json'], { cwd: path });
+        return code === 0 && JSON.parse(stdout).pid !== body.pid;
+      },
+      { what: 'the next worker' },
+    );
+    process.kill(body.supervisorPid, 'SIGKILL');
+    await until(
+      async () =>
+        fetch(`${url}/pub/health`).then(
+          () => false,
+          () => true,
+        ),
+      { what: 'the port to be free' },
+    );
+
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+  });
+
+  it('is one, of two that are started at once (23)', async (t) => {
+    const { path } = await portProject(t);
+
+    const both = await Promise.all([0, 1].map(() => svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })));
+
+    assert.deepEqual(
+      both.map(({ code }) => code),
+      [0, 0],
+    );
+    const [one, other] = both.map(({ stdout }) => JSON.parse(stdout));
+    assert.equal(one.supervisorPid, other.supervisorPid);
+  });
+
+  it('starts nothing with a wrong configuration, and makes no file (11, N1)', async (t) => {
+    const { path, write } = temporaryProject(t);
+    write('svc.config.yml', 'http:\n  prot: 8068\n');
+    const before = snapshot(path);
+
+    const { code, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: path });
+
+    assert.equal(code, 78);
+    assert.match(stderr, /svc\.config\.yml:2:\d+ .*prot/);
+    assert.equal(snapshot(path), before);
+  });
+
+  it('names who holds the port, and ends in failed (45)', async (t) => {
+    const project = await portProject(t);
+    const stranger = createServer().listen(project.port, '127.0.0.1');
+    t.after(() => stranger.close());
+
+    const { code, stdout } = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
+
+    assert.equal(code, 1);
+    assert.match(stdout, new RegExp(`port ${project.port} is held by pid ${process.pid}`));
+    assert.equal((await svc(['runtime', 'status'], { cwd: project.path })).code, 1);
+    stranger.close();
+    assert.equal((await svc(['runtime', 'restart'], { cwd: project.path })).code, 0);
+  });
+
+  it('keeps a secret of the environment out of its own and the log', async (t) => {
+    const canary = 'canary-0123456789-abcdefghij';
+    const { path, paths, write } = await portProject(t);
+    write('.env', '');
+    const { chmodSync } = await import('node:fs');
+    chmodSync(paths.env, 0o600);
+
+    const { code, stdout, stderr } = await svc(['runtime', 'start', '--daemon', '--json'], {
+      cwd: path,
+      env: { HTTP_TOKEN: canary },
+    });
+
+    assert.equal(code, 0, stderr);
+    const { pid, supervisorPid } = JSON.parse(stdout);
+    for (const process of [pid, supervisorPid])
+      assert.equal(readFileSync(`/proc/${process}/environ`, 'latin1').includes(canary), false);
+    for (const name of readdirSync(paths.stateDir)) {
+      if (!name.endsWith('.sock'))
+        assert.equal(readFileSync(`${paths.stateDir}/${name}`, 'latin1').includes(canary), false, name);
+    }
+  });
+});
+
+describe('a foreground runtime', () => {
+  it('serves the same commands, and ends with 0 on SIGTERM', async (t) => {
+    const { path } = await portProject(t);
+    const run = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
+    t.after(() => run.child.kill('SIGKILL'));
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
+      what: `ready; so far ${run.output()}`,
+      timeoutMs: 10_000,
+    });
+
+    const status = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
+    assert.deepEqual([status.owner, status.pid], ['foreground', run.child.pid]);
+    assert.equal((await svc(['runtime', 'reload'], { cwd: path })).code, 0);
+    const restart = await svc(['runtime', 'restart', '--json'], { cwd: path });
+    assert.deepEqual([restart.code, JSON.parse(restart.stdout).error.code], [1, 'no_restart_owner']);
+    assert.match((await svc(['runtime', 'logs'], { cwd: path })).stdout, /worker up/);
+    for (const args of [['--daemon'], ['--mode', 'production']]) {
+      const second = await svc(['runtime', 'start', ...args], { cwd: path });
+      assert.equal(second.code, 1);
+      assert.match(second.stderr, new RegExp(`pid ${run.child.pid}, started by foreground`));
+    }
+    run.child.kill('SIGTERM');
+    run.child.kill('SIGTERM');
+
+    assert.equal((await run.ended).code, 0);
+    assert.equal(JSON.parse(readFileSync(`${path}/.svc/worker.json`, 'utf8')).end.code, 0);
+  });
+
+  it('stops by command', async (t) => {
+    const { path } = await portProject(t);
+    const run = startSvc(['runtime', 'start'], { cwd: path });
+    t.after(() => run.child.kill('SIGKILL'));
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
+      what: 'ready',
+      timeoutMs: 10_000,
+    });
+
+    assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
+
+    assert.equal((await run.ended).code, 0);
+  });
+
+  it('starts again at once after SIGKILL, over stale sockets and records (24)', async (t) => {
+    const { path } = await portProject(t);
+    const first = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
+      what: 'ready',
+      timeoutMs: 10_000,
+    });
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const second = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
+    t.after(() => second.child.kill('SIGKILL'));
+
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
+      what: 'ready',
+      timeoutMs: 10_000,
+    });
+    assert.equal(lives(second.child.pid ?? 0), true);
+  });
+
+  it('under systemd exits 51 for a restart, and leaves stopping to its owner', async (t) => {
+    const { path } = await portProject(t);
+    const run = startSvc(['runtime', 'start', '--mode', 'production'], {
+      cwd: path,
+      env: { INVOCATION_ID: 'x', NOTIFY_SOCKET: '/nonexistent' },
+    });
+    t.after(() => run.child.kill('SIGKILL'));
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
+      what: `ready; so far ${run.output()}`,
+      timeoutMs: 10_000,
+    });
+
+    const stop = await svc(['runtime', 'stop'], { cwd: path });
+    assert.equal(stop.code, 1);
+    assert.match(stop.stderr, /belongs to systemd[\s\S]*systemctl stop/);
+    const restart = svc(['runtime', 'restart', '--timeout', '1'], { cwd: path });
+
+    assert.equal((await run.ended).code, 51);
+    assert.equal((await restart).code, 1);
+  });
+
+  it('refuses a state folder that others can read, before it touches anything', async (t) => {
+    const { path, write, paths } = await portProject(t);
+    write('.svc/kept', 'as it was');
+    const { chmodSync } = await import('node:fs');
+    chmodSync(paths.stateDir, 0o755);
+
+    const { code, stderr } = await svc(['runtime', 'start', '--mode', 'production'], { cwd: path });
+
+    assert.equal(code, 1);
+    assert.match(stderr, /is open to others[\s\S]*chmod 0700/);
+    assert.deepEqual(readdirSync(paths.stateDir), ['kept']);
+  });
+
+  it('ends with 78 and file, line and key for a wrong configuration', async (t) => {
+    const { path, write } = temporaryProject(t);
+    write('svc.config.yml', 'http:\n  port: many\n');
+
+    const { code, stderr } = await svc(['runtime', 'start', '--mode', 'production'], { cwd: path });
+
+    assert.equal(code, 78);
+    assert.match(stderr, /svc\.config\.yml:2:3 http\.port must be an integer/);
+  });
+});
+
+describe('--once --mode test', () => {
+  it('assembles beside a running production worker, and leaves no trace (51)', async (t) => {
+    const { path } = await portProject(t);
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+    const before = readdirSync(`${path}/.svc`).sort();
+
+    const all = await Promise.all(
+      Array.from({ length: 3 }, () => svc(['runtime', 'start', '--once', '--mode', 'test', '--json'], { cwd: path })),
+    );
+
+    for (const { code, stdout, stderr } of all) {
+      assert.equal(code, 0, stderr);
+      assert.equal(JSON.parse(stdout).ok, true);
+    }
+    assert.deepEqual(readdirSync(`${path}/.svc`).sort(), before);
+    assert.equal((await svc(['runtime', 'status'], { cwd: path })).code, 0);
+  });
+
+  it('makes nothing in a fresh project, and needs no port', async (t) => {
+    const port = await freePort();
+    const { path } = await portProject(t, { keys: { http: { port, token: '${HTTP_TOKEN}' } } });
+    const holder = createServer().listen(port, '127.0.0.1');
+    t.after(() => holder.close());
+    writeFileSync(`${path}/untouched`, '');
+    const before = snapshot(path);
+
+    const { code, stderr } = await svc(['runtime', 'start', '--once', '--mode', 'test', '--json'], { cwd: path });
+
+    assert.equal(code, 0, stderr);
+    assert.equal(snapshot(path), before);
+  });
+});

@@ -1,0 +1,122 @@
+// Wrong usage, help, versions and closed pipes of the built command.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { COMMANDS } from '../../supervisor/cli/commands.ts';
+import { CLI, svc } from '../support/svc-command.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
+
+const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
+  ['rutime', /^svc: unknown command 'rutime'; did you mean 'runtime'\?\n$/],
+  ['runtime strat', /did you mean 'start'\?/],
+  ['runtime', /one of start, stop, restart/],
+  ['runtime start --deamon', /unknown option '--deamon'; did you mean '--daemon'\?/],
+  ['runtime start --mode', /--mode <mode> needs a value/],
+  ['runtime start --mode sideways', /--mode takes development, production, test/],
+  ['runtime start --mode production --mode test', /--mode is given more than once/],
+  ['runtime start now', /unexpected 'now'/],
+  ['runtime start --daemon --once', /exclude each other/],
+  ['runtime start --daemon --watch', /does not watch/],
+  ['runtime start --once --mode production', /--once takes --mode test/],
+  ['runtime logs --lines x', /--lines takes a whole number/],
+  ['runtime logs --level loud', /--level takes trace, debug/],
+  ['runtime logs --since yesterday', /--since takes/],
+  ['inbox show', /needs <id>/],
+  ['doctor --only node.versoin', /unknown check 'node\.versoin'; did you mean 'node\.version'\?/],
+  ['doctor --live host', /--live needs an address/],
+  ['doctor --live https://user:pass@host/', /takes no credentials/],
+  ['doctor --token abcdef', /--token is not taken/],
+  ['help completions tcsh', /unknown shell 'tcsh'/],
+  ['help exit-code', /unknown command/],
+  ['--verison', /unknown option '--verison'; did you mean '--version'\?/],
+];
+
+describe('the command line', () => {
+  it('answers wrong usage with 2, one line and the nearest valid word', async (t) => {
+    const project = temporaryProject(t);
+
+    for (const [line, expected] of USAGE_ERRORS) {
+      const { code, stdout, stderr } = await svc(line.split(' '), { cwd: project.path });
+
+      assert.equal(code, 2, `${line}: ${stderr}`);
+      assert.match(stderr, expected, line);
+      assert.equal(stdout, '', line);
+    }
+  });
+
+  it('gives one JSON document for an error with --json', async () => {
+    const { code, stdout, stderr } = await svc(['runtime', 'status', '--json'], { cwd: '/' });
+
+    assert.equal(code, 1);
+    assert.equal(JSON.parse(stdout).error.code, 'no_project');
+    assert.equal(stderr, '');
+  });
+
+  it('has help with an example for every command', async () => {
+    for (const { noun, verb } of COMMANDS) {
+      const words = verb === undefined ? [noun] : [noun, verb];
+      const { code, stdout } = await svc([...words, '--help']);
+
+      assert.equal(code, 0, words.join(' '));
+      assert.match(stdout, /\nExamples\n {2}\S/, words.join(' '));
+      assert.match(stdout, /--json/, words.join(' '));
+    }
+  });
+
+  it('tells its version, for people and as JSON', async () => {
+    assert.match((await svc(['--version'])).stdout, /^svc \d+\.\d+\.\d+\n$/);
+    assert.deepEqual(Object.keys(JSON.parse((await svc(['--version', '--json'])).stdout)), [
+      'version',
+      'commit',
+      'node',
+      'platform',
+    ]);
+  });
+
+  it('lists exit codes and variables', async () => {
+    for (const code of [0, 1, 2, 3, 51, 75, 78, 130])
+      assert.match((await svc(['help', 'exit-codes'])).stdout, new RegExp(`^${code} `, 'm'));
+    assert.match((await svc(['help', 'environment'])).stdout, /SVC_HTTP_TOKEN/);
+  });
+
+  it('ends quietly when its reader goes away', async () => {
+    const child = spawn('sh', ['-c', '"$0" "$1" help | head -n 1', process.execPath, CLI], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      text += chunk;
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+
+    assert.match(text, /^The host for chat bots[^\n]+\n$/);
+  });
+
+  it('uses no colour but on a terminal', async () => {
+    const { stdout } = await svc(['help', 'exit-codes'], { env: { TERM: 'xterm-256color', FORCE_COLOR: '1' } });
+
+    assert.equal(stdout.includes('\u001b'), false);
+  });
+
+  it('completes nouns, verbs and options in a real shell', async () => {
+    const { stdout } = await svc(['help', 'completions', 'bash']);
+    const complete = (words: string, index: number): string =>
+      `COMP_WORDS=(${words}); COMP_CWORD=${index}; _svc; echo "\${COMPREPLY[*]}"`;
+    const child = spawn('bash', [
+      '-c',
+      `${stdout}\n${complete('svc run', 1)}\n${complete('svc runtime st', 2)}\n${complete('svc runtime start --da', 3)}\n${complete('svc doctor --li', 2)}`,
+    ]);
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+
+    assert.deepEqual(text.trim().split('\n'), ['runtime', 'start stop status', '--daemon', '--list --live']);
+    assert.match((await svc(['help', 'completions', 'zsh'])).stdout, /^#compdef svc/);
+    assert.match((await svc(['help', 'completions', 'fish'])).stdout, /complete -c svc/);
+  });
+});
