@@ -250,7 +250,7 @@ export class Engine {
 
   async #receive(spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined): Promise<void> {
     this.#options.admit();
-    await receiveArrivals(this.inbox, spec, arrivals, cursor);
+    await receiveArrivals(this.inbox, spec, { arrivals, cursor });
   }
 
   #surface(endpoint: string): SurfaceState {

@@ -21,7 +21,7 @@ export function nextQuestion(dialog: DialogCapability, known: Known, skipped: re
 }
 
 /** The question as a message: the step's own words or the answer's title, with buttons for choices. */
-export async function questionOf(dialog: DialogCapability, name: string, known: Known, ctx: ChatCtx): Promise<Content> {
+export async function questionOf(dialog: DialogCapability, { name, known }: { readonly name: string; readonly known: Known }, ctx: ChatCtx): Promise<Content> {
   const schema = (dialog.spec.answers[name] ?? {}) as { readonly title?: string; readonly enum?: readonly unknown[]; readonly type?: string };
   const content = toContent((await stepsOf(dialog)[name]?.ask?.(known, ctx)) ?? schema.title ?? name);
   const choices = schema.enum?.map(String) ?? (schema.type === 'boolean' ? ['yes', 'no'] : []);

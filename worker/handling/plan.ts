@@ -1,10 +1,11 @@
 // From a stored item to the steps that handle it: reads what routing needs (open dialog, pressed button) and names the handlers.
-import type { Arrival, Conversation, User } from '../sdk/index.ts';
-import { check } from '../sdk/check.ts';
-import { plainText } from '../sdk/message.ts';
+
 import type { Core } from '../core.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { Payload } from '../inbox/payload.ts';
+import { check } from '../sdk/check.ts';
+import type { Arrival, Conversation, User } from '../sdk/index.ts';
+import { plainText } from '../sdk/message.ts';
 import type { Capability } from './capabilities.ts';
 import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
@@ -23,15 +24,24 @@ export interface PlannedStep {
   readonly isQuiet: boolean;
 }
 
-export async function planItem({ core, generation }: { readonly core: Core; readonly generation: GenerationView }, row: InboxRow, payload: Payload): Promise<readonly PlannedStep[]> {
+export async function planItem(
+  { core, generation }: { readonly core: Core; readonly generation: GenerationView },
+  row: InboxRow,
+  payload: Payload,
+): Promise<readonly PlannedStep[]> {
   if (payload.kind !== 'arrival') return [directStep(generation, row, payload)];
   const stored = await readStored(core, row, payload.arrival);
-  const steps = route(payload.arrival, row.endpoint, stored, { capabilities: generation.capabilities, prefix: generation.commands.prefix });
+  const steps = route(payload.arrival, stored, {
+    endpoint: row.endpoint,
+    capabilities: generation.capabilities,
+    prefix: generation.commands.prefix,
+  });
   return steps.map((step) => planned(step));
 }
 
 function planned(step: Step): PlannedStep {
-  if (step.kind === 'gone') return { capability: undefined, missing: step.id, step, isBefore: false, claims: true, isQuiet: false };
+  if (step.kind === 'gone')
+    return { capability: undefined, missing: step.id, step, isBefore: false, claims: true, isQuiet: false };
   const isListener = step.kind === 'listener';
   return {
     capability: step.capability,
@@ -43,23 +53,42 @@ function planned(step: Step): PlannedStep {
   };
 }
 
-function directStep(generation: GenerationView, row: InboxRow, payload: Exclude<Payload, { kind: 'arrival' }>): PlannedStep {
+function directStep(
+  generation: GenerationView,
+  row: InboxRow,
+  payload: Exclude<Payload, { kind: 'arrival' }>,
+): PlannedStep {
   const id = row.capability ?? '';
   const capability = generation.capabilities.find(id);
   const isRight = capability?.kind === (payload.kind === 'event' ? 'subscribe' : payload.kind);
   const known = isRight ? capability : undefined;
-  return { capability: known, missing: id, step: { kind: 'direct', input: () => directInput(known, payload) }, isBefore: false, claims: false, isQuiet: false };
+  return {
+    capability: known,
+    missing: id,
+    step: { kind: 'direct', input: () => directInput(known, payload) },
+    isBefore: false,
+    claims: false,
+    isQuiet: false,
+  };
 }
 
 /** Stored data through the schema of the code that runs now: what does not fit is said, never guessed. */
 function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
   switch (payload.kind) {
     case 'task':
-      return checked({ type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} }, payload.data);
+      return checked(
+        { type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} },
+        payload.data,
+      );
     case 'webhook':
-      return { headers: payload.headers, body: checked(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)) };
+      return {
+        headers: payload.headers,
+        body: checked(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
+      };
     case 'event':
-      return capability?.kind === 'subscribe' && capability.spec.schema !== undefined ? checked(capability.spec.schema, payload.data) : payload.data;
+      return capability?.kind === 'subscribe' && capability.spec.schema !== undefined
+        ? checked(capability.spec.schema, payload.data)
+        : payload.data;
     case 'cron':
       return payload.due;
   }
@@ -67,12 +96,17 @@ function directInput(capability: Capability | undefined, payload: Exclude<Payloa
 
 function checked(schema: unknown, value: unknown): unknown {
   const result = check(schema, value, { open: true });
-  if (!result.ok) throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), { code: 'handler_fatal', [Symbol.for('svc.error')]: true });
+  if (!result.ok)
+    throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), {
+      code: 'handler_fatal',
+      [Symbol.for('svc.error')]: true,
+    });
   return result.value;
 }
 
 /** JSON whose `__proto__` keys are dropped. */
-const parseJson = (text: string): unknown => JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+const parseJson = (text: string): unknown =>
+  JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 
 async function readStored(core: Core, row: InboxRow, arrival: Arrival): Promise<Stored> {
   const dialog = await readDialog(core.reader, dialogOwner(row.endpoint, arrival), core.clock.now());
@@ -91,7 +125,8 @@ async function readPressed(core: Core, endpoint: string, arrival: Arrival): Prom
 }
 
 /** Whose open dialog: one a person in one place. */
-export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): string => [endpoint, conversation.id, conversation.thread ?? '', user.id].map(encodeURIComponent).join('/');
+export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): string =>
+  [endpoint, conversation.id, conversation.thread ?? '', user.id].map(encodeURIComponent).join('/');
 
 export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
   const base = { id: row.id, receivedAt: row.received_at, attempt };
@@ -100,5 +135,9 @@ export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: nu
   const { self: _self, ...person } = payload.arrival.user;
   const user: User = { ...person, endpoint };
   const conversation: Conversation = { ...payload.arrival.conversation, endpoint };
-  return { ...base, chat: { user, conversation, endpoint } };
+  const { arrival } = payload;
+  return {
+    ...base,
+    chat: { user, conversation, endpoint, ...('message' in arrival ? { message: arrival.message } : {}) },
+  };
 }

@@ -26,27 +26,37 @@ export interface Stored {
 /** The action of buttons that a dialog makes from its choices. */
 export const ANSWER_ACTION = 'svc.answer';
 
-export function route(arrival: Arrival, endpoint: string, stored: Stored, serving: { readonly capabilities: Capabilities; readonly prefix: string }): readonly Step[] {
-  const { capabilities, prefix } = serving;
-  const text = arrival.kind === 'message' ? plainText(arrival.text) : '';
+/** What serves: the endpoint that the arrival came from, and the capabilities of the current generation. */
+export interface Serving {
+  readonly endpoint: string;
+  readonly capabilities: Capabilities;
+  readonly prefix: string;
+}
+
+export function route(arrival: Arrival, stored: Stored, serving: Serving): readonly Step[] {
+  const { capabilities, endpoint } = serving;
+  const text = textOf(arrival);
   const event = eventOf(endpoint, arrival);
   const listeners = capabilities.ofKind('on').filter((one) => one.spec.on === arrival.kind && matches(one, arrival, text));
   const ranked = (order: string): Step[] =>
     listeners
       .filter((one) => (one.spec.order ?? 'normal') === order)
       .map((capability) => ({ kind: 'listener', capability, event, groups: groupsOf(capability, text) }));
-  const claim = claimOf(arrival, text, stored, { capabilities, prefix });
+  const claim = claimOf(arrival, stored, serving);
   if (claim !== undefined) return [...ranked('before'), claim];
   return [...ranked('before'), ...ranked('normal'), ...ranked('after')];
 }
 
-function claimOf(arrival: Arrival, text: string, stored: Stored, { capabilities, prefix }: { readonly capabilities: Capabilities; readonly prefix: string }): Step | undefined {
-  const { pressed, dialog } = stored;
+const textOf = (arrival: Arrival): string => (arrival.kind === 'message' ? plainText(arrival.text) : '');
+
+function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving): Step | undefined {
+  const { capabilities, prefix } = serving;
+  const text = textOf(arrival);
   if (pressed !== undefined && pressed.action !== ANSWER_ACTION) {
     const capability = capabilities.find(pressed.action);
     return capability?.kind === 'action' ? { kind: 'action', capability, data: pressed.data } : { kind: 'gone', id: pressed.action };
   }
-  const command = commandOf(arrival, text, capabilities, prefix);
+  const command = commandOf(arrival, serving);
   if (command !== undefined && !(dialog !== undefined && isCancel(text, prefix))) return command;
   if (dialog === undefined || (arrival.kind !== 'message' && pressed === undefined)) return undefined;
   const capability = capabilities.find(dialog.capability);
@@ -56,7 +66,7 @@ function claimOf(arrival: Arrival, text: string, stored: Stored, { capabilities,
 
 const isCancel = (text: string, prefix: string): boolean => text.trim() === `${prefix}cancel`;
 
-function commandOf(arrival: Arrival, text: string, capabilities: Capabilities, prefix: string): Step | undefined {
+function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | undefined {
   const commands = capabilities.ofKind('command');
   if (arrival.kind === 'command') {
     const capability = commands.find((one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name));
@@ -65,7 +75,7 @@ function commandOf(arrival: Arrival, text: string, capabilities: Capabilities, p
   if (arrival.kind !== 'message') return undefined;
   const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
   for (const capability of commands) {
-    const typed = readCommand(capability, text, { prefix, spokenTo });
+    const typed = readCommand(capability, textOf(arrival), { prefix, spokenTo });
     if (typed !== undefined) return { kind: 'command', capability, typed };
   }
   return undefined;

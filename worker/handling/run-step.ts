@@ -128,7 +128,7 @@ async function answerDialog(of: Invocation, dialog: DialogCapability, { row, tex
   const fault = read.ok ? await stepsOf(dialog)[name]?.check?.(read.value, ctx) : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');
   if (fault === undefined && read.ok) return advance(of, dialog, { known: { ...row.data, [name]: read.value }, skipped: row.skipped });
   ctx.reply(String(fault));
-  ctx.reply(await questionOf(dialog, name, row.data, ctx));
+  ctx.reply(await questionOf(dialog, { name, known: row.data }, ctx));
   return undefined;
 }
 
@@ -138,7 +138,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 async function advance({ ctx, run, deps }: Invocation, dialog: DialogCapability, { known, skipped }: { readonly known: Readonly<Record<string, unknown>>; readonly skipped: readonly string[] }): Promise<unknown> {
   const next = nextQuestion(dialog, known, skipped);
   if (next !== undefined) {
-    ctx.reply(await questionOf(dialog, next, known, ctx));
+    ctx.reply(await questionOf(dialog, { name: next, known }, ctx));
     run.dialog = openDialog(dialog, { known, skipped, asked: next }, deps.core.clock.now());
     return undefined;
   }

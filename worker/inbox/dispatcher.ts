@@ -37,6 +37,6 @@ export function createDispatcher({ core, limits, held, handle, left }: Dispatche
     held,
     run,
     readOpen: (after, limit) => readOpen(core.reader, after, limit),
-    readLane: (lane, after, limit) => readLane(core.reader, lane, after, limit),
+    readLane: (lane, after, limit) => readLane(core.reader, lane, { after, limit }),
   });
 }

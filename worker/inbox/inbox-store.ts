@@ -156,7 +156,7 @@ export function readOpen(reader: Reader, after: number, limit: number): Promise<
   );
 }
 
-export function readLane(reader: Reader, lane: string, after: number, limit: number): Promise<ItemHead[]> {
+export function readLane(reader: Reader, lane: string, { after, limit }: { readonly after: number; readonly limit: number }): Promise<ItemHead[]> {
   return reader.all(
     sql
       .selectFrom('inbox')

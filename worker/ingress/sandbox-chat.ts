@@ -41,7 +41,7 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
     if (!runner.takesDeliveries) throw new SvcError('endpoint_unavailable', `${runner.spec.id} is disabled`, { hint: `svc endpoints enable ${runner.spec.name}` });
     admit();
     gate.refuseWhenRejecting();
-    const { fresh } = await receiveArrivals(inbox, runner.spec, [arrival], undefined);
+    const { fresh } = await receiveArrivals(inbox, runner.spec, { arrivals: [arrival] });
     return { id: fresh[0] ?? arrival.id, duplicate: fresh.length === 0 };
   };
   return {

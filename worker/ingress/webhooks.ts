@@ -67,7 +67,7 @@ export class Webhooks {
       await this.#keepUnparsable(spec.id, request, messageOf(error));
       return { status: 200 };
     }
-    const accepted = await receiveArrivals(this.#deps.inbox, spec, arrivals, undefined);
+    const accepted = await receiveArrivals(this.#deps.inbox, spec, { arrivals });
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
   }
 
@@ -128,7 +128,7 @@ export class Webhooks {
 }
 
 /** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */
-export async function receiveArrivals(inbox: Inbox, spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined) {
+export async function receiveArrivals(inbox: Inbox, spec: EndpointSpec, { arrivals, cursor }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined }) {
   const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
   return inbox.accept(deliveries, cursor === undefined ? [] : [keepCursor(spec.id, cursor)]);
 }

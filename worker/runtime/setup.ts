@@ -50,7 +50,7 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     return { slot, name, uses, run: run as Run };
   };
   const handle = (kind: string, name: string) => ({ id: capabilityId(slot, kind, name), kind });
-  const add = (kind: string, name: string, spec: object, run: unknown): void => void capabilities.add({ kind, ...base(name, run), spec } as never);
+  const add = (kind: string, name: string, [spec, run]: readonly [object, unknown]): void => void capabilities.add({ kind, ...base(name, run), spec } as never);
   const state = (store: string, key: string, owner: unknown): object => ({
     store,
     key,
@@ -64,33 +64,33 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     config,
     log,
     signal,
-    command: (name: string, spec: Loose, run: unknown) => add('command', name, spec, run),
+    command: (name: string, spec: Loose, run: unknown) => add('command', name, [spec, run]),
     on: (kind: string, match: Loose, run: unknown) => {
       listeners += 1;
-      add('on', `${kind}-${listeners}`, { ...match, on: kind }, run);
+      add('on', `${kind}-${listeners}`, [{ ...match, on: kind }, run]);
     },
     action: (name: string, spec: Loose, run: unknown) => {
-      add('action', name, spec, run);
+      add('action', name, [spec, run]);
       const { id, kind } = handle('action', name);
       return { id, kind, button: (label: string, data: unknown, style?: string) => ({ label, action: id, data, ...(style === undefined ? {} : { style }) }) };
     },
     dialog: (name: string, spec: Loose, run: unknown) => {
-      add('dialog', name, spec, run);
+      add('dialog', name, [spec, run]);
       return handle('dialog', name);
     },
     task: (name: string, spec: Loose, run: unknown) => {
-      add('task', name, spec, run);
+      add('task', name, [spec, run]);
       return handle('task', name);
     },
-    cron: (name: string, spec: Loose, run: unknown) => add('cron', name, spec, run),
-    webhook: (name: string, spec: Loose, run: unknown) => add('webhook', name, spec, run),
+    cron: (name: string, spec: Loose, run: unknown) => add('cron', name, [spec, run]),
+    webhook: (name: string, spec: Loose, run: unknown) => add('webhook', name, [spec, run]),
     route: (at: string, spec: Loose, run: unknown) => {
       const [method = 'GET', path = '/'] = at.split(' ');
-      add('route', `${method} ${path}`, { ...spec, method, path } satisfies Partial<RouteSpec>, run);
+      add('route', `${method} ${path}`, [{ ...spec, method, path } satisfies Partial<RouteSpec>, run]);
     },
-    subscribe: (event: { id: string; schema?: TSchema }, run: unknown) => add('subscribe', event.id, { event: event.id, schema: event.schema }, run),
+    subscribe: (event: { id: string; schema?: TSchema }, run: unknown) => add('subscribe', event.id, [{ event: event.id, schema: event.schema }, run]),
     tool: (tool: Readonly<Record<string, unknown>>) =>
-      add('tool', String(tool['name']), tool, (ctx: never, input: never) => (tool['run'] as (c: never, i: never) => unknown)(ctx, input)),
+      add('tool', String(tool['name']), [tool, (ctx: never, input: never) => (tool['run'] as (c: never, i: never) => unknown)(ctx, input)]),
     state: (name: string, spec: { scope: 'plugin' | 'conversation' | 'user'; value: TSchema; upgrade?: (old: unknown) => unknown }) => {
       base(name, undefined);
       const id = `${slot}/${name}`;
