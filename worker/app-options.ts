@@ -1,10 +1,17 @@
 // What a worker process hands to the runtime (`worker/app.ts`) and gets back: the line between the process and the host.
 import type { Server } from 'node:http';
+import type { Worker } from 'node:worker_threads';
+import type { RuntimeId } from '../shared/identifiers.ts';
+import type { Log } from '../shared/logger.ts';
 
 export type Mode = 'development' | 'production' | 'test';
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
 
 export interface AppOptions {
+  /** Made by the process before anything else, so that its first line carries it. */
+  readonly runtimeId: RuntimeId;
+  /** The process's log; the app adds the secrets of each configuration to `log.secrets` and sets its level. */
+  readonly log: Log;
   readonly project: string;
   readonly mode: Mode;
   readonly watch: boolean;
@@ -15,6 +22,8 @@ export interface AppOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A listening-socket handle that the owner holds (`server.listen(handle)`); left out: the app binds http.host and http.port itself. */
   readonly listenHandle?: unknown;
+  /** The writer thread, when the process has started it first thing. */
+  readonly writerThread?: Worker;
   /** Ends this process with a code after a drain: 51, 75. */
   requestExit(code: 51 | 75, reason: string): void;
 }

@@ -92,7 +92,8 @@ export class Parts {
     return new DatabaseHost({
       file,
       clock: systemClock,
-      makeRunner: threadRunner(file, failpoints),
+      makeRunner: threadRunner({ file, failpoints }, this.options.writerThread),
+      onDeath: (error) => this.options.requestExit(75, error.message),
       onState,
       observer: {
         committed: (units, ms) => {

@@ -47,7 +47,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
   const sandboxEndpoint = () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox');
   const chat = createSandboxChat({ core, inbox, gate, admit: deps.admit, endpoint: sandboxEndpoint, sandbox: deps.sandbox });
   return {
-    settings: () => settingsOf(loaded()),
+    settings: () => settings(loaded()),
     ready: () => readiness.ready,
     readiness: () => readiness.report(),
     status: deps.status,
@@ -81,6 +81,21 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
       if (kind === 'auth_failed') metrics.authFailures.inc();
       metrics.requestSeconds.observe({ route, code: `${Math.floor(status / 100)}xx` }, ms / 1_000);
     },
+  };
+}
+
+/** One object a configuration: it is asked for at each request. */
+const settings = memoized(settingsOf);
+
+function memoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    let value = known.get(key);
+    if (value === undefined) {
+      value = make(key);
+      known.set(key, value);
+    }
+    return value;
   };
 }
 

@@ -1,19 +1,24 @@
 // The state store of one worker: writer, reader and whether they are usable. It never ends a process: what does not open is
 // tried again each second, and readiness tells why.
 import { statSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { openReadOnly } from './connection.ts';
 import { SqliteReader } from './reader.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import { startWriterThread } from './start-thread.ts';
 import { GroupingWriter, ThreadRunner, type GroupRunner, type WriterObserver } from './writer.ts';
+import type { OpenWriter } from './writer-thread.ts';
 
 export type DatabaseState = { readonly kind: 'opening' } | { readonly kind: 'open' } | { readonly kind: 'failed'; readonly code: string; readonly reason: string; readonly hint: string | undefined };
 
 export interface DatabaseHostOptions {
   readonly file: string;
   readonly clock: Clock;
-  readonly makeRunner: () => GroupRunner;
+  readonly makeRunner: (onDeath: (error: SvcError) => void) => GroupRunner;
+  /** The writer is gone and cannot be replaced: the process has to be. */
+  readonly onDeath?: (error: SvcError) => void;
   readonly observer?: WriterObserver;
   /** Called at each change between usable and not. */
   onState(state: DatabaseState): void;
@@ -32,7 +37,10 @@ export class DatabaseHost implements Writer {
 
   constructor(options: DatabaseHostOptions) {
     this.#options = options;
-    this.#runner = options.makeRunner();
+    this.#runner = options.makeRunner((error) => {
+      this.#fail(error);
+      if (!this.#closed) options.onDeath?.(error);
+    });
     this.reader = new SqliteReader(() => openReadOnly(options.file));
     this.#writer = new GroupingWriter(this.#runner, { ...options.observer, failed: (error) => this.#fail(error) });
   }
@@ -115,9 +123,7 @@ export class DatabaseHost implements Writer {
   }
 }
 
-/** The writer thread's file beside this one: a bundle of its own in dist, the source elsewhere. */
-export function threadRunner(file: string, failpoints: string | undefined): () => GroupRunner {
-  const here = import.meta.url;
-  const entry = here.endsWith('.ts') ? new URL('./writer-thread.ts', here) : new URL('./writer-thread.js', here);
-  return () => new ThreadRunner(entry, { file, failpoints }, () => {});
+/** A runner over the writer thread: the one that was started first thing, or one of its own. */
+export function threadRunner(target: OpenWriter, thread: Worker = startWriterThread()): (onDeath: (error: SvcError) => void) => GroupRunner {
+  return (onDeath) => new ThreadRunner(thread, target, onDeath);
 }

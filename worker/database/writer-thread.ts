@@ -1,27 +1,29 @@
 // The writer thread: groups of units come in, answers go out after the sync. Nothing else happens here.
-import { parentPort, workerData } from 'node:worker_threads';
-import { failpointsOf } from '../failpoints.ts';
+import { parentPort } from 'node:worker_threads';
+import { type Failpoint, failpointsOf } from '../failpoints.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import { WriterCore } from './writer-core.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import type { Unit } from './unit.ts';
 
-export interface WriterThreadData {
+/** The file to write, and what the crash kit asks for. */
+export interface OpenWriter {
   readonly file: string;
   readonly failpoints: string | undefined;
 }
-export type ToWriter = { readonly kind: 'open'; readonly id: number } | { readonly kind: 'group'; readonly id: number; readonly units: readonly Unit[] } | { readonly kind: 'close'; readonly id: number };
+export type ToWriter =
+  | ({ readonly kind: 'open'; readonly id: number } & OpenWriter)
+  | { readonly kind: 'group'; readonly id: number; readonly units: readonly Unit[] }
+  | { readonly kind: 'close'; readonly id: number };
 export type FromWriter =
   | { readonly kind: 'done'; readonly id: number; readonly answer: GroupAnswer | undefined }
   | { readonly kind: 'failed'; readonly id: number; readonly code: string; readonly message: string; readonly hint: string | undefined };
 
-const data = workerData as WriterThreadData;
-const point = FAILPOINTS ? failpointsOf(data.failpoints) : undefined;
-const core = new WriterCore({
-  file: data.file,
-  now: Date.now,
-  ...(FAILPOINTS ? { beforeCommit: () => void point?.('writer.sync') } : {}),
-});
+const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 5;
+  UPDATE counters SET value = max(value - 5, 0) WHERE name = 'event'`;
+
+let core: WriterCore | undefined;
+let point: Failpoint | undefined;
 
 parentPort?.on('message', (message: ToWriter) => {
   parentPort?.postMessage(serve(message));
@@ -32,16 +34,36 @@ function serve(message: ToWriter): FromWriter {
   try {
     switch (message.kind) {
       case 'open':
-        core.open();
+        opened(message).open();
+        if (FAILPOINTS) plantFaults(required());
         return { kind: 'done', id: message.id, answer: undefined };
       case 'group':
-        return { kind: 'done', id: message.id, answer: core.run(message.units) };
+        return { kind: 'done', id: message.id, answer: required().run(message.units) };
       case 'close':
-        core.close();
+        core?.close();
         return { kind: 'done', id: message.id, answer: undefined };
     }
   } catch (error) {
     const { code, message: text, hint } = coerceError(error);
     return { kind: 'failed', id: message.id, code, message: text, hint };
   }
+}
+
+/** Opened again after a failure it is the same core: it remembers which file it was. */
+function opened({ file, failpoints }: OpenWriter): WriterCore {
+  if (FAILPOINTS) point ??= failpointsOf(failpoints);
+  core ??= new WriterCore({ file, now: Date.now, ...(FAILPOINTS ? { beforeCommit: () => void point?.('writer.sync') } : {}) });
+  return core;
+}
+
+/** Faults that prove the oracle of the crash kit. */
+function plantFaults(writer: WriterCore): void {
+  if (point?.('plant.commit-without-sync') === 'on') writer.open().pragma('synchronous = OFF');
+  // A counter that lives in memory and is stored now and then: a restart goes on from an old number.
+  if (point?.('plant.seq-from-memory') === 'on') writer.open().exec(OLD_NUMBER);
+}
+
+function required(): WriterCore {
+  if (core === undefined) throw new Error('the writer was not opened');
+  return core;
 }

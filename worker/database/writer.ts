@@ -1,12 +1,12 @@
 // The writer as the rest of the worker sees it: units go in, answers come after the commit of their group.
 // What waits while a group is being synced forms the next group: the busier, the larger the groups.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import type { WriterCore } from './writer-core.ts';
-import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
+import type { FromWriter, OpenWriter, ToWriter } from './writer-thread.ts';
 
 /** Commits one group; the thread's or the inline core's. */
 export interface GroupRunner {
@@ -113,15 +113,19 @@ export function inlineRunner(core: WriterCore): GroupRunner {
   };
 }
 
-/** A runner in a thread of its own. `entry` is the bundled or source file of the thread. */
+/** A runner in a thread of its own, started by `startWriterThread`. */
 export class ThreadRunner implements GroupRunner {
   readonly #thread: Worker;
+  readonly #target: OpenWriter;
   readonly #calls = new Map<number, { resolve(answer: GroupAnswer | undefined): void; reject(error: unknown): void }>();
   #next = 0;
   #dead: SvcError | undefined;
 
-  constructor(entry: URL, data: WriterThreadData, onDeath: (error: SvcError) => void) {
-    this.#thread = startThread(entry, data);
+  constructor(thread: Worker, target: OpenWriter, onDeath: (error: SvcError) => void) {
+    this.#thread = thread;
+    this.#target = target;
+    // From here on answers are waited for: the process must not end before they are there.
+    thread.ref();
     this.#thread.on('message', (message: FromWriter) => this.#settle(message));
     const die = (cause: unknown): void => {
       if (this.#dead !== undefined) return;
@@ -135,7 +139,7 @@ export class ThreadRunner implements GroupRunner {
   }
 
   async open(): Promise<void> {
-    await this.#call((id) => ({ kind: 'open', id }));
+    await this.#call((id) => ({ kind: 'open', id, ...this.#target }));
   }
 
   async run(units: readonly Unit[]): Promise<GroupAnswer> {
@@ -166,11 +170,4 @@ export class ThreadRunner implements GroupRunner {
     if (message.kind === 'done') call?.resolve(message.answer);
     else call?.reject(new SvcError(message.code as ErrorCode, message.message, message.hint === undefined ? {} : { hint: message.hint }));
   }
-}
-
-/** From sources (tests, development) the thread needs the TypeScript loader first: hooks of this thread are not its own. */
-function startThread(entry: URL, workerData: WriterThreadData): Worker {
-  if (!entry.pathname.endsWith('.ts')) return new Worker(entry, { workerData, name: 'writer' });
-  const script = `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;
-  return new Worker(script, { eval: true, workerData, name: 'writer' });
 }

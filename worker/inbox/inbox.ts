@@ -85,6 +85,15 @@ export class Inbox {
     if (FAILPOINTS) await this.#core.point('received');
     const prepared = deliveries.map((delivery) => this.#prepare(delivery));
     this.#refuseWhenFull(prepared);
+    const taken = this.#take(prepared, joined);
+    if (FAILPOINTS && (await this.#core.point('plant.ack-before-commit')) === 'on') {
+      taken.catch(() => {});
+      return { fresh: prepared.map(({ id }) => id), duplicates: 0, conflicts: 0 };
+    }
+    return taken;
+  }
+
+  async #take(prepared: readonly PreparedItem[], joined: readonly Statement[]): Promise<Accepted> {
     const result = await this.#store(prepared, joined);
     if (FAILPOINTS) await this.#core.point('stored');
     for (const item of result.stored) this.#observer.accepted?.(item.delivery.endpoint, item.delivery.payload.kind, 1);

@@ -1,0 +1,17 @@
+// Starts the writer thread. Apart from everything else, because it is the first thing a worker does: the thread gets ready on
+// another core while this one still loads the rest. Until it is told a file it touches nothing, and it keeps no process alive.
+import { Worker } from 'node:worker_threads';
+
+export function startWriterThread(): Worker {
+  const here = import.meta.url;
+  const thread = here.endsWith('.ts') ? fromSource(new URL('./writer-thread.ts', here)) : new Worker(new URL('./writer-thread.js', here), { name: 'writer' });
+  thread.unref();
+  return thread;
+}
+
+/** From sources (tests, development) the thread needs the TypeScript loader first: hooks of this thread are not its own. */
+function fromSource(entry: URL): Worker {
+  const loader = import.meta.resolve('tsx/esm/api');
+  const script = `import(${JSON.stringify(loader)}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;
+  return new Worker(script, { eval: true, name: 'writer' });
+}
