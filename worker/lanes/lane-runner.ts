@@ -7,7 +7,7 @@
 import { within } from '../../shared/abort.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
-import { Lanes, LANE_WINDOW, type LaneItem, type LaneLimits } from './lanes.ts';
+import { LANE_WINDOW, type LaneItem, type LaneLimits, Lanes, type Refill } from './lanes.ts';
 
 /** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
 export type LaneOutcome = 'left' | 'waiting' | 'again';
@@ -19,15 +19,13 @@ export interface LaneRunnerOptions<T extends LaneItem> {
   /** Open items after a position, in order. */
   readonly readOpen: (after: number, limit: number) => Promise<T[]>;
   readonly readLane: (lane: string, after: number, limit: number) => Promise<T[]>;
-  /** True while the item must not start; checked each time before it does. */
+  /** True while items of its endpoint must not start; checked each time before one does. */
   readonly held: (item: T) => boolean;
   /** What the item led to is on disk when it resolves. */
   readonly run: (item: T) => Promise<LaneOutcome>;
 }
 
 const PAGE = 500;
-/** Lanes in memory that could start; the rest stays on disk. Generous, since those of an endpoint that is down count too. */
-const MOST_READY = 20_000;
 const STORAGE_RETRY_MS = 1_000;
 
 export class LaneRunner<T extends LaneItem> {
@@ -35,6 +33,8 @@ export class LaneRunner<T extends LaneItem> {
   readonly #lanes = new Lanes<T>();
   readonly #running = new Set<Promise<void>>();
   #loadedTo = 0;
+  /** Rises when what was read is forgotten: a page that was asked for before is not added after. */
+  #reading = 0;
   #more = true;
   #loading: Promise<void> | undefined;
   #again = false;
@@ -55,16 +55,16 @@ export class LaneRunner<T extends LaneItem> {
     this.#turn();
   }
 
-  /** The next attempt of the lane's first item is due. */
-  release(lane: string): void {
-    this.#lanes.release(lane);
+  /** The next attempt of the lane's first item is due; with `id` only when that is the first. */
+  release(lane: string, id?: string): void {
+    this.#lanes.release(lane, id);
     this.#turn();
   }
 
   /** Somebody else ended an item. */
   dropped(lane: string, id: string): void {
     const refill = this.#lanes.remove(lane, id, this.#options.core.clock.now());
-    if (refill !== undefined) void this.#refill(refill); // handles its own errors
+    if (refill !== undefined) void this.#refill(refill).then(() => this.#turn()); // handles its own errors
     this.#turn();
   }
 
@@ -72,11 +72,17 @@ export class LaneRunner<T extends LaneItem> {
   reread(): void {
     this.#lanes.clear();
     this.#loadedTo = 0;
+    this.#reading += 1;
     this.wake();
   }
 
   get running(): number {
     return this.#lanes.running;
+  }
+
+  /** Goes on with what may start until nothing is left, at most `limitMs`. */
+  async finish(limitMs: number): Promise<void> {
+    await within(this.settled(), limitMs, undefined, this.#options.core.clock);
   }
 
   /** Starts nothing more; resolves when what runs has ended, or after `limitMs`, with how many did not end. */
@@ -93,6 +99,7 @@ export class LaneRunner<T extends LaneItem> {
 
   #turn(): void {
     if (this.#stopped) return;
+    if (this.#lanes.hasRoom) return this.reread();
     this.#load();
     for (;;) {
       const item = this.#lanes.take(this.#options.limits(), this.#options.held);
@@ -105,13 +112,13 @@ export class LaneRunner<T extends LaneItem> {
     }
   }
 
-  /** Reads the next page while few lanes are ready. One read at a time; one turn of the event loop gathers what arrives together. */
+  /** Reads the next page. One read at a time; one turn of the event loop gathers what arrives together. */
   #load(): void {
     if (this.#loading !== undefined) {
       this.#again = true;
       return;
     }
-    if (!this.#more || this.#lanes.ready > MOST_READY) return;
+    if (!this.#more) return;
     this.#loading = new Promise((resolve) => setImmediate(resolve))
       .then(() => this.#readPage())
       .finally(() => {
@@ -125,8 +132,10 @@ export class LaneRunner<T extends LaneItem> {
   async #readPage(): Promise<void> {
     const { core, name, readOpen } = this.#options;
     this.#again = false;
+    const reading = this.#reading;
     try {
       const rows = await readOpen(this.#loadedTo, PAGE);
+      if (reading !== this.#reading) return;
       this.#more = rows.length === PAGE;
       const now = core.clock.now();
       for (const row of rows) this.#lanes.add(row, now);
@@ -138,15 +147,18 @@ export class LaneRunner<T extends LaneItem> {
     }
   }
 
-  async #refill({ lane, after }: { readonly lane: string; readonly after: number }): Promise<void> {
+  /** Until the lane has items or none are left. A failure is tried again; the lane stays as it is meanwhile. */
+  async #refill(refill: Refill): Promise<void> {
     const { core, readLane } = this.#options;
+    let open: Refill | undefined = refill;
     try {
-      const rows = await readLane(lane, after, LANE_WINDOW + 1);
-      const now = core.clock.now();
-      for (const row of rows) this.#lanes.add(row, now);
-      this.#lanes.refilled(lane);
-    } catch {
-      core.clock.after(STORAGE_RETRY_MS, () => void this.#refill({ lane, after }));
+      while (open !== undefined) {
+        const rows = await readLane(open.lane, open.after, LANE_WINDOW + 1);
+        open = this.#lanes.refill(open.lane, { rows, more: rows.length > LANE_WINDOW, now: core.clock.now() });
+      }
+    } catch (error) {
+      core.log.warn({ error: messageOf(error) }, `${this.#options.name} lane could not be read`);
+      core.clock.after(STORAGE_RETRY_MS, () => void this.#refill(refill).then(() => this.#turn()));
     }
   }
 

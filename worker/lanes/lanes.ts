@@ -1,9 +1,10 @@
 // Which stored item runs next, for inbox and outbox. A lane (one conversation) has one item at a time, in order of arrival; lanes run side by side.
 //
 //   L1  Within a lane order is order of arrival, retries included: an item that waits holds its lane.
-//   L2  No lane keeps more than `LANE_WINDOW` items in memory; the rest stay on disk until the lane has room.
-//   L3  A slow endpoint uses its own share of the concurrency and never the whole.
+//   L2  No lane keeps more than `LANE_WINDOW` items in memory, no endpoint more than `ENDPOINT_LANES` lanes; the rest stay on disk until there is room.
+//   L3  A slow or held endpoint uses its own share of the concurrency and never the whole; endpoints take turns.
 // No I/O here: the lane runner feeds it rows and does what it says.
+import { ReadyLanes } from './ready-lanes.ts';
 
 /** What lanes need to know of a stored item. */
 export interface LaneItem {
@@ -16,14 +17,17 @@ export interface LaneItem {
 }
 
 export const LANE_WINDOW = 32;
+export const ENDPOINT_LANES = 10_000;
 
-interface Lane<T> {
+export interface Lane<T> {
   readonly key: string;
   readonly endpoint: string;
   queue: T[];
   state: 'idle' | 'running' | 'waiting';
-  /** Items of this lane that were left on disk. */
+  /** Items of this lane were left on disk: new ones are not taken before a refill. */
   overflow: boolean;
+  /** A row came by while a refill was being read, which may not have it. */
+  missed: boolean;
   lastSeq: number;
 }
 
@@ -32,12 +36,25 @@ export interface LaneLimits {
   readonly endpointConcurrency: number;
 }
 
+/** Read the lane's open items after this position and hand them to `refill`. */
+export interface Refill {
+  readonly lane: string;
+  readonly after: number;
+}
+
 export class Lanes<T extends LaneItem> {
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #running = new Map<string, number>();
-  /** Lanes that may start, in the order in which they became ready. */
-  readonly #ready = new Set<Lane<T>>();
+  readonly #count = new Map<string, number>();
+  /** Endpoints of which lanes were left on disk. */
+  readonly #full = new Set<string>();
+  readonly #ready = new ReadyLanes<T>();
+  readonly #mostOfEndpoint: number;
   #runningTotal = 0;
+
+  constructor(mostOfEndpoint = ENDPOINT_LANES) {
+    this.#mostOfEndpoint = mostOfEndpoint;
+  }
 
   get running(): number {
     return this.#runningTotal;
@@ -48,13 +65,19 @@ export class Lanes<T extends LaneItem> {
   get lanes(): number {
     return this.#lanes.size;
   }
+  /** True when an endpoint that had more lanes than fit has room again: everything open is to be read anew. */
+  get hasRoom(): boolean {
+    for (const endpoint of this.#full) if ((this.#count.get(endpoint) ?? 0) <= this.#mostOfEndpoint / 2) return true;
+    return false;
+  }
 
   /** Adds a row; rows of one lane come in order. `now` decides whether its retry is due. */
   add(item: T, now: number): void {
-    const lane = this.#lane(item);
-    if (item.seq <= lane.lastSeq) return;
+    const lane = this.#lanes.get(item.lane) ?? this.#open(item);
+    if (lane === undefined || item.seq <= lane.lastSeq) return;
     if (lane.overflow || lane.queue.length >= LANE_WINDOW) {
       lane.overflow = true;
+      lane.missed = true;
       return;
     }
     lane.queue.push(item);
@@ -62,25 +85,19 @@ export class Lanes<T extends LaneItem> {
     if (lane.queue.length === 1 && lane.state === 'idle') this.#settle(lane, now);
   }
 
-  /** The next item that may start, counted as running; undefined when nothing may. `held` lanes are passed over. */
+  /** The next item that may start, counted as running; undefined when nothing may. `held` says the same for all items of an endpoint. */
   take(limits: LaneLimits, held: (item: T) => boolean): T | undefined {
     if (this.#runningTotal >= limits.concurrency) return undefined;
-    for (const lane of this.#ready) {
-      const head = lane.queue[0];
-      if (head === undefined || held(head)) continue;
-      const busy = this.#running.get(lane.endpoint) ?? 0;
-      if (busy >= limits.endpointConcurrency) continue;
-      this.#ready.delete(lane);
-      lane.state = 'running';
-      this.#running.set(lane.endpoint, busy + 1);
-      this.#runningTotal += 1;
-      return head;
-    }
-    return undefined;
+    const lane = this.#ready.next((endpoint, head) => (this.#running.get(endpoint) ?? 0) < limits.endpointConcurrency && !held(head));
+    if (lane === undefined) return undefined;
+    lane.state = 'running';
+    this.#running.set(lane.endpoint, (this.#running.get(lane.endpoint) ?? 0) + 1);
+    this.#runningTotal += 1;
+    return lane.queue[0];
   }
 
   /** The running item of the lane left the lane: done, dead or dropped. Returns the lane to refill when its window is empty. */
-  finish(item: T, now: number): { readonly lane: string; readonly after: number } | undefined {
+  finish(item: T, now: number): Refill | undefined {
     const lane = this.#leave(item);
     if (lane === undefined) return undefined;
     lane.queue.shift();
@@ -96,61 +113,64 @@ export class Lanes<T extends LaneItem> {
   /** The item could not be started (no generation, no storage): it stays at the head of its lane. */
   putBack(item: T): void {
     const lane = this.#leave(item);
-    if (lane === undefined) return;
-    lane.state = 'idle';
-    this.#ready.add(lane);
+    if (lane !== undefined) this.#makeReady(lane);
   }
 
-  /** The retry of the lane's first item is due. */
-  release(laneKey: string): void {
+  /** The retry of the lane's first item is due; with `id` only when that is the first. */
+  release(laneKey: string, id?: string): void {
     const lane = this.#lanes.get(laneKey);
-    if (lane?.state !== 'waiting') return;
-    lane.state = 'idle';
-    this.#ready.add(lane);
+    if (lane?.state !== 'waiting' || (id !== undefined && lane.queue[0]?.id !== id)) return;
+    this.#makeReady(lane);
   }
 
   /** An item that waited was ended by an operator. */
-  remove(laneKey: string, id: string, now: number): { readonly lane: string; readonly after: number } | undefined {
+  remove(laneKey: string, id: string, now: number): Refill | undefined {
     const lane = this.#lanes.get(laneKey);
     const index = lane?.queue.findIndex((item) => item.id === id) ?? -1;
     if (lane === undefined || index < 0 || (index === 0 && lane.state === 'running')) return undefined;
     lane.queue.splice(index, 1);
     if (index > 0) return undefined;
-    lane.state = 'idle';
     this.#ready.delete(lane);
     return this.#settle(lane, now);
   }
 
   /** Forgets everything that is not running: what is on disk is read anew. */
   clear(): void {
-    for (const [key, lane] of this.#lanes) {
-      if (lane.state === 'running') Object.assign(lane, { queue: lane.queue.slice(0, 1), overflow: true, lastSeq: 0 });
-      else this.#lanes.delete(key);
+    for (const lane of this.#lanes.values()) {
+      if (lane.state === 'running') Object.assign(lane, { queue: lane.queue.slice(0, 1), overflow: true, missed: true, lastSeq: 0 });
+      else this.#close(lane);
     }
-    this.#ready.clear();
+    this.#full.clear();
   }
 
-  /** Called after a refill that found nothing more on disk. */
-  refilled(laneKey: string): void {
+  /** What a refill has read; `more`: there is more of it on disk. Returns the lane when it has to be read once more. */
+  refill(laneKey: string, { rows, more, now }: { readonly rows: readonly T[]; readonly more: boolean; readonly now: number }): Refill | undefined {
     const lane = this.#lanes.get(laneKey);
-    if (lane === undefined || lane.state === 'running' || lane.queue.length > 0) return;
-    this.#lanes.delete(laneKey);
+    if (lane === undefined || !lane.overflow || lane.state !== 'idle' || lane.queue.length > 0) return undefined;
+    const fresh = rows.filter((row) => row.seq > lane.lastSeq).slice(0, LANE_WINDOW);
+    lane.overflow = more || lane.missed || rows.length > LANE_WINDOW;
+    lane.queue = fresh;
+    lane.lastSeq = fresh.at(-1)?.seq ?? lane.lastSeq;
+    return this.#settle(lane, now);
   }
 
-  #settle(lane: Lane<T>, now: number): { readonly lane: string; readonly after: number } | undefined {
+  #settle(lane: Lane<T>, now: number): Refill | undefined {
     const head = lane.queue[0];
     if (head !== undefined) {
-      lane.state = head.nextAt !== null && head.nextAt > now ? 'waiting' : 'idle';
-      if (lane.state === 'idle') this.#ready.add(lane);
+      if (head.nextAt !== null && head.nextAt > now) lane.state = 'waiting';
+      else this.#makeReady(lane);
       return undefined;
     }
     lane.state = 'idle';
-    if (!lane.overflow) {
-      this.#lanes.delete(lane.key);
-      return undefined;
-    }
-    lane.overflow = false;
-    return { lane: lane.key, after: lane.lastSeq };
+    lane.missed = false;
+    if (lane.overflow) return { lane: lane.key, after: lane.lastSeq };
+    this.#close(lane);
+    return undefined;
+  }
+
+  #makeReady(lane: Lane<T>): void {
+    lane.state = 'idle';
+    this.#ready.add(lane);
   }
 
   #leave(item: T): Lane<T> | undefined {
@@ -160,15 +180,27 @@ export class Lanes<T extends LaneItem> {
     if (busy === 0) this.#running.delete(lane.endpoint);
     else this.#running.set(lane.endpoint, busy);
     this.#runningTotal -= 1;
+    lane.state = 'idle';
     return lane;
   }
 
-  #lane(item: T): Lane<T> {
-    let lane = this.#lanes.get(item.lane);
-    if (lane === undefined) {
-      lane = { key: item.lane, endpoint: item.endpoint, queue: [], state: 'idle', overflow: false, lastSeq: 0 };
-      this.#lanes.set(item.lane, lane);
+  #open({ lane: key, endpoint }: T): Lane<T> | undefined {
+    const count = this.#count.get(endpoint) ?? 0;
+    if (count >= this.#mostOfEndpoint) {
+      this.#full.add(endpoint);
+      return undefined;
     }
+    this.#count.set(endpoint, count + 1);
+    const lane: Lane<T> = { key, endpoint, queue: [], state: 'idle', overflow: false, missed: false, lastSeq: 0 };
+    this.#lanes.set(key, lane);
     return lane;
+  }
+
+  #close(lane: Lane<T>): void {
+    this.#ready.delete(lane);
+    this.#lanes.delete(lane.key);
+    const count = (this.#count.get(lane.endpoint) ?? 1) - 1;
+    if (count === 0) this.#count.delete(lane.endpoint);
+    else this.#count.set(lane.endpoint, count);
   }
 }
