@@ -58,9 +58,9 @@ function opened({ file, failpoints }: OpenWriter): WriterCore {
 
 /** Faults that prove the oracle of the crash kit. */
 function plantFaults(writer: WriterCore): void {
-  if (point?.('plant.commit-without-sync') === 'on') writer.open().pragma('synchronous = OFF');
+  if (FAILPOINTS && point?.('plant.commit-without-sync') === 'on') writer.open().pragma('synchronous = OFF');
   // A counter that lives in memory and is stored now and then: a restart goes on from an old number.
-  if (point?.('plant.seq-from-memory') === 'on') writer.open().exec(OLD_NUMBER);
+  if (FAILPOINTS && point?.('plant.seq-from-memory') === 'on') writer.open().exec(OLD_NUMBER);
 }
 
 function required(): WriterCore {
