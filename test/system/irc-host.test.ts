@@ -29,8 +29,9 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 120_000, concurren
     const host = await botAt(t, [one, two]);
     const [ann, bob] = [await ircPerson(t, one.port, 'ann'), await ircPerson(t, two.port, 'bob')];
 
-    bob.says('svcbot', '/remind 2s drink tea');
+    bob.says('svcbot', '/remind 4s drink tea');
     await until(() => bob.heard('svcbot').length === 1, { what: 'the promise', timeoutMs: 10_000 });
+    await until(async () => (await pending(host)) === 0, { what: 'the promise to be confirmed' });
     await two.kill();
     await until(async () => (await stateOf(host, 'irc~two')) !== 'online', { what: 'the loss to show' });
     ann.says('svcbot', '/ping');
