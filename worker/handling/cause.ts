@@ -8,8 +8,10 @@ export interface Cause {
   readonly id: string;
   readonly receivedAt: number;
   readonly attempt: number;
-  /** Where a person wrote, for arrivals. */
-  readonly chat: { readonly user: User; readonly conversation: Conversation; readonly endpoint: string } | undefined;
+  /** Where a person wrote, for arrivals; `message` is the platform's id of what they wrote, edited or pressed. */
+  readonly chat:
+    | { readonly user: User; readonly conversation: Conversation; readonly endpoint: string; readonly message?: string }
+    | undefined;
 }
 
 /** The same on each attempt: for ids and idempotency keys. */

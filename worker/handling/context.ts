@@ -1,16 +1,17 @@
 // The context that a handler gets. It reads what is committed, collects effects in its run, and refuses use where a later
 // attempt would lose it: inside `once`, and after the handler has ended.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Body, ChatCtx, ConversationRef, Ctx, Logger, MessageRef, UserRef } from '../sdk/index.ts';
-import { toContent } from '../sdk/message.ts';
 import type { Core } from '../core.ts';
 import { pluginEventType } from '../events/event-types.ts';
+import { check } from '../sdk/check.ts';
+import type { Body, ChatCtx, ConversationRef, Ctx, Logger, MessageRef, UserRef } from '../sdk/index.ts';
+import { toContent } from '../sdk/message.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
-import { cellContext, type CellContext } from './cells.ts';
+import { type CellContext, cellContext } from './cells.ts';
 import type { FileStore } from './file-store.ts';
 import type { GenerationView } from './generation-view.ts';
-import { runOnce, type OnceOptions } from './once.ts';
+import { type OnceOptions, runOnce } from './once.ts';
 import type { Effect, Run } from './run.ts';
 
 export interface ContextDeps {
@@ -37,7 +38,11 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
   const { capability, cause, run } = of;
   const open = (): void => {
     const step = insideOnce.getStore();
-    if (step !== undefined) throw coded('inside_once', `${capability.id}: the context is used inside once("${step}"): a later attempt would not see it`);
+    if (step !== undefined)
+      throw coded(
+        'inside_once',
+        `${capability.id}: the context is used inside once("${step}"): a later attempt would not see it`,
+      );
     if (run.closed) throw coded('ctx_closed', `${capability.id}: the context is closed: an await is missing`);
   };
   const effect = (one: Effect): void => {
@@ -47,7 +52,13 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
   const nextKey = (): string => effectKey(cause, capability, run.nextKey());
   const send = (to: ConversationRef | UserRef, body: Body, isPrivate: boolean): MessageRef => {
     const key = nextKey();
-    effect({ kind: 'send', key, to: { ...to, endpoint: generation.endpoint(to.endpoint) }, content: toContent(body), isPrivate });
+    effect({
+      kind: 'send',
+      key,
+      to: { ...to, endpoint: generation.endpoint(to.endpoint) },
+      content: toContent(body),
+      isPrivate,
+    });
     return { sent: key };
   };
   const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
@@ -68,17 +79,34 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     readFile: (file: { id: string }) => deps.files.read(file.id),
     saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save({ name, mime, bytes }),
     send: (to: ConversationRef | UserRef, body: Body) => send(to, body, false),
-    edit: (message: MessageRef, body: Body) => effect({ kind: 'edit', key: nextKey(), message, content: toContent(body) }),
+    edit: (message: MessageRef, body: Body) =>
+      effect({ kind: 'edit', key: nextKey(), message, content: toContent(body) }),
     remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message }),
-    react: (message: MessageRef, emoji: string, on = true) => effect({ kind: 'react', key: nextKey(), message, emoji, on }),
-    emit: (event: { id: string }, data: unknown) => effect({ kind: 'emit', type: pluginEventType(event.id), data }),
-    count: (counter: { id: string }, labels: Readonly<Record<string, string>> = {}) => effect({ kind: 'count', counter: counter.id, labels }),
+    react: (message: MessageRef, emoji: string, on = true) =>
+      effect({ kind: 'react', key: nextKey(), message, emoji, on }),
+    emit: (event: { id: string; schema: unknown }, data: unknown) =>
+      effect({
+        kind: 'emit',
+        type: pluginEventType(event.id),
+        data: fitting(event.schema, data, `${capability.id}: event ${event.id}`),
+      }),
+    count: (counter: { id: string }, labels: Readonly<Record<string, string>> = {}) =>
+      effect({ kind: 'count', counter: counter.id, labels }),
     schedule: (task: { id: string }, data: unknown, when: { at?: number; afterMs?: number; key?: string } = {}) => {
       const at = when.at ?? core.clock.now() + (when.afterMs ?? 0);
       const id = when.key === undefined ? `task/${task.id}/${nextKey()}` : taskKey(task.id, when.key);
-      effect({ kind: 'schedule', id, capability: task.id, lane: laneOfTask(generation, task.id, data, id), data: JSON.stringify(data), at });
+      const checked = fitting(dataOfTask(generation, task.id), data, `${capability.id}: task ${task.id}`);
+      effect({
+        kind: 'schedule',
+        id,
+        capability: task.id,
+        lane: laneOfTask(generation, task.id, checked, id),
+        data: JSON.stringify(checked),
+        at,
+      });
     },
-    cancel: (task: { id: string }, key: string) => effect({ kind: 'cancel', id: taskKey(task.id, key), capability: task.id }),
+    cancel: (task: { id: string }, key: string) =>
+      effect({ kind: 'cancel', id: taskKey(task.id, key), capability: task.id }),
     user: chat?.user,
     conversation: chat?.conversation,
     reply: (body: Body) => {
@@ -101,6 +129,18 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
 }
 
 const taskKey = (capability: string, key: string): string => `task/${capability}/key:${key}`;
+
+function dataOfTask(generation: GenerationView, id: string): unknown {
+  const task = generation.capabilities.find(id);
+  return { type: 'object', properties: task?.kind === 'task' ? task.spec.data : {} };
+}
+
+/** Stored data as its schema wants it: what does not fit is said where it is decided, not when it comes up. */
+function fitting(schema: unknown, value: unknown, what: string): unknown {
+  const checked = check(schema, value, { open: true });
+  if (!checked.ok) throw coded('schema_mismatch', `${what}: ${checked.faults.join('; ')}`);
+  return checked.value;
+}
 
 /** A task's own lane where it names one, else a lane of its own. */
 function laneOfTask(generation: GenerationView, id: string, data: unknown, dueId: string): string {

@@ -5,7 +5,7 @@ import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { type ComposedPart, compose, type StoredContent } from '../outbox/compose.ts';
+import { type ComposedPart, compose, type StoredContent, type Where } from '../outbox/compose.ts';
 import { enqueueSend, readSendByKey, type StoredCall } from '../outbox/outbox-store.ts';
 import { putDue, removeDue } from '../schedule/due-store.ts';
 import type { Can, Content, ConversationRef, Segment } from '../sdk/index.ts';
@@ -155,6 +155,14 @@ function placeOf({ cause, places }: EffectsOf, effect: SendEffect): Conversation
   return places?.get(effect.message.sent) ?? cause.chat?.conversation ?? { endpoint: '', id: '' };
 }
 
+/** Names of people, for platforms that cannot show who is meant. */
+function namesOf({ cause }: EffectsOf, { replyTo, only }: Content): Pick<Where, 'replyName' | 'onlyName'> {
+  const { user, message } = cause.chat ?? {};
+  if (user === undefined) return {};
+  const isReply = replyTo !== undefined && 'id' in replyTo && message !== undefined && replyTo.id === message;
+  return { ...(isReply ? { replyName: user.name } : {}), ...(only?.id === user.id ? { onlyName: user.name } : {}) };
+}
+
 interface Target {
   readonly place: ConversationRef;
   readonly can: Can;
@@ -178,7 +186,11 @@ function contentStatements(
     ...(effect.content.only === undefined ? {} : { only: effect.content.only }),
   };
   const isPrivate = effect.kind === 'send' && effect.isPrivate;
-  const parts = compose(stored, can, { private: isPrivate, kind: effect.kind === 'edit' ? 'edit' : 'post' });
+  const parts = compose(stored, can, {
+    private: isPrivate,
+    kind: effect.kind === 'edit' ? 'edit' : 'post',
+    ...namesOf(of, effect.content),
+  });
   const statements = parts.map((part, index) => partStatement(of, { effect, part, place, index }));
   const menu = parts.flatMap((part) => (part.kind === 'refused' ? [] : (part.menu ?? [])));
   const buttons: StoredButton[] = made.map(({ button, token }) => {

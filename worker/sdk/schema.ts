@@ -19,11 +19,6 @@ import type { ConversationRef, MessageRef, UserRef } from './message.ts';
 import { isOptional, markOptional } from './optional.ts';
 import type { Secret } from './secret.ts';
 
-export { fromWord, readArguments, usage } from './chat-line.ts';
-export { type Checked, check, parse } from './check.ts';
-export { readDuration, showDuration } from './duration.ts';
-export type { Fault } from './fault.ts';
-
 /** The values that an object of these properties holds. */
 export type Values<P extends TProperties> = Static<TObject<P>>;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { everyCrash, loopback } from 'svc/testing';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/test-bot.ts';
+import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
 import order from '../../samples/order.ts';
 import poll from '../../samples/poll.ts';
 import remind from '../../samples/remind.ts';

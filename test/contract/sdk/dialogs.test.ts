@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { definePlugin, t } from 'svc';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/test-bot.ts';
+import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const start = (setup: SetupOf): Promise<MemoryBot> => startBot(definePlugin({ name: 'x', setup }));

@@ -8,7 +8,8 @@ import { type Can, defineAgentTool, defineEvent, definePlugin, md, type PluginMo
 import { everyCrash, loopback } from 'svc/testing';
 import { Type } from 'typebox';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot, type TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
+import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
+import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
 import remind from '../../samples/remind.ts';
 import ticket from '../../samples/ticket.ts';
 
@@ -66,12 +67,13 @@ describe('a command', () => {
   it('is for those whom it names', async () => {
     const bot = await start((p) => {
       p.command('boss', { summary: '', who: 'admin', aliases: ['b'] }, () => 'yes');
+      p.command('root', { summary: '', who: 'operator' }, () => 'done');
     });
 
-    await bot.person('ann').says('/boss');
-    await bot.person('ann', { admin: true }).says('/b');
+    for (const line of ['/boss', '/root']) await bot.person('ann').says(line);
+    for (const line of ['/b', '/root']) await bot.person('ann', { admin: true }).says(line);
 
-    assert.deepEqual(bot.shown('dm-ann'), ['Only admins may do that.', 'yes']);
+    assert.deepEqual(bot.shown('dm-ann'), ['Only admins may do that.', 'Only operators may do that.', 'yes', 'done']);
   });
 
   it('is refused at assembly when an example or a phrase does not fit it', async () => {
@@ -266,6 +268,32 @@ describe('what people see', () => {
     assert.deepEqual(
       bot.platform.messages('dm-ann').map((m) => [m.text, m.thread, m.reactions]),
       [['on door', 'in-d1', ['ok']]],
+    );
+  });
+
+  it('names who is meant where the platform has no replies and no private lines', async () => {
+    const setup: SetupOf = (p) => {
+      p.on('message', { text: 'reply' }, (_ctx, m) => ({ text: 'yes', replyTo: m.ref }));
+      p.on('message', { text: 'only' }, (ctx) => ({ text: 'you', only: ctx.user }));
+    };
+    const bot = await start(setup, { can: { replies: false, only: false } });
+
+    for (const text of ['reply', 'only']) await bot.person('Ann', { in: 'room' }).says(text);
+
+    assert.deepEqual(bot.shown('room'), ['Ann: yes', 'Ann: you']);
+  });
+
+  it('is refused at once when a task or an event is given what does not fit it', async () => {
+    const bot = await start((p) => {
+      const task = p.task('t', { data: { n: t.integer() } }, () => {});
+      p.command('go', { summary: '', attempts: 1 }, (ctx) => ctx.schedule(task, { n: Number.NaN }));
+    });
+
+    await bot.person('ann').says('/go');
+
+    assert.match(
+      JSON.stringify(bot.disk.rows('SELECT error FROM handler_runs')),
+      /root\/x#task\/t: n: expected a whole number/,
     );
   });
 

@@ -3,15 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse, t } from 'svc';
 import { Type } from 'typebox';
-import {
-  type Checked,
-  check,
-  fromWord,
-  readArguments,
-  readDuration,
-  showDuration,
-  usage,
-} from '../../../worker/sdk/schema.ts';
+import { fromWord, readArguments, usage } from '../../../worker/sdk/chat-line.ts';
+import { type Checked, check } from '../../../worker/sdk/check.ts';
+import { readDuration, showDuration } from '../../../worker/sdk/duration.ts';
 import { isSecret } from '../../../worker/sdk/secret.ts';
 
 const valueOf = (checked: Checked): unknown => (checked.ok ? checked.value : assert.fail(checked.faults.join('; ')));

@@ -45,7 +45,7 @@ export class BotProcess {
   #link: Link<unknown> | undefined;
 
   constructor(options: ProcessOptions) {
-    const { life, disk, modules, config, parts, around } = options;
+    const { life, disk, modules, config, operators, parts, around } = options;
     this.#options = options;
     this.#core = {
       runtimeId: newRuntimeId(),
@@ -62,7 +62,7 @@ export class BotProcess {
       project: '/',
       mode: 'test',
       environment: {},
-      loaded: testConfig({ modules: all, config }),
+      loaded: testConfig({ modules: all, config, operators }),
       lockfile: '/package-lock.json',
       mediaFolder: '/media',
       files: disk.files(life),

@@ -27,6 +27,7 @@ export class MemoryBot implements Killable {
   readonly #options: TestBotOptions;
   #plugins: Readonly<Record<string, PluginModule>>;
   #config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly #operators: { readonly endpoint: string; readonly user: string }[] = [];
   #process: BotProcess | undefined;
   #life = new Life();
   #mustDie: (point: string, pass: number) => boolean = () => false;
@@ -90,6 +91,7 @@ export class MemoryBot implements Killable {
   }
 
   person(name: string, { in: room, admin = false }: { readonly in?: string; readonly admin?: boolean } = {}): Person {
+    if (admin) this.#operators.push({ endpoint: 'fake', user: name });
     const conversation = { id: room ?? `dm-${name}`, kind: room === undefined ? 'private' : 'group' } as const;
     const base = (): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> => {
       this.#deliveries += 1;
@@ -218,6 +220,7 @@ export class MemoryBot implements Killable {
       platform: this.platform,
       modules: this.#plugins,
       config: this.#config,
+      operators: this.#operators,
       parts: this.#options.parts ?? {},
       log: (line) => this.logs.push(line),
       around: (handle) => inside.run(this, handle),

@@ -3,7 +3,7 @@
 import type { Arrival, Can } from '../adapter.ts';
 import type { PluginModule } from '../plugin.ts';
 import type { HeaderMap, HttpAnswer } from '../request.ts';
-import { MemoryBot } from './memory-bot.ts';
+import { startBot } from './start-bot.ts';
 
 export interface TestBotOptions {
   /** Keys of the plugin; with several plugins, keys by slot. */
@@ -29,6 +29,7 @@ export interface TestBot {
   /** Items that ended as dead letters. */
   dead(): string[];
   stop(): Promise<void>;
+  /** Who writes, in private or `in` a room. An admin is an operator too. */
   person(name: string, o?: { readonly in?: string; readonly admin?: boolean }): Person;
   /** What an adapter would hand in; a redelivery has the same id. */
   arrive(arrival: Arrival): Promise<void>;
@@ -55,22 +56,3 @@ export async function testBot(
 ): Promise<TestBot> {
   return startBot(plugins, options);
 }
-
-/** The same with what only tests of the SDK itself need. */
-export async function startBot(
-  plugins: PluginModule | Record<string, PluginModule>,
-  options: TestBotOptions = {},
-): Promise<MemoryBot> {
-  const single = isPlugin(plugins) ? plugins : undefined;
-  const modules = single === undefined ? (plugins as Record<string, PluginModule>) : { [single.name]: single };
-  const config =
-    single === undefined
-      ? ((options.config ?? {}) as Record<string, Record<string, unknown>>)
-      : { [single.name]: options.config ?? {} };
-  const bot = new MemoryBot(modules, config, options);
-  await bot.restart();
-  return bot;
-}
-
-const isPlugin = (plugins: PluginModule | Record<string, PluginModule>): plugins is PluginModule =>
-  Symbol.for('svc.definition') in plugins;

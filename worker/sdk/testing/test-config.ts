@@ -9,10 +9,12 @@ export interface TestPlugins {
   readonly modules: Readonly<Record<string, PluginModule>>;
   /** Keys by slot. */
   readonly config: Readonly<Record<string, Loose>>;
+  /** Who may use commands for operators; read at each command. */
+  readonly operators: readonly { readonly endpoint: string; readonly user: string }[];
 }
 
 /** What assembly reads of a configuration. Every secret counts as written by reference, as the real one demands. */
-export function testConfig({ modules, config }: TestPlugins): LoadedConfig {
+export function testConfig({ modules, config, operators }: TestPlugins): LoadedConfig {
   const slots = Object.keys(modules);
   const secrets = slots.flatMap((slot) =>
     secretPaths(propertiesOf(modules[slot]), config[slot] ?? {}, `/plugins/${slot}`),
@@ -20,7 +22,7 @@ export function testConfig({ modules, config }: TestPlugins): LoadedConfig {
   const known = {
     config: {
       plugins: Object.fromEntries(slots.map((slot) => [slot, { ...config[slot], enabled: true }])),
-      commands: { prefix: '/', operators: [] },
+      commands: { prefix: '/', operators },
       schedule: { timezone: 'UTC' },
       inbox: {
         maxAttempts: 5,
