@@ -16,7 +16,7 @@ export const STATE_CHECKS: readonly Check[] = [
   {
     id: 'http.bind',
     title: 'The address is one that others cannot reach by mistake',
-    run: withConfig(({ config }) => bindAddress(config.http.host)),
+    run: withConfig(({ config }) => bindAddress(config.http.host, isContained())),
   },
   {
     id: 'http.port',
@@ -38,13 +38,17 @@ export const STATE_CHECKS: readonly Check[] = [
   { id: 'owner.single', title: 'One owner starts this project', run: singleOwner },
 ];
 
-function bindAddress(host: string): Finding {
+/** Apart, because a test may itself run in a container. */
+export function bindAddress(host: string, contained: boolean): Finding {
   if (host !== '0.0.0.0' && host !== '::') return ok(host);
-  const contained = existsSync('/.dockerenv') || existsSync('/run/.containerenv');
-  return contained
-    ? ok(`${host} inside a container`)
-    : warn(`${host} is every address of this machine`, 'set http.host to 127.0.0.1 and put a proxy with TLS before it');
+  if (contained) return ok(`${host} inside a container`);
+  return warn(
+    `${host} is every address of this machine`,
+    'set http.host to 127.0.0.1 and put a proxy with TLS before it',
+  );
 }
+
+const isContained = (): boolean => existsSync('/.dockerenv') || existsSync('/run/.containerenv');
 
 async function port(
   { paths }: Subject,

@@ -19,10 +19,11 @@ function inAll(version: Version, part: string): boolean | undefined {
 
 function satisfies(version: Version, comparator: string): boolean | undefined {
   const [, operator = '', text = ''] = /^(>=|<=|>|<|=|\^|~)?v?(.+)$/.exec(comparator) ?? [];
-  const bound = parseVersion(text.replaceAll(/\.[x*]/g, ''));
+  const given = text.replaceAll(/\.[x*]/g, '');
+  const bound = parseVersion(given);
   if (bound === undefined) return undefined;
   const order = compare(version, bound);
-  const exact = text.split('.').length === 3 && !/[x*]/.test(text);
+  const parts = given.split('.').length;
   switch (operator) {
     case '>=':
       return order >= 0;
@@ -37,7 +38,7 @@ function satisfies(version: Version, comparator: string): boolean | undefined {
     case '~':
       return order >= 0 && version[0] === bound[0] && version[1] === bound[1];
     default:
-      return exact ? order === 0 : version[0] === bound[0] && (text.includes('.') ? version[1] === bound[1] : true);
+      return parts === 3 ? order === 0 : version[0] === bound[0] && (parts === 1 || version[1] === bound[1]);
   }
 }
 
