@@ -15,7 +15,7 @@ export function readCommand(command: CommandCapability, text: string, where: { r
     const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
     if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
   }
-  if (!where.spokenTo) return undefined;
+  if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
   for (const phrase of command.spec.phrases ?? []) {
     const found = phrasePattern(phrase).exec(line);
     if (found !== null) return { kind: 'words', words: { ...found.groups } };
@@ -26,9 +26,12 @@ export function readCommand(command: CommandCapability, text: string, where: { r
 /** Argument names that a phrase mentions. */
 export const phraseArguments = (phrase: string): readonly string[] => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
+/** Longer texts are not phrases: matching them could take long. */
+const LONGEST_PHRASE = 4_000;
+
 function phrasePattern(phrase: string): RegExp {
   const literal = phrase.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${literal.replace(/\{(\w+)\}/g, '(?<$1>.+?)')}$`, 'i');
+  return new RegExp(`^${literal.replace(/\{(\w+)\}/g, '(?<$1>.+?)')}$`, 'is');
 }
 
 export type ReadArguments = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly text: string };

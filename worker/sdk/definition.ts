@@ -5,7 +5,7 @@ import { invalid, readDefinition } from './definition-mark.ts';
 import type { Parts } from './parts.ts';
 import type { Done, Setup } from './plugin.ts';
 
-export { type DefinitionMark, readDefinition, SDK_VERSION } from './definition-mark.ts';
+export { type DefinitionMark, readDefinition } from './definition-mark.ts';
 
 /** A plugin as `definePlugin` received it; the types of its schemas are gone, the checks are made by the host. */
 export interface PluginDefinition {

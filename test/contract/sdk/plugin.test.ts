@@ -64,6 +64,19 @@ describe('a command', () => {
     assert.deepEqual(bot.shown('room'), ['I will remind you in 10m.', 'I will remind you in 5m.']);
   });
 
+  it('is spoken over several lines, and never searched for in endless texts', async () => {
+    const bot = await startBot(remind);
+    const ann = bot.person('ann');
+
+    await ann.says('remind me in 10m to buy\n- milk\n- tea');
+    const startedAt = performance.now();
+    await ann.says(`remind me in ${' to '.repeat(250_000)}\n`);
+    assert.ok(performance.now() - startedAt < 2_000);
+    await bot.clock.advance('10m');
+
+    assert.deepEqual(bot.shown('dm-ann'), ['I will remind you in 10m.', '@ann reminder: buy\n\\- milk\n\\- tea']);
+  });
+
   it('is for those whom it names', async () => {
     const bot = await start((p) => {
       p.command('boss', { summary: '', who: 'admin', aliases: ['b'] }, () => 'yes');
