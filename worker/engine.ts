@@ -250,6 +250,7 @@ export class Engine {
 
   async #receive(spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined): Promise<void> {
     this.#options.admit();
+    this.gate.refuseWhenRejecting(); // its adapter keeps what it has read, and tries again
     await receiveArrivals(this.inbox, spec, { arrivals, cursor });
   }
 

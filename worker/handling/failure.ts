@@ -24,12 +24,12 @@ export function failureOf(error: unknown, attempt: number, limit: number): Failu
   return { kind: 'wait', afterMs: typeof afterMs === 'number' ? afterMs : undefined, reason, error };
 }
 
-/** What the person who asked is told, as an effect; nothing where nobody asked. */
-export function sorryEffect(failure: Exclude<Failure, { kind: 'wait' }>, of: { readonly cause: Cause; readonly handler: string; readonly ref: string }): readonly Effect[] {
+/** What the person who asked is told, as an effect; nothing where nobody asked. A replayed item that fails again tells again. */
+export function sorryEffect(failure: Exclude<Failure, { kind: 'wait' }>, of: { readonly cause: Cause; readonly handler: string; readonly ref: string; readonly at: number }): readonly Effect[] {
   const conversation = of.cause.chat?.conversation;
   if (conversation === undefined) return [];
   const body: Body = failure.kind === 'told' ? failure.body : `Sorry, that failed (${shortRef(of.ref)}).`;
-  const key = createHash('sha256').update(`${of.ref}|${of.handler}|${failure.kind}`).digest('hex').slice(0, 32);
+  const key = createHash('sha256').update(`${of.ref}|${of.handler}|${failure.kind}|${of.at}`).digest('hex').slice(0, 32);
   return [{ kind: 'send', key, to: conversation, content: toContent(body), isPrivate: conversation.kind === 'private' }];
 }
 

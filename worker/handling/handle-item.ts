@@ -39,7 +39,7 @@ const STATE_MOVES = 10;
 
 export async function handleItem(deps: HandlingDeps, generation: GenerationView, row: InboxRow): Promise<ItemOutcome> {
   const outcome = await new ItemHandling(deps, generation, row).handle();
-  deps.after.handled(row, outcome);
+  if (outcome !== 'gone') deps.after.handled(row, outcome);
   return outcome;
 }
 
@@ -57,6 +57,8 @@ class ItemHandling {
   #waitError = '';
   #deadError: string | undefined;
   #sends = 0;
+  /** An operator ended the item meanwhile: nothing more is decided about it. */
+  #gone = false;
 
   constructor(deps: HandlingDeps, generation: GenerationView, row: InboxRow) {
     this.#deps = deps;
@@ -67,11 +69,17 @@ class ItemHandling {
   }
 
   async handle(): Promise<ItemOutcome> {
+    const outcome = await this.#handle();
+    return this.#gone ? 'gone' : outcome;
+  }
+
+  async #handle(): Promise<ItemOutcome> {
     const { core } = this.#deps;
     let steps: readonly PlannedStep[];
     // A pattern of a plugin may never come back: then the attempt is counted before the item is matched against it.
     const early = hasPatterns(this.#generation);
     if (early && !(await this.#claim())) return 'gone';
+    if (await this.#isPoison()) return this.#bury(null, `ended the process ${this.#row.attempts - 1} times before a handler was found`, []);
     try {
       this.#payload = readPayload(this.#row.kind, this.#row.payload_version, this.#row.body);
       steps = await planItem({ core, generation: this.#generation }, this.#row, this.#payload);
@@ -81,16 +89,26 @@ class ItemHandling {
     }
     if (steps.length === 0) return this.#finish([], []);
     if (!early && !(await this.#claim())) return 'gone';
-    const runs = this.#row.attempts > 1 ? await readRuns(core.reader, this.#row.id) : [];
+    // A replayed item counts its attempts anew, but what its handlers had finished stays finished: its error tells it from a new one.
+    const runs = this.#row.attempts > 1 || this.#row.last_error !== null ? await readRuns(core.reader, this.#row.id) : [];
+    this.#deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
     const open = steps.filter(({ capability }) => runs.find((run) => run.handler === capability?.id)?.verdict == null);
     if (runs.some((run) => run.verdict === 'stop')) return this.#finish([], []);
     for (const [index, step] of open.entries()) {
       const end = await this.#step(step, { isLast: index === open.length - 1, run: runs.find((run) => run.handler === step.capability?.id) });
-      if (end === 'ended') return this.#deadError === undefined ? 'done' : 'dead';
+      if (end === 'ended' || this.#gone) return this.#deadError === undefined ? 'done' : 'dead';
       if (end === 'stop') break;
       if (end === 'wait' && step.isBefore) break;
     }
     return this.#waitUntil === undefined ? this.#finish([], []) : this.#postpone();
+  }
+
+  /** More claims than handlers have run, by more than the bound: it ends the process while it is matched. */
+  async #isPoison(): Promise<boolean> {
+    const bound = this.#deps.maxAttempts();
+    if (this.#row.attempts <= bound) return false;
+    const runs = await readRuns(this.#deps.core.reader, this.#row.id);
+    return this.#row.attempts > bound + runs.reduce((sum, run) => sum + run.attempts, 0);
   }
 
   /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
@@ -139,7 +157,10 @@ class ItemHandling {
     const decided = decideEffects({ ...this.#effects, places, cause: causeOf(this.#row, this.#payload, 1) }, run.effects);
     const statements = [...decided.statements, ...this.#dialog(run), ...(run.steps.size > 0 ? [forgetOnce({ item: this.#row.id, handler: step.capability?.id ?? '' })] : [])];
     const ends = (isLast || run.stopped) && this.#waitUntil === undefined && this.#deadError === undefined;
-    if (!ends && statements.length === 0 && !run.stopped && step.isQuiet) return 'next';
+    if (!ends && statements.length + decided.events.length === 0 && !run.stopped && step.isQuiet) {
+      this.#tell(decided);
+      return 'next';
+    }
     this.#sends += decided.sends;
     const closing = ends
       ? this.#closing([])
@@ -147,7 +168,8 @@ class ItemHandling {
     const answer = await this.#deps.core.writer.commit({ name: 'inbox.handled', statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])] });
     if (answer.kind === 'refused') {
       if (answer.guard === 'cell') return 'moved';
-      if (answer.guard === 'item') return 'ended';
+      if (answer.guard === 'item') this.#gone = true;
+      if (this.#gone) return 'ended';
       throw new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);
     }
     this.#tell(decided);
@@ -175,7 +197,7 @@ class ItemHandling {
     const handler = step.capability?.id ?? step.missing ?? '';
     const effects: Effect[] = [];
     const cause = causeOf(this.#row, this.#payload, 1);
-    if (failure.kind === 'told' || step.claims) effects.push(...sorryEffect(failure, { cause, handler, ref: this.#row.id }));
+    if (failure.kind === 'told' || step.claims) effects.push(...sorryEffect(failure, { cause, handler, ref: this.#row.id, at: this.#deps.core.clock.now() }));
     const decided = decideEffects({ ...this.#effects, cause }, effects);
     const verdict = setVerdict({ item: this.#row.id, handler, verdict: failure.kind, error: failure.kind === 'dead' ? failure.reason : null });
     if (failure.kind === 'dead') this.#deadError ??= failure.reason;
@@ -234,7 +256,7 @@ class ItemHandling {
 
   async #unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
     const answer = await this.#deps.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] });
-    // Refused: an operator ended the item meanwhile; there is nothing left to note.
+    if (answer.kind === 'refused' && answer.guard === 'item') this.#gone = true; // there is nothing left to note
     if (answer.kind === 'refused' && answer.guard !== 'item') throw new Error(`${name} was refused: ${answer.detail}`);
   }
 

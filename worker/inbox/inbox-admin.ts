@@ -39,7 +39,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       const event = { type: 'inbox.replayed', at: core.clock.now(), runtimeId: core.runtimeId, endpoint: row.endpoint, actor: caller.actor, correlationId: row.correlation_id ?? undefined, data: { item: row.id } } as const;
       const answer = await core.writer.commit({ name: 'inbox.replay', statements: [...replayItem(row.id), ...recordEvents([event])] });
       if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`);
-      inbox.release(-row.bytes);
+      inbox.returned(row.bytes);
       dispatcher.reread();
       return summary(await find(row.id), true);
     },

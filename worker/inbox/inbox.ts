@@ -74,10 +74,16 @@ export class Inbox {
     this.#listeners.add(listener);
   }
 
-  /** An item left the open states, or came back into them (negative). */
-  release(bytes: number, items = 1): void {
-    this.#items = Math.max(0, this.#items - items);
-    this.#bytes = Math.max(0, this.#bytes - bytes * items);
+  /** An item left the open states. */
+  release(bytes: number): void {
+    this.#items = Math.max(0, this.#items - 1);
+    this.#bytes = Math.max(0, this.#bytes - bytes);
+  }
+
+  /** A dead item came back into them. */
+  returned(bytes: number): void {
+    this.#items += 1;
+    this.#bytes += bytes;
   }
 
   /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
@@ -94,7 +100,15 @@ export class Inbox {
   }
 
   async #take(prepared: readonly PreparedItem[], joined: readonly Statement[]): Promise<Accepted> {
-    const result = await this.#store(prepared, joined);
+    // Counted from here on: many at once do not pass the bound together.
+    this.#count(prepared, 1);
+    let result: Stored = { stored: [], duplicates: 0, conflicts: 0 };
+    try {
+      result = await this.#store(prepared, joined);
+    } finally {
+      this.#count(prepared, -1);
+      this.#count(result.stored, 1);
+    }
     if (FAILPOINTS) await this.#core.point('stored');
     for (const item of result.stored) this.#observer.accepted?.(item.delivery.endpoint, item.delivery.payload.kind, 1);
     if (result.stored.length > 0) for (const listener of this.#listeners) listener();
@@ -104,7 +118,7 @@ export class Inbox {
   /** Statements that store one item as part of somebody else's unit (a due task). Its unit is told to `stored` afterwards. */
   statementsFor(delivery: Delivery): { readonly statements: readonly Statement[]; stored(): void } {
     const item = this.#prepare(delivery);
-    return { statements: [item.insert, ...recordEvents([item.event])], stored: () => this.#count([item]) };
+    return { statements: [item.insert, ...recordEvents([item.event])], stored: () => this.#count([item], 1) };
   }
 
   /** Makes an item that was stored and cannot be parsed a dead letter, with the event that says so. */
@@ -125,7 +139,19 @@ export class Inbox {
     });
   }
 
-  async #store(items: readonly PreparedItem[], joined: readonly Statement[]): Promise<{ stored: readonly PreparedItem[]; duplicates: number; conflicts: number }> {
+  /** Stores what nobody can handle as a dead letter, in one unit: it never waits, and nothing claims it. */
+  async acceptDead(delivery: Delivery, { code, reason }: { readonly code: string; readonly reason: string }): Promise<void> {
+    const { clock, runtimeId, writer } = this.#core;
+    const item = this.#prepare(delivery);
+    const at = clock.now();
+    const data = { item: item.id, handler: null, attempts: 0, code, reason };
+    const dead: NewEvent = { type: 'inbox.dead', at, runtimeId, endpoint: delivery.endpoint, correlationId: item.id, data };
+    const statements = [item.insert, buryItem({ id: item.id, at, error: reason }), ...recordEvents([item.event, dead])];
+    const answer = await writer.commit({ name: 'inbox.dead_letter', statements });
+    if (answer.kind === 'refused' && answer.reason !== 'unique') throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
+  }
+
+  async #store(items: readonly PreparedItem[], joined: readonly Statement[]): Promise<Stored> {
     let open = items;
     let duplicates = items.length - new Set(items.map((item) => `${item.delivery.endpoint} ${item.delivery.deliveryId}`)).size;
     if (duplicates > 0) open = withoutRepeats(items);
@@ -134,10 +160,7 @@ export class Inbox {
       const statements = [...open.map((item) => item.insert), ...joined, ...recordEvents(open.map((item) => item.event))];
       if (statements.length === 0) return { stored: [], duplicates, conflicts };
       const answer = await this.#core.writer.commit({ name: 'inbox.accept', statements });
-      if (answer.kind === 'committed') {
-        this.#count(open);
-        return { stored: open, duplicates, conflicts };
-      }
+      if (answer.kind === 'committed') return { stored: open, duplicates, conflicts };
       if (answer.reason !== 'unique') throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
       const known = await this.#known(open);
       duplicates += known.length;
@@ -155,21 +178,29 @@ export class Inbox {
       const conflict = row.sha256 !== item.sha256;
       known.push({ item, conflict });
       this.#observer.duplicate?.(item.delivery.endpoint, conflict);
-      if (conflict) this.#core.log.warn({ endpoint: item.delivery.endpoint, item: row.id }, 'delivery id was used again with another body');
+      if (conflict) this.#tellConflict(item, row.id);
     }
     return known;
   }
 
-  #count(items: readonly PreparedItem[]): void {
-    this.#items += items.length;
-    this.#bytes += items.reduce((sum, item) => sum + item.bytes, 0);
+  #tellConflict({ delivery, bytes, sha256 }: PreparedItem, stored: string): void {
+    const { clock, runtimeId, log, writer } = this.#core;
+    log.warn({ endpoint: delivery.endpoint, item: stored }, 'delivery id was used again with another body');
+    const data = { item: stored, delivery: delivery.deliveryId, bytes, sha256 };
+    const event: NewEvent = { type: 'inbox.duplicate_conflict', at: clock.now(), runtimeId, endpoint: delivery.endpoint, data };
+    writer.commit({ name: 'inbox.conflict', statements: recordEvents([event]) }).catch(() => {}); // the log has it
+  }
+
+  #count(items: readonly PreparedItem[], sign: 1 | -1): void {
+    this.#items += sign * items.length;
+    this.#bytes += sign * items.reduce((sum, item) => sum + item.bytes, 0);
   }
 
   #prepare(delivery: Delivery): PreparedItem {
     const at = this.#core.clock.now();
     const id = uuidv7(at);
     const body = writePayload(delivery.payload);
-    const sha256 = createHash('sha256').update(delivery.payload.kind === 'webhook' ? delivery.payload.text : body).digest('hex');
+    const sha256 = createHash('sha256').update(identityOf(delivery.payload, body)).digest('hex');
     const bytes = Buffer.byteLength(body);
     const insert = receiveItem({
       id,
@@ -199,6 +230,18 @@ export class Inbox {
     };
     return { id, delivery, sha256, bytes, insert, event };
   }
+}
+
+interface Stored {
+  readonly stored: readonly PreparedItem[];
+  readonly duplicates: number;
+  readonly conflicts: number;
+}
+
+/** What makes two deliveries the same: not the moment at which a platform, or we, say that it was sent. */
+function identityOf(payload: Payload, body: string): string {
+  if (payload.kind === 'webhook') return payload.text;
+  return payload.kind === 'arrival' ? JSON.stringify({ ...payload.arrival, sentAt: 0 }) : body;
 }
 
 interface PreparedItem {

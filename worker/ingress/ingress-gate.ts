@@ -5,6 +5,7 @@
 import { SvcError } from '../../shared/svc-error.ts';
 import { commitOrThrow, type Core } from '../core.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
+import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { IngressChange, IngressState } from '../http/host-port.ts';
@@ -46,6 +47,7 @@ export class IngressGate {
 
   /** Idempotent: the same state again changes nothing but reason, mode and until. */
   async set(change: IngressChange, actor: string): Promise<IngressState> {
+    if (change.state === 'open' && this.#state.state === 'open') return this.#state;
     const until = this.#untilOf(change);
     const now = this.#core.clock.now();
     const next: IngressState =
@@ -76,10 +78,23 @@ export class IngressGate {
     const event =
       next.state === 'paused'
         ? ({ ...head, type: 'ingress.paused', data: { mode: next.mode, reason: next.reason, until: next.until } } as const)
-        : ({ ...head, type: 'ingress.resumed', data: { parked: 0, automatic: of.automatic } } as const);
+        : ({ ...head, type: 'ingress.resumed', data: { parked: await this.#parked(), automatic: of.automatic } } as const);
     await commitOrThrow(core.writer, { name: 'ingress.changed', statements: [writeMeta(KEY, JSON.stringify(next)), ...of.statements, ...recordEvents([event])] });
     this.#state = next;
     this.#changed(next);
+  }
+
+  /** How many deliveries have waited for the opening. */
+  async #parked(): Promise<number> {
+    if (!this.parks) return 0;
+    const row = await this.#core.reader.first(
+      sql
+        .selectFrom('inbox')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where('state', '=', 'received')
+        .where('kind', 'in', ['arrival', 'webhook']),
+    );
+    return Number(row?.n ?? 0);
   }
 
   #untilOf(change: IngressChange): number | undefined {

@@ -109,11 +109,9 @@ export class Webhooks {
     observe({ endpoint, kind: 'unparsable' });
     const text = Buffer.from(request.body).toString('utf8');
     const deliveryId = weakId(request);
-    const { fresh } = await inbox.accept([
-      { endpoint, deliveryId, weak: true, payload: { kind: 'webhook', headers: keptHeaders(request.headers), text }, lane: `${endpoint}/unparsable/${deliveryId}`, capability: `${endpoint}#parse` },
-    ]);
-    const [id] = fresh;
-    if (id !== undefined) await inbox.bury(id, endpoint, reason);
+    const payload = { kind: 'webhook', headers: keptHeaders(request.headers), text } as const;
+    const delivery = { endpoint, deliveryId, weak: true, payload, lane: `${endpoint}/unparsable/${deliveryId}`, capability: `${endpoint}#parse` };
+    await inbox.acceptDead(delivery, { code: 'unparsable', reason: `cannot be parsed: ${reason}` });
   }
 
   #find(path: string): Target | undefined {
