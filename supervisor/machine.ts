@@ -36,8 +36,6 @@ export type State =
   | { readonly kind: 'failed'; readonly failure: FailureKind; readonly detail: string }
   | { readonly kind: 'stopped'; readonly code: 0 | 1 };
 
-export type StateName = State['kind'];
-
 export interface Machine {
   readonly state: State;
   readonly window: RestartWindow;

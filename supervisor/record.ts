@@ -48,7 +48,7 @@ export function takeOver(paths: RecordPaths): Legacy {
 
 const NOTHING: Legacy = {
   exits: [],
-  previous: { end: 'none', code: null, signal: null, detail: null },
+  previous: { end: 'first', code: null, signal: null, detail: null },
   window: EMPTY_WINDOW,
   worker: null,
   fault: undefined,

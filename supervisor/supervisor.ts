@@ -51,7 +51,7 @@ export class Supervisor {
   #since = new Date().toISOString();
   #current: WorkerRun | undefined;
   #exits: readonly ExitRecord[] = [];
-  #previous: PreviousEnd = { end: 'none', code: null, signal: null, detail: null };
+  #previous: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
   #notes: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;

@@ -100,7 +100,7 @@ function isWorkerRecord(value: unknown): value is WorkerRecord {
 
 /** The former holder's end as its record tells it: under an owner without IPC the only source. */
 export function formerEnd({ former }: WriterLock): PreviousEnd {
-  if (former === undefined) return { end: 'none', code: null, signal: null, detail: null };
+  if (former === undefined) return { end: 'first', code: null, signal: null, detail: null };
   if (former.end === undefined)
     return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
   const ends: Readonly<Record<number, string>> = {

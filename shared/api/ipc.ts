@@ -32,7 +32,7 @@ export interface SupervisorSettings {
   readonly delaysMs?: readonly number[];
 }
 
-/** How the worker before this one ended. */
+/** How the worker before this one ended; `end` is `first` where there was none. */
 export interface PreviousEnd {
   readonly end: string;
   readonly code: number | null;

@@ -1,6 +1,6 @@
 // The life of a runtime by its commands, over the built programs.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { lives } from '../support/supervised.ts';
@@ -145,6 +145,52 @@ describe('a daemon', () => {
       if (!name.endsWith('.sock'))
         assert.equal(readFileSync(`${paths.stateDir}/${name}`, 'latin1').includes(canary), false, name);
     }
+  });
+});
+
+describe('a daemon and what happens around it', () => {
+  it('goes on when the command that started it is killed (48)', async (t) => {
+    const { path, paths } = await portProject(t);
+    const command = startSvc(['runtime', 'start', '--daemon'], { cwd: path });
+    await until(() => existsSync(paths.supervisorRecord), { what: 'the supervisor' });
+
+    command.child.kill('SIGKILL');
+    await command.ended;
+
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
+      what: 'ready',
+      timeoutMs: 10_000,
+    });
+  });
+
+  it('writes to the new file after a host has rotated its log', async (t) => {
+    const { path, paths } = await portProject(t);
+    const { pid } = JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
+    renameSync(paths.runtimeLog, `${paths.runtimeLog}.1`);
+
+    process.kill(pid, 'SIGUSR1');
+
+    await until(() => existsSync(paths.runtimeLog), { what: 'the new file' });
+    assert.equal((await svc(['runtime', 'reload'], { cwd: path })).code, 0);
+    assert.match(readFileSync(paths.runtimeLog, 'utf8'), /generation committed/);
+    assert.match((await svc(['runtime', 'logs'], { cwd: path })).stdout, /worker up[\s\S]*generation committed/);
+  });
+
+  it('follows a configuration that a reload, or a restart, took in', async (t) => {
+    const { path, read, write } = await portProject(t);
+    const run = async (...words: string[]) => (await svc(['runtime', ...words], { cwd: path })).code;
+    const change = (text: string): void => write('svc.config.yml', `${read('svc.config.yml')}${text}`);
+    assert.equal(await run('start', '--daemon'), 0);
+
+    change('log_level: debug\n');
+    const reloaded = [await run('start', '--daemon'), await run('reload'), await run('start', '--daemon')];
+    change('supervisor:\n  restarts: 9\n');
+    const restarted = [await run('reload'), await run('restart'), await run('start', '--daemon')];
+
+    assert.deepEqual(reloaded, [1, 0, 0]);
+    assert.deepEqual(restarted, [1, 0, 0]);
+    const { stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
+    assert.equal(JSON.parse(stdout).budget.limit, 9);
   });
 });
 

@@ -299,7 +299,7 @@ describe('the supervisor and its own end', () => {
     const run = supervise(t, 'healthy', { secrets: { PLANTED_SECRET: 'planted-0123456789' } });
     const { pid } = await run.state('running');
 
-    assert.match(run.log(), /welcome \{"secrets":\["PLANTED_SECRET"\],"previous":"none"\}/);
+    assert.match(run.log(), /welcome \{"secrets":\["PLANTED_SECRET"\],"previous":"first"\}/);
     for (const process of [pid, run.child.pid]) {
       assert.doesNotMatch(readFileSync(`/proc/${process}/environ`, 'latin1'), /planted-0123456789/);
       assert.doesNotMatch(readFileSync(`/proc/${process}/cmdline`, 'latin1'), /planted-0123456789/);

@@ -20,6 +20,10 @@ import { checkStateFolder, ensureStateFolder } from '../../shared/state-folder.t
 import { openLogFile } from '../../supervisor/cli/log-file.ts';
 import { tableText } from '../../supervisor/cli/printer.ts';
 import { restartOwner } from '../../worker/restart-owner.ts';
+import { listenToSignals } from '../../worker/signals.ts';
+
+const ERRORS = ['uncaughtException', 'unhandledRejection'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const;
 
 const folderOf = (t: TestContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-parts-'));
@@ -73,6 +77,31 @@ describe('restartOwner', () => {
         'foreground',
       ],
     );
+  });
+});
+
+describe('signals of a worker', () => {
+  it('ask for one drain; a second SIGINT on a terminal ends at once (B2)', (t) => {
+    const heard: string[] = [];
+    const before = new Map([...SIGNALS, ...ERRORS].map((name) => [name, process.listeners(name as 'SIGINT')]));
+    t.after(() => {
+      for (const [name, listeners] of before) {
+        for (const listener of process.listeners(name as 'SIGINT'))
+          if (!listeners.includes(listener)) process.off(name, listener);
+      }
+    });
+    listenToSignals({
+      terminal: true,
+      supervised: true,
+      stop: (reason) => heard.push(`stop ${reason}`),
+      force: (reason) => heard.push(`force ${reason}`),
+      reopen: () => heard.push('reopen'),
+      die: () => {},
+    });
+
+    for (const name of ['SIGTERM', 'SIGTERM', 'SIGINT', 'SIGUSR1', 'SIGHUP', 'SIGINT'] as const) process.emit(name);
+
+    assert.deepEqual(heard, ['stop SIGTERM', 'stop SIGTERM', 'stop SIGINT', 'reopen', 'force second SIGINT']);
   });
 });
 
