@@ -16,12 +16,12 @@ import type { Failure } from './handling/failure.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem, type HandlingDeps } from './handling/handle-item.ts';
 import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
-import type { InboxRow, ItemHead } from './inbox/inbox-store.ts';
+import { itemIsDue, type InboxRow, type ItemHead } from './inbox/inbox-store.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
-import type { OutboxRow, SendHead } from './outbox/outbox-store.ts';
+import { sendIsDue, type OutboxRow, type SendHead } from './outbox/outbox-store.ts';
 import { createSender, type SurfaceState } from './outbox/sender.ts';
 import { commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
@@ -151,8 +151,8 @@ export class Engine {
       core,
       inbox: this.inbox,
       timers: this.timers,
-      releaseItem: (lane) => this.dispatcher.release(lane),
-      releaseSend: (lane) => this.sender.release(lane),
+      items: { isDue: itemIsDue, release: (lane, id) => this.dispatcher.release(lane, id) },
+      sends: { isDue: sendIsDue, release: (lane, id) => this.sender.release(lane, id) },
       reopenIngress: (row) => this.gate.reopen(row),
       stored: () => this.dispatcher.wake(),
     });

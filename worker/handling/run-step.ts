@@ -38,12 +38,12 @@ export interface HandlerOf {
 export async function runHandler({ deps, capability, cause, groups = {} }: HandlerOf, body: (ctx: Ctx & ChatCtx, run: Run) => Promise<unknown>): Promise<StepResult> {
   const run = new Run();
   const limitMs = capability.spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const limit = new AbortController();
-  const timer = deps.core.clock.after(limitMs, () => limit.abort(coded('timeout', `${capability.id}: its ${limitMs} ms are over`)), { background: true });
-  const signal = AbortSignal.any([deps.generation.signal, limit.signal]);
+  const end = new Ending(deps.generation.signal);
+  const timer = deps.core.clock.after(limitMs, () => end.abort(coded('timeout', `${capability.id}: its ${limitMs} ms are over`)), { background: true });
+  const { signal } = end;
   const ctx = makeContext(deps, { capability, cause, run, signal, groups });
   try {
-    const result = await Promise.race([body(ctx, run), aborted(signal)]);
+    const result = await Promise.race([body(ctx, run), end.aborted]);
     run.closed = true;
     return { kind: 'decided', run, result };
   } catch (error) {
@@ -51,15 +51,41 @@ export async function runHandler({ deps, capability, cause, groups = {} }: Handl
     return { kind: 'failed', error };
   } finally {
     timer.cancel();
+    end.close();
   }
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = (): void => reject(signal.reason instanceof Error ? signal.reason : coded('retired', 'the generation was retired'));
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
+/** The signal of one run: aborts with its generation or at its time limit, and leaves nothing on the generation's signal when it is over. */
+class Ending {
+  readonly #controller = new AbortController();
+  readonly #generation: AbortSignal;
+  readonly #retired = (): void => this.abort(coded('retired', 'the generation was retired before the handler ended'));
+  #reject: (reason: Error) => void = () => {};
+  /** Rejects at the abort. */
+  readonly aborted: Promise<never>;
+
+  constructor(generation: AbortSignal) {
+    this.#generation = generation;
+    this.aborted = new Promise((_, reject) => {
+      this.#reject = reject;
+    });
+    this.aborted.catch(() => {}); // nobody may be waiting for it any more
+    if (generation.aborted) this.#retired();
+    else generation.addEventListener('abort', this.#retired);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#controller.abort(reason);
+    this.#reject(reason);
+  }
+
+  close(): void {
+    this.#generation.removeEventListener('abort', this.#retired);
+  }
 }
 
 interface Invocation extends StepOf {

@@ -6,7 +6,7 @@ import type { InboxState } from '../database/tables.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore, Page, PageRequest } from '../http/host-port.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropItem, readRuns, replayItem, type InboxRow, type ItemHead } from './inbox-store.ts';
+import { dropItem, type InboxRow, type ItemHead, readCalled, readRuns, replayItem, settleCalls } from './inbox-store.ts';
 import type { Inbox } from './inbox.ts';
 
 export interface InboxAdminDeps {
@@ -33,11 +33,15 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       const handlers = runs.map((run) => ({ handler: run.handler, attempts: run.attempts, verdict: run.verdict, error: texts ? run.error : null, nextAt: iso(run.next_at) }));
       return { item: { ...summary(row, texts), handlers, ...(texts ? { payload: row.body === null ? null : (JSON.parse(row.body) as unknown) } : {}) }, revision: revisionOf(row) };
     },
-    async replay(id, { caller, revision }) {
+    async replay(id, { caller, revision, answer: decision }) {
       const row = await find(id);
       refuseStale(row, revision);
+      const called = await readCalled(core.reader, row.id);
+      if (called !== undefined && decision === undefined) {
+        throw new SvcError('conflict', `nobody knows whether step "${called.step}" of inbox item ${row.id} was done`, { hint: 'look it up, then replay with the answer "again" or "done"' });
+      }
       const event = { type: 'inbox.replayed', at: core.clock.now(), runtimeId: core.runtimeId, endpoint: row.endpoint, actor: caller.actor, correlationId: row.correlation_id ?? undefined, data: { item: row.id } } as const;
-      const answer = await core.writer.commit({ name: 'inbox.replay', statements: [...replayItem(row.id), ...recordEvents([event])] });
+      const answer = await core.writer.commit({ name: 'inbox.replay', statements: [...replayItem(row.id), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])] });
       if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`);
       inbox.returned(row.bytes);
       dispatcher.reread();

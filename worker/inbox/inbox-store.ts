@@ -78,6 +78,13 @@ export const postponeItem = prepared<{ id: string; nextAt: number; error: string
   { expect: 1, guard: 'item' },
 );
 
+const endWait = prepared<{ id: string }>(({ id }) => sql.updateTable('inbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'));
+
+const endRunWait = prepared<{ id: string; at: number }>(({ id, at }) => sql.updateTable('handler_runs').set({ next_at: null }).where('item_id', '=', id).where('next_at', '<=', at));
+
+/** The wait until then is over, for the item and for those of its handlers that waited so long. */
+export const itemIsDue = (id: string, at: number): readonly Statement[] => [endWait({ id }), endRunWait({ id, at })];
+
 export const buryItem = prepared<{ id: string; at: number; error: string }>(
   ({ id, at, error }) =>
     sql
@@ -98,6 +105,16 @@ export function replayItem(id: string): Statement[] {
     statement(sql.deleteFrom('handler_runs').where('item_id', '=', id).where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)]))),
   ];
 }
+
+/** Calls of `once` that died without a result and may not be made twice: a person says that they are made again, or that they were done. */
+export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
+  const of = { item: id, state: 'called' } as const;
+  if (answer === 'done') return statement(sql.updateTable('once_results').set({ state: 'done' }).where('item_id', '=', of.item).where('state', '=', of.state));
+  return statement(sql.deleteFrom('once_results').where('item_id', '=', of.item).where('state', '=', of.state));
+}
+
+export const readCalled = (reader: Reader, id: string): Promise<{ step: string } | undefined> =>
+  reader.first(sql.selectFrom('once_results').select('step').where('item_id', '=', id).where('state', '=', 'called'));
 
 export function dropItem(id: string, at: number, reason: string): Statement {
   return statement(

@@ -102,6 +102,11 @@ export const claimSend = prepared<{ id: string }>(
   { expect: 1, guard: 'send' },
 );
 
+/** The wait is over. */
+export const sendIsDue = (id: string): readonly Statement[] => [endWait({ id })];
+
+const endWait = prepared<{ id: string }>(({ id }) => sql.updateTable('outbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'));
+
 /** `attempts` is stored again for calls that were not counted before they were made (platforms with idempotency keys). */
 export const finishSend = prepared<{ id: string; message: string | null; at: number; attempts: number }>(
   ({ id, message, at, attempts }) =>
