@@ -59,12 +59,15 @@ export async function portProject(
   options: TemporaryProjectOptions & { readonly keys?: Readonly<Record<string, unknown>> } = {},
 ): Promise<TemporaryProject & { readonly port: number; readonly url: string }> {
   const port = await freePort();
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+  // Hooks run in the order in which they were made: what runs here is found by records that lie in the project.
+  let made: TemporaryProject | undefined;
+  t.after(() => (made === undefined ? undefined : endAll(made)));
   const project = temporaryProject(t, {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     config: { http: { port, token: '${HTTP_TOKEN}' }, plugins: { sandbox: {}, echo: {} }, ...options.keys },
     ...options,
   });
-  t.after(() => endAll(project));
+  made = project;
   return { ...project, port, url: `http://127.0.0.1:${port}` };
 }
 
