@@ -1,12 +1,15 @@
 // How a connection to the project's SQLite file is opened. Nothing else opens a `*.sqlite` file: a stray close of the same
 // file would drop the POSIX locks of all connections of this process.
-import Sqlite, { type Database } from 'better-sqlite3';
+import { type Database, Sqlite } from '../../shared/sqlite.ts';
 
-const BUSY_TIMEOUT_MS = 5_000;
+/** Another program has the lock only by mistake; readiness must say so within two seconds. */
+const WRITER_BUSY_MS = 800;
+/** Readers wait in the main thread, and WAL hardly ever makes them wait. */
+const READER_BUSY_MS = 200;
 
 /** The connection that writes: WAL, synced at each commit, keys and triggers enforced. */
 export function openWritable(file: string): Database {
-  const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+  const database = new Sqlite(file, { timeout: WRITER_BUSY_MS });
   try {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
@@ -23,7 +26,7 @@ export function openWritable(file: string): Database {
 
 /** A connection that cannot write. */
 export function openReadOnly(file: string): Database {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
   database.pragma('query_only = ON');
   return database;
 }

@@ -25,6 +25,8 @@ export interface DatabaseHostOptions {
 }
 
 const PROBE_EVERY_MS = 1_000;
+/** A write that changes nothing. */
+const TOUCH = { sql: "UPDATE counters SET value = value WHERE name = 'event'", parameters: [] } as const;
 
 export class DatabaseHost implements Writer {
   readonly reader: SqliteReader;
@@ -68,8 +70,9 @@ export class DatabaseHost implements Writer {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#writer.flush();
-    await this.#runner.close();
+    // The last one to close brings everything into the one file; a reader cannot.
     this.reader.close();
+    await this.#runner.close();
   }
 
   async #tryOpen(): Promise<DatabaseState> {
@@ -92,20 +95,23 @@ export class DatabaseHost implements Writer {
 
   /** Looks at the file itself, through a connection of its own, so that a broken or missing one shows within a second or two. */
   async #probe(): Promise<void> {
-    if (this.#state.kind !== 'open') {
-      this.reader.close();
-      if ((await this.#tryOpen()).kind !== 'open') return;
-    }
+    const { file } = this.#options;
+    const wasOpen = this.#state.kind === 'open';
     try {
-      if (statSync(this.#options.file, { throwIfNoEntry: false }) === undefined) throw new SvcError('storage_unavailable', `the database file ${this.#options.file} is gone`, { hint: 'put it back as it was; or stop the host and restore a checkpoint' });
-      const probe = openReadOnly(this.#options.file);
+      if (!wasOpen) {
+        this.reader.close();
+        await this.#runner.open();
+      }
+      if (statSync(file, { throwIfNoEntry: false }) === undefined) throw new SvcError('storage_unavailable', `the database file ${file} is gone`, { hint: 'put it back as it was; or stop the host and restore a checkpoint' });
+      const probe = openReadOnly(file);
       try {
         probe.prepare("SELECT value FROM counters WHERE name = 'event'").get();
       } finally {
         probe.close();
       }
-      // An empty unit shows whether writes are taken (full disk, read-only, foreign lock).
-      await this.#writer.commit({ name: 'database.probe', statements: [] });
+      // An empty unit shows a foreign lock; after a failure only a page that is written and synced shows that the fault is gone.
+      await this.#writer.commit({ name: 'database.probe', statements: wasOpen ? [] : [TOUCH] });
+      this.#set({ kind: 'open' });
     } catch (error) {
       this.#fail(error instanceof SvcError ? error : new SvcError('storage_unavailable', `the database cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
     }

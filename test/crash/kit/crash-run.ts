@@ -1,9 +1,8 @@
 // One run: a project, its platforms, clients that follow, a load, and a worker that is killed again and again. What came of it goes to the oracle.
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { FakeIrcServer } from '../../support/fake-platforms/irc-server.ts';
 import { WebhookPlatform } from '../../support/fake-platforms/webhook-platform.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 import { History } from './history.ts';
@@ -18,12 +17,18 @@ import { logTail, WorkerLife } from './worker-life.ts';
 
 export interface CrashRunOptions {
   readonly random: Random;
+  /** A fault that the failpoints build is told to have: `seq-from-memory`. */
   readonly plant?: string;
   readonly clients?: number;
+  /** Called before the first life, in the project. */
+  readonly prepare?: (project: TemporaryProject) => void;
+  /** How a life ends; default: SIGKILL. */
+  readonly cut?: (life: WorkerLife) => Promise<void>;
 }
 
 const CLIENTS = 24;
 const IRC_ACCOUNTS = ['one', 'two'] as const;
+const WELL_BEHAVED_FROM = 4;
 const STEP_LIMIT_MS = 2_000;
 const UP_LIMIT_MS = 20_000;
 const DRAIN_LIMIT_MS = 40_000;
@@ -49,7 +54,8 @@ export class CrashRun {
     const lives = { count: 0 };
     const stamp = (): number => lives.count;
     const { random } = options;
-    const misbehave = (): 'drop' | 'later' | undefined => (random.chance(0.01) ? 'drop' : random.chance(0.01) ? 'later' : undefined);
+    // Only at first: later on each kill has cost a send an attempt, and the wait after a failure grows with those.
+    const misbehave = (): 'drop' | 'later' | undefined => (lives.count > WELL_BEHAVED_FROM ? undefined : random.chance(0.05) ? 'drop' : random.chance(0.05) ? 'later' : undefined);
     const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`, { stamp, misbehave });
     const irc = new Map(IRC_ACCOUNTS.map((id) => [`root/irc:irc~${id}`, new FakeIrcServer(stamp)]));
     await platform.listen(t);
@@ -67,6 +73,7 @@ export class CrashRun {
     this.#irc = irc;
     this.project = temporaryProject(t, { config: configOf({ port, platform, irc }), env: { HOOK_SECRET: platform.secret }, prefix: 'svc-crash-' });
     const url = `http://127.0.0.1:${port}`;
+    options.prepare?.(this.project);
     const { token } = this.project;
     this.#api = new HostApi(url, token);
     this.#load = new Load({ url, token, random: options.random, record: this.record, platform, irc, clients: options.clients ?? CLIENTS });
@@ -95,6 +102,7 @@ export class CrashRun {
     }
     const hitItself = life.end !== undefined;
     if (kill.kind === 'step' && !hitItself) label = `${label} (not reached)`;
+    await this.#options.cut?.(life);
     const { signal, code } = await life.kill();
     if (signal !== 'SIGKILL') throw new Error(`the worker ended by itself with ${code ?? signal}:\n${logTail(this.project.path)}`);
     this.kills.set(label, (this.kills.get(label) ?? 0) + 1);
@@ -138,8 +146,9 @@ export class CrashRun {
 
   #start(failpoints?: string): WorkerLife {
     const { plant } = this.#options;
+    const asked = [...(failpoints === undefined ? [] : [failpoints]), ...(plant === undefined ? [] : [`plant.${plant}=on`])];
     this.#lives += 1;
-    this.#life = new WorkerLife(this.project.path, { ...(failpoints === undefined ? {} : { failpoints }), ...(plant === undefined ? {} : { plant }) });
+    this.#life = new WorkerLife(this.project.path, asked.length === 0 ? {} : { failpoints: asked.join(',') });
     return this.#life;
   }
 
@@ -193,6 +202,7 @@ function configOf({ port, platform, irc }: { port: number; platform: WebhookPlat
     // Each kill costs what was under way an attempt: the bound is not what is tested here.
     inbox: { maxAttempts: 100 },
     outbox: { maxAttempts: 100 },
+    disk: { minFreeBytes: 0 },
     events: { history: { maxEvents: 10_000_000, maxBytes: 2 ** 32 } },
     plugins: {
       sandbox: {},
@@ -204,15 +214,4 @@ function configOf({ port, platform, irc }: { port: number; platform: WebhookPlat
       remind: {},
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

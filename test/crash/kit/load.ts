@@ -75,10 +75,8 @@ export class Load {
     while (!this.#stopped) {
       request ??= random.chance(0.6) ? this.#webhook() : this.#sandbox();
       const delivery = await this.#send(request);
-      if (delivery === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS)); // nobody listens: the same one, since nothing of it was sent
-        continue;
-      }
+      if (delivery?.fate !== 'acknowledged') await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (delivery === undefined) continue; // nobody listens: the same one again, since nothing of it was sent
       if (delivery.fate === 'acknowledged' && random.chance(REPEATED)) {
         delivery.isRepeated = true;
         const end = await this.#post(request);

@@ -14,10 +14,8 @@ export interface LifeEnd {
 }
 
 export interface LifeOptions {
-  /** Like `inbox.stored=kill@3`. */
+  /** Like `stored=kill@3,plant.seq-from-memory=on`. */
   readonly failpoints?: string;
-  /** A fault that the failpoints build can be told to have. */
-  readonly plant?: string;
 }
 
 export class WorkerLife {
@@ -25,7 +23,7 @@ export class WorkerLife {
   readonly #child: ChildProcess;
   #end: LifeEnd | undefined;
 
-  constructor(project: string, { failpoints, plant }: LifeOptions = {}) {
+  constructor(project: string, { failpoints }: LifeOptions = {}) {
     if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
     // A file, not `--eval`: threads take over the flags of their process.
     const program = join(project, 'run-worker.mjs');
@@ -33,7 +31,7 @@ export class WorkerLife {
     const log = openSync(logFile(project), 'a');
     this.#child = spawn(process.execPath, [program, project], {
       stdio: ['ignore', log, log],
-      env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }), ...(plant === undefined ? {} : { SVC_PLANT: plant }) },
+      env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }) },
     });
     closeSync(log);
     this.ended = new Promise((resolve) => {
@@ -51,6 +49,11 @@ export class WorkerLife {
     return this.#child.pid ?? 0;
   }
 
+  /** Nothing of it runs any more; what the kernel does for it goes on. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
   async kill(): Promise<LifeEnd> {
     this.#child.kill('SIGKILL');
     return this.ended;
@@ -65,7 +68,15 @@ export class WorkerLife {
 
 const logFile = (project: string): string => join(project, 'worker.log');
 
-/** The newest lines of all lives, for a failed test. */
-export function logTail(project: string, lines = 25): string {
-  return existsSync(logFile(project)) ? readFileSync(logFile(project), 'utf8').trimEnd().split('\n').slice(-lines).join('\n') : '';
+const TAIL_LINES = 20;
+const TAIL_COLUMNS = 400;
+
+/** The newest lines of all lives, for a failed test; requests that were refused are left out. */
+export function logTail(project: string): string {
+  const lines = existsSync(logFile(project)) ? readFileSync(logFile(project), 'utf8').trimEnd().split('\n') : [];
+  return lines
+    .filter((line) => !line.includes('request not served'))
+    .slice(-TAIL_LINES)
+    .map((line) => line.slice(0, TAIL_COLUMNS))
+    .join('\n');
 }

@@ -1,0 +1,30 @@
+// The oracle is only worth something if it finds faults: each one that is planted into the failpoints build must be seen within a minute.
+// Commit without sync needs more than SIGKILL, which loses nothing that the kernel has: see power-cut.test.ts.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CrashRun } from './kit/crash-run.ts';
+import { seeded } from './kit/random.ts';
+
+const KILLS = 6;
+const LIMIT_MS = 60_000;
+const PLANTED = [
+  { plant: 'ack-before-commit', seen: /was acknowledged and is lost/ },
+  { plant: 'seq-from-memory', seen: /event ids went back|told of a gap: .*ahead/ },
+] as const;
+
+describe('the oracle of the kill test', () => {
+  for (const { plant, seen } of PLANTED) {
+    it(`finds ${plant}`, { timeout: 2 * LIMIT_MS }, async (t) => {
+      const random = seeded(1);
+      const began = performance.now();
+      const run = await CrashRun.create(t, { random, plant });
+      await run.begin();
+
+      for (let kill = 0; kill < KILLS; kill += 1) await run.kill({ kind: 'acknowledged', delayMs: random.between(20, 80) });
+      const faults = await run.verdict();
+
+      assert.ok(faults.some((fault) => seen.test(fault)), `${plant} was not seen; ${faults.length} other faults: ${faults.slice(0, 5).join('; ')}`);
+      assert.ok(performance.now() - began < LIMIT_MS, 'within a minute');
+    });
+  }
+});

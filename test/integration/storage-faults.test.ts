@@ -1,0 +1,185 @@
+// The storage fails under the running worker: nothing that is not stored is acknowledged, readiness says so within two seconds each way,
+// the worker goes on by itself when the fault is gone, and what was acknowledged is there. Injected, by files, and (as root) for real.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
+import { FaultyHost } from '../support/faulty-host.ts';
+import type { Cleanup } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const TIMEOUT = { timeout: 60_000 };
+const missing = loopDiskMissing();
+const dataFile = (host: FaultyHost): string => join(host.project.paths.stateDir, 'data.sqlite');
+
+/** What was acknowledged has been handled; what was refused was not even stored. */
+async function assertKept(host: FaultyHost): Promise<void> {
+  const items = await host.handled();
+
+  assert.deepEqual(host.acknowledged.filter((id) => items.get(id)?.state !== 'done'), [], 'acknowledged is handled');
+  assert.deepEqual(host.refused.filter((id) => items.has(id)), [], 'refused is not stored');
+}
+
+/** Nothing is taken while the fault is there; all is as before when it is gone. */
+async function assertOutage(host: FaultyHost, fault: { begin(): void | Promise<void>; end(): void | Promise<void> }): Promise<void> {
+  assert.deepEqual(await host.deliverMany(20), [200]);
+
+  await fault.begin();
+  const during = host.deliverMany(20);
+  await host.isReady(false);
+  assert.deepEqual(await during, [503]);
+  await host.staysUnready();
+  assert.deepEqual(await host.deliverMany(5), [503]);
+
+  await fault.end();
+  await host.isReady(true);
+  assert.deepEqual(await host.deliverMany(20), [200]);
+  await assertKept(host);
+}
+
+describe('a sync that fails', () => {
+  for (const pass of [30, 37]) {
+    it(`acknowledges nothing of its group, and goes on (commit ${pass})`, TIMEOUT, async (t) => {
+      const host = await FaultyHost.start(t, { failpoints: `writer.sync=error@${pass}` });
+      const wentDown = host.isReady(false, 30_000);
+
+      await until(async () => (await host.deliverMany(8)).includes(503), { what: 'a delivery to be refused', timeoutMs: 30_000 });
+
+      await wentDown;
+      await host.isReady(true);
+      assert.deepEqual(await host.deliverMany(20), [200]);
+      await assertKept(host);
+    });
+  }
+});
+
+describe('the database file', () => {
+  it('is removed, and put back', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t);
+    const aside = join(host.project.path, 'aside.sqlite');
+
+    await assertOutage(host, { begin: () => renameSync(dataFile(host), aside), end: () => renameSync(aside, dataFile(host)) });
+  });
+
+  it('is replaced by another, and put back', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t);
+    const aside = join(host.project.path, 'aside.sqlite');
+    const begin = (): void => {
+      renameSync(dataFile(host), aside);
+      writeFileSync(dataFile(host), 'this is not a database\n'.repeat(1_000), { mode: 0o600 });
+    };
+
+    await assertOutage(host, { begin, end: () => renameSync(aside, dataFile(host)) });
+  });
+
+  it('is locked by another program', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t);
+    const locker = foreignLock(t, dataFile(host));
+
+    await assertOutage(host, { begin: locker.lock, end: locker.release });
+  });
+
+  it('is garbage at the start: up, not ready, nothing taken, and the file is left as it is', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t);
+    assert.deepEqual(await host.deliverMany(5), [200]);
+    await host.life.stop();
+    const sound = readFileSync(dataFile(host));
+    const garbage = Buffer.alloc(sound.length, 'garbage ');
+    assert.deepEqual(readdirSync(host.project.paths.stateDir).filter((name) => name.startsWith('data.sqlite-')), [], 'a worker that was stopped leaves all in one file');
+    writeFileSync(dataFile(host), garbage);
+
+    host.restart();
+    await until(async () => (await fetch(`${host.url}/pub/health`)).status === 200, { what: 'the worker to be up', timeoutMs: 20_000 });
+
+    assert.equal(await host.api.isReady(), false);
+    assert.notEqual((await host.deliver('hello')).status, 200);
+    assert.deepEqual(readFileSync(dataFile(host)), garbage);
+
+    writeFileSync(dataFile(host), sound);
+    await host.isReady(true);
+    assert.deepEqual(await host.deliverMany(5), [200]);
+    await assertKept(host);
+  });
+});
+
+describe('the disk', { skip: missing }, () => {
+  it('is full, and has room again', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t, { prepare: ({ paths }) => memoryDisk(t, paths.stateDir, 16) });
+    const filler = join(host.project.paths.stateDir, 'filler');
+
+    await assertOutage(host, { begin: () => fill(filler), end: () => rmSync(filler) });
+  });
+
+  it('takes no writes, and takes them again', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t, { prepare: ({ paths }) => void new LoopDisk(t, paths.stateDir) });
+    const mark = (flag: string): void => void execFileSync('sh', ['-c', `cd "$1" && chattr ${flag} data.sqlite data.sqlite-wal`, 'sh', host.project.paths.stateDir]);
+
+    await assertOutage(host, { begin: () => mark('+i'), end: () => mark('-i') });
+  });
+
+  it('dies: nothing more is acknowledged, and the worker still stops when it is asked to', TIMEOUT, async (t) => {
+    let disk: LoopDisk | undefined;
+    const host = await FaultyHost.start(t, {
+      prepare: ({ paths }) => {
+        disk = new LoopDisk(t, paths.stateDir);
+      },
+    });
+    assert.deepEqual(await host.deliverMany(20), [200]);
+
+    await disk?.cutPower();
+    const during = host.deliverMany(20);
+    await host.isReady(false);
+    assert.deepEqual(await during, [503]);
+    const stopped = await host.life.stop();
+
+    assert.equal(stopped.signal, null);
+    disk?.unmount();
+    disk?.mount();
+    host.restart();
+    await host.isReady(true, 20_000);
+    const items = await host.handled();
+    assert.deepEqual(host.acknowledged.filter((id) => items.get(id)?.state !== 'done'), []);
+  });
+});
+
+/** A file system in memory of so many MiB, mounted as a state folder. */
+function memoryDisk(t: Cleanup, folder: string, megabytes: number): void {
+  execFileSync('sh', ['-c', 'mkdir -p -m 700 "$1" && mount -t tmpfs -o size="$2"m,mode=0700 none "$1"', 'sh', folder, String(megabytes)]);
+  t.after(() => void execFileSync('umount', ['-l', folder]));
+}
+
+/** Writes until nothing more goes in. */
+function fill(file: string): void {
+  for (let block = 1_048_576; block >= 512; block /= 2) {
+    try {
+      for (;;) writeFileSync(file, Buffer.alloc(block), { flag: 'a' });
+    } catch {
+      // no room for a block of this size: a smaller one
+    }
+  }
+}
+
+/** Another program that takes the write lock of the database. */
+function foreignLock(t: Cleanup, file: string): { lock(): Promise<void>; release(): Promise<void> } {
+  const script = `const Sqlite = require('better-sqlite3'); const db = new Sqlite(process.argv[1]); db.exec('BEGIN IMMEDIATE'); console.log('locked'); setInterval(() => {}, 1000);`;
+  let child: ReturnType<typeof spawn> | undefined;
+  const release = async (): Promise<void> => {
+    const running = child;
+    child = undefined;
+    if (running === undefined) return;
+    const ended = new Promise((resolve) => running.once('exit', resolve));
+    running.kill('SIGKILL');
+    await ended;
+  };
+  t.after(release);
+  return {
+    async lock() {
+      const started = spawn(process.execPath, ['-e', script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      child = started;
+      await new Promise((resolve) => started.stdout?.once('data', resolve));
+    },
+    release,
+  };
+}
