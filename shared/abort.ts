@@ -17,11 +17,18 @@ export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = syst
   });
 }
 
-/** What `work` gives, or `late` when it has not settled within `limitMs`; the loser's rejection is defused. */
-export async function within<T, L>(work: Promise<T>, limitMs: number, late: L, clock: Clock = systemClock): Promise<T | L> {
+export interface Limit<L> {
+  readonly ms: number;
+  /** What stands for the result when the time is over. */
+  readonly late: L;
+  readonly clock?: Clock;
+}
+
+/** What `work` gives, or `late` when it has not settled in time; the loser's rejection is defused. */
+export async function within<T, L>(work: Promise<T>, { ms, late, clock = systemClock }: Limit<L>): Promise<T | L> {
   let timer: { cancel(): void } | undefined;
   const limit = new Promise<L>((resolve) => {
-    timer = clock.after(limitMs, () => resolve(late), { background: false });
+    timer = clock.after(ms, () => resolve(late), { background: false });
   });
   work.catch(() => {}); // a rejection after the limit has nobody left to hear it
   try {

@@ -42,10 +42,3 @@ export const endpointName = (slot: string, id: string | undefined): string => (i
 export const endpointId = (owner: string, name: string): EndpointId => `${owner}:${name}` as EndpointId;
 export const capabilityId = (slot: string, kind: string, name: string): CapabilityId =>
   `${ownerOf(slot)}#${kind}/${name}` as CapabilityId;
-
-/** Owner and name of an endpoint's text form; undefined when it is not one. */
-export function parseEndpointId(text: string): { owner: string; name: string } | undefined {
-  const at = text.indexOf(':');
-  if (at <= 0 || at === text.length - 1 || !text.startsWith('root/')) return undefined;
-  return { owner: text.slice(0, at), name: text.slice(at + 1) };
-}

@@ -183,7 +183,7 @@ class Host implements App {
   async #step({ name, ms, cut }: { readonly name: string; readonly ms: number; readonly cut: (reason: string) => void }, work: () => Promise<unknown>): Promise<void> {
     const startedAt = performance.now();
     try {
-      const end = await within(work(), ms, 'late' as const);
+      const end = await within(work(), { ms, late: 'late' as const });
       if (end === 'late') cut(`did not end within ${Math.round(ms)} ms`);
     } catch (error) {
       cut(messageOf(error));

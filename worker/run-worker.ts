@@ -272,7 +272,7 @@ class Worker {
     const app = this.#app;
     const late = { cut: [{ name: 'worker', reason: `did not stop within ${limitMs} ms` }] };
     const { cut } =
-      app === undefined ? { cut: [] } : await within(app.stop(limitMs), limitMs + LAST_STEPS_MS / 2, late);
+      app === undefined ? { cut: [] } : await within(app.stop(limitMs), { ms: limitMs + LAST_STEPS_MS / 2, late });
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.#end(code, reason);
@@ -285,6 +285,6 @@ class Worker {
     this.#log.flush();
     const exit = (): void => this.#options.exit(code);
     if (this.#control === undefined) exit();
-    else void within(this.#control.close(), LAST_STEPS_MS / 5, undefined).finally(exit);
+    else void within(this.#control.close(), { ms: LAST_STEPS_MS / 5, late: undefined }).finally(exit);
   }
 }

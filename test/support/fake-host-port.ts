@@ -107,7 +107,7 @@ export function fakeHostPort({
           : { kind: 'known', status: kept.status, body: kept.body };
       },
       // oxlint-disable-next-line max-params -- as the port says
-      finish: async (key, route, status, body) => {
+      finish: async (key, route, { status, body }) => {
         answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', status, body });
       },
       abandon: async (key, route) => void answers.delete(key + route),

@@ -45,7 +45,7 @@ export function createEventGateway(deps: EventDeps, options: Partial<EventGatewa
     closeRevoked: (validActors) => hub.closeRevoked(validActors),
     async drain() {
       await hub.drain();
-      await within(Promise.all([...streams, webSockets.drain()]), FLUSH_LIMIT_MS, undefined, deps.clock);
+      await within(Promise.all([...streams, webSockets.drain()]), { ms: FLUSH_LIMIT_MS, late: undefined, clock: deps.clock });
     },
   };
 }

@@ -100,7 +100,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
         kind: 'schedule',
         id,
         capability: task.id,
-        lane: laneOfTask(generation, task.id, checked, id),
+        lane: laneOfTask(generation, task.id, checked) ?? id,
         data: JSON.stringify(checked),
         at,
       });
@@ -142,11 +142,11 @@ function fitting(schema: unknown, value: unknown, what: string): unknown {
   return checked.value;
 }
 
-/** A task's own lane where it names one, else a lane of its own. */
-function laneOfTask(generation: GenerationView, id: string, data: unknown, dueId: string): string {
+/** The lane that a task names; undefined: each has one of its own. */
+function laneOfTask(generation: GenerationView, id: string, data: unknown): string | undefined {
   const task = generation.capabilities.find(id);
   const lane = task?.kind === 'task' ? task.spec.lane?.(data as never) : undefined;
-  return lane === undefined ? dueId : `task/${id}/lane:${lane}`;
+  return lane === undefined ? undefined : `task/${id}/lane:${lane}`;
 }
 
 function generationParts(generation: GenerationView, capability: Capability): Readonly<Record<string, unknown>> {

@@ -12,7 +12,7 @@ type Steps = Readonly<
 
 export const DIALOG_EXPIRES_MS = 86_400_000;
 
-export const stepsOf = (dialog: DialogCapability): Steps => (dialog.spec.steps ?? {}) as Steps;
+export const stepsOf = (dialog: DialogCapability): Steps => dialog.spec.steps ?? {};
 
 /** The name of the first answer that is missing and wanted. */
 export function nextQuestion(dialog: DialogCapability, known: Known, skipped: readonly string[]): string | undefined {

@@ -120,7 +120,7 @@ export const eventOf = ({ core, generation, correlationId, itemId, actor }: Effe
     correlationId: correlationId ?? undefined,
     causationId: itemId ?? undefined,
     actor: actor ?? undefined,
-  }) as NewEvent;
+  });
 
 type SendEffect = Extract<Effect, { kind: 'send' | 'edit' | 'remove' | 'react' }>;
 

@@ -165,7 +165,7 @@ export interface IdempotencyStore {
     | { readonly kind: 'conflict' }
     | { readonly kind: 'running' }
   >;
-  finish(key: string, route: string, status: number, body: unknown): Promise<void>;
+  finish(key: string, route: string, answer: { readonly status: number; readonly body: unknown }): Promise<void>;
   /** The request failed and changed nothing that an answer should be kept for: the key is free again. */
   abandon(key: string, route: string): Promise<void>;
 }

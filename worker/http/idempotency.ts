@@ -57,6 +57,6 @@ async function runFirst(
     await store.abandon(key, route);
     throw error;
   }
-  await store.finish(key, route, answer.status, answer.json);
+  await store.finish(key, route, { status: answer.status, body: answer.json });
   return answer;
 }

@@ -235,7 +235,7 @@ async function drain(server: Server, port: HostPort, limitMs: number): Promise<v
   });
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   try {
-    await within(Promise.all([port.events.drain(), closed]), limitMs, undefined);
+    await within(Promise.all([port.events.drain(), closed]), { ms: limitMs, late: undefined });
   } finally {
     clearInterval(idle);
   }

@@ -15,7 +15,7 @@ export function createIdempotency({ writer, reader, clock }: Core): IdempotencyS
       if (known.status === null) return { kind: 'running' };
       return { kind: 'known', status: known.status, body: known.body === null ? undefined : (JSON.parse(known.body) as unknown) };
     },
-    async finish(key, route, status, body) {
+    async finish(key, route, { status, body }) {
       const kept = statement(
         sql
           .updateTable('idempotency')

@@ -58,11 +58,11 @@ export class Webhooks {
     if (!takesDeliveries) throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, { details: { retryAfterMs: 60_000 } });
     const { webhook } = spec.adapter;
     if (webhook === undefined) throw new SvcError('not_found', 'no webhook at this path');
-    const refusal = this.#refusal(spec.id, webhook.verify(request, spec.values as never));
+    const refusal = this.#refusal(spec.id, webhook.verify(request, spec.values));
     if (refusal !== undefined) return refusal;
     let arrivals: readonly Arrival[];
     try {
-      arrivals = webhook.parse(request, spec.values as never);
+      arrivals = webhook.parse(request, spec.values);
     } catch (error) {
       await this.#keepUnparsable(spec.id, request, messageOf(error));
       return { status: 200 };

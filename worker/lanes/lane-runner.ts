@@ -82,13 +82,13 @@ export class LaneRunner<T extends LaneItem> {
 
   /** Goes on with what may start until nothing is left, at most `limitMs`. */
   async finish(limitMs: number): Promise<void> {
-    await within(this.settled(), limitMs, undefined, this.#options.core.clock);
+    await within(this.settled(), { ms: limitMs, late: undefined, clock: this.#options.core.clock });
   }
 
   /** Starts nothing more; resolves when what runs has ended, or after `limitMs`, with how many did not end. */
   async stop(limitMs: number): Promise<number> {
     this.#stopped = true;
-    await within(Promise.allSettled([...this.#running]), limitMs, undefined, this.#options.core.clock);
+    await within(Promise.allSettled(this.#running), { ms: limitMs, late: undefined, clock: this.#options.core.clock });
     return this.#running.size;
   }
 

@@ -4,8 +4,8 @@
 //   S2  The key is the same on each attempt; where the platform drops repeats nothing goes out twice.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online waits for it without using up attempts.
-import { within } from '../../shared/abort.ts';
-import { messageOf } from '../../shared/svc-error.ts';
+import { delay, within } from '../../shared/abort.ts';
+import { coerceError, messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
@@ -41,6 +41,7 @@ export interface SenderOptions {
 }
 
 const SEND_TIMEOUT_MS = 60_000;
+const STORAGE_RETRY_MS = 1_000;
 
 export function createSender(options: SenderOptions): LaneRunner<SendHead> {
   const { core, limits } = options;
@@ -87,28 +88,43 @@ class SendAttempt {
   async #attempt(row: OutboxRow, { surface, call }: { readonly surface: SendSurface; readonly call: Outgoing }): Promise<LaneOutcome> {
     const { core } = this.#options;
     await this.#rate.take(row.endpoint, row.conversation, surface.rate);
+    if (this.#options.surface(row.endpoint).kind !== 'ready') return 'again'; // it went while the send waited for its turn
     const claimed = await core.writer.commit({ name: 'outbox.claim', statements: [claimSend({ id: row.id })] });
     if (claimed.kind === 'refused') return 'left';
     if (FAILPOINTS) await core.point('sending');
     const end = await this.#call(row, surface, call);
     if (FAILPOINTS) await core.point('posted');
-    if (end.kind === 'account_failed') return this.#returnToLine(row, end.reason);
     const attempts = row.attempts + 1;
-    const outcome = await this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts);
+    const outcome = await this.#stored(() =>
+      end.kind === 'returned' ? this.#returnToLine(row, end.reason) : this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts),
+    );
     if (FAILPOINTS) await core.point('sent');
     return outcome;
   }
 
-  async #call(row: OutboxRow, surface: SendSurface, call: Outgoing): Promise<AttemptEnd | { readonly kind: 'account_failed'; readonly reason: string }> {
+  /** What the platform answered is known: it is stored as soon as the storage takes it, and the call is not made again meanwhile. */
+  async #stored(store: () => Promise<LaneOutcome>): Promise<LaneOutcome> {
+    for (;;) {
+      try {
+        return await store();
+      } catch (error) {
+        if (coerceError(error).code !== 'storage_unavailable') throw error;
+        await delay(STORAGE_RETRY_MS, undefined, this.#options.core.clock);
+      }
+    }
+  }
+
+  async #call(row: OutboxRow, surface: SendSurface, call: Outgoing): Promise<AttemptEnd | { readonly kind: 'returned'; readonly reason: string }> {
     try {
-      const result = await within(surface.send(call), SEND_TIMEOUT_MS, undefined, this.#options.core.clock);
+      const result = await within(surface.send(call), { ms: SEND_TIMEOUT_MS, late: undefined, clock: this.#options.core.clock });
       return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
     } catch (error) {
       const reason = messageOf(error);
       this.#options.core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
+      if (error instanceof SvcError && error.code === 'endpoint_unavailable') return { kind: 'returned', reason };
       if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };
       surface.accountFailed(reason, String((error as { remedy?: unknown }).remedy ?? ''));
-      return { kind: 'account_failed', reason };
+      return { kind: 'returned', reason };
     }
   }
 
@@ -118,7 +134,7 @@ class SendAttempt {
     return judge(end, { attempts, maxAttempts, idempotent: can.idempotent === true, unsure });
   }
 
-  /** The account is refused: the send waits for its repair and keeps its attempts. */
+  /** The account is refused or gone: the send waits for it and keeps its attempts. */
   async #returnToLine(row: OutboxRow, reason: string): Promise<LaneOutcome> {
     const at = this.#options.core.clock.now();
     await this.#unit('outbox.returned', [postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts })], []);
@@ -128,7 +144,13 @@ class SendAttempt {
   async #end(row: OutboxRow, verdict: SendVerdict, attempts: number): Promise<LaneOutcome> {
     const { core, due, ended } = this.#options;
     const at = core.clock.now();
+    const outcome = await this.#note(row, { verdict, attempts, at });
     ended?.(row, verdict.kind);
+    if (verdict.kind === 'waiting') due(at + verdict.delayMs);
+    return outcome;
+  }
+
+  async #note(row: OutboxRow, { verdict, attempts, at }: { readonly verdict: SendVerdict; readonly attempts: number; readonly at: number }): Promise<LaneOutcome> {
     switch (verdict.kind) {
       case 'sent': {
         const data = { item: row.id, kind: row.kind, attempts, conversation: row.conversation, from: row.item_id, platformMessage: verdict.message ?? null };
@@ -143,7 +165,6 @@ class SendAttempt {
           putDue({ id: `outbox/${row.id}`, kind: 'outbox', at: nextAt, capability: null, lane: this.#item.lane, data: row.id }),
         ];
         await this.#unit('outbox.waiting', statements, [this.#event(row, { type: 'outbox.waiting', data })]);
-        due(nextAt);
         return 'waiting';
       }
       case 'unknown':

@@ -105,7 +105,7 @@ async function addPlugin(options: AssembleOptions, draft: Draft, { slot, plugin 
   }
   const setup = makeSetup({ slot, config: Object.freeze(config), log: options.logger(slot), signal: draft.abort.signal, uses: plugin.uses ?? [], registered: draft.registered });
   try {
-    const end = await within(Promise.resolve(plugin.setup(setup as never)).then(() => 'done' as const), SETUP_LIMIT_MS, 'late' as const);
+    const end = await within(Promise.resolve(plugin.setup(setup as never)).then(() => 'done' as const), { ms: SETUP_LIMIT_MS, late: 'late' as const });
     if (end === 'late') throw new Error(`setup did not return within ${SETUP_LIMIT_MS} ms: it only registers, resources are opened by p.resource`);
   } catch (error) {
     throw error instanceof SvcError ? error : new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, { cause: error, details: { plugin: slot } });
@@ -117,8 +117,8 @@ async function addPlugin(options: AssembleOptions, draft: Draft, { slot, plugin 
 function addAdapter(options: AssembleOptions, draft: Draft, { slot, module }: { readonly slot: string; readonly module: unknown }): EndpointSpec[] {
   const adapter = inSlot(slot, () => readAdapter(module));
   const entry = options.loaded.config.plugins[slot];
-  const accounts = entry?.endpoints?.map((account, index) => ({ account: account.id, enabled: account.enabled, pointer: `/plugins/${slot}/endpoints/${index}`, value: account as unknown }));
-  const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry as unknown }];
+  const accounts = entry?.endpoints?.map((account, index) => ({ account: account.id, enabled: account.enabled, pointer: `/plugins/${slot}/endpoints/${index}`, value: account }));
+  const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
   return all.map(({ account, enabled, pointer, value }) => {
     const values = keysOf(options.loaded, draft, { pointer, properties: adapter.account, value });
     const owner = ownerOf(slot);
