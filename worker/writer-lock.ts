@@ -4,11 +4,11 @@
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
 import { readFileSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
+import { Sqlite } from '../shared/sqlite.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { Mode, RestartOwner } from './app-options.ts';
 
@@ -35,7 +35,7 @@ export function acquireWriterLock(
   paths: ProjectPaths,
   holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>,
 ): WriterLock {
-  const database = new Database(paths.writerLock, { timeout: 0 });
+  const database = new Sqlite(paths.writerLock, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -86,7 +86,7 @@ function write(paths: ProjectPaths, record: WorkerRecord): void {
 }
 
 const isBusy = (error: unknown): boolean =>
-  error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+  error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
 function isWorkerRecord(value: unknown): value is WorkerRecord {
   if (typeof value !== 'object' || value === null) return false;

@@ -22,7 +22,7 @@ const FEATURE = /^(shared|worker\/http\/host-port\.ts$|worker\/(sdk|database|eve
 const RULES: readonly Rule[] = [
   { name: 'shared/api', files: /^shared\/api\//, local: /^shared\/[^/]+\.ts$/, packages: ['typebox'], noNode: true },
   { name: 'shared/config', files: /^shared\/config\//, local: /^shared\//, packages: ['ajv', 'ajv-formats', 'typebox', 'yaml', '@apideck/better-ajv-errors'] },
-  { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'sonic-boom'] },
+  { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'sonic-boom', 'better-sqlite3'] },
   { name: 'supervisor', files: /^supervisor\/[^/]+\.ts$/, local: BARE_SHARED, packages: [] },
   { name: 'worker entry of the CLI', files: /^supervisor\/cli\/worker-entry\.ts$/, local: /^(shared|supervisor\/cli|worker\/(main|task|app-options)\.ts)/, packages: [] },
   { name: 'svc init, loaded by its command', files: /^supervisor\/cli\/init\//, local: /^(shared|supervisor\/cli)\//, packages: ['svc', '@clack/prompts', 'execa'] },

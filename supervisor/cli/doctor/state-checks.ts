@@ -126,8 +126,8 @@ async function database(settings: Readonly<Record<string, unknown>>): Promise<Fi
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
   const restore = 'stop the runtime, keep a copy of the file, and restore the last checkpoint';
   try {
-    const { default: Database } = await import('better-sqlite3');
-    const opened = new Database(filename, { readonly: true, fileMustExist: true });
+    const { Sqlite } = await import('../../../shared/sqlite.ts');
+    const opened = new Sqlite(filename, { readonly: true, fileMustExist: true });
     try {
       const answer = String(opened.pragma('quick_check(1)', { simple: true }));
       return answer === 'ok' ? ok('whole') : fault(`the database is damaged: ${answer}`, restore);
