@@ -10,26 +10,26 @@ import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
 import { recordEvents } from './events/event-history.ts';
+import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
 import type { Failure } from './handling/failure.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
-import { handleItem, type HandlingDeps } from './handling/handle-item.ts';
+import { type HandlingDeps, handleItem } from './handling/handle-item.ts';
 import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
-import { itemIsDue, type InboxRow, type ItemHead } from './inbox/inbox-store.ts';
 import { Inbox } from './inbox/inbox.ts';
+import { type InboxRow, type ItemHead, itemIsDue } from './inbox/inbox-store.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
-import { sendIsDue, type OutboxRow, type SendHead } from './outbox/outbox-store.ts';
+import { type OutboxRow, type SendHead, sendIsDue } from './outbox/outbox-store.ts';
 import { createSender, type SurfaceState } from './outbox/sender.ts';
 import { commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
 import { Runtime } from './runtime/runtime.ts';
-import { connectTimers } from './schedule/fire-due.ts';
 import { CronService } from './schedule/cron.ts';
+import { connectTimers } from './schedule/fire-due.ts';
 import { TimerService } from './schedule/timer-service.ts';
-import { Subscriptions } from './events/subscriptions.ts';
 import type { Arrival, Logger } from './sdk/index.ts';
 
 /** What others count and show. Everything is optional: the engine does not depend on being watched. */
@@ -68,7 +68,8 @@ export interface EngineOptions {
   readonly around?: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
 }
 
-const OUTBOX_LIMITS = { concurrency: 64, endpointConcurrency: 16 };
+/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform. Bounded by endpoint, not by what others do. */
+const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 16 };
 
 export class Engine {
   readonly core: Core;
@@ -107,7 +108,8 @@ export class Engine {
     this.dispatcher = createDispatcher({
       core,
       limits: () => config().inbox,
-      held: (item) => this.runtime.current === undefined || (this.gate.parks && (item.kind === 'arrival' || item.kind === 'webhook')),
+      held: (item) =>
+        this.runtime.current === undefined || (this.gate.parks && (item.kind === 'arrival' || item.kind === 'webhook')),
       handle: (row) => (options.around === undefined ? this.#handle(row) : options.around(() => this.#handle(row))),
       left: (item) => this.inbox.release(item.bytes),
     });
@@ -119,12 +121,22 @@ export class Engine {
       due: (at) => this.timers.expect(at),
       ended: (row, verdict) => observer.sent?.(row, verdict),
     });
-    this.cron = new CronService(core, { inbox: this.inbox, timers: this.timers, stored: () => this.dispatcher.wake(), timezone: () => config().schedule.timezone });
+    this.cron = new CronService(core, {
+      inbox: this.inbox,
+      timers: this.timers,
+      stored: () => this.dispatcher.wake(),
+      timezone: () => config().schedule.timezone,
+    });
     this.subscriptions = new Subscriptions(core, { inbox: this.inbox, stored: () => this.dispatcher.wake() });
     this.context = {
       core,
       files: options.files ?? new MediaFolder(core, options.mediaFolder),
-      logger: (capability) => loggerOf(core.log, { plugin: `root/${capability.slot}`, capability: capability.id, generation: this.runtime.current?.number }),
+      logger: (capability) =>
+        loggerOf(core.log, {
+          plugin: `root/${capability.slot}`,
+          capability: capability.id,
+          generation: this.runtime.current?.number,
+        }),
       typing: (endpoint, conversation) => this.#typing(endpoint, conversation.id),
     };
     this.#handling = this.#handlingDeps(options, config);
@@ -177,7 +189,8 @@ export class Engine {
   async stop(limitMs: number): Promise<{ readonly handlers: number; readonly sends: number }> {
     await this.timers.stop();
     const handlers = await this.dispatcher.stop(limitMs * 0.6);
-    const sends = await this.sender.stop(limitMs * 0.2);
+    await this.sender.finish(limitMs * 0.15);
+    const sends = await this.sender.stop(limitMs * 0.05);
     await this.endpoints.stop();
     await this.runtime.stop();
     return { handlers, sends };
@@ -242,9 +255,30 @@ export class Engine {
   #pluginFailed(capability: string, slot: string, failure: Failure): void {
     const { core } = this;
     this.#options.observer.pluginFailed?.(slot, failure);
-    core.log.warn({ plugin: `root/${slot}`, capability, generation: this.runtime.current?.number, err: failure.error, outcome: failure.kind }, 'handler failed');
-    const data = { plugin: `root/${slot}`, capability, during: 'handling', code: coerceError(failure.error).code, reason: failure.reason };
-    const event = { type: 'plugin.failed', at: core.clock.now(), runtimeId: core.runtimeId, generation: this.runtime.current?.number, data } as const;
+    core.log.warn(
+      {
+        plugin: `root/${slot}`,
+        capability,
+        generation: this.runtime.current?.number,
+        err: failure.error,
+        outcome: failure.kind,
+      },
+      'handler failed',
+    );
+    const data = {
+      plugin: `root/${slot}`,
+      capability,
+      during: 'handling',
+      code: coerceError(failure.error).code,
+      reason: 'see the log and the item',
+    };
+    const event = {
+      type: 'plugin.failed',
+      at: core.clock.now(),
+      runtimeId: core.runtimeId,
+      generation: this.runtime.current?.number,
+      data,
+    } as const;
     core.writer.commit({ name: 'plugin.failed', statements: recordEvents([event]) }).catch(() => {}); // the log has it
   }
 
@@ -261,7 +295,12 @@ export class Engine {
     const { adapter } = runner.spec;
     return {
       kind: 'ready',
-      surface: { can: adapter.can, rate: adapter.rate, send: (call) => runner.send(call), accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy) },
+      surface: {
+        can: adapter.can,
+        rate: adapter.rate,
+        send: (call) => runner.send(call),
+        accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy),
+      },
     };
   }
 
@@ -276,9 +315,31 @@ export class Engine {
     this.#options.observer.endpointChanged?.(spec, after);
     if (after.state === 'online' || after.state === 'degraded') this.sender.wake();
     const failed = after.state === 'offline' || after.state === 'failed';
-    core.log[failed ? 'warn' : 'info']({ endpoint: spec.id, from: before.state, to: after.state, reason: failed ? after.lastError?.reason : undefined, remedy: failed ? after.lastError?.remedy : undefined }, 'endpoint changed');
-    const data = { from: before.state, to: after.state, failures: after.failures, code: failed ? (after.lastError?.code ?? null) : null, reason: failed ? (after.lastError?.reason ?? null) : null };
-    const event = { type: 'endpoint.state_changed', at: core.clock.now(), runtimeId: core.runtimeId, generation: this.runtime.current?.number, endpoint: spec.id, data } as const;
+    core.log[failed ? 'warn' : 'info'](
+      {
+        endpoint: spec.id,
+        from: before.state,
+        to: after.state,
+        reason: failed ? after.lastError?.reason : undefined,
+        remedy: failed ? after.lastError?.remedy : undefined,
+      },
+      'endpoint changed',
+    );
+    const data = {
+      from: before.state,
+      to: after.state,
+      failures: after.failures,
+      code: failed ? (after.lastError?.code ?? null) : null,
+      reason: failed ? (after.lastError?.reason ?? null) : null,
+    };
+    const event = {
+      type: 'endpoint.state_changed',
+      at: core.clock.now(),
+      runtimeId: core.runtimeId,
+      generation: this.runtime.current?.number,
+      endpoint: spec.id,
+      data,
+    } as const;
     core.writer.commit({ name: 'endpoint.state_changed', statements: recordEvents([event]) }).catch(() => {}); // the state itself lives in memory; the log has it
   }
 }
@@ -291,4 +352,3 @@ function loggerOf(log: Log, base: object): Logger {
       typeof o === 'string' ? log[level](base, o) : log[level]({ ...base, ...o }, message ?? '');
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }
-

@@ -1,11 +1,19 @@
 // One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
 import type { TProperties } from 'typebox';
 import type { Timer } from '../../shared/clock.ts';
-import { messageOf } from '../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
-import type { AdapterDefinition, Arrival, Link, Logger, Outgoing, SendResult } from '../sdk/index.ts';
 import { errorCode } from '../sdk/errors.ts';
-import { initialEndpoint, stepEndpoint, takesDeliveries, takesSends, type EndpointEffect, type EndpointEvent, type EndpointState } from './endpoint-machine.ts';
+import type { AdapterDefinition, Arrival, Link, Logger, Outgoing, SendResult } from '../sdk/index.ts';
+import {
+  type EndpointEffect,
+  type EndpointEvent,
+  type EndpointState,
+  initialEndpoint,
+  stepEndpoint,
+  takesDeliveries,
+  takesSends,
+} from './endpoint-machine.ts';
 
 /** An account as the configuration describes it. */
 export interface EndpointSpec {
@@ -71,7 +79,8 @@ export class EndpointRunner {
 
   send(call: Outgoing): Promise<SendResult> {
     const link = this.#link;
-    if (link === undefined) return Promise.reject(new Error(`${this.spec.id} is not connected`));
+    if (link === undefined)
+      return Promise.reject(new SvcError('endpoint_unavailable', `${this.spec.id} is not connected`));
     return this.spec.adapter.send(call, link);
   }
 
@@ -127,7 +136,12 @@ export class EndpointRunner {
       await adapter.connect(link);
       mine({ kind: 'lost', reason: 'the connection ended' });
     } catch (error) {
-      if (errorCode(error) === 'account_failed') mine({ kind: 'account_failed', reason: messageOf(error), remedy: String((error as { remedy?: unknown }).remedy ?? '') });
+      if (errorCode(error) === 'account_failed')
+        mine({
+          kind: 'account_failed',
+          reason: messageOf(error),
+          remedy: String((error as { remedy?: unknown }).remedy ?? ''),
+        });
       else mine({ kind: 'lost', reason: messageOf(error) });
     }
   }
@@ -156,7 +170,12 @@ export class EndpointRunner {
       await this.spec.adapter.catchUp?.(link);
       mine({ kind: 'caught_up' });
     } catch (error) {
-      if (errorCode(error) === 'account_failed') mine({ kind: 'account_failed', reason: messageOf(error), remedy: String((error as { remedy?: unknown }).remedy ?? '') });
+      if (errorCode(error) === 'account_failed')
+        mine({
+          kind: 'account_failed',
+          reason: messageOf(error),
+          remedy: String((error as { remedy?: unknown }).remedy ?? ''),
+        });
       else mine({ kind: 'catch_up_failed', reason: messageOf(error) });
     }
   }

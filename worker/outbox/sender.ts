@@ -10,15 +10,25 @@ import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { LaneRunner, type LaneOutcome } from '../lanes/lane-runner.ts';
+import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import { putDue } from '../schedule/due-store.ts';
-import type { Can, Outgoing, SendResult } from '../sdk/index.ts';
 import { errorCode } from '../sdk/errors.ts';
-import { judge, type AttemptEnd, type SendVerdict } from './outbox-machine.ts';
-import { claimSend, endSend, finishSend, postponeSend, readOpenSends, readSend, readSendLane, type OutboxRow, type SendHead } from './outbox-store.ts';
+import type { Can, Outgoing, SendResult } from '../sdk/index.ts';
+import { type AttemptEnd, judge, type SendVerdict } from './outbox-machine.ts';
+import {
+  claimSend,
+  endSend,
+  finishSend,
+  type OutboxRow,
+  postponeSend,
+  readOpenSends,
+  readSend,
+  readSendLane,
+  type SendHead,
+} from './outbox-store.ts';
 import { resolveCall } from './resolve-call.ts';
-import { SendRate, type Rate } from './send-rate.ts';
+import { type Rate, SendRate } from './send-rate.ts';
 
 /** One endpoint as the sender sees it. */
 export interface SendSurface {
@@ -29,7 +39,10 @@ export interface SendSurface {
   accountFailed(reason: string, remedy: string): void;
 }
 /** `waiting`: it exists and takes nothing now. */
-export type SurfaceState = { readonly kind: 'ready'; readonly surface: SendSurface } | { readonly kind: 'waiting' } | { readonly kind: 'missing' };
+export type SurfaceState =
+  | { readonly kind: 'ready'; readonly surface: SendSurface }
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'missing' };
 
 export interface SenderOptions {
   readonly core: Core;
@@ -74,18 +87,30 @@ class SendAttempt {
     if (row === undefined || !['pending', 'sending', 'waiting'].includes(row.state)) return 'left';
     const state = surface(row.endpoint);
     if (state.kind === 'waiting') return 'again';
-    if (state.kind === 'missing') return this.#end(row, { kind: 'dead', reason: `endpoint ${row.endpoint} is not in the configuration`, code: 'endpoint_missing' }, row.attempts);
+    if (state.kind === 'missing')
+      return this.#end(
+        row,
+        { kind: 'dead', reason: `endpoint ${row.endpoint} is not in the configuration`, code: 'endpoint_missing' },
+        row.attempts,
+      );
     const call = await resolveCall(core, row);
-    if (call.kind === 'refused') return this.#end(row, { kind: 'dead', reason: call.reason, code: 'unresolved' }, row.attempts);
+    if (call.kind === 'refused')
+      return this.#end(row, { kind: 'dead', reason: call.reason, code: 'unresolved' }, row.attempts);
     if (row.state === 'sending') {
       const lost = this.#judge(row, { kind: 'lost' }, { attempts: row.attempts, can: state.surface.can });
-      core.log.warn({ send: row.id, endpoint: row.endpoint, verdict: lost.kind }, 'an attempt to send ended without a result');
+      core.log.warn(
+        { send: row.id, endpoint: row.endpoint, verdict: lost.kind },
+        'an attempt to send ended without a result',
+      );
       if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
     }
     return this.#attempt(row, { surface: state.surface, call: call.call });
   }
 
-  async #attempt(row: OutboxRow, { surface, call }: { readonly surface: SendSurface; readonly call: Outgoing }): Promise<LaneOutcome> {
+  async #attempt(
+    row: OutboxRow,
+    { surface, call }: { readonly surface: SendSurface; readonly call: Outgoing },
+  ): Promise<LaneOutcome> {
     const { core } = this.#options;
     await this.#rate.take(row.endpoint, row.conversation, surface.rate);
     if (this.#options.surface(row.endpoint).kind !== 'ready') return 'again'; // it went while the send waited for its turn
@@ -96,7 +121,9 @@ class SendAttempt {
     if (FAILPOINTS) await core.point('posted');
     const attempts = row.attempts + 1;
     const outcome = await this.#stored(() =>
-      end.kind === 'returned' ? this.#returnToLine(row, end.reason) : this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts),
+      end.kind === 'returned'
+        ? this.#returnToLine(row, end.reason)
+        : this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts),
     );
     if (FAILPOINTS) await core.point('sent');
     return outcome;
@@ -114,9 +141,17 @@ class SendAttempt {
     }
   }
 
-  async #call(row: OutboxRow, surface: SendSurface, call: Outgoing): Promise<AttemptEnd | { readonly kind: 'returned'; readonly reason: string }> {
+  async #call(
+    row: OutboxRow,
+    surface: SendSurface,
+    call: Outgoing,
+  ): Promise<AttemptEnd | { readonly kind: 'returned'; readonly reason: string }> {
     try {
-      const result = await within(surface.send(call), { ms: SEND_TIMEOUT_MS, late: undefined, clock: this.#options.core.clock });
+      const result = await within(surface.send(call), {
+        ms: SEND_TIMEOUT_MS,
+        late: undefined,
+        clock: this.#options.core.clock,
+      });
       return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
     } catch (error) {
       const reason = messageOf(error);
@@ -128,7 +163,11 @@ class SendAttempt {
     }
   }
 
-  #judge(row: OutboxRow, end: AttemptEnd, { attempts, can }: { readonly attempts: number; readonly can: Can }): SendVerdict {
+  #judge(
+    row: OutboxRow,
+    end: AttemptEnd,
+    { attempts, can }: { readonly attempts: number; readonly can: Can },
+  ): SendVerdict {
     const { maxAttempts, onUnknown } = this.#options.policy();
     const unsure = row.unsure === 'hold' || onUnknown === 'hold' ? 'hold' : 'again';
     return judge(end, { attempts, maxAttempts, idempotent: can.idempotent === true, unsure });
@@ -137,7 +176,11 @@ class SendAttempt {
   /** The account is refused or gone: the send waits for it and keeps its attempts. */
   async #returnToLine(row: OutboxRow, reason: string): Promise<LaneOutcome> {
     const at = this.#options.core.clock.now();
-    await this.#unit('outbox.returned', [postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts })], []);
+    await this.#unit(
+      'outbox.returned',
+      [postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts })],
+      [],
+    );
     return 'again';
   }
 
@@ -150,11 +193,25 @@ class SendAttempt {
     return outcome;
   }
 
-  async #note(row: OutboxRow, { verdict, attempts, at }: { readonly verdict: SendVerdict; readonly attempts: number; readonly at: number }): Promise<LaneOutcome> {
+  async #note(
+    row: OutboxRow,
+    { verdict, attempts, at }: { readonly verdict: SendVerdict; readonly attempts: number; readonly at: number },
+  ): Promise<LaneOutcome> {
     switch (verdict.kind) {
       case 'sent': {
-        const data = { item: row.id, kind: row.kind, attempts, conversation: row.conversation, from: row.item_id, platformMessage: verdict.message ?? null };
-        await this.#unit('outbox.sent', [finishSend({ id: row.id, message: verdict.message ?? null, at, attempts })], [this.#event(row, { type: 'outbox.sent', data })]);
+        const data = {
+          item: row.id,
+          kind: row.kind,
+          attempts,
+          conversation: row.conversation,
+          from: row.item_id,
+          platformMessage: verdict.message ?? null,
+        };
+        await this.#unit(
+          'outbox.sent',
+          [finishSend({ id: row.id, message: verdict.message ?? null, at, attempts })],
+          [this.#event(row, { type: 'outbox.sent', data })],
+        );
         return 'left';
       }
       case 'waiting': {
@@ -162,7 +219,14 @@ class SendAttempt {
         const data = { item: row.id, attempts, delayMs: verdict.delayMs, code: verdict.code, reason: verdict.reason };
         const statements = [
           postponeSend({ id: row.id, nextAt, error: verdict.reason, attempts }),
-          putDue({ id: `outbox/${row.id}`, kind: 'outbox', at: nextAt, capability: null, lane: this.#item.lane, data: row.id }),
+          putDue({
+            id: `outbox/${row.id}`,
+            kind: 'outbox',
+            at: nextAt,
+            capability: null,
+            lane: this.#item.lane,
+            data: row.id,
+          }),
         ];
         await this.#unit('outbox.waiting', statements, [this.#event(row, { type: 'outbox.waiting', data })]);
         return 'waiting';
@@ -172,7 +236,11 @@ class SendAttempt {
         const code = verdict.kind === 'dead' ? verdict.code : 'result_unknown';
         const data = { item: row.id, attempts, code, reason: verdict.reason };
         const event = this.#event(row, { type: verdict.kind === 'dead' ? 'outbox.dead' : 'outbox.unknown', data });
-        await this.#unit(`outbox.${verdict.kind}`, [endSend({ id: row.id, state: verdict.kind, at, error: verdict.reason, attempts })], [event]);
+        await this.#unit(
+          `outbox.${verdict.kind}`,
+          [endSend({ id: row.id, state: verdict.kind, at, error: verdict.reason, attempts })],
+          [event],
+        );
         return 'left';
       }
     }
@@ -180,11 +248,22 @@ class SendAttempt {
 
   #event(row: OutboxRow, event: Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>): NewEvent {
     const { clock, runtimeId } = this.#options.core;
-    return { ...event, at: clock.now(), runtimeId, endpoint: row.endpoint, correlationId: row.correlation_id ?? undefined, causationId: row.item_id ?? undefined, actor: row.actor ?? undefined } as NewEvent;
+    return {
+      ...event,
+      at: clock.now(),
+      runtimeId,
+      endpoint: row.endpoint,
+      correlationId: row.correlation_id ?? undefined,
+      causationId: row.item_id ?? undefined,
+      actor: row.actor ?? undefined,
+    } as NewEvent;
   }
 
   async #unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
-    const answer = await this.#options.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] });
+    const answer = await this.#options.core.writer.commit({
+      name,
+      statements: [...statements, ...recordEvents(events)],
+    });
     // Refused: an operator ended the send meanwhile.
     if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
   }
