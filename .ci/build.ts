@@ -7,10 +7,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildConsole } from './build/console.ts';
+import { DIST, Output } from './build/output.ts';
 import { buildPrograms } from './build/programs.ts';
 import { buildSchema } from './build/schema.ts';
 import { buildSdk } from './build/sdk.ts';
-import { DIST, Output } from './build/output.ts';
 import { fingerprint, isFresh, writeStamp } from './build/stamp.ts';
 
 const STEPS = { programs: buildPrograms, sdk: buildSdk, schema: buildSchema, console: buildConsole } as const;
@@ -28,7 +28,9 @@ async function main(flags: ReadonlySet<string>): Promise<number> {
   if (failures.length > 0) return 1;
   output.sweep();
   writeStamp(inputs);
-  console.log(`built dist/ in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s (${output.count} files, ${Math.round(output.bytes / 1_024)} KiB)`);
+  console.log(
+    `built dist/ in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s (${output.count} files, ${Math.round(output.bytes / 1_024)} KiB)`,
+  );
   return 0;
 }
 

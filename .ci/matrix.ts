@@ -38,7 +38,9 @@ try {
   for (const [index, version] of values.versions.split(',').entries()) {
     const leftMs = endsAt - performance.now();
     if (leftMs < longestMs) {
-      console.log(`skipped: Node ${version} (${Math.round(leftMs / SECOND_MS)} s left, the last version took ${Math.round(longestMs / SECOND_MS)} s)`);
+      console.log(
+        `skipped: Node ${version} (${Math.round(leftMs / SECOND_MS)} s left, the last version took ${Math.round(longestMs / SECOND_MS)} s)`,
+      );
       continue;
     }
     const startedAt = performance.now();
@@ -80,7 +82,11 @@ function testOn(version: string, { suites, limitMs }: Round): Summary {
 /** PATH begins with this version; native code is built against its own headers. */
 function environmentOf(version: string, folder: string): NodeJS.ProcessEnv {
   mkdirSync(folder, { recursive: true });
-  timed(version, ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`], { cwd: folder });
+  timed(
+    version,
+    ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`],
+    { cwd: folder },
+  );
   const installed = join(folder, 'node_modules/node');
   const headers = join(installed, `node_modules/node-${process.platform}-${process.arch}`);
   return {
@@ -98,10 +104,16 @@ function copyTree(target: string): void {
   }
 }
 
-function timed(version: string, [command = '', ...args]: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv; timeout?: number }): boolean {
+function timed(
+  version: string,
+  [command = '', ...args]: readonly string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv; timeout?: number },
+): boolean {
   const startedAt = performance.now();
   const { status } = spawnSync(command, args, { ...options, stdio: ['ignore', 'inherit', 'inherit'] });
   const seconds = Math.round((performance.now() - startedAt) / SECOND_MS);
-  console.log(`Node ${version}: ${[command, ...args.slice(0, 2)].join(' ')} ${status === 0 ? 'ok' : `FAILED (${status})`}, ${seconds} s`);
+  console.log(
+    `Node ${version}: ${[command, ...args.slice(0, 2)].join(' ')} ${status === 0 ? 'ok' : `FAILED (${status})`}, ${seconds} s`,
+  );
   return status === 0;
 }

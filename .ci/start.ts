@@ -12,7 +12,10 @@ const ENV_FILE = join(ROOT, '.env');
 const TOKEN_BYTES = 32;
 
 function main(): number {
-  const { status } = spawnSync(process.execPath, ['--import', 'tsx', join(ROOT, '.ci/build.ts')], { cwd: ROOT, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['--import', 'tsx', join(ROOT, '.ci/build.ts')], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
   if (status !== 0) return status ?? 1;
   const made = makeEnvFile();
   const { host, port, base } = address();
@@ -29,7 +32,10 @@ function main(): number {
 /** True when it made one. */
 function makeEnvFile(): boolean {
   if (existsSync(ENV_FILE)) return false;
-  writeFileSync(ENV_FILE, `HTTP_TOKEN=${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  writeFileSync(ENV_FILE, `HTTP_TOKEN=${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
   return true;
 }
 
@@ -45,6 +51,9 @@ const section = (value: unknown): Readonly<Record<string, string | number | unde
 
 /** `${NAME}` and `${NAME:-default}` as the runtime reads them, for the line that is printed. */
 const resolve = (value: string, fallback: string): string =>
-  value.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, other?: string) => process.env[name] ?? other ?? fallback);
+  value.replace(
+    /\$\{(\w+)(?::-([^}]*))?\}/g,
+    (_, name: string, other?: string) => process.env[name] ?? other ?? fallback,
+  );
 
 process.exitCode = main();

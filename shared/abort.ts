@@ -1,5 +1,5 @@
 // Waiting under an AbortSignal: delay, race with a deadline.
-import { systemClock, type Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
 export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {

@@ -9,7 +9,11 @@ export interface AtomicWrite {
 }
 
 /** Replaces `path` as a whole; it is on the disk when this returns. Throws what the file system throws, with the old file untouched. */
-export function writeFileAtomic(path: string, text: string, { mode = 0o600, files = nodeFiles }: AtomicWrite = {}): void {
+export function writeFileAtomic(
+  path: string,
+  text: string,
+  { mode = 0o600, files = nodeFiles }: AtomicWrite = {},
+): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const file = files.open(temporary, 'w', mode);
@@ -45,5 +49,9 @@ export function stableJson(value: unknown): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, sorted(inner)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
 }

@@ -11,12 +11,19 @@ export interface BackoffOptions {
 }
 
 /** Delay before attempt number `failures` (1 = first retry): full jitter over the upper half. */
-export function backoffDelay(failures: number, { firstMs = 1_000, mostMs = 60_000, random = Math.random }: BackoffOptions = {}): number {
+export function backoffDelay(
+  failures: number,
+  { firstMs = 1_000, mostMs = 60_000, random = Math.random }: BackoffOptions = {},
+): number {
   const ceiling = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return Math.round(ceiling / 2 + (random() * ceiling) / 2);
 }
 
 /** Failures in a row after one more, where the try before it had lasted `uptimeMs`. */
-export function nextFailures(failures: number, uptimeMs: number, { resetAfterMs = 30_000 }: BackoffOptions = {}): number {
+export function nextFailures(
+  failures: number,
+  uptimeMs: number,
+  { resetAfterMs = 30_000 }: BackoffOptions = {},
+): number {
   return uptimeMs >= resetAfterMs ? 1 : failures + 1;
 }

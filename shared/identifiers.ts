@@ -38,7 +38,8 @@ export function newEpoch(): Epoch {
 
 export const ownerOf = (slot: string): string => `root/${slot}`;
 /** The selector name of an account: `<slot>~<id>` when expanded from `endpoints[]`, else `<slot>`. */
-export const endpointName = (slot: string, id: string | undefined): string => (id === undefined ? slot : `${slot}~${id}`);
+export const endpointName = (slot: string, id: string | undefined): string =>
+  id === undefined ? slot : `${slot}~${id}`;
 export const endpointId = (owner: string, name: string): EndpointId => `${owner}:${name}` as EndpointId;
 export const capabilityId = (slot: string, kind: string, name: string): CapabilityId =>
   `${ownerOf(slot)}#${kind}/${name}` as CapabilityId;

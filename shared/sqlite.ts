@@ -7,9 +7,11 @@ import type Constructor from 'better-sqlite3';
 
 const NODE_API_OF_13 = 10;
 
-export type { Database, Statement } from 'better-sqlite3';
+export type { Database } from 'better-sqlite3';
 
 const load = createRequire(import.meta.url);
 
 /** The constructor of connections; the same interface in both builds. */
-export const Sqlite = load(Number(process.versions['napi']) >= NODE_API_OF_13 ? 'better-sqlite3-13' : 'better-sqlite3') as typeof Constructor;
+export const Sqlite = load(
+  Number(process.versions['napi']) >= NODE_API_OF_13 ? 'better-sqlite3-13' : 'better-sqlite3',
+) as typeof Constructor;

@@ -12,7 +12,17 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const DEFAULT_SUITES = ['architecture', 'unit', 'property', 'contract', 'samples', 'integration', 'system', 'browser', 'crash'];
+const DEFAULT_SUITES = [
+  'architecture',
+  'unit',
+  'property',
+  'contract',
+  'samples',
+  'integration',
+  'system',
+  'browser',
+  'crash',
+];
 const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const MINUTE_MS = 60_000;
 
@@ -45,7 +55,8 @@ const count = (name: string): number => counts.get(name) ?? 0;
 const passed = count('pass');
 const failed = count('fail') + count('cancelled');
 const skipped = count('skipped') + count('todo');
-if (values.summary !== undefined) writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips }));
+if (values.summary !== undefined)
+  writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips }));
 if (passed + failed === 0) console.error(`no test ran in: ${suites.join(', ') || 'test/'}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 

@@ -23,7 +23,14 @@ export async function recordThisStart({ options, facts, core }: Parts): Promise<
     previous_signal: previous.signal,
     previous_detail: previous.detail,
   };
-  const data = { version: VERSION, node: process.version, owner, mode, previousEnd: previous.end, previousCode: previous.code };
+  const data = {
+    version: VERSION,
+    node: process.version,
+    owner,
+    mode,
+    previousEnd: previous.end,
+    previousCode: previous.code,
+  };
   const events = recordEvents([{ type: 'runtime.started', at: systemClock.now(), runtimeId, data }]);
   await core.writer.commit({ name: 'runtime.started', statements: [forgetUnfinished(), recordStart(row), ...events] });
 }

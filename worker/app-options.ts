@@ -17,7 +17,12 @@ export interface AppOptions {
   readonly watch: boolean;
   readonly owner: RestartOwner;
   /** How the process before this one ended, for the ledger of starts. */
-  readonly previous: { readonly end: string; readonly code: number | null; readonly signal: string | null; readonly detail: string | null };
+  readonly previous: {
+    readonly end: string;
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly detail: string | null;
+  };
   /** The process environment; under a supervisor secrets come over IPC and are merged in here. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A listening-socket handle that the owner holds (`server.listen(handle)`); left out: the app binds http.host and http.port itself. */

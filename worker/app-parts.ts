@@ -37,7 +37,15 @@ export interface HostFacts {
 export class Parts {
   readonly options: AppOptions;
   readonly loaded: LoadedConfig;
-  readonly facts: HostFacts = { startedAt: systemClock.now(), state: undefined, head: 0, restarts: 0, events: undefined, retention: undefined, draining: false };
+  readonly facts: HostFacts = {
+    startedAt: systemClock.now(),
+    state: undefined,
+    head: 0,
+    restarts: 0,
+    events: undefined,
+    retention: undefined,
+    draining: false,
+  };
   readonly core: Core & { projectId: ProjectId };
   readonly database: DatabaseHost;
   readonly engine: Engine;
@@ -75,9 +83,11 @@ export class Parts {
 
   /** Throws while nothing more may be taken in. */
   admit(): void {
-    if (this.facts.draining) throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
+    if (this.facts.draining)
+      throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
     const { state } = this.database;
-    if (state.kind === 'failed') throw new SvcError('storage_unavailable', state.reason, { details: { retryAfterMs: 2_000 } });
+    if (state.kind === 'failed')
+      throw new SvcError('storage_unavailable', state.reason, { details: { retryAfterMs: 2_000 } });
     this.disk.refuseWhenLow();
   }
 
@@ -200,7 +210,8 @@ export class Parts {
         outboxRunning: () => engine.sender.running,
         eventHead: () => facts.head,
         eventOldest: () => facts.retention?.oldest() ?? 0,
-        endpoints: () => engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        endpoints: () =>
+          engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
         disk: () => this.disk.use,
         ingressPaused: () => engine.gate.state.state === 'paused',
         logs: () => this.options.log.counts(),

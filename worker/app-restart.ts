@@ -13,10 +13,18 @@ const ANSWER_MS = 50;
 export async function requestRestart(parts: Parts, actor: string): Promise<void> {
   const { options, core } = parts;
   if (options.owner === 'foreground') {
-    throw new SvcError('no_restart_owner', 'nothing would start this process again', { hint: 'start it with svc runtime start --daemon, systemd, launchd or a container' });
+    throw new SvcError('no_restart_owner', 'nothing would start this process again', {
+      hint: 'start it with svc runtime start --daemon, systemd, launchd or a container',
+    });
   }
   if (options.owner === 'systemd') await refuseInFullWindow(core.reader);
-  await parts.tell({ type: 'runtime.restart_requested', at: systemClock.now(), runtimeId: core.runtimeId, actor, data: { reason: 'requested', exitCode: 51 } });
+  await parts.tell({
+    type: 'runtime.restart_requested',
+    at: systemClock.now(),
+    runtimeId: core.runtimeId,
+    actor,
+    data: { reason: 'requested', exitCode: 51 },
+  });
   setTimeout(() => options.requestExit(51, `requested by ${actor}`), ANSWER_MS);
 }
 
@@ -26,5 +34,9 @@ async function refuseInFullWindow(reader: Parts['core']['reader']): Promise<void
   if (recent.length < SYSTEMD_STARTS) return;
   const oldest = Math.min(...recent.map(({ at }) => at));
   const retryAfterMs = oldest + SYSTEMD_WINDOW_MS - systemClock.now();
-  throw new SvcError('too_many_requests', `systemd counts a restart as a failure, and ${recent.length} starts lie in its window`, { details: { retryAfterMs } });
+  throw new SvcError(
+    'too_many_requests',
+    `systemd counts a restart as a failure, and ${recent.length} starts lie in its window`,
+    { details: { retryAfterMs } },
+  );
 }

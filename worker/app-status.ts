@@ -5,7 +5,14 @@ import { readStarts } from './database/project-state.ts';
 
 const LAST_STARTS = 10;
 
-export async function hostStatus({ options, facts, core, database, engine, readiness }: Parts): Promise<Readonly<Record<string, unknown>>> {
+export async function hostStatus({
+  options,
+  facts,
+  core,
+  database,
+  engine,
+  readiness,
+}: Parts): Promise<Readonly<Record<string, unknown>>> {
   const { runtime } = engine;
   const { config, version } = runtime.loaded;
   const report = readiness.report();
@@ -32,12 +39,21 @@ export async function hostStatus({ options, facts, core, database, engine, readi
     epoch: facts.state?.epoch ?? null,
     head: facts.head,
     inbox: engine.inbox.pending,
-    lastFailure: runtime.lastFailure === undefined ? null : { code: runtime.lastFailure.code, reason: runtime.lastFailure.message },
+    lastFailure:
+      runtime.lastFailure === undefined
+        ? null
+        : { code: runtime.lastFailure.code, reason: runtime.lastFailure.message },
   };
 }
 
 type Start = Awaited<ReturnType<typeof readStarts>>[number];
 
 function lastExit(start: Start) {
-  return { before: start.runtime_id, at: new Date(start.at).toISOString(), end: start.previous_end, code: start.previous_code, signal: start.previous_signal };
+  return {
+    before: start.runtime_id,
+    at: new Date(start.at).toISOString(),
+    end: start.previous_end,
+    code: start.previous_code,
+    signal: start.previous_signal,
+  };
 }

@@ -96,7 +96,12 @@ class Host implements App {
     });
     await database.open();
     if (database.state.kind === 'open') await this.#begin();
-    else this.#log.error({ reason: database.state.kind === 'failed' ? database.state.reason : '' }, 'database could not be opened: tried again each second');
+    else
+      this.#log.error(
+        { reason: database.state.kind === 'failed' ? database.state.reason : '' },
+        'database could not be opened: tried again each second',
+      );
+    this.#refuseBadConfiguration();
     disk.start();
     this.#address = await this.#http.listen();
     readiness.started();
@@ -104,6 +109,13 @@ class Host implements App {
     this.#looking.unref();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
+  }
+
+  /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */
+  #refuseBadConfiguration(): void {
+    const { lastFailure, current } = this.#parts.engine.runtime;
+    if (current === undefined && (lastFailure?.code === 'config_invalid' || lastFailure?.code === 'secret_invalid'))
+      throw lastFailure;
   }
 
   /** Everything that needs the database; once, whenever that opens. */
@@ -141,7 +153,10 @@ class Host implements App {
     });
   }
 
-  async reload(actor: string, { orRestart }: { readonly orRestart: boolean }): Promise<{ readonly generation: number }> {
+  async reload(
+    actor: string,
+    { orRestart }: { readonly orRestart: boolean },
+  ): Promise<{ readonly generation: number }> {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor);
       this.#http.tokensChanged();
@@ -161,7 +176,8 @@ class Host implements App {
   async #stopAll(limitMs: number): ReturnType<App['stop']> {
     const { facts, readiness, engine, housekeeping, disk, database } = this.#parts;
     const cut: { name: string; reason: string }[] = [];
-    const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> => this.#step({ name, ms, cut: (reason) => cut.push({ name, reason }) }, work);
+    const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
+      this.#step({ name, ms, cut: (reason) => cut.push({ name, reason }) }, work);
     facts.draining = true;
     clearInterval(this.#looking);
     readiness.draining();
@@ -169,8 +185,10 @@ class Host implements App {
     await step('http', limitMs * HTTP_DRAIN_SHARE, async () => this.#http.drain(limitMs * HTTP_DRAIN_SHARE));
     await step('engine', limitMs * 0.6, async () => {
       const left = await engine.stop(limitMs * 0.55);
-      if (left.handlers > 0) cut.push({ name: 'handlers', reason: `${left.handlers} did not end: they run again at the next start` });
-      if (left.sends > 0) cut.push({ name: 'sends', reason: `${left.sends} did not end: they go out again at the next start` });
+      if (left.handlers > 0)
+        cut.push({ name: 'handlers', reason: `${left.handlers} did not end: they run again at the next start` });
+      if (left.sends > 0)
+        cut.push({ name: 'sends', reason: `${left.sends} did not end: they go out again at the next start` });
     });
     housekeeping.stop();
     facts.retention?.stop();
@@ -180,7 +198,10 @@ class Host implements App {
     return { cut };
   }
 
-  async #step({ name, ms, cut }: { readonly name: string; readonly ms: number; readonly cut: (reason: string) => void }, work: () => Promise<unknown>): Promise<void> {
+  async #step(
+    { name, ms, cut }: { readonly name: string; readonly ms: number; readonly cut: (reason: string) => void },
+    work: () => Promise<unknown>,
+  ): Promise<void> {
     const startedAt = performance.now();
     try {
       const end = await within(work(), { ms, late: 'late' as const });
@@ -200,7 +221,8 @@ class Host implements App {
       this.#log.info({}, 'database is open');
       // At the first start `#start` waits for it; later it begins, or the runners go on.
       if (this.#address !== undefined) void this.#begin().then(() => this.#wakeAll());
-    } else if (state.kind === 'failed') this.#log.error({ code: state.code, reason: state.reason, hint: state.hint }, 'database is not usable');
+    } else if (state.kind === 'failed')
+      this.#log.error({ code: state.code, reason: state.reason, hint: state.hint }, 'database is not usable');
     this.#parts.readiness.look();
   }
 
@@ -215,7 +237,11 @@ class Host implements App {
 
 function refusedReload(error: SvcError): SvcError {
   if (error.code === 'restart_required' || error.code === 'storage_unavailable') return error;
-  return new SvcError('reload_refused', error.message, { cause: error, ...(error.hint === undefined ? {} : { hint: error.hint }), details: { ...error.details, reason: error.code } });
+  return new SvcError('reload_refused', error.message, {
+    cause: error,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: { ...error.details, reason: error.code },
+  });
 }
 
 /** The chat page beside the bundle; the built one where the sources run. */

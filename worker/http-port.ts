@@ -45,7 +45,14 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     },
   });
   const sandboxEndpoint = () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox');
-  const chat = createSandboxChat({ core, inbox, gate, admit: deps.admit, endpoint: sandboxEndpoint, sandbox: deps.sandbox });
+  const chat = createSandboxChat({
+    core,
+    inbox,
+    gate,
+    admit: deps.admit,
+    endpoint: sandboxEndpoint,
+    sandbox: deps.sandbox,
+  });
   return {
     settings: () => settings(loaded()),
     ready: () => readiness.ready,
@@ -111,7 +118,10 @@ function settingsOf({ config }: LoadedConfig): HttpSettings {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-function readLogs({ log }: AppOptions, { lines, level, endpoint, since }: Parameters<HostPort['logs']>[0]): readonly unknown[] {
+function readLogs(
+  { log }: AppOptions,
+  { lines, level, endpoint, since }: Parameters<HostPort['logs']>[0],
+): readonly unknown[] {
   const least = level === undefined ? 0 : LEVELS.indexOf(level);
   const from = since === undefined ? undefined : Date.parse(since);
   const parsed = log.recent(0).lines.flatMap((line) => {
@@ -122,13 +132,18 @@ function readLogs({ log }: AppOptions, { lines, level, endpoint, since }: Parame
     }
   });
   const wanted = parsed.filter(
-    (line) => LEVELS.indexOf(line.level ?? 'info') >= least && (endpoint === undefined || line.endpoint === endpoint) && (from === undefined || Date.parse(line.time ?? '') >= from),
+    (line) =>
+      LEVELS.indexOf(line.level ?? 'info') >= least &&
+      (endpoint === undefined || line.endpoint === endpoint) &&
+      (from === undefined || Date.parse(line.time ?? '') >= from),
   );
   return wanted.slice(-lines);
 }
 
 const unavailable = (): never => {
-  throw new SvcError('storage_unavailable', 'the event history cannot be read: the database is not open', { details: { retryAfterMs: 2_000 } });
+  throw new SvcError('storage_unavailable', 'the event history cannot be read: the database is not open', {
+    details: { retryAfterMs: 2_000 },
+  });
 };
 /** While there is no database: every use says so. */
 const NO_EVENTS: EventGateway = {

@@ -5,7 +5,7 @@ import { createLog, type Log } from '../shared/logger.ts';
 import type { Mode } from './app-options.ts';
 
 export interface TaskModule {
-  checkProject(options: TaskOptions): LoadedConfig;
+  checkProject(options: TaskOptions): Promise<CheckedProject>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
 }
 
@@ -30,14 +30,22 @@ export type AssembleOnce = (
   options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig },
 ) => Promise<OnceReport>;
 
-/** Reads the configuration as a start would. Throws `config_invalid`, `secret_invalid`. */
-export function checkProject({ project, mode, environment }: TaskOptions): LoadedConfig {
-  return loadConfig({ project, mode, environment });
+export interface CheckedProject {
+  readonly loaded: LoadedConfig;
+  /** Of the configuration, and of plugins that cannot be assembled for another reason. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
+export async function checkProject({ project, mode, environment }: TaskOptions): Promise<CheckedProject> {
+  const loaded = loadConfig({ project, mode, environment });
+  const { checkPlugins } = await import('./runtime/assemble-once.ts');
+  return { loaded, warnings: [...loaded.warnings, ...(await checkPlugins({ project, mode, loaded }))] };
 }
 
 /** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */
 export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
-  const loaded = checkProject(options);
+  const loaded = loadConfig(options);
   const log = createLog({
     destination: 2,
     level: 'warn',

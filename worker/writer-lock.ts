@@ -85,8 +85,7 @@ function write(paths: ProjectPaths, record: WorkerRecord): void {
   }
 }
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 
 function isWorkerRecord(value: unknown): value is WorkerRecord {
   if (typeof value !== 'object' || value === null) return false;

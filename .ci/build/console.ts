@@ -14,7 +14,10 @@ export async function buildConsole(output: Output): Promise<void> {
   const html = readFileSync(page, 'utf8');
   const names = new Map<string, string>();
   for (const [, , path = ''] of html.matchAll(REFERENCE)) names.set(path, await asset(output, path));
-  output.write('console/index.html', html.replace(REFERENCE, (_, attribute: string, path: string) => `${attribute}="./${names.get(path)}"`));
+  output.write(
+    'console/index.html',
+    html.replace(REFERENCE, (_, attribute: string, path: string) => `${attribute}="./${names.get(path)}"`),
+  );
 }
 
 async function asset(output: Output, path: string): Promise<string> {
@@ -24,8 +27,21 @@ async function asset(output: Output, path: string): Promise<string> {
     outdir: join(ROOT, 'dist/console/assets'),
     entryNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
-    loader: { '.svg': /\.(ts|tsx|css)$/.test(path) ? 'file' : 'copy', '.png': 'copy', '.ico': 'copy', '.webmanifest': 'copy', '.woff2': 'copy' },
-    bundle: true, platform: 'browser', format: 'esm', target: 'es2022', minify: true, legalComments: 'none', write: false, logLevel: 'silent',
+    loader: {
+      '.svg': /\.(ts|tsx|css)$/.test(path) ? 'file' : 'copy',
+      '.png': 'copy',
+      '.ico': 'copy',
+      '.webmanifest': 'copy',
+      '.woff2': 'copy',
+    },
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    write: false,
+    logLevel: 'silent',
   });
   for (const file of result.outputFiles) output.write(`console/assets/${basename(file.path)}`, file.contents);
   const wanted = extname(path).replace(/^\.tsx?$/, '.js');

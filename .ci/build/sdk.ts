@@ -10,7 +10,8 @@ const ENTRIES = ['worker/sdk/index.ts', 'worker/sdk/testing/index.ts'];
 
 export async function buildSdk(output: Output): Promise<void> {
   const entries = ENTRIES.filter((path) => existsSync(join(ROOT, path)));
-  for (const path of ENTRIES.filter((entry) => !entries.includes(entry))) console.log(`skipped: ${path} (no such file yet)`);
+  for (const path of ENTRIES.filter((entry) => !entries.includes(entry)))
+    console.log(`skipped: ${path} (no such file yet)`);
   if (entries.length === 0) return;
   const folder = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
   try {
@@ -30,7 +31,8 @@ function collect(path: string, folder: string, texts: Map<string, string>): void
   const text = named(readFileSync(join(folder, path), 'utf8'));
   texts.set(path, text);
   const ending = path.endsWith('.d.ts') ? '.d.ts' : '.js';
-  for (const [, , specifier = ''] of text.matchAll(RELATIVE)) collect(join(dirname(path), specifier.replace(/\.js$/, ending)), folder, texts);
+  for (const [, , specifier = ''] of text.matchAll(RELATIVE))
+    collect(join(dirname(path), specifier.replace(/\.js$/, ending)), folder, texts);
 }
 
 const RELATIVE = /(?:from|import\()\s*(['"])(\.{1,2}\/[^'"]+)\1/g;
@@ -50,8 +52,16 @@ async function compile(entries: readonly string[], folder: string): Promise<void
 const settings = (entries: readonly string[], folder: string): object => ({
   extends: join(ROOT, 'tsconfig.json'),
   compilerOptions: {
-    noEmit: false, declaration: true, rootDir: ROOT, outDir: folder, rewriteRelativeImportExtensions: true,
-    noUnusedLocals: false, noUnusedParameters: false, stripInternal: true, typeRoots: [join(ROOT, 'node_modules/@types')], paths: {},
+    noEmit: false,
+    declaration: true,
+    rootDir: ROOT,
+    outDir: folder,
+    rewriteRelativeImportExtensions: true,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    stripInternal: true,
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+    paths: {},
   },
   files: entries.map((path) => join(ROOT, path)),
   include: [join(ROOT, 'worker/**/*.d.ts')],

@@ -1,10 +1,15 @@
 // The readiness report of the contract (section 3): what `/api/system/readiness` answers and `svc doctor --live` prints.
-import { Type, type Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 export const readinessCheckSchema = Type.Object({
   /** `runtime`, `database`, `endpoint:<owner>:<name>` or `agent:<binding>`. */
   component: Type.String(),
-  check: Type.Union([Type.Literal('committed'), Type.Literal('initialized'), Type.Literal('admission_open'), Type.Literal('binding_configured')]),
+  check: Type.Union([
+    Type.Literal('committed'),
+    Type.Literal('initialized'),
+    Type.Literal('admission_open'),
+    Type.Literal('binding_configured'),
+  ]),
   ready: Type.Boolean(),
   reason: Type.String(),
   /** RFC 3339; changes only when `ready` does. */
@@ -14,7 +19,12 @@ export const readinessCheckSchema = Type.Object({
 
 export const readinessReportSchema = Type.Object({
   ready: Type.Boolean(),
-  state: Type.Union([Type.Literal('starting'), Type.Literal('ready'), Type.Literal('not_ready'), Type.Literal('draining')]),
+  state: Type.Union([
+    Type.Literal('starting'),
+    Type.Literal('ready'),
+    Type.Literal('not_ready'),
+    Type.Literal('draining'),
+  ]),
   generation: Type.Union([Type.Integer(), Type.Null()]),
   checkedAt: Type.String(),
   project: Type.String(),

@@ -19,7 +19,11 @@ export interface Command {
   readonly options?: readonly CommandOption[];
   readonly examples: readonly string[];
   /** Positional arguments in order, then the parsed options under their camel-case names. */
-  run(context: CommandContext, args: readonly (string | readonly string[] | undefined)[], options: Readonly<Record<string, unknown>>): Promise<ExitCode>;
+  run(
+    context: CommandContext,
+    args: readonly (string | readonly string[] | undefined)[],
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<ExitCode>;
 }
 
 /** What every command gets; nothing of it is read before it is asked for. */
@@ -50,14 +54,28 @@ export interface Printer {
   /** Diagnostics, on stderr. */
   note(line: string): void;
   /** Colours that are plain text where colour is off. */
-  readonly color: { good(text: string): string; bad(text: string): string; warn(text: string): string; dim(text: string): string; bold(text: string): string };
+  readonly color: {
+    good(text: string): string;
+    bad(text: string): string;
+    warn(text: string): string;
+    dim(text: string): string;
+    bold(text: string): string;
+  };
 }
 
 export interface HostClient {
   /** Base URL with `http.base`, without a final slash. */
   readonly url: string;
   /** JSON of a 2xx answer; throws SvcError with the problem's code, title and hint otherwise. */
-  request(method: string, path: string, options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>>; readonly idempotencyKey?: string }): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }>;
+  request(
+    method: string,
+    path: string,
+    options?: {
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly idempotencyKey?: string;
+    },
+  ): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }>;
   /** Authorization header, for streams. */
   authorization(): string;
 }

@@ -5,7 +5,7 @@
 //   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
 import { spawn } from 'node:child_process';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
-import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import type { LoadedConfig } from '../../shared/config/load.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
@@ -13,13 +13,14 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { findRunning, type RunningProject } from './control-client.ts';
 import { type WaitResult, waitForReady } from './wait-for-ready.ts';
-import { programFiles } from './worker-entry.ts';
+import { loadTasks, programFiles } from './worker-entry.ts';
 
 const READY_MS = 20_000;
 const CAUSE_BYTES = 4_096;
 
 export async function startDaemon(context: CommandContext, project: string): Promise<ExitCode> {
-  const loaded = loadConfig({ project, mode: 'production', environment: context.env });
+  const { checkProject } = await loadTasks();
+  const { loaded } = await checkProject({ project, mode: 'production', environment: context.env });
   for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
   const running = await findRunning(project);
   if (running !== undefined) return join(context, { project, running, loaded });

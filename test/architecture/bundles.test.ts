@@ -8,7 +8,8 @@ import { ROOT, sourceFiles } from './source-tree.ts';
 
 const DIST = join(ROOT, 'dist');
 /** Import and export declarations and `import()`, minified or not. */
-const SPECIFIER = /(?:^|[;}\n])(?:import|export)\b[^"'();=]*?\bfrom\s*["']([^"'\n]+)["']|(?:^|[;}\n])import\s*["']([^"'\n]+)["']|\bimport\(["']([^"'\n]+)["']\)/g;
+const SPECIFIER =
+  /(?:^|[;}\n])(?:import|export)\b[^"'();=]*?\bfrom\s*["']([^"'\n]+)["']|(?:^|[;}\n])import\s*["']([^"'\n]+)["']|\bimport\(["']([^"'\n]+)["']\)/g;
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly bin: Record<string, string>;
@@ -21,9 +22,16 @@ const packagesOf = (file: string): string[] =>
   [...read(file).matchAll(SPECIFIER)]
     .map(([, a, b, c]) => a ?? b ?? c ?? '')
     .filter((name) => /^[@a-z]/.test(name) && !name.startsWith('node:') && !builtinModules.includes(name))
-    .map((name) => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/'));
+    .map((name) =>
+      name
+        .split('/')
+        .slice(0, name.startsWith('@') ? 2 : 1)
+        .join('/'),
+    );
 const scripts = (folder: string): string[] =>
-  readdirSync(join(DIST, folder), { encoding: 'utf8' }).filter((name) => name.endsWith('.js')).map((name) => join(folder, name));
+  readdirSync(join(DIST, folder), { encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join(folder, name));
 
 /** A call of the failpoint of this name. */
 const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${name.replaceAll('.', '\\.')}`);
@@ -32,18 +40,36 @@ describe('the bundles', () => {
   it('are all there', () => {
     const wanted = ['cli.js', 'supervisor.js', 'worker.js', 'task.js', 'writer-thread.js'];
 
-    assert.deepEqual(wanted.filter((name) => !existsSync(join(DIST, name))), []);
-    assert.deepEqual(wanted.filter((name) => !existsSync(join(DIST, 'failpoints', name))), []);
+    assert.deepEqual(
+      wanted.filter((name) => !existsSync(join(DIST, name))),
+      [],
+    );
+    assert.deepEqual(
+      wanted.filter((name) => !existsSync(join(DIST, 'failpoints', name))),
+      [],
+    );
   });
 
   it('hold no failpoint as published, and every failpoint in the build for tests', () => {
-    const named = sourceFiles(['worker']).flatMap(({ text }) => [...text.matchAll(/FAILPOINTS\b[^\n]*\bpoint\??\.?\(\s*['`]([\w.:-]+)/g)].map(([, name = '']) => name));
-    const published = scripts('.').map((name) => read(name)).join('\n');
-    const tested = scripts('failpoints').map((name) => read(name)).join('\n');
+    const named = sourceFiles(['worker']).flatMap(({ text }) =>
+      [...text.matchAll(/FAILPOINTS\b[^\n]*\bpoint\??\.?\(\s*['`]([\w.:-]+)/g)].map(([, name = '']) => name),
+    );
+    const published = scripts('.')
+      .map((name) => read(name))
+      .join('\n');
+    const tested = scripts('failpoints')
+      .map((name) => read(name))
+      .join('\n');
 
     assert.ok(named.length > 0, 'the sources name failpoints');
-    assert.deepEqual(named.filter((name) => call(name).test(published)), []);
-    assert.deepEqual(named.filter((name) => !call(name).test(tested)), []);
+    assert.deepEqual(
+      named.filter((name) => call(name).test(published)),
+      [],
+    );
+    assert.deepEqual(
+      named.filter((name) => !call(name).test(tested)),
+      [],
+    );
     assert.doesNotMatch(published, /\bpoint\??\.?\(\s*["'`]/);
   });
 
@@ -53,8 +79,14 @@ describe('the bundles', () => {
 
   it('import only packages that are installed with them', () => {
     const installed = new Set([...Object.keys(manifest.dependencies), 'svc', 'bufferutil', 'utf-8-validate']);
-    const sdk = readdirSync(join(DIST, 'sdk'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js')).map((name) => join('sdk', name));
-    const missing = [...scripts('.'), ...sdk].flatMap((file) => packagesOf(file).filter((name) => !installed.has(name)).map((name) => `${file} imports ${name}`));
+    const sdk = readdirSync(join(DIST, 'sdk'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => join('sdk', name));
+    const missing = [...scripts('.'), ...sdk].flatMap((file) =>
+      packagesOf(file)
+        .filter((name) => !installed.has(name))
+        .map((name) => `${file} imports ${name}`),
+    );
 
     assert.deepEqual(missing, []);
   });
@@ -67,8 +99,13 @@ describe('the bundles', () => {
   });
 
   it('hold what package.json exports', () => {
-    const targets = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)));
+    const targets = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : Object.values(target),
+    );
 
-    assert.deepEqual(targets.filter((target) => !existsSync(join(ROOT, target))), []);
+    assert.deepEqual(
+      targets.filter((target) => !existsSync(join(ROOT, target))),
+      [],
+    );
   });
 });

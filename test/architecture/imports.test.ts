@@ -17,25 +17,99 @@ interface Rule {
 
 const NOTHING = /^$/;
 const BARE_SHARED = /^shared\/(?!logger|redaction|config\/)/;
-const FEATURE = /^(shared|worker\/http\/host-port\.ts$|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|runtime|metrics|readiness)\/|worker\/endpoints\/endpoint-machine\.ts$|worker\/(core|failpoints|app-options)\.ts$)/;
+const FEATURE =
+  /^(shared|worker\/http\/host-port\.ts$|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|runtime|metrics|readiness)\/|worker\/endpoints\/endpoint-machine\.ts$|worker\/(core|failpoints|app-options)\.ts$)/;
 
 const RULES: readonly Rule[] = [
   { name: 'shared/api', files: /^shared\/api\//, local: /^shared\/[^/]+\.ts$/, packages: ['typebox'], noNode: true },
-  { name: 'shared/config', files: /^shared\/config\//, local: /^shared\//, packages: ['ajv', 'ajv-formats', 'typebox', 'yaml', '@apideck/better-ajv-errors'] },
+  {
+    name: 'shared/config',
+    files: /^shared\/config\//,
+    local: /^shared\//,
+    packages: ['ajv', 'ajv-formats', 'typebox', 'yaml', '@apideck/better-ajv-errors'],
+  },
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'sonic-boom', 'better-sqlite3'] },
   { name: 'supervisor', files: /^supervisor\/[^/]+\.ts$/, local: BARE_SHARED, packages: [] },
-  { name: 'worker entry of the CLI', files: /^supervisor\/cli\/worker-entry\.ts$/, local: /^(shared|supervisor\/cli|worker\/(main|task|app-options)\.ts)/, packages: [] },
-  { name: 'svc init, loaded by its command', files: /^supervisor\/cli\/init\//, local: /^(shared|supervisor\/cli)\//, packages: ['svc', '@clack/prompts', 'execa'] },
-  { name: 'supervisor/cli', files: /^supervisor\/cli\//, local: /^(shared|supervisor)\//, packages: ['cac', 'picocolors', 'yaml'], lazyPackages: 'any' },
-  { name: 'SDK', files: /^worker\/sdk\/(?!testing\/)/, local: /^(shared|worker\/sdk)\//, packages: ['typebox', 'ajv'], lazyPackages: ['ajv', 'ajv-formats'] },
-  { name: 'SDK testing', files: /^worker\/sdk\/testing\//, local: /^(shared|worker)\/(?!http\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts)/, packages: ['typebox', 'better-sqlite3'] },
-  { name: 'adapters and plugins', files: /^worker\/(adapters|plugins)\//, local: /^(worker\/sdk\/|shared\/(identifiers|secret|svc-error|error-codes|exit-codes|backoff|abort)\.ts$)/, packages: ['standardwebhooks', 'irc-framework', 'typebox'], lazyPackages: ['irc-framework', 'standardwebhooks'] },
-  { name: 'database', files: /^worker\/database\//, local: /^(shared\/|worker\/(core|failpoints)\.ts$)/, packages: ['better-sqlite3', 'kysely'], lazyPackages: ['tsx', 'better-sqlite3'] },
-  { name: 'features', files: /^worker\/(inbox|lanes|outbox|events|schedule|handling|metrics|readiness)\//, local: FEATURE, packages: ['croner', 'kysely', 'typebox', 'p-queue', 'prom-client', 'ws'], lazyPackages: ['prom-client', 'ws'] },
-  { name: 'runtime, endpoints, ingress', files: /^worker\/(runtime|endpoints|ingress)\//, local: /^(shared|worker\/(?!http\/(?!host-port\.ts)|app\.ts|main\.ts))/, packages: ['kysely', 'p-queue', 'typebox'], lazyPackages: ['tsx', 'chokidar', 'esbuild'] },
-  { name: 'HTTP', files: /^worker\/http\//, local: /^(shared|worker\/(?!database\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts))/, packages: ['express', 'express-rate-limit', 'helmet', 'ws', 'typebox', 'ajv', 'ajv-formats'], lazyPackages: ['ajv', 'ajv-formats'] },
-  { name: 'Console', files: /^worker\/console\//, local: /^shared\/api\//, packages: ['eventsource-client', 'typebox'], noNode: true },
-  { name: 'composition', files: /^worker\/[^/]+\.ts$/, local: /^(shared|worker)\//, packages: ['kysely', 'better-sqlite3'] },
+  {
+    name: 'worker entry of the CLI',
+    files: /^supervisor\/cli\/worker-entry\.ts$/,
+    local: /^(shared|supervisor\/cli|worker\/(main|task|app-options)\.ts)/,
+    packages: [],
+  },
+  {
+    name: 'svc init, loaded by its command',
+    files: /^supervisor\/cli\/init\//,
+    local: /^(shared|supervisor\/cli)\//,
+    packages: ['svc', '@clack/prompts', 'execa'],
+  },
+  {
+    name: 'supervisor/cli',
+    files: /^supervisor\/cli\//,
+    local: /^(shared|supervisor)\//,
+    packages: ['cac', 'picocolors', 'yaml'],
+    lazyPackages: 'any',
+  },
+  {
+    name: 'SDK',
+    files: /^worker\/sdk\/(?!testing\/)/,
+    local: /^(shared|worker\/sdk)\//,
+    packages: ['typebox', 'ajv'],
+    lazyPackages: ['ajv', 'ajv-formats'],
+  },
+  {
+    name: 'SDK testing',
+    files: /^worker\/sdk\/testing\//,
+    local: /^(shared|worker)\/(?!http\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts)/,
+    packages: ['typebox', 'better-sqlite3'],
+  },
+  {
+    name: 'adapters and plugins',
+    files: /^worker\/(adapters|plugins)\//,
+    local: /^(worker\/sdk\/|shared\/(identifiers|secret|svc-error|error-codes|exit-codes|backoff|abort)\.ts$)/,
+    packages: ['standardwebhooks', 'irc-framework', 'typebox'],
+    lazyPackages: ['irc-framework', 'standardwebhooks'],
+  },
+  {
+    name: 'database',
+    files: /^worker\/database\//,
+    local: /^(shared\/|worker\/(core|failpoints)\.ts$)/,
+    packages: ['better-sqlite3', 'kysely'],
+    lazyPackages: ['tsx', 'better-sqlite3'],
+  },
+  {
+    name: 'features',
+    files: /^worker\/(inbox|lanes|outbox|events|schedule|handling|metrics|readiness)\//,
+    local: FEATURE,
+    packages: ['croner', 'kysely', 'typebox', 'p-queue', 'prom-client', 'ws'],
+    lazyPackages: ['prom-client', 'ws'],
+  },
+  {
+    name: 'runtime, endpoints, ingress',
+    files: /^worker\/(runtime|endpoints|ingress)\//,
+    local: /^(shared|worker\/(?!http\/(?!host-port\.ts)|app\.ts|main\.ts))/,
+    packages: ['kysely', 'p-queue', 'typebox'],
+    lazyPackages: ['tsx', 'chokidar', 'esbuild'],
+  },
+  {
+    name: 'HTTP',
+    files: /^worker\/http\//,
+    local: /^(shared|worker\/(?!database\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts))/,
+    packages: ['express', 'express-rate-limit', 'helmet', 'ws', 'typebox', 'ajv', 'ajv-formats'],
+    lazyPackages: ['ajv', 'ajv-formats'],
+  },
+  {
+    name: 'Console',
+    files: /^worker\/console\//,
+    local: /^shared\/api\//,
+    packages: ['eventsource-client', 'typebox'],
+    noNode: true,
+  },
+  {
+    name: 'composition',
+    files: /^worker\/[^/]+\.ts$/,
+    local: /^(shared|worker)\//,
+    packages: ['kysely', 'better-sqlite3'],
+  },
 ];
 
 const files = sourceFiles(['shared', 'supervisor', 'worker']);
@@ -45,30 +119,48 @@ describe('import rules', () => {
     it(`hold for ${rule.name}`, () => {
       const own = files.filter((file) => RULES.find(({ files: pattern }) => pattern.test(file.path)) === rule);
 
-      const broken = own.flatMap((file) => file.imports.filter((found) => !isAllowed(rule, file, found)).map(({ target }) => `${file.path} imports ${target}`));
+      const broken = own.flatMap((file) =>
+        file.imports
+          .filter((found) => !isAllowed(rule, file, found))
+          .map(({ target }) => `${file.path} imports ${target}`),
+      );
 
       assert.deepEqual(broken, []);
     });
   }
 
   it('cover every file', () => {
-    assert.deepEqual(files.filter(({ path }) => !RULES.some((rule) => rule.files.test(path))).map(({ path }) => path), []);
+    assert.deepEqual(
+      files.filter(({ path }) => !RULES.some((rule) => rule.files.test(path))).map(({ path }) => path),
+      [],
+    );
   });
 
   it('let nothing import test/', () => {
-    assert.deepEqual(files.filter(({ imports }) => imports.some(({ target }) => target.startsWith('test/'))).map(({ path }) => path), []);
+    assert.deepEqual(
+      files.filter(({ imports }) => imports.some(({ target }) => target.startsWith('test/'))).map(({ path }) => path),
+      [],
+    );
   });
 
   it('let only entries and tests import worker/app.ts as a value', () => {
-    const importers = files.filter(({ imports }) => imports.some(({ target, typeOnly }) => target === 'worker/app.ts' && !typeOnly)).map(({ path }) => path);
+    const importers = files
+      .filter(({ imports }) => imports.some(({ target, typeOnly }) => target === 'worker/app.ts' && !typeOnly))
+      .map(({ path }) => path);
 
-    assert.deepEqual(importers.filter((path) => !['worker/main.ts', 'worker/task.ts'].includes(path)), []);
+    assert.deepEqual(
+      importers.filter((path) => !['worker/main.ts', 'worker/task.ts'].includes(path)),
+      [],
+    );
   });
 
   it('keep stores to their own feature: others call the service', () => {
     const broken = files.flatMap(({ path, imports }) =>
       imports
-        .filter(({ target, typeOnly }) => !typeOnly && /^worker\/[^/]+\/.*-store\.ts$/.test(target) && target.split('/')[1] !== path.split('/')[1])
+        .filter(
+          ({ target, typeOnly }) =>
+            !typeOnly && /^worker\/[^/]+\/.*-store\.ts$/.test(target) && target.split('/')[1] !== path.split('/')[1],
+        )
         .filter(({ target }) => !COMPOSES_STORES.test(path) && target !== DUE_TABLE)
         .map(({ target }) => `${path} imports ${target}`),
     );
@@ -77,9 +169,16 @@ describe('import rules', () => {
   });
 
   it('keep TypeBox off the way of the supervisor and of the adapters', () => {
-    const broken = files.filter(({ path, imports }) => /^supervisor\/[^/]+\.ts$/.test(path) && imports.some(({ target, typeOnly }) => target === 'typebox' && !typeOnly));
+    const broken = files.filter(
+      ({ path, imports }) =>
+        /^supervisor\/[^/]+\.ts$/.test(path) &&
+        imports.some(({ target, typeOnly }) => target === 'typebox' && !typeOnly),
+    );
 
-    assert.deepEqual(broken.map(({ path }) => path), []);
+    assert.deepEqual(
+      broken.map(({ path }) => path),
+      [],
+    );
   });
 });
 

@@ -22,7 +22,10 @@ describe('the declarations of svc and svc/testing', () => {
   it('name no file that is not published', () => {
     const present = new Set(readdirSync(DECLARATIONS, { recursive: true, encoding: 'utf8' }));
 
-    assert.deepEqual(reachable(['worker/sdk/index.d.ts', 'worker/sdk/testing/index.d.ts']).filter((name) => !present.has(name)), []);
+    assert.deepEqual(
+      reachable(['worker/sdk/index.d.ts', 'worker/sdk/testing/index.d.ts']).filter((name) => !present.has(name)),
+      [],
+    );
   });
 });
 
@@ -33,7 +36,8 @@ function reachable(entries: readonly string[]): string[] {
     if (seen.has(name)) return;
     seen.add(name);
     const text = readFileSync(join(DECLARATIONS, name), 'utf8');
-    for (const [, specifier = ''] of text.matchAll(/['"](\.{1,2}\/[^'"]+)\.js['"]/g)) visit(join(name, '..', `${specifier}.d.ts`));
+    for (const [, specifier = ''] of text.matchAll(/['"](\.{1,2}\/[^'"]+)\.js['"]/g))
+      visit(join(name, '..', `${specifier}.d.ts`));
   };
   for (const entry of entries) visit(entry);
   return [...seen].sort();

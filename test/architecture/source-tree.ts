@@ -44,14 +44,17 @@ const BARE = /^import\s+'([^']+)'/gm;
 const LAZY = /(typeof\s+)?import\('([^']+)'\)/g;
 
 function* importsOf(text: string): Generator<Found> {
-  for (const [, type, specifier = ''] of text.matchAll(STATIC)) yield { specifier, typeOnly: type !== undefined, lazy: false };
+  for (const [, type, specifier = ''] of text.matchAll(STATIC))
+    yield { specifier, typeOnly: type !== undefined, lazy: false };
   for (const [, specifier = ''] of text.matchAll(BARE)) yield { specifier, typeOnly: false, lazy: false };
-  for (const [, type, specifier = ''] of text.matchAll(LAZY)) yield { specifier, typeOnly: type !== undefined, lazy: true };
+  for (const [, type, specifier = ''] of text.matchAll(LAZY))
+    yield { specifier, typeOnly: type !== undefined, lazy: true };
 }
 
 function resolved(path: string, { specifier, typeOnly, lazy }: Found): SourceImport {
   if (specifier.startsWith('node:')) return { target: specifier, kind: 'node', typeOnly, lazy };
-  if (specifier.startsWith('.')) return { target: normalize(join(dirname(path), specifier)), kind: 'local', typeOnly, lazy };
+  if (specifier.startsWith('.'))
+    return { target: normalize(join(dirname(path), specifier)), kind: 'local', typeOnly, lazy };
   const [first = '', second = ''] = specifier.split('/');
   return { target: first.startsWith('@') ? `${first}/${second}` : first, kind: 'package', typeOnly, lazy };
 }

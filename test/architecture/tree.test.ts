@@ -18,43 +18,63 @@ interface LockEntry {
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
 
 describe('package-lock.json', () => {
-  const entries = Object.entries((JSON.parse(read('package-lock.json')) as { packages: Record<string, LockEntry> }).packages).filter(([path]) => path !== '');
+  const entries = Object.entries(
+    (JSON.parse(read('package-lock.json')) as { packages: Record<string, LockEntry> }).packages,
+  ).filter(([path]) => path !== '');
 
   it('has an integrity for every package, but for binaries of other platforms that a registry may not carry', () => {
     const without = entries.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true);
 
-    assert.deepEqual(without.filter(([, { optional, os }]) => optional !== true || os === undefined).map(([path]) => path), []);
+    assert.deepEqual(
+      without.filter(([, { optional, os }]) => optional !== true || os === undefined).map(([path]) => path),
+      [],
+    );
   });
 
   it('has an entry for every optional dependency: without, `npm ci` refuses it', () => {
     const wanted = entries.flatMap(([, { optionalDependencies }]) => Object.keys(optionalDependencies ?? {}));
 
-    assert.deepEqual(wanted.filter((name) => !entries.some(([path]) => path.endsWith(`node_modules/${name}`))), []);
+    assert.deepEqual(
+      wanted.filter((name) => !entries.some(([path]) => path.endsWith(`node_modules/${name}`))),
+      [],
+    );
   });
 
   it('names no host', () => {
-    assert.deepEqual(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path), []);
+    assert.deepEqual(
+      entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path),
+      [],
+    );
   });
 
   it('is in step with package.json', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, unknown>;
-    const root = (JSON.parse(read('package-lock.json')) as { packages: Record<string, Record<string, unknown>> }).packages[''];
+    const root = (JSON.parse(read('package-lock.json')) as { packages: Record<string, Record<string, unknown>> })
+      .packages[''];
 
-    for (const key of ['name', 'version', 'dependencies', 'devDependencies', 'engines']) assert.deepEqual(root?.[key], manifest[key], key);
+    for (const key of ['name', 'version', 'dependencies', 'devDependencies', 'engines'])
+      assert.deepEqual(root?.[key], manifest[key], key);
   });
 });
 
 describe('package.json', () => {
   it('pins every dependency to one version', () => {
-    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
-    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+      string,
+      Record<string, string>
+    >;
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
 
     assert.deepEqual(loose, []);
   });
 });
 
 describe('the tree', { skip: existsSync(join(ROOT, '.git')) ? false : 'not a git checkout' }, () => {
-  const names = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)));
+  const names = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\0')
+    .filter((name) => name !== '' && existsSync(join(ROOT, name)));
 
   it('holds no path of the machine that it was written on', () => {
     const places = [ROOT.replace(/\/$/, ''), homedir()].filter((place) => place.length > 6);
@@ -64,12 +84,20 @@ describe('the tree', { skip: existsSync(join(ROOT, '.git')) ? false : 'not a git
   });
 
   it('names no package registry but in prose', () => {
-    const found = names.filter((name) => !name.endsWith('.md') && name !== 'test/architecture/tree.test.ts' && /registry\.(npmjs|yarnpkg|npmmirror)/.test(read(name)));
+    const found = names.filter(
+      (name) =>
+        !name.endsWith('.md') &&
+        name !== 'test/architecture/tree.test.ts' &&
+        /registry\.(npmjs|yarnpkg|npmmirror)/.test(read(name)),
+    );
 
     assert.deepEqual(found, []);
   });
 
   it('holds no secret file, state or build output', () => {
-    assert.deepEqual(names.filter((name) => /(^|\/)(\.env|\.svc|dist|node_modules|coverage)(\/|$)/.test(name)), []);
+    assert.deepEqual(
+      names.filter((name) => /(^|\/)(\.env|\.svc|dist|node_modules|coverage)(\/|$)/.test(name)),
+      [],
+    );
   });
 });

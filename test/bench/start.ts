@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answers, freePort, median, residentMiB, ROOT, startHost } from './support.ts';
+import { answers, freePort, median, ROOT, residentMiB, startHost } from './support.ts';
 
 export interface StartFigures {
   readonly bareMs: number;
@@ -26,11 +26,24 @@ export async function measureStart(rounds: number): Promise<StartFigures> {
     const bare = await startBare();
     const host = await startHost(PLUGINS);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    rows.push({ bareMs: bare.ms, bareMiB: bare.miB, healthMs: host.healthMs, readyMs: host.readyMs, workerMiB: residentMiB(host.child.pid ?? 0) });
+    rows.push({
+      bareMs: bare.ms,
+      bareMiB: bare.miB,
+      healthMs: host.healthMs,
+      readyMs: host.readyMs,
+      workerMiB: residentMiB(host.child.pid ?? 0),
+    });
     await host.stop();
   }
   const of = (key: keyof (typeof rows)[number]): number => median(rows.map((row) => row[key]));
-  return { bareMs: of('bareMs'), healthMs: of('healthMs'), readyMs: of('readyMs'), workerMiB: of('workerMiB'), bareMiB: of('bareMiB'), supervisorMiB: await supervisorMiB() };
+  return {
+    bareMs: of('bareMs'),
+    healthMs: of('healthMs'),
+    readyMs: of('readyMs'),
+    workerMiB: of('workerMiB'),
+    bareMiB: of('bareMiB'),
+    supervisorMiB: await supervisorMiB(),
+  };
 }
 
 async function startBare(): Promise<{ ms: number; miB: number }> {
@@ -50,10 +63,13 @@ async function supervisorMiB(): Promise<number> {
   const { folder } = host;
   host.child.kill('SIGTERM');
   await once(host.child, 'exit');
-  const cli = (...words: string[]) => spawn(process.execPath, [join(ROOT, 'dist/cli.js'), 'runtime', ...words, '--project', folder], { stdio: 'ignore' });
+  const cli = (...words: string[]) =>
+    spawn(process.execPath, [join(ROOT, 'dist/cli.js'), 'runtime', ...words, '--project', folder], { stdio: 'ignore' });
   await once(cli('start', '--daemon'), 'exit');
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  const record = JSON.parse(readFileSync(join(folder, '.svc', 'supervisor.json'), 'utf8')) as { readonly supervisor: { readonly pid: number } };
+  const record = JSON.parse(readFileSync(join(folder, '.svc', 'supervisor.json'), 'utf8')) as {
+    readonly supervisor: { readonly pid: number };
+  };
   const miB = residentMiB(record.supervisor.pid);
   await once(cli('stop'), 'exit');
   return miB;

@@ -23,8 +23,10 @@ export interface BenchHost {
   stop(): Promise<void>;
 }
 
-export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-export const percentile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -39,11 +41,29 @@ export async function freePort(): Promise<number> {
 export async function startHost(plugins: readonly string[], extra: readonly string[] = []): Promise<BenchHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const port = await freePort();
-  writeFileSync(join(folder, 'svc.config.yml'), ['log_level: warn', 'http:', `  port: ${port}`, '  token: ${HTTP_TOKEN}', ...extra, 'plugins:', ...plugins, ''].join('\n'));
-  writeFileSync(join(folder, '.env'), `HTTP_TOKEN=${TOKEN}\nHOOK_SECRET=${SECRET.replace(/[$#]/g, '')}\n`, { mode: 0o600 });
+  writeFileSync(
+    join(folder, 'svc.config.yml'),
+    [
+      'log_level: warn',
+      'http:',
+      `  port: ${port}`,
+      '  token: ${HTTP_TOKEN}',
+      ...extra,
+      'plugins:',
+      ...plugins,
+      '',
+    ].join('\n'),
+  );
+  writeFileSync(join(folder, '.env'), `HTTP_TOKEN=${TOKEN}\nHOOK_SECRET=${SECRET.replace(/[$#]/g, '')}\n`, {
+    mode: 0o600,
+  });
   writeFileSync(join(folder, 'package.json'), '{"name":"bench"}');
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(ROOT, 'dist/cli.js'), 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, 'dist/cli.js'), 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', folder],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
   const healthMs = await answers(port, '/pub/health', startedAt);
   const readyMs = await answers(port, '/pub/ready', startedAt);
   return {
@@ -76,7 +96,8 @@ export async function answers(port: number, path: string, startedAt: number): Pr
   }
 }
 
-export const residentMiB = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
+export const residentMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
 
 export interface Signed {
   readonly body: Buffer;
@@ -88,9 +109,23 @@ export function signedDeliveries(count: number, text: (n: number) => string, con
   const at = Math.floor(Date.now() / 1_000);
   return Array.from({ length: count }, (_, n) => {
     const id = `${randomBytes(8).toString('hex')}-${n}`;
-    const body = Buffer.from(JSON.stringify({ conversation: { id: `c${n % conversations}` }, user: { id: `u${n % conversations}` }, text: text(n) }));
+    const body = Buffer.from(
+      JSON.stringify({
+        conversation: { id: `c${n % conversations}` },
+        user: { id: `u${n % conversations}` },
+        text: text(n),
+      }),
+    );
     const signature = createHmac('sha256', KEY).update(`${id}.${at}.`).update(body).digest('base64');
-    return { body, headers: { 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` } };
+    return {
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(at),
+        'webhook-signature': `v1,${signature}`,
+      },
+    };
   });
 }
 
@@ -101,7 +136,12 @@ export interface LoadResult {
 }
 
 /** Sends all of them over so many connections, each one after the other. */
-export async function post(port: number, path: string, deliveries: readonly Signed[], connections: number): Promise<LoadResult> {
+export async function post(
+  port: number,
+  path: string,
+  deliveries: readonly Signed[],
+  connections: number,
+): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
   let next = 0;
@@ -114,17 +154,28 @@ export async function post(port: number, path: string, deliveries: readonly Sign
         if (!ok) failed += 1;
         resolve();
       };
-      request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers: { ...headers, 'content-length': body.length } }, (response) => {
-        response.resume();
-        response.on('end', () => done(response.statusCode === 200));
-      })
+      request(
+        {
+          host: '127.0.0.1',
+          port,
+          path,
+          method: 'POST',
+          agent,
+          headers: { ...headers, 'content-length': body.length },
+        },
+        (response) => {
+          response.resume();
+          response.on('end', () => done(response.statusCode === 200));
+        },
+      )
         .on('error', () => done(false))
         .end(body);
     });
   const startedAt = performance.now();
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      for (let delivery = deliveries[next++]; delivery !== undefined; delivery = deliveries[next++]) await one(delivery);
+      for (let delivery = deliveries[next++]; delivery !== undefined; delivery = deliveries[next++])
+        await one(delivery);
     }),
   );
   const perSecond = deliveries.length / ((performance.now() - startedAt) / 1_000);

@@ -1,14 +1,15 @@
 // Durable webhooks a second, against the same HTTP server that stores nothing and against the writer alone in groups of 64; and
 // commands a second through inbox, plugin and outbox. Each round runs all of them; what is printed are medians and ratios.
+
+import { fork } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { WriterCore } from '../../worker/database/writer-core.ts';
 import { GroupCommit } from '../../worker/database/group-commit.ts';
+import { WriterCore } from '../../worker/database/writer-core.ts';
 import { recordEvents } from '../../worker/events/event-history.ts';
 import { receiveItem } from '../../worker/inbox/inbox-store.ts';
 import { KEY, median, percentile, post, signedDeliveries, startHost, TOKEN } from './support.ts';
@@ -33,16 +34,35 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
   for (let round = 0; round < rounds; round += 1) {
     bare.push(await bareServer(count));
     writer.push(writerAlone(count));
-    const host = await startHost(['  webhook:', '    endpoints:', '      - id: a', '        secrets: ["${HOOK_SECRET}"]'], ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824']);
-    await post(host.port, '/webhooks/webhook/a', signedDeliveries(2_000, () => PADDING), CONNECTIONS);
-    const result = await post(host.port, '/webhooks/webhook/a', signedDeliveries(count, () => PADDING), CONNECTIONS);
+    const host = await startHost(
+      ['  webhook:', '    endpoints:', '      - id: a', '        secrets: ["${HOOK_SECRET}"]'],
+      ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
+    );
+    await post(
+      host.port,
+      '/webhooks/webhook/a',
+      signedDeliveries(2_000, () => PADDING),
+      CONNECTIONS,
+    );
+    const result = await post(
+      host.port,
+      '/webhooks/webhook/a',
+      signedDeliveries(count, () => PADDING),
+      CONNECTIONS,
+    );
     if (result.failed > 0) throw new Error(`${result.failed} deliveries failed`);
     durable.push(result.perSecond);
     p99.push(percentile(result.latencies, 0.99));
     await host.stop();
     commands.push(await commandsPerSecond(Math.floor(count / 2)));
   }
-  return { durable: median(durable), bare: median(bare), writer: median(writer), p99: median(p99), commands: median(commands) };
+  return {
+    durable: median(durable),
+    bare: median(bare),
+    writer: median(writer),
+    p99: median(p99),
+    commands: median(commands),
+  };
 }
 
 /** From the first delivery accepted to the last answer that the outbox has as sent. */
@@ -54,12 +74,25 @@ async function commandsPerSecond(count: number): Promise<number> {
   await once(sink, 'listening');
   const address = sink.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  const host = await startHost(['  sandbox: {}', '  echo: {}', '  webhook:', '    endpoints:', '      - id: a', `        url: ${url}`, '        secrets: ["${HOOK_SECRET}"]'], ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824']);
+  const host = await startHost(
+    [
+      '  sandbox: {}',
+      '  echo: {}',
+      '  webhook:',
+      '    endpoints:',
+      '      - id: a',
+      `        url: ${url}`,
+      '        secrets: ["${HOOK_SECRET}"]',
+    ],
+    ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
+  );
   const deliveries = signedDeliveries(count, (n) => `/echo ${n}`);
   const startedAt = performance.now();
   await post(host.port, '/webhooks/webhook/a', deliveries, CONNECTIONS);
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${host.port}/api/outbox?state=sent&limit=1`, { headers: { authorization: `Bearer ${TOKEN}` } });
+    const answer = await fetch(`http://127.0.0.1:${host.port}/api/outbox?state=sent&limit=1`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
     const { total } = (await answer.json()) as { total: number };
     if (total >= count) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -75,7 +108,12 @@ async function commandsPerSecond(count: number): Promise<number> {
 async function bareServer(count: number): Promise<number> {
   const child = fork(new URL(import.meta.url), ['bare', KEY.toString('base64')], { execArgv: process.execArgv });
   const [port] = (await once(child, 'message')) as [number];
-  const { perSecond } = await post(port, '/', signedDeliveries(count, () => PADDING), CONNECTIONS);
+  const { perSecond } = await post(
+    port,
+    '/',
+    signedDeliveries(count, () => PADDING),
+    CONNECTIONS,
+  );
   child.kill();
   return perSecond;
 }
@@ -85,9 +123,14 @@ function serveBare(key: Buffer): void {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const wanted = createHmac('sha256', key).update(`${request.headers['webhook-id']}.${request.headers['webhook-timestamp']}.`).update(Buffer.concat(chunks)).digest();
+      const wanted = createHmac('sha256', key)
+        .update(`${request.headers['webhook-id']}.${request.headers['webhook-timestamp']}.`)
+        .update(Buffer.concat(chunks))
+        .digest();
       const given = Buffer.from(String(request.headers['webhook-signature']).slice(3), 'base64');
-      response.writeHead(given.length === wanted.length && timingSafeEqual(given, wanted) ? 200 : 401).end('{"accepted":1}');
+      response
+        .writeHead(given.length === wanted.length && timingSafeEqual(given, wanted) ? 200 : 401)
+        .end('{"accepted":1}');
     });
   }).listen(0, '127.0.0.1', () => {
     const address = server.address();
@@ -102,8 +145,29 @@ function writerAlone(count: number): number {
   const body = JSON.stringify({ kind: 'arrival', text: PADDING });
   const unit = (n: number) => {
     const id = `item-${n}`;
-    const insert = receiveItem({ id, endpoint: 'root/webhook:webhook~a', deliveryId: id, weak: 0, kind: 'arrival', lane: `c${n % 64}`, capability: null, payloadVersion: 1, body, sha256: id, bytes: body.length, receivedAt: n, actor: null, correlationId: id, causationId: null });
-    const event = { type: 'inbox.received', at: n, runtimeId: 'bench', data: { item: id, kind: 'arrival', delivery: id, lane: 'c', bytes: body.length, sha256: id } } as const;
+    const insert = receiveItem({
+      id,
+      endpoint: 'root/webhook:webhook~a',
+      deliveryId: id,
+      weak: 0,
+      kind: 'arrival',
+      lane: `c${n % 64}`,
+      capability: null,
+      payloadVersion: 1,
+      body,
+      sha256: id,
+      bytes: body.length,
+      receivedAt: n,
+      actor: null,
+      correlationId: id,
+      causationId: null,
+    });
+    const event = {
+      type: 'inbox.received',
+      at: n,
+      runtimeId: 'bench',
+      data: { item: id, kind: 'arrival', delivery: id, lane: 'c', bytes: body.length, sha256: id },
+    } as const;
     return { name: 'inbox.accept', statements: [insert, ...recordEvents([event])] };
   };
   const startedAt = performance.now();

@@ -2,8 +2,8 @@
 // (default 30), SVC_CRASH_SEED replays a run.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { planKills } from './kit/kill-plan.ts';
 import { CrashRun } from './kit/crash-run.ts';
+import { planKills } from './kit/kill-plan.ts';
 import { seeded } from './kit/random.ts';
 
 // biome-ignore lint/style/noProcessEnv: switches of the test run

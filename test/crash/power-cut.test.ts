@@ -3,7 +3,7 @@
 // missing sync: what a process has written stays with the kernel. Root and a loop device are needed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loopDiskMissing, LoopDisk } from '../support/loop-disk.ts';
+import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { CrashRun } from './kit/crash-run.ts';
 import { type Random, seeded } from './kit/random.ts';
@@ -13,11 +13,14 @@ const { SVC_CRASH_KILLS: kills = '30', SVC_CRASH_SEED: seed = String(Date.now() 
 const CUTS = Math.max(3, Math.round(Number(kills) / 6));
 const missing = loopDiskMissing();
 
-async function cutAgainAndAgain(t: Cleanup, { random, cuts, plant }: { random: Random; cuts: number; plant?: string }): Promise<{ run: CrashRun; faults: readonly string[] }> {
+async function cutAgainAndAgain(
+  t: Cleanup,
+  { random, cuts, plant }: { random: Random; cuts: number; plant?: string },
+): Promise<{ run: CrashRun; faults: readonly string[] }> {
   let disk: LoopDisk | undefined;
   const run = await CrashRun.create(t, {
     random,
-    ...(plant === undefined ? {} : { plant }),
+    ...(plant === undefined ? {} : { plant, restMs: 6_000 }),
     prepare: ({ paths }) => {
       disk = new LoopDisk(t, paths.stateDir);
     },
@@ -52,7 +55,10 @@ describe('a power cut', { skip: missing }, () => {
 
     const { faults } = await cutAgainAndAgain(t, { random: seeded(1), cuts: 3, plant: 'commit-without-sync' });
 
-    assert.ok(faults.some((fault) => /was acknowledged and is lost/.test(fault)), `not seen; ${faults.length} other faults: ${faults.slice(0, 5).join('; ')}`);
+    assert.ok(
+      faults.some((fault) => /was acknowledged and is lost/.test(fault)),
+      `not seen; ${faults.length} other faults: ${faults.slice(0, 5).join('; ')}`,
+    );
     assert.ok(performance.now() - began < 60_000);
   });
 });

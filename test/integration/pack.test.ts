@@ -48,18 +48,26 @@ describe('the packed package', () => {
 
   before(async () => {
     mkdirSync(project);
-    writeFileSync(join(project, 'package.json'), '{"name":"a-project","version":"1.0.0","private":true,"type":"module"}\n');
+    writeFileSync(
+      join(project, 'package.json'),
+      '{"name":"a-project","version":"1.0.0","private":true,"type":"module"}\n',
+    );
     const packed = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], REPOSITORY);
     assert.equal(packed.code, 0, packed.stderr);
     const tarball = join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
-    const installed = await run('npm', ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball], project);
+    const installed = await run(
+      'npm',
+      ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball],
+      project,
+    );
     if (UNREACHABLE.test(installed.stderr)) unreachable = 'the package registry cannot be reached';
     else assert.equal(installed.code, 0, installed.stderr);
     if (unreachable !== false) return;
     cpSync(join(REPOSITORY, BINDING), join(project, BINDING));
     mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
     for (const name of ['@types/node', 'undici-types']) {
-      if (!existsSync(join(project, 'node_modules', name))) symlinkSync(join(REPOSITORY, 'node_modules', name), join(project, 'node_modules', name));
+      if (!existsSync(join(project, 'node_modules', name)))
+        symlinkSync(join(REPOSITORY, 'node_modules', name), join(project, 'node_modules', name));
     }
     writeFileSync(join(project, 'greeter.ts'), PLUGIN);
     writeFileSync(join(project, 'greeter.test.ts'), PLUGIN_TEST);
@@ -83,16 +91,37 @@ describe('the packed package', () => {
 
   it('gives a plugin types that a strict compiler takes, library checks included', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const settings = { compilerOptions: { target: 'es2023', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false, noEmit: true, allowImportingTsExtensions: true, types: ['node'] }, files: ['greeter.ts', 'greeter.test.ts'] };
+    const settings = {
+      compilerOptions: {
+        target: 'es2023',
+        module: 'nodenext',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: false,
+        noEmit: true,
+        allowImportingTsExtensions: true,
+        types: ['node'],
+      },
+      files: ['greeter.ts', 'greeter.test.ts'],
+    };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(settings));
-    const { code, stdout } = await run(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], project);
+    const { code, stdout } = await run(
+      process.execPath,
+      [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
+      project,
+    );
 
     assert.equal(code, 0, stdout);
   });
 
   it('exports the schema of the configuration', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const { code, stdout, stderr } = await run(process.execPath, ['-p', "require.resolve('svc/config-schema.json') + '\\n' + require('svc/config-schema.json').$schema"], project);
+    const { code, stdout, stderr } = await run(
+      process.execPath,
+      ['-p', "require.resolve('svc/config-schema.json') + '\\n' + require('svc/config-schema.json').$schema"],
+      project,
+    );
 
     assert.equal(code, 0, stderr);
     assert.match(stdout, /json-schema\.org\/draft\/2020-12/);
@@ -100,25 +129,39 @@ describe('the packed package', () => {
 
   it('assembles a project whose plugin imports it, and leaves no trace', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    writeFileSync(join(project, 'svc.config.yml'), 'http:\n  token: ${HTTP_TOKEN}\nplugins:\n  sandbox: {}\n  greeter:\n    use: ./greeter.ts\n    greeting: hi\n');
-    const { code, stdout, stderr } = await run('npx', ['--no-install', 'svc', 'runtime', 'start', '--once', '--mode', 'test', '--json'], project);
+    writeFileSync(
+      join(project, 'svc.config.yml'),
+      'http:\n  token: ${HTTP_TOKEN}\nplugins:\n  sandbox: {}\n  greeter:\n    use: ./greeter.ts\n    greeting: hi\n',
+    );
+    const { code, stdout, stderr } = await run(
+      'npx',
+      ['--no-install', 'svc', 'runtime', 'start', '--once', '--mode', 'test', '--json'],
+      project,
+    );
 
     assert.equal(code, 0, stdout + stderr);
     assert.equal(existsSync(join(project, '.svc')), false);
   });
 
   it('passes publint', async () => {
-    const { code, stdout, stderr } = await run(process.execPath, [join(REPOSITORY, 'node_modules/publint/src/cli.js'), '--pack', 'false', '--strict'], REPOSITORY);
+    const { code, stdout, stderr } = await run(
+      process.execPath,
+      [join(REPOSITORY, 'node_modules/publint/src/cli.js'), '--pack', 'false', '--strict'],
+      REPOSITORY,
+    );
 
     assert.equal(code, 0, stdout + stderr);
   });
 });
 
-const versionOf = (folder: string): string => (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+const versionOf = (folder: string): string =>
+  (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
 /** Runs a program without a shell; what npm hands to its own scripts is kept from a second npm. */
 async function run(command: string, args: readonly string[], cwd: string): Promise<Ran> {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$/i.test(name)));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$/i.test(name)),
+  );
   try {
     const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env, timeout: MINUTES_MS });
     return { code: 0, stdout, stderr };

@@ -5,8 +5,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import { FaultyHost } from '../support/faulty-host.ts';
+import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -18,12 +18,23 @@ const dataFile = (host: FaultyHost): string => join(host.project.paths.stateDir,
 async function assertKept(host: FaultyHost): Promise<void> {
   const items = await host.handled();
 
-  assert.deepEqual(host.acknowledged.filter((id) => items.get(id)?.state !== 'done'), [], 'acknowledged is handled');
-  assert.deepEqual(host.refused.filter((id) => items.has(id)), [], 'refused is not stored');
+  assert.deepEqual(
+    host.acknowledged.filter((id) => items.get(id)?.state !== 'done'),
+    [],
+    'acknowledged is handled',
+  );
+  assert.deepEqual(
+    host.refused.filter((id) => items.has(id)),
+    [],
+    'refused is not stored',
+  );
 }
 
 /** Nothing is taken while the fault is there; all is as before when it is gone. */
-async function assertOutage(host: FaultyHost, fault: { begin(): void | Promise<void>; end(): void | Promise<void> }): Promise<void> {
+async function assertOutage(
+  host: FaultyHost,
+  fault: { begin(): void | Promise<void>; end(): void | Promise<void> },
+): Promise<void> {
   assert.deepEqual(await host.deliverMany(20), [200]);
 
   await fault.begin();
@@ -45,7 +56,10 @@ describe('a sync that fails', () => {
       const host = await FaultyHost.start(t, { failpoints: `writer.sync=error@${pass}` });
       const wentDown = host.isReady(false, 30_000);
 
-      await until(async () => (await host.deliverMany(8)).includes(503), { what: 'a delivery to be refused', timeoutMs: 30_000 });
+      await until(async () => (await host.deliverMany(8)).includes(503), {
+        what: 'a delivery to be refused',
+        timeoutMs: 30_000,
+      });
 
       await wentDown;
       await host.isReady(true);
@@ -60,7 +74,10 @@ describe('the database file', () => {
     const host = await FaultyHost.start(t);
     const aside = join(host.project.path, 'aside.sqlite');
 
-    await assertOutage(host, { begin: () => renameSync(dataFile(host), aside), end: () => renameSync(aside, dataFile(host)) });
+    await assertOutage(host, {
+      begin: () => renameSync(dataFile(host), aside),
+      end: () => renameSync(aside, dataFile(host)),
+    });
   });
 
   it('is replaced by another, and put back', TIMEOUT, async (t) => {
@@ -72,6 +89,25 @@ describe('the database file', () => {
     };
 
     await assertOutage(host, { begin, end: () => renameSync(aside, dataFile(host)) });
+  });
+
+  it('is overwritten, and written back', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t);
+    assert.deepEqual(await host.deliverMany(20), [200]);
+    await host.life.stop(); // all is in the one file then, nothing in the log beside it
+    const sound = readFileSync(dataFile(host));
+    host.restart();
+    await host.isReady(true, 20_000);
+
+    writeFileSync(dataFile(host), Buffer.alloc(sound.length, 'garbage '));
+    await host.isReady(false);
+    await host.staysUnready();
+    assert.deepEqual(await host.deliverMany(5), [503]);
+
+    writeFileSync(dataFile(host), sound);
+    await host.isReady(true);
+    assert.deepEqual(await host.deliverMany(20), [200]);
+    await assertKept(host);
   });
 
   it('is locked by another program', TIMEOUT, async (t) => {
@@ -87,11 +123,18 @@ describe('the database file', () => {
     await host.life.stop();
     const sound = readFileSync(dataFile(host));
     const garbage = Buffer.alloc(sound.length, 'garbage ');
-    assert.deepEqual(readdirSync(host.project.paths.stateDir).filter((name) => name.startsWith('data.sqlite-')), [], 'a worker that was stopped leaves all in one file');
+    assert.deepEqual(
+      readdirSync(host.project.paths.stateDir).filter((name) => name.startsWith('data.sqlite-')),
+      [],
+      'a worker that was stopped leaves all in one file',
+    );
     writeFileSync(dataFile(host), garbage);
 
     host.restart();
-    await until(async () => (await fetch(`${host.url}/pub/health`)).status === 200, { what: 'the worker to be up', timeoutMs: 20_000 });
+    await until(async () => (await fetch(`${host.url}/pub/health`)).status === 200, {
+      what: 'the worker to be up',
+      timeoutMs: 20_000,
+    });
 
     assert.equal(await host.api.isReady(), false);
     assert.notEqual((await host.deliver('hello')).status, 200);
@@ -114,7 +157,13 @@ describe('the disk', { skip: missing }, () => {
 
   it('takes no writes, and takes them again', TIMEOUT, async (t) => {
     const host = await FaultyHost.start(t, { prepare: ({ paths }) => void new LoopDisk(t, paths.stateDir) });
-    const mark = (flag: string): void => void execFileSync('sh', ['-c', `cd "$1" && chattr ${flag} data.sqlite data.sqlite-wal`, 'sh', host.project.paths.stateDir]);
+    const mark = (flag: string): void =>
+      void execFileSync('sh', [
+        '-c',
+        `cd "$1" && chattr ${flag} data.sqlite data.sqlite-wal`,
+        'sh',
+        host.project.paths.stateDir,
+      ]);
 
     await assertOutage(host, { begin: () => mark('+i'), end: () => mark('-i') });
   });
@@ -140,13 +189,22 @@ describe('the disk', { skip: missing }, () => {
     host.restart();
     await host.isReady(true, 20_000);
     const items = await host.handled();
-    assert.deepEqual(host.acknowledged.filter((id) => items.get(id)?.state !== 'done'), []);
+    assert.deepEqual(
+      host.acknowledged.filter((id) => items.get(id)?.state !== 'done'),
+      [],
+    );
   });
 });
 
 /** A file system in memory of so many MiB, mounted as a state folder. */
 function memoryDisk(t: Cleanup, folder: string, megabytes: number): void {
-  execFileSync('sh', ['-c', 'mkdir -p -m 700 "$1" && mount -t tmpfs -o size="$2"m,mode=0700 none "$1"', 'sh', folder, String(megabytes)]);
+  execFileSync('sh', [
+    '-c',
+    'mkdir -p -m 700 "$1" && mount -t tmpfs -o size="$2"m,mode=0700 none "$1"',
+    'sh',
+    folder,
+    String(megabytes),
+  ]);
   t.after(() => void execFileSync('umount', ['-l', folder]));
 }
 

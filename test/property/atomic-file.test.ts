@@ -8,7 +8,11 @@ import { PowerCut, SimFiles } from '../support/sim-files.ts';
 const PATH = '/p/.svc/record.json';
 
 /** Contents that a cut after call number `at` may leave, and whether the write had returned. */
-function cutAfter(at: number, write: (files: FilePort) => void, before: string | undefined): { contents: ReadonlySet<string | undefined>; returned: boolean } {
+function cutAfter(
+  at: number,
+  write: (files: FilePort) => void,
+  before: string | undefined,
+): { contents: ReadonlySet<string | undefined>; returned: boolean } {
   const files = new SimFiles({}, at);
   if (before !== undefined) files.seed(PATH, before);
   let returned = false;
@@ -24,13 +28,18 @@ function cutAfter(at: number, write: (files: FilePort) => void, before: string |
 describe('writeFileAtomic', () => {
   it('leaves the old file or the new one after a power cut at any call, and the new one once it has returned', () => {
     fc.assert(
-      fc.property(fc.option(fc.string({ maxLength: 12 }), { nil: undefined }), fc.string({ minLength: 1, maxLength: 12 }), (before, after) => {
-        for (let at = 0; at <= 12; at += 1) {
-          const { contents, returned } = cutAfter(at, (files) => writeFileAtomic(PATH, after, { files }), before);
-          for (const content of contents) assert.ok(content === after || content === before, `cut after ${at}: ${JSON.stringify(content)}`);
-          if (returned) assert.deepEqual([...contents], [after]);
-        }
-      }),
+      fc.property(
+        fc.option(fc.string({ maxLength: 12 }), { nil: undefined }),
+        fc.string({ minLength: 1, maxLength: 12 }),
+        (before, after) => {
+          for (let at = 0; at <= 12; at += 1) {
+            const { contents, returned } = cutAfter(at, (files) => writeFileAtomic(PATH, after, { files }), before);
+            for (const content of contents)
+              assert.ok(content === after || content === before, `cut after ${at}: ${JSON.stringify(content)}`);
+            if (returned) assert.deepEqual([...contents], [after]);
+          }
+        },
+      ),
     );
   });
 
@@ -53,7 +62,10 @@ describe('writeFileAtomic', () => {
       const { contents, returned } = cutAfter(99, write, 'old');
 
       assert.ok(returned);
-      assert.ok([...contents].some((content) => content !== 'new'), 'the planted fault is not seen');
+      assert.ok(
+        [...contents].some((content) => content !== 'new'),
+        'the planted fault is not seen',
+      );
     });
   }
 });

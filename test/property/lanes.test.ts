@@ -35,13 +35,15 @@ class Model {
   }
 
   readRefill(): void {
-    for (const one of this.#refills) one.rows ??= this.disk.filter(({ lane, seq }) => lane === one.refill.lane && seq > one.refill.after).slice(0, 33);
+    for (const one of this.#refills)
+      one.rows ??= this.disk.filter(({ lane, seq }) => lane === one.refill.lane && seq > one.refill.after).slice(0, 33);
   }
 
   addRefill(): void {
     const index = this.#refills.findIndex(({ rows }) => rows !== undefined);
     const [one] = index < 0 ? [] : this.#refills.splice(index, 1);
-    if (one?.rows !== undefined) this.wanted(this.lanes.refill(one.refill.lane, { rows: one.rows, more: one.rows.length > 32, now: 0 }));
+    if (one?.rows !== undefined)
+      this.wanted(this.lanes.refill(one.refill.lane, { rows: one.rows, more: one.rows.length > 32, now: 0 }));
   }
 
   wanted(refill: Refill | undefined): void {
@@ -117,9 +119,21 @@ class Model {
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('store' as const), n: fc.nat(7) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('readPage' as const, 'addPage' as const, 'readRefill' as const, 'addRefill' as const), n: fc.constant(0) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom('readPage' as const, 'addPage' as const, 'readRefill' as const, 'addRefill' as const),
+      n: fc.constant(0),
+    }),
+  },
   { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('take' as const, 'finish' as const), n: fc.nat(5) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('putBack' as const, 'hold' as const, 'release' as const, 'burst' as const), n: fc.nat(7) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('putBack' as const, 'hold' as const, 'release' as const, 'burst' as const),
+      n: fc.nat(7),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('drop' as const, 'reread' as const), n: fc.nat(20) }) },
 );
 

@@ -41,7 +41,8 @@ interface Test {
 }
 
 export async function engineHost(t: Test, options: HostOptions = {}): Promise<EngineHost> {
-  const project = options.project ?? temporaryProject(t, options.plugins === undefined ? {} : { plugins: options.plugins });
+  const project =
+    options.project ?? temporaryProject(t, options.plugins === undefined ? {} : { plugins: options.plugins });
   const host = new EngineHost(project, options);
   t.after(() => host.stop());
   await host.start();
@@ -54,7 +55,11 @@ export class EngineHost {
   readonly clock: ManualClock;
   readonly core: Core;
   readonly engine: Engine;
-  readonly logs: { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] = [];
+  readonly logs: {
+    readonly level: string;
+    readonly message: string;
+    readonly fields: Readonly<Record<string, unknown>>;
+  }[] = [];
   readonly modules: Record<string, unknown>;
   readonly #options: HostOptions;
   readonly #writerCore: WriterCore;
@@ -93,10 +98,15 @@ export class EngineHost {
 
   /** Writes the configuration; a slot for each module unless it is named. */
   configure(config: Readonly<Record<string, unknown>>): void {
-    const slots = Object.fromEntries(Object.keys(this.modules).map((slot) => [slot, slot === 'memory' ? { endpoints: [{ id: 'a' }] } : {}]));
+    const slots = Object.fromEntries(
+      Object.keys(this.modules).map((slot) => [slot, slot === 'memory' ? { endpoints: [{ id: 'a' }] } : {}]),
+    );
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     const base = { host: { name: 'test' }, http: { port: 0, token: '${HTTP_TOKEN}' } };
-    this.project.write('svc.config.yml', stringify({ ...base, ...config, plugins: { ...slots, ...(config['plugins'] as object | undefined) } }));
+    this.project.write(
+      'svc.config.yml',
+      stringify({ ...base, ...config, plugins: { ...slots, ...(config['plugins'] as object | undefined) } }),
+    );
   }
 
   async start(): Promise<void> {
@@ -136,7 +146,13 @@ export class EngineHost {
   async restart(t: Test, options: Partial<HostOptions> = {}): Promise<EngineHost> {
     if (!this.#stopped) await this.stop();
     this.clock.clear();
-    return engineHost(t, { ...this.#options, project: this.project, platform: this.platform, clock: this.clock, ...options });
+    return engineHost(t, {
+      ...this.#options,
+      project: this.project,
+      platform: this.platform,
+      clock: this.clock,
+      ...options,
+    });
   }
 
   /** Resolves when nothing happens any more before the clock moves. Handlers that wait for the test do not count. */
@@ -173,7 +189,9 @@ export class EngineHost {
   }
 
   events(type?: string): { seq: number; type: string; endpoint: string | null; data: Record<string, unknown> }[] {
-    return this.rows<{ seq: number; type: string; endpoint: string | null; data: string }>('SELECT seq, type, endpoint, data FROM event_log ORDER BY seq')
+    return this.rows<{ seq: number; type: string; endpoint: string | null; data: string }>(
+      'SELECT seq, type, endpoint, data FROM event_log ORDER BY seq',
+    )
       .filter((row) => type === undefined || row.type === type)
       .map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }));
   }
@@ -193,8 +211,17 @@ export class EngineHost {
         return inner.run(units);
       },
     });
-    const line = (level: string) => (fields: object, message: string) => void this.logs.push({ level, message, fields: fields as Record<string, unknown> });
+    const line = (level: string) => (fields: object, message: string) =>
+      void this.logs.push({ level, message, fields: fields as Record<string, unknown> });
     const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
-    return { runtimeId: newRuntimeId(), projectId: '' as ProjectId, clock: this.clock, writer, reader: this.#reader, log, point: () => {} };
+    return {
+      runtimeId: newRuntimeId(),
+      projectId: '' as ProjectId,
+      clock: this.clock,
+      writer,
+      reader: this.#reader,
+      log,
+      point: () => {},
+    };
   }
 }

@@ -1,7 +1,7 @@
 // The real worker on a project of its own, with one webhook account, for tests that take its storage away: what was acknowledged, what was
 // refused, how long readiness took to say so.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ListedItem, HostApi } from '../crash/kit/host-api.ts';
+import { HostApi, type ListedItem } from '../crash/kit/host-api.ts';
 import { logTail, WorkerLife } from '../crash/kit/worker-life.ts';
 import { WebhookPlatform } from './fake-platforms/webhook-platform.ts';
 import { freePort } from './free-port.ts';
@@ -40,7 +40,10 @@ export class FaultyHost {
     return host;
   }
 
-  private constructor(t: Cleanup, { options, platform, port }: { options: FaultyHostOptions; platform: WebhookPlatform; port: number }) {
+  private constructor(
+    t: Cleanup,
+    { options, platform, port }: { options: FaultyHostOptions; platform: WebhookPlatform; port: number },
+  ) {
     const { plugins = {}, sources, config, prepare, failpoints } = options;
     this.platform = platform;
     this.project = temporaryProject(t, {
@@ -50,7 +53,11 @@ export class FaultyHost {
         http: { port, token: '${HTTP_TOKEN}' },
         disk: { minFreeBytes: 0 },
         // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-        plugins: { webhook: { endpoints: [{ id: 'shop', url: platform.url('shop'), secrets: ['${HOOK_SECRET}'] }] }, echo: {}, ...plugins },
+        plugins: {
+          webhook: { endpoints: [{ id: 'shop', url: platform.url('shop'), secrets: ['${HOOK_SECRET}'] }] },
+          echo: {},
+          ...plugins,
+        },
         ...config,
       },
       env: { HOOK_SECRET: platform.secret },
@@ -66,7 +73,11 @@ export class FaultyHost {
   /** Readiness says so within two seconds; returns after how many ms. */
   async isReady(ready: boolean, timeoutMs = FLIP_MS): Promise<number> {
     const began = performance.now();
-    await until(async () => (await this.api.isReady()) === ready, { what: `readiness to be ${ready}`, timeoutMs, everyMs: 20 }).catch((error: unknown) => {
+    await until(async () => (await this.api.isReady()) === ready, {
+      what: `readiness to be ${ready}`,
+      timeoutMs,
+      everyMs: 20,
+    }).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${logTail(this.project.path)}`, { cause: error });
     });
     return performance.now() - began;
@@ -83,10 +94,21 @@ export class FaultyHost {
 
   /** Delivers one text in a conversation of its own and notes how it was answered; its id. */
   async deliver(text: string, conversation = randomUUID()): Promise<{ readonly id: string; readonly status: number }> {
-    const { id, body, headers } = this.platform.sign(`evt_${randomUUID()}`, { conversation: { id: conversation }, user: { id: 'ann' }, text });
-    const sent = fetch(`${this.url}/webhooks/webhook/shop`, { method: 'POST', headers: { ...headers, connection: 'close' }, body, signal: AbortSignal.timeout(POST_LIMIT_MS) });
+    const { id, body, headers } = this.platform.sign(`evt_${randomUUID()}`, {
+      conversation: { id: conversation },
+      user: { id: 'ann' },
+      text,
+    });
+    const sent = fetch(`${this.url}/webhooks/webhook/shop`, {
+      method: 'POST',
+      headers: { ...headers, connection: 'close' },
+      body,
+      signal: AbortSignal.timeout(POST_LIMIT_MS),
+    });
     const response = await sent.catch((error: unknown) => {
-      throw new Error(`a delivery got no answer: ${String((error as Error).cause)}; the worker ${this.life.end === undefined ? 'runs' : `ended with ${this.life.end.code ?? this.life.end.signal}`}\n${logTail(this.project.path)}`);
+      throw new Error(
+        `a delivery got no answer: ${String((error as Error).cause)}; the worker ${this.life.end === undefined ? 'runs' : `ended with ${this.life.end.code ?? this.life.end.signal}`}\n${logTail(this.project.path)}`,
+      );
     });
     await response.text();
     (response.status < 300 ? this.acknowledged : this.refused).push(id);
@@ -95,13 +117,18 @@ export class FaultyHost {
 
   /** Many at once; how they were answered, each status once. */
   async deliverMany(count: number): Promise<readonly number[]> {
-    const ends = await Promise.all(Array.from({ length: count }, (_, index) => this.deliver(`hello ${index} ${'.'.repeat(500)}`)));
+    const ends = await Promise.all(
+      Array.from({ length: count }, (_, index) => this.deliver(`hello ${index} ${'.'.repeat(500)}`)),
+    );
     return [...new Set(ends.map(({ status }) => status))];
   }
 
   /** Everything that is stored has been handled; the items by delivery id. */
   async handled(): Promise<ReadonlyMap<string, ListedItem>> {
-    await until(async () => (await this.api.unfinished()) === 0, { what: 'everything to be handled', timeoutMs: 15_000 });
+    await until(async () => (await this.api.unfinished()) === 0, {
+      what: 'everything to be handled',
+      timeoutMs: 15_000,
+    });
     return new Map((await this.api.inbox()).map((item) => [item.deliveryId, item]));
   }
 

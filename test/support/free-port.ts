@@ -1,5 +1,5 @@
 // A port of the loopback address that nobody listens on, for a process that has to be told one.
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -6,20 +6,24 @@ import { join } from 'node:path';
 import type { Cleanup } from './temporary-project.ts';
 
 /** EXT4_IOC_SHUTDOWN with NOLOGFLUSH: from now on nothing reaches the disk, and what had not been synced is gone. */
-const POWER_CUT = '$| = 1; open(my $f, "<", $ARGV[0]) or die "$!"; my $flag = pack("L", 2); print "armed\\n"; <STDIN>; ioctl($f, 0x8004587D, $flag) or die "$!";';
+const POWER_CUT =
+  '$| = 1; open(my $f, "<", $ARGV[0]) or die "$!"; my $flag = pack("L", 2); print "armed\\n"; <STDIN>; ioctl($f, 0x8004587D, $flag) or die "$!";';
 
 /** Why there can be no such disk here, or false. Throws where there has to be one. */
 export function loopDiskMissing(): string | false {
   const missing = reasonWithout();
   // biome-ignore lint/style/noProcessEnv: a switch of the test run
-  if (missing !== false && process.env['SVC_REQUIRE_ROOT'] === '1') throw new Error(`SVC_REQUIRE_ROOT=1, but ${missing}`);
+  if (missing !== false && process.env['SVC_REQUIRE_ROOT'] === '1')
+    throw new Error(`SVC_REQUIRE_ROOT=1, but ${missing}`);
   return missing;
 }
 
 function reasonWithout(): string | false {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'mounting needs root on Linux';
   if (!existsSync('/dev/loop-control')) return 'there is no loop device: it needs a privileged container';
-  const tools = ['mkfs.ext4', 'mount', 'umount', 'perl'].filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
+  const tools = ['mkfs.ext4', 'mount', 'umount', 'perl'].filter(
+    (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
+  );
   return tools.length > 0 && `these programs are missing: ${tools.join(', ')}`;
 }
 
@@ -54,7 +58,9 @@ export class LoopDisk {
   /** Gets ready to cut the power; the function that it gives does it at once, and resolves when it is done. */
   async arm(): Promise<() => Promise<void>> {
     const cutter = spawn('perl', ['-e', POWER_CUT, this.#folder], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const done = new Promise<void>((resolve, reject) => cutter.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the power was not cut: ${code}`)))));
+    const done = new Promise<void>((resolve, reject) =>
+      cutter.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the power was not cut: ${code}`)))),
+    );
     await Promise.race([new Promise((resolve) => cutter.stdout.once('data', resolve)), done]);
     return () => {
       cutter.stdin.end('\n');

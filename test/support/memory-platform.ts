@@ -1,5 +1,14 @@
 // A platform in memory for tests of the host: accounts that connect and fail on demand, people who write, calls as they arrive.
-import { type AdapterModule, type Arrival, type Can, defineAdapter, type Link, type Outgoing, type SendResult, t } from '../../worker/sdk/index.ts';
+import {
+  type AdapterModule,
+  type Arrival,
+  type Can,
+  defineAdapter,
+  type Link,
+  type Outgoing,
+  type SendResult,
+  t,
+} from '../../worker/sdk/index.ts';
 
 export interface PlatformCall {
   readonly endpoint: string;
@@ -34,7 +43,14 @@ export class MemoryPlatform {
     return defineAdapter({
       name: 'memory',
       account: { room: t.string({ default: 'lobby' }) },
-      can: { text: { limit: 4_000, unit: 'utf16', render: 'plain' }, edit: true, remove: true, buttons: 8, idempotent: true, ...can },
+      can: {
+        text: { limit: 4_000, unit: 'utf16', render: 'plain' },
+        edit: true,
+        remove: true,
+        buttons: 8,
+        idempotent: true,
+        ...can,
+      },
       connect: (link) => this.#connect(link as Link<unknown>),
       catchUp: async (link) => this.catchUp?.(link as Link<unknown>),
       send: async (call, link) => this.#send(call, link.endpoint),
@@ -44,22 +60,61 @@ export class MemoryPlatform {
   /** Texts that were sent into a conversation, in order. */
   said(conversation: string, endpoint?: string): string[] {
     return this.calls.flatMap(({ call, endpoint: at }) =>
-      call.conversation === conversation && (endpoint === undefined || at === endpoint) && (call.kind === 'post' || call.kind === 'edit') ? [call.text] : [],
+      call.conversation === conversation &&
+      (endpoint === undefined || at === endpoint) &&
+      (call.kind === 'post' || call.kind === 'edit')
+        ? [call.text]
+        : [],
     );
   }
 
   /** Somebody writes; resolves when it is stored. */
-  async says(text: string, { from = 'ann', endpoint = 'root/memory:memory~a', room, id }: { from?: string; endpoint?: string; room?: string; id?: string } = {}): Promise<void> {
+  async says(
+    text: string,
+    {
+      from = 'ann',
+      endpoint = 'root/memory:memory~a',
+      room,
+      id,
+    }: { from?: string; endpoint?: string; room?: string; id?: string } = {},
+  ): Promise<void> {
     const conversation = { id: room ?? `dm-${from}`, kind: room === undefined ? 'private' : 'group' } as const;
-    await this.arrive({ id: id ?? `d${(this.#deliveries += 1)}`, conversation, user: { id: from, name: from, admin: false }, sentAt: 0, kind: 'message', message: `m${this.#deliveries}`, text }, endpoint);
+    await this.arrive(
+      {
+        id: id ?? `d${(this.#deliveries += 1)}`,
+        conversation,
+        user: { id: from, name: from, admin: false },
+        sentAt: 0,
+        kind: 'message',
+        message: `m${this.#deliveries}`,
+        text,
+      },
+      endpoint,
+    );
   }
 
-  async presses(label: string, { from = 'ann', endpoint = 'root/memory:memory~a' }: { from?: string; endpoint?: string } = {}): Promise<void> {
-    const buttons = this.calls.toReversed().flatMap(({ call }) => (call.kind === 'post' || call.kind === 'edit' ? call.buttons : []));
+  async presses(
+    label: string,
+    { from = 'ann', endpoint = 'root/memory:memory~a' }: { from?: string; endpoint?: string } = {},
+  ): Promise<void> {
+    const buttons = this.calls
+      .toReversed()
+      .flatMap(({ call }) => (call.kind === 'post' || call.kind === 'edit' ? call.buttons : []));
     const found = buttons.find((button) => button.label === label);
     if (found === undefined) throw new Error(`no button ${label}`);
     const conversation = { id: `dm-${from}`, kind: 'private' } as const;
-    await this.arrive({ id: `d${(this.#deliveries += 1)}`, conversation, user: { id: from, name: from, admin: false }, sentAt: 0, kind: 'pressed', message: 'm', token: found.token }, endpoint);
+    await this.arrive(
+      {
+        id: `d${(this.#deliveries += 1)}`,
+        conversation,
+        user: { id: from, name: from, admin: false },
+        sentAt: 0,
+        kind: 'pressed',
+        message: 'm',
+        token: found.token,
+      },
+      endpoint,
+    );
   }
 
   async arrive(arrival: Arrival, endpoint = 'root/memory:memory~a'): Promise<void> {

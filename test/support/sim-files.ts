@@ -113,7 +113,8 @@ export class SimFiles implements FilePort {
         continue;
       }
       found.add(inode.durable);
-      for (let length = 0; length <= inode.content.length; length += 1) if (inode.durable !== inode.content) found.add(inode.content.slice(0, length));
+      for (let length = 0; length <= inode.content.length; length += 1)
+        if (inode.durable !== inode.content) found.add(inode.content.slice(0, length));
     }
     return found;
   }
@@ -125,7 +126,8 @@ export class SimFiles implements FilePort {
 
   #step(): void {
     this.calls += 1;
-    if (this.calls === this.#options.failAt) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    if (this.calls === this.#options.failAt)
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     if (this.calls > this.#crashAt) throw new PowerCut();
   }
 }

@@ -21,7 +21,11 @@ it('npm start builds, makes a private .env, says what to open, serves, and ends 
   const port = await freePort();
   const { child, output } = npmStart(t, tree, { HTTP_PORT: String(port) });
 
-  const ready = await until(async () => (await fetch(`http://127.0.0.1:${port}/pub/ready`)).status === 200, { what: `ready; so far: ${output()}`, timeoutMs: START_LIMIT_MS, everyMs: 100 });
+  const ready = await until(async () => (await fetch(`http://127.0.0.1:${port}/pub/ready`)).status === 200, {
+    what: `ready; so far: ${output()}`,
+    timeoutMs: START_LIMIT_MS,
+    everyMs: 100,
+  });
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number | null];
 
@@ -47,14 +51,25 @@ it('npm start ends with 78 where the configuration is invalid', async (t) => {
 function copyOfTheTree(t: TestContext): string {
   const tree = mkdtempSync(join(tmpdir(), 'svc-tree-'));
   t.after(() => rmSync(tree, { recursive: true, force: true, maxRetries: 5 }));
-  for (const name of readdirSync(REPOSITORY).filter((entry) => !LEFT_OUT.has(entry))) cpSync(join(REPOSITORY, name), join(tree, name), { recursive: true });
+  for (const name of readdirSync(REPOSITORY).filter((entry) => !LEFT_OUT.has(entry)))
+    cpSync(join(REPOSITORY, name), join(tree, name), { recursive: true });
   symlinkSync(join(REPOSITORY, 'node_modules'), join(tree, 'node_modules'), 'dir');
   return tree;
 }
 
-function npmStart(t: TestContext, cwd: string, environment: Readonly<Record<string, string>>): { child: ChildProcess; output: () => string } {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$|^HTTP_/i.test(name));
-  const child = spawn('npm', ['start'], { cwd, env: { ...Object.fromEntries(inherited), ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+function npmStart(
+  t: TestContext,
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+): { child: ChildProcess; output: () => string } {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$|^HTTP_/i.test(name),
+  );
+  const child = spawn('npm', ['start'], {
+    cwd,
+    env: { ...Object.fromEntries(inherited), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -6,12 +6,15 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { openReadOnly } from './connection.ts';
 import { SqliteReader } from './reader.ts';
-import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import { startWriterThread } from './start-thread.ts';
-import { GroupingWriter, ThreadRunner, type GroupRunner, type WriterObserver } from './writer.ts';
+import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
 import type { OpenWriter } from './writer-thread.ts';
 
-export type DatabaseState = { readonly kind: 'opening' } | { readonly kind: 'open' } | { readonly kind: 'failed'; readonly code: string; readonly reason: string; readonly hint: string | undefined };
+export type DatabaseState =
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'failed'; readonly code: string; readonly reason: string; readonly hint: string | undefined };
 
 export interface DatabaseHostOptions {
   readonly file: string;
@@ -102,7 +105,10 @@ export class DatabaseHost implements Writer {
         this.reader.close();
         await this.#runner.open();
       }
-      if (statSync(file, { throwIfNoEntry: false }) === undefined) throw new SvcError('storage_unavailable', `the database file ${file} is gone`, { hint: 'put it back as it was; or stop the host and restore a checkpoint' });
+      if (statSync(file, { throwIfNoEntry: false }) === undefined)
+        throw new SvcError('storage_unavailable', `the database file ${file} is gone`, {
+          hint: 'put it back as it was; or stop the host and restore a checkpoint',
+        });
       const probe = openReadOnly(file);
       try {
         probe.prepare("SELECT value FROM counters WHERE name = 'event'").get();
@@ -113,7 +119,15 @@ export class DatabaseHost implements Writer {
       await this.#writer.commit({ name: 'database.probe', statements: wasOpen ? [] : [TOUCH] });
       this.#set({ kind: 'open' });
     } catch (error) {
-      this.#fail(error instanceof SvcError ? error : new SvcError('storage_unavailable', `the database cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
+      this.#fail(
+        error instanceof SvcError
+          ? error
+          : new SvcError(
+              'storage_unavailable',
+              `the database cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+              { cause: error },
+            ),
+      );
     }
   }
 
@@ -124,12 +138,17 @@ export class DatabaseHost implements Writer {
   #set(state: DatabaseState): void {
     const before = this.#state;
     this.#state = state;
-    const same = before.kind === state.kind && (before.kind !== 'failed' || state.kind !== 'failed' || before.reason === state.reason);
+    const same =
+      before.kind === state.kind &&
+      (before.kind !== 'failed' || state.kind !== 'failed' || before.reason === state.reason);
     if (!same) this.#options.onState(state);
   }
 }
 
 /** A runner over the writer thread: the one that was started first thing, or one of its own. */
-export function threadRunner(target: OpenWriter, thread: Worker = startWriterThread()): (onDeath: (error: SvcError) => void) => GroupRunner {
+export function threadRunner(
+  target: OpenWriter,
+  thread: Worker = startWriterThread(),
+): (onDeath: (error: SvcError) => void) => GroupRunner {
   return (onDeath) => new ThreadRunner(thread, target, onDeath);
 }

@@ -1,6 +1,6 @@
 // What is kept for how long: texts, delivery ids, sent messages, buttons, keys. Small deletes, one unit each, every few minutes.
 // Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
-import { sql as raw, type RawBuilder } from 'kysely';
+import { type RawBuilder, sql as raw } from 'kysely';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
@@ -45,7 +45,8 @@ export class Housekeeping {
   /** One pass: each kind of row in batches until nothing is over its time. Never throws. */
   async run(): Promise<void> {
     try {
-      for (const make of this.#passes(this.#core.clock)) while (!this.#stopped && (await this.#batch(make())) === BATCH);
+      for (const make of this.#passes(this.#core.clock))
+        while (!this.#stopped && (await this.#batch(make())) === BATCH);
     } catch (error) {
       this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
     }
@@ -60,11 +61,26 @@ export class Housekeeping {
     const { bodyDays, idDays, outboxDays } = this.#keep();
     const before = (days: number): number => clock.now() - days * DAY_MS;
     return [
-      () => deletion(raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(bodyDays)} AND state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`),
-      () => deletion(raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(idDays)} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`),
-      () => deletion(raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs WHERE item_id NOT IN (SELECT id FROM inbox WHERE state <> 'done') LIMIT ${BATCH}) RETURNING item_id`),
-      () => deletion(raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND state = 'sent' LIMIT ${BATCH}) RETURNING seq`),
-      () => deletion(raw`DELETE FROM buttons WHERE token IN (SELECT token FROM buttons WHERE created_at < ${before(BUTTON_DAYS)} LIMIT ${BATCH}) RETURNING token`),
+      () =>
+        deletion(
+          raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(bodyDays)} AND state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(idDays)} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs WHERE item_id NOT IN (SELECT id FROM inbox WHERE state <> 'done') LIMIT ${BATCH}) RETURNING item_id`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND state = 'sent' LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM buttons WHERE token IN (SELECT token FROM buttons WHERE created_at < ${before(BUTTON_DAYS)} LIMIT ${BATCH}) RETURNING token`,
+        ),
       () => deletion(raw`DELETE FROM dialogs WHERE expires_at < ${clock.now()} RETURNING owner`),
       () => deletion(raw`DELETE FROM idempotency WHERE at < ${before(1)} RETURNING key`),
     ];

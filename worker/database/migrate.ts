@@ -41,7 +41,9 @@ function apply(database: Database, migration: Migration, now: number): string {
 
 function isCurrent(database: Database, list: readonly Migration[]): boolean {
   const last = list.at(-1);
-  const row = database.prepare<[], Applied>('SELECT id, name, breaking, sha256 FROM migrations ORDER BY id DESC LIMIT 1').get();
+  const row = database
+    .prepare<[], Applied>('SELECT id, name, breaking, sha256 FROM migrations ORDER BY id DESC LIMIT 1')
+    .get();
   return last !== undefined && row?.id === last.id && row.sha256 === digest(last);
 }
 
@@ -68,4 +70,5 @@ function refuseNewer(applied: readonly Applied[], list: readonly Migration[]): v
   }
 }
 
-const digest = (migration: Migration): string => createHash('sha256').update(migration.statements.join(';\n')).digest('hex');
+const digest = (migration: Migration): string =>
+  createHash('sha256').update(migration.statements.join(';\n')).digest('hex');

@@ -1,5 +1,5 @@
 // Who this state belongs to, read once at the start: project, timeline, positions; and the ledger of starts.
-import { newEpoch, newProjectId, type Epoch, type ProjectId } from '../../shared/identifiers.ts';
+import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
 import { sql, statement } from './statement.ts';
 import type { StartsTable } from './tables.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
@@ -15,11 +15,22 @@ export interface ProjectState {
 
 /** Makes project id and epoch at the very first start. */
 export async function loadProjectState(writer: Writer, reader: Reader): Promise<ProjectState> {
-  const make = (key: string, value: string): Statement => statement(sql.insertInto('meta').values({ key, value }).onConflict((conflict) => conflict.column('key').doNothing()));
-  const answer = await writer.commit({ name: 'project.identity', statements: [make('project_id', newProjectId()), make('epoch', newEpoch())] });
+  const make = (key: string, value: string): Statement =>
+    statement(
+      sql
+        .insertInto('meta')
+        .values({ key, value })
+        .onConflict((conflict) => conflict.column('key').doNothing()),
+    );
+  const answer = await writer.commit({
+    name: 'project.identity',
+    statements: [make('project_id', newProjectId()), make('epoch', newEpoch())],
+  });
   if (answer.kind === 'refused') throw new Error(answer.detail);
   const meta = new Map((await reader.all(sql.selectFrom('meta').selectAll())).map((row) => [row.key, row.value]));
-  const counters = new Map((await reader.all(sql.selectFrom('counters').selectAll())).map((row) => [row.name, Number(row.value)]));
+  const counters = new Map(
+    (await reader.all(sql.selectFrom('counters').selectAll())).map((row) => [row.name, Number(row.value)]),
+  );
   return {
     projectId: (meta.get('project_id') ?? '') as ProjectId,
     epoch: (meta.get('epoch') ?? '') as Epoch,
@@ -31,15 +42,21 @@ export async function loadProjectState(writer: Writer, reader: Reader): Promise<
 
 export const recordStart = (start: StartsTable): Statement => statement(sql.insertInto('starts').values(start));
 
-export const readStarts = (reader: Reader, limit: number): Promise<StartsTable[]> => reader.all(sql.selectFrom('starts').selectAll().orderBy('at', 'desc').limit(limit));
+export const readStarts = (reader: Reader, limit: number): Promise<StartsTable[]> =>
+  reader.all(sql.selectFrom('starts').selectAll().orderBy('at', 'desc').limit(limit));
 
 export async function countStarts(reader: Reader): Promise<number> {
   const row = await reader.first(sql.selectFrom('starts').select(({ fn }) => fn.countAll<number>().as('n')));
   return Number(row?.n ?? 0);
 }
 
-export const readMeta = async (reader: Reader, key: string): Promise<string | undefined> => (await reader.first(sql.selectFrom('meta').select('value').where('key', '=', key)))?.value;
+export const readMeta = async (reader: Reader, key: string): Promise<string | undefined> =>
+  (await reader.first(sql.selectFrom('meta').select('value').where('key', '=', key)))?.value;
 
 export const writeMeta = (key: string, value: string): Statement =>
-  statement(sql.insertInto('meta').values({ key, value }).onConflict((conflict) => conflict.column('key').doUpdateSet({ value })));
-
+  statement(
+    sql
+      .insertInto('meta')
+      .values({ key, value })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value })),
+  );

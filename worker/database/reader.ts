@@ -4,7 +4,10 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { sqliteCode } from './connection.ts';
 import type { Reader } from './unit.ts';
 
-type Query<T> = { compile(): { readonly sql: string; readonly parameters: readonly unknown[] }; execute(): Promise<T[]> };
+type Query<T> = {
+  compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
+  execute(): Promise<T[]>;
+};
 
 export class SqliteReader implements Reader {
   readonly #open: () => Database;

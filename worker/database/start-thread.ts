@@ -4,7 +4,9 @@ import { Worker } from 'node:worker_threads';
 
 export function startWriterThread(): Worker {
   const here = import.meta.url;
-  const thread = here.endsWith('.ts') ? fromSource(new URL('./writer-thread.ts', here)) : new Worker(new URL('./writer-thread.js', here), { name: 'writer' });
+  const thread = here.endsWith('.ts')
+    ? fromSource(new URL('./writer-thread.ts', here))
+    : new Worker(new URL('./writer-thread.js', here), { name: 'writer' });
   thread.unref();
   return thread;
 }

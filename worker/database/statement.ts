@@ -32,7 +32,11 @@ export function prepared<P extends object>(
   let compiled: { readonly sql: string; readonly order: readonly (Marker | Constant)[] } | undefined;
   return (parameters) => {
     compiled ??= compileOnce(build);
-    return { ...options, sql: compiled.sql, parameters: compiled.order.map((part) => ('name' in part ? parameters[part.name as keyof P] : part.value)) };
+    return {
+      ...options,
+      sql: compiled.sql,
+      parameters: compiled.order.map((part) => ('name' in part ? parameters[part.name as keyof P] : part.value)),
+    };
   };
 }
 
@@ -46,7 +50,9 @@ interface Constant {
   readonly value: unknown;
 }
 
-function compileOnce<P extends object>(build: (parameter: P) => Compiled): { sql: string; order: (Marker | Constant)[] } {
+function compileOnce<P extends object>(
+  build: (parameter: P) => Compiled,
+): { sql: string; order: (Marker | Constant)[] } {
   const markers = new Proxy({}, { get: (_, name) => new Marker(String(name)) }) as P;
   const query = build(markers).compile();
   return { sql: query.sql, order: query.parameters.map((value) => (value instanceof Marker ? value : { value })) };

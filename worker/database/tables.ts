@@ -10,16 +10,47 @@ export interface Tables {
   event_log: EventLogTable;
   inbox: InboxTable;
   handler_runs: HandlerRunsTable;
-  once_results: { item_id: string; handler: string; step: string; state: 'called' | 'done'; value: string | null; at: number };
+  once_results: {
+    item_id: string;
+    handler: string;
+    step: string;
+    state: 'called' | 'done';
+    value: string | null;
+    at: number;
+  };
   cells: { store: string; owner: string; key: string; value: string; revision: number };
   outbox: OutboxTable;
-  buttons: { token: string; endpoint: string; conversation: string; action: string; data: string; label: string; menu: number | null; created_at: number };
+  buttons: {
+    token: string;
+    endpoint: string;
+    conversation: string;
+    action: string;
+    data: string;
+    label: string;
+    menu: number | null;
+    created_at: number;
+  };
   dialogs: { owner: string; capability: string; data: string; skipped: string; asked: string; expires_at: number };
   /** The due table: one row a moment at which something has to happen. */
-  due: { seq: Generated<number>; id: string; kind: DueKind; at: number; capability: string | null; lane: string | null; data: string };
+  due: {
+    seq: Generated<number>;
+    id: string;
+    kind: DueKind;
+    at: number;
+    capability: string | null;
+    lane: string | null;
+    data: string;
+  };
   endpoints: { endpoint: string; enabled: number | null; cursor: string | null; revision: number };
   starts: StartsTable;
-  idempotency: { key: string; route: string; request_digest: string; status: number | null; body: string | null; at: number };
+  idempotency: {
+    key: string;
+    route: string;
+    request_digest: string;
+    status: number | null;
+    body: string | null;
+    at: number;
+  };
   subscriptions: { capability: string; position: number };
   files: { id: string; name: string; mime: string; bytes: number; created_at: number };
 }

@@ -29,7 +29,12 @@ export type UnitAnswer =
       /** Highest event position after the commit of the unit's group. */
       readonly head: number;
     }
-  | { readonly kind: 'refused'; readonly reason: 'guard' | 'unique' | 'constraint'; readonly guard: string | undefined; readonly detail: string };
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'guard' | 'unique' | 'constraint';
+      readonly guard: string | undefined;
+      readonly detail: string;
+    };
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -41,9 +46,14 @@ export interface Writer {
   onHead(listener: (head: number) => void): () => void;
 }
 
-
 /** Reads on read-only connections: short and keyed, or in pages. */
 export interface Reader {
-  all<T>(query: { compile(): { readonly sql: string; readonly parameters: readonly unknown[] }; execute(): Promise<T[]> }): Promise<T[]>;
-  first<T>(query: { compile(): { readonly sql: string; readonly parameters: readonly unknown[] }; execute(): Promise<T[]> }): Promise<T | undefined>;
+  all<T>(query: {
+    compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
+    execute(): Promise<T[]>;
+  }): Promise<T[]>;
+  first<T>(query: {
+    compile(): { readonly sql: string; readonly parameters: readonly unknown[] };
+    execute(): Promise<T[]>;
+  }): Promise<T | undefined>;
 }

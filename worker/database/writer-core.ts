@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
 import { openWritable, sqliteCode } from './connection.ts';
-import { GroupCommit, type GroupAnswer } from './group-commit.ts';
+import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import type { Unit } from './unit.ts';
 
@@ -92,9 +92,15 @@ function explain(file: string, error: unknown): SvcError {
   const code = sqliteCode(error) ?? 'error';
   const message = error instanceof Error ? error.message : String(error);
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
-    return new SvcError('database_corrupt', `the database ${file} is damaged (${code})`, { cause: error, hint: 'stop the host and restore a checkpoint; keep the damaged file' });
+    return new SvcError('database_corrupt', `the database ${file} is damaged (${code})`, {
+      cause: error,
+      hint: 'stop the host and restore a checkpoint; keep the damaged file',
+    });
   }
-  return new SvcError('storage_unavailable', `the database ${file} takes no writes: ${message} (${code})`, { cause: error, hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log' });
+  return new SvcError('storage_unavailable', `the database ${file} takes no writes: ${message} (${code})`, {
+    cause: error,
+    hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log',
+  });
 }
 
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [

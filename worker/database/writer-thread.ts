@@ -1,10 +1,10 @@
 // The writer thread: groups of units come in, answers go out after the sync. Nothing else happens here.
 import { parentPort } from 'node:worker_threads';
-import { type Failpoint, failpointsOf } from '../failpoints.ts';
 import { coerceError } from '../../shared/svc-error.ts';
-import { WriterCore } from './writer-core.ts';
+import { type Failpoint, failpointsOf } from '../failpoints.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import type { Unit } from './unit.ts';
+import { WriterCore } from './writer-core.ts';
 
 /** The file to write, and what the crash kit asks for. */
 export interface OpenWriter {
@@ -17,7 +17,13 @@ export type ToWriter =
   | { readonly kind: 'close'; readonly id: number };
 export type FromWriter =
   | { readonly kind: 'done'; readonly id: number; readonly answer: GroupAnswer | undefined }
-  | { readonly kind: 'failed'; readonly id: number; readonly code: string; readonly message: string; readonly hint: string | undefined };
+  | {
+      readonly kind: 'failed';
+      readonly id: number;
+      readonly code: string;
+      readonly message: string;
+      readonly hint: string | undefined;
+    };
 
 const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 5;
   UPDATE counters SET value = max(value - 5, 0) WHERE name = 'event'`;
@@ -52,7 +58,11 @@ function serve(message: ToWriter): FromWriter {
 /** Opened again after a failure it is the same core: it remembers which file it was. */
 function opened({ file, failpoints }: OpenWriter): WriterCore {
   if (FAILPOINTS) point ??= failpointsOf(failpoints);
-  core ??= new WriterCore({ file, now: Date.now, ...(FAILPOINTS ? { beforeCommit: () => void point?.('writer.sync') } : {}) });
+  core ??= new WriterCore({
+    file,
+    now: Date.now,
+    ...(FAILPOINTS ? { beforeCommit: () => void point?.('writer.sync') } : {}),
+  });
   return core;
 }
 

@@ -58,7 +58,8 @@ export class GroupingWriter implements Writer {
 
   /** Resolves when all that was handed in has its answer. */
   async flush(): Promise<void> {
-    while (this.#underWay > 0 || this.#waiting.length > 0) await this.commit({ name: 'flush', statements: [] }).catch(() => {});
+    while (this.#underWay > 0 || this.#waiting.length > 0)
+      await this.commit({ name: 'flush', statements: [] }).catch(() => {});
   }
 
   /** One turn of the event loop gathers what arrives together. */
@@ -82,7 +83,8 @@ export class GroupingWriter implements Writer {
       group.forEach((waiting, index) => waiting.resolve(answers[index] as UnitAnswer));
       this.#tellHead(head);
     } catch (error) {
-      const failure = error instanceof SvcError ? error : new SvcError('storage_unavailable', 'the writer failed', { cause: error });
+      const failure =
+        error instanceof SvcError ? error : new SvcError('storage_unavailable', 'the writer failed', { cause: error });
       this.#observer.failed?.(failure);
       for (const waiting of group) waiting.reject(failure);
     } finally {
@@ -129,7 +131,10 @@ export class ThreadRunner implements GroupRunner {
     this.#thread.on('message', (message: FromWriter) => this.#settle(message));
     const die = (cause: unknown): void => {
       if (this.#dead !== undefined) return;
-      this.#dead = new SvcError('storage_unavailable', 'the writer thread ended', { cause, hint: 'the worker restarts by itself' });
+      this.#dead = new SvcError('storage_unavailable', 'the writer thread ended', {
+        cause,
+        hint: 'the worker restarts by itself',
+      });
       for (const call of this.#calls.values()) call.reject(this.#dead);
       this.#calls.clear();
       onDeath(this.#dead);
@@ -168,6 +173,13 @@ export class ThreadRunner implements GroupRunner {
     const call = this.#calls.get(message.id);
     this.#calls.delete(message.id);
     if (message.kind === 'done') call?.resolve(message.answer);
-    else call?.reject(new SvcError(message.code as ErrorCode, message.message, message.hint === undefined ? {} : { hint: message.hint }));
+    else
+      call?.reject(
+        new SvcError(
+          message.code as ErrorCode,
+          message.message,
+          message.hint === undefined ? {} : { hint: message.hint },
+        ),
+      );
   }
 }

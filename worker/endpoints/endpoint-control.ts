@@ -9,7 +9,8 @@ import type { Endpoints } from './endpoints.ts';
 export function createEndpointControl(core: Core, endpoints: Endpoints): EndpointControl {
   const find = (id: string): EndpointRunner => {
     const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
-    if (runner === undefined) throw new SvcError('not_found', `no endpoint ${id.slice(0, 64)}`, { hint: 'svc endpoints list' });
+    if (runner === undefined)
+      throw new SvcError('not_found', `no endpoint ${id.slice(0, 64)}`, { hint: 'svc endpoints list' });
     return runner;
   };
   const view = (runner: EndpointRunner, texts: boolean): Readonly<Record<string, unknown>> => {
@@ -25,7 +26,14 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
       configured: spec.enabled,
       reconnects: state.reconnects,
       failures: state.failures,
-      lastError: state.lastError === undefined ? null : { at: new Date(state.lastError.at).toISOString(), code: state.lastError.code, ...(texts ? { reason: state.lastError.reason, remedy: state.lastError.remedy ?? null } : {}) },
+      lastError:
+        state.lastError === undefined
+          ? null
+          : {
+              at: new Date(state.lastError.at).toISOString(),
+              code: state.lastError.code,
+              ...(texts ? { reason: state.lastError.reason, remedy: state.lastError.remedy ?? null } : {}),
+            },
     };
   };
   const revisionOf = (runner: EndpointRunner): string => String(endpoints.override(runner.spec.id).revision);
@@ -40,16 +48,25 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
     async act(id, action, { caller, revision }) {
       const runner = find(id);
       const seen = endpoints.override(runner.spec.id).revision;
-      if (revision !== undefined && revision !== String(seen)) throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);
+      if (revision !== undefined && revision !== String(seen))
+        throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);
       if (action === 'reconnect') {
-        if (runner.state.state === 'disabled') throw new SvcError('conflict', `${runner.spec.id} is disabled`, { hint: `svc endpoints enable ${runner.spec.name}` });
+        if (runner.state.state === 'disabled')
+          throw new SvcError('conflict', `${runner.spec.id} is disabled`, {
+            hint: `svc endpoints enable ${runner.spec.name}`,
+          });
         runner.reconnect();
         return view(runner, true);
       }
       const enabled = action === 'enable';
       const head = { at: core.clock.now(), runtimeId: core.runtimeId, endpoint: runner.spec.id, actor: caller.actor };
-      const event = enabled ? ({ ...head, type: 'endpoint.enabled', data: {} } as const) : ({ ...head, type: 'endpoint.disabled', data: {} } as const);
-      const answer = await core.writer.commit({ name: `endpoint.${action}`, statements: [endpoints.enableStatement(runner.spec.id, enabled, seen), ...recordEvents([event])] });
+      const event = enabled
+        ? ({ ...head, type: 'endpoint.enabled', data: {} } as const)
+        : ({ ...head, type: 'endpoint.disabled', data: {} } as const);
+      const answer = await core.writer.commit({
+        name: `endpoint.${action}`,
+        statements: [endpoints.enableStatement(runner.spec.id, enabled, seen), ...recordEvents([event])],
+      });
       if (answer.kind === 'refused') throw new SvcError('conflict', `${runner.spec.id} was changed by somebody else`);
       endpoints.applied(runner.spec.id, enabled, seen);
       return view(runner, true);

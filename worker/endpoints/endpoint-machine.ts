@@ -22,7 +22,9 @@ export interface EndpointState {
   readonly onlineAt: number | undefined;
   readonly failures: number;
   readonly reconnects: number;
-  readonly lastError: { readonly at: number; readonly code: string; readonly reason: string; readonly remedy: string | undefined } | undefined;
+  readonly lastError:
+    | { readonly at: number; readonly code: string; readonly reason: string; readonly remedy: string | undefined }
+    | undefined;
 }
 
 export type EndpointEvent =
@@ -36,37 +38,75 @@ export type EndpointEvent =
   | { readonly kind: 'retry_due' }
   | { readonly kind: 'reconnect' };
 
-export type EndpointEffect = { readonly kind: 'connect' } | { readonly kind: 'close' } | { readonly kind: 'retry_after'; readonly delayMs: number };
+export type EndpointEffect =
+  | { readonly kind: 'connect' }
+  | { readonly kind: 'close' }
+  | { readonly kind: 'retry_after'; readonly delayMs: number };
 
 export interface EndpointStep {
   readonly state: EndpointState;
   readonly effects: readonly EndpointEffect[];
 }
 
-export const initialEndpoint = (now: number): EndpointState => ({ state: 'disabled', since: now, onlineAt: undefined, failures: 0, reconnects: 0, lastError: undefined });
+export const initialEndpoint = (now: number): EndpointState => ({
+  state: 'disabled',
+  since: now,
+  onlineAt: undefined,
+  failures: 0,
+  reconnects: 0,
+  lastError: undefined,
+});
 
 export const takesDeliveries = ({ state }: EndpointState): boolean => state !== 'disabled' && state !== 'failed';
 export const takesSends = ({ state }: EndpointState): boolean => state === 'online' || state === 'degraded';
 
-export function stepEndpoint(before: EndpointState, event: EndpointEvent, { now, random }: { readonly now: number; readonly random: () => number }): EndpointStep {
-  const to = (state: EndpointStateName, change: Partial<EndpointState> = {}): EndpointState => ({ ...before, ...change, state, since: state === before.state ? before.since : now });
+export function stepEndpoint(
+  before: EndpointState,
+  event: EndpointEvent,
+  { now, random }: { readonly now: number; readonly random: () => number },
+): EndpointStep {
+  const to = (state: EndpointStateName, change: Partial<EndpointState> = {}): EndpointState => ({
+    ...before,
+    ...change,
+    state,
+    since: state === before.state ? before.since : now,
+  });
   const stay: EndpointStep = { state: before, effects: [] };
   switch (event.kind) {
     case 'enabled':
-      return before.state === 'disabled' ? { state: to('connecting', { failures: 0 }), effects: [{ kind: 'connect' }] } : stay;
+      return before.state === 'disabled'
+        ? { state: to('connecting', { failures: 0 }), effects: [{ kind: 'connect' }] }
+        : stay;
     case 'disabled':
-      return before.state === 'disabled' ? stay : { state: to('disabled', { onlineAt: undefined }), effects: [{ kind: 'close' }] };
+      return before.state === 'disabled'
+        ? stay
+        : { state: to('disabled', { onlineAt: undefined }), effects: [{ kind: 'close' }] };
     case 'connected':
       return before.state === 'connecting' ? { state: to('online', { onlineAt: now }), effects: [] } : stay;
     case 'catch_up_failed':
-      return before.state === 'online' ? { state: to('degraded', { lastError: { at: now, code: 'catch_up_failed', reason: event.reason, remedy: undefined } }), effects: [] } : stay;
+      return before.state === 'online'
+        ? {
+            state: to('degraded', {
+              lastError: { at: now, code: 'catch_up_failed', reason: event.reason, remedy: undefined },
+            }),
+            effects: [],
+          }
+        : stay;
     case 'caught_up':
       return before.state === 'degraded' ? { state: to('online'), effects: [] } : stay;
     case 'lost': {
       if (before.state !== 'connecting' && before.state !== 'online' && before.state !== 'degraded') return stay;
       const failures = nextFailures(before.failures, before.onlineAt === undefined ? 0 : now - before.onlineAt);
-      const lastError = { at: now, code: before.onlineAt === undefined ? 'connect_failed' : 'connection_lost', reason: event.reason, remedy: undefined };
-      return { state: to('offline', { failures, lastError, onlineAt: undefined }), effects: [{ kind: 'close' }, { kind: 'retry_after', delayMs: backoffDelay(failures, { random }) }] };
+      const lastError = {
+        at: now,
+        code: before.onlineAt === undefined ? 'connect_failed' : 'connection_lost',
+        reason: event.reason,
+        remedy: undefined,
+      };
+      return {
+        state: to('offline', { failures, lastError, onlineAt: undefined }),
+        effects: [{ kind: 'close' }, { kind: 'retry_after', delayMs: backoffDelay(failures, { random }) }],
+      };
     }
     case 'account_failed': {
       if (before.state === 'disabled') return stay;
@@ -74,9 +114,14 @@ export function stepEndpoint(before: EndpointState, event: EndpointEvent, { now,
       return { state: to('failed', { lastError, onlineAt: undefined }), effects: [{ kind: 'close' }] };
     }
     case 'retry_due':
-      return before.state === 'offline' ? { state: to('connecting', { reconnects: before.reconnects + 1 }), effects: [{ kind: 'connect' }] } : stay;
+      return before.state === 'offline'
+        ? { state: to('connecting', { reconnects: before.reconnects + 1 }), effects: [{ kind: 'connect' }] }
+        : stay;
     case 'reconnect':
       if (before.state === 'disabled') return stay;
-      return { state: to('connecting', { reconnects: before.reconnects + 1, onlineAt: undefined }), effects: [{ kind: 'close' }, { kind: 'connect' }] };
+      return {
+        state: to('connecting', { reconnects: before.reconnects + 1, onlineAt: undefined }),
+        effects: [{ kind: 'close' }, { kind: 'connect' }],
+      };
   }
 }

@@ -24,13 +24,19 @@ export class Endpoints {
   /** Reads what operators have enabled and disabled. */
   async load(): Promise<void> {
     const rows = await this.#core.reader.all(sql.selectFrom('endpoints').select(['endpoint', 'enabled', 'revision']));
-    for (const row of rows) this.#overrides.set(row.endpoint, { enabled: row.enabled === null ? undefined : row.enabled === 1, revision: row.revision });
+    for (const row of rows)
+      this.#overrides.set(row.endpoint, {
+        enabled: row.enabled === null ? undefined : row.enabled === 1,
+        revision: row.revision,
+      });
   }
 
   /** Takes over a committed generation's accounts. Resolves when those that went have ended; connecting goes on by itself. */
   async apply(specs: readonly EndpointSpec[]): Promise<void> {
     const wanted = new Map(specs.map((spec) => [spec.id, spec]));
-    const leaving = [...this.#runners.values()].filter((runner) => wanted.get(runner.spec.id)?.fingerprint !== runner.spec.fingerprint);
+    const leaving = [...this.#runners.values()].filter(
+      (runner) => wanted.get(runner.spec.id)?.fingerprint !== runner.spec.fingerprint,
+    );
     for (const runner of leaving) this.#runners.delete(runner.spec.id);
     for (const spec of specs) {
       if (this.#runners.has(spec.id)) continue;
@@ -56,7 +62,9 @@ export class Endpoints {
       sql
         .insertInto('endpoints')
         .values({ endpoint: id, ...values })
-        .onConflict((conflict) => conflict.column('endpoint').doUpdateSet(values).where('endpoints.revision', '=', revision)),
+        .onConflict((conflict) =>
+          conflict.column('endpoint').doUpdateSet(values).where('endpoints.revision', '=', revision),
+        ),
       { expect: 1, guard: 'revision' },
     );
   }

@@ -45,7 +45,11 @@ export function createEventGateway(deps: EventDeps, options: Partial<EventGatewa
     closeRevoked: (validActors) => hub.closeRevoked(validActors),
     async drain() {
       await hub.drain();
-      await within(Promise.all([...streams, webSockets.drain()]), { ms: FLUSH_LIMIT_MS, late: undefined, clock: deps.clock });
+      await within(Promise.all([...streams, webSockets.drain()]), {
+        ms: FLUSH_LIMIT_MS,
+        late: undefined,
+        clock: deps.clock,
+      });
     },
   };
 }

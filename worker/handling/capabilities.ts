@@ -3,8 +3,8 @@
 //   R1  Ids are stable: root/<slot>#<kind>/<name>; one defined twice fails the assembly.
 //   R2  Order is the order of the slots in the configuration, then of registration.
 import type { TProperties, TSchema } from 'typebox';
+import { type CapabilityId, capabilityId, ownerOf } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { capabilityId, ownerOf, type CapabilityId } from '../../shared/identifiers.ts';
 import type { ChatCtx, CommandSpec, Ctx, DialogSpec, Match, Options, RawRequest, Verdict } from '../sdk/index.ts';
 
 export type Run = (ctx: Ctx & ChatCtx, input: never) => unknown;
@@ -53,7 +53,10 @@ export type TaskCapability = Base<'task', DataSpec>;
 export type CronCapability = Base<'cron', CronSpec>;
 export type WebhookCapability = Base<'webhook', WebhookSpec>;
 export type RouteCapability = Base<'route', RouteSpec>;
-export type SubscriptionCapability = Base<'subscribe', Options & { readonly event: string; readonly schema: TSchema | undefined }>;
+export type SubscriptionCapability = Base<
+  'subscribe',
+  Options & { readonly event: string; readonly schema: TSchema | undefined }
+>;
 export type ToolCapability = Base<'tool', Options & { readonly description: string; readonly input: TProperties }>;
 export type Capability =
   | CommandCapability
@@ -91,7 +94,11 @@ export class Capabilities {
   }
 
   addState(definition: StateDefinition): void {
-    if (this.#states.has(definition.id)) throw new SvcError('definition_invalid', `state ${definition.id} of ${ownerOf(definition.slot)} is defined twice`);
+    if (this.#states.has(definition.id))
+      throw new SvcError(
+        'definition_invalid',
+        `state ${definition.id} of ${ownerOf(definition.slot)} is defined twice`,
+      );
     this.#states.set(definition.id, definition);
   }
 
@@ -101,7 +108,10 @@ export class Capabilities {
 
   /** By its id, or by one that it had formerly. */
   find(id: string): Capability | undefined {
-    return this.#byId.get(id) ?? this.all().find((one) => (one.spec.formerly ?? []).some((old) => capabilityId(one.slot, one.kind, old) === id));
+    return (
+      this.#byId.get(id) ??
+      this.all().find((one) => (one.spec.formerly ?? []).some((old) => capabilityId(one.slot, one.kind, old) === id))
+    );
   }
 
   all(): readonly Capability[] {

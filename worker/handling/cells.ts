@@ -1,16 +1,20 @@
 // State as handlers see it: cells read with their revision, written under a guard on what this run has read.
+
+import type { Core } from '../core.ts';
 import { check } from '../sdk/check.ts';
 import type { Cell } from '../sdk/index.ts';
-import type { Core } from '../core.ts';
 import type { Capability, StateDefinition } from './capabilities.ts';
-import { coded, type Cause } from './cause.ts';
+import { type Cause, coded } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { readCell, readCells } from './handling-store.ts';
-import { cellKey, type CellGuard, type CellId, type Effect, type Run } from './run.ts';
+import { type CellGuard, type CellId, cellKey, type Effect, type Run } from './run.ts';
 
 export interface CellContext {
   get(cell: Cell<unknown>): Promise<unknown>;
-  list(state: Cell<unknown>, page?: { prefix?: string; after?: string; limit?: number }): Promise<readonly (readonly [string, unknown])[]>;
+  list(
+    state: Cell<unknown>,
+    page?: { prefix?: string; after?: string; limit?: number },
+  ): Promise<readonly (readonly [string, unknown])[]>;
   set(cell: Cell<unknown>, value: unknown, expect?: 'absent' | 'any' | number): void;
   unset(cell: Cell<unknown>): void;
 }
@@ -30,10 +34,15 @@ const LONGEST_PAGE = 1_000;
 export function cellContext({ core, generation, capability, cause, run, open, effect }: CellDeps): CellContext {
   const definition = (cell: Cell<unknown>): StateDefinition => {
     const found = generation.capabilities.state(cell.store);
-    if (found === undefined) throw coded('no_state', `${capability.id}: ${cell.store} is not a state of this generation`);
+    if (found === undefined)
+      throw coded('no_state', `${capability.id}: ${cell.store} is not a state of this generation`);
     return found;
   };
-  const address = (cell: Cell<unknown>): CellId => ({ store: cell.store, owner: ownerOfCell(definition(cell), cell, cause), key: cell.key });
+  const address = (cell: Cell<unknown>): CellId => ({
+    store: cell.store,
+    owner: ownerOfCell(definition(cell), cell, cause),
+    key: cell.key,
+  });
   return {
     async get(cell) {
       open();
@@ -46,20 +55,34 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
     async list(state, { prefix = '', after, limit = 100 } = {}) {
       open();
       const { store, owner } = address(state);
-      const rows = await readCells(core.reader, { store, owner, from: prefix, to: `${prefix}\u{10ffff}`, limit: Math.min(limit, LONGEST_PAGE), after });
+      const rows = await readCells(core.reader, {
+        store,
+        owner,
+        from: prefix,
+        to: `${prefix}\u{10ffff}`,
+        limit: Math.min(limit, LONGEST_PAGE),
+        after,
+      });
       return rows.map((row) => [row.key, valueOf(definition(state), row.value)] as const);
     },
     set(cell, value, expect) {
       const id = address(cell);
       const stored = JSON.stringify(checked(definition(cell), value));
-      if (Buffer.byteLength(stored) > LARGEST_VALUE_BYTES) throw coded('value_too_large', `${cell.store}: a value may have ${LARGEST_VALUE_BYTES} bytes as JSON`);
+      if (Buffer.byteLength(stored) > LARGEST_VALUE_BYTES)
+        throw coded('value_too_large', `${cell.store}: a value may have ${LARGEST_VALUE_BYTES} bytes as JSON`);
       effect({ kind: 'cell', cell: id, value: stored, expect: guardOf(run, id, expect) });
       run.written.set(cellKey(id), JSON.parse(stored));
     },
     unset(cell) {
       const id = address(cell);
       const revision = run.read.get(cellKey(id));
-      effect({ kind: 'cell', cell: id, value: undefined, expect: revision === undefined || run.written.has(cellKey(id)) ? { kind: 'any' } : { kind: 'revision', revision } });
+      effect({
+        kind: 'cell',
+        cell: id,
+        value: undefined,
+        expect:
+          revision === undefined || run.written.has(cellKey(id)) ? { kind: 'any' } : { kind: 'revision', revision },
+      });
       run.written.set(cellKey(id), undefined);
     },
   };
@@ -84,7 +107,11 @@ function valueOf(definition: StateDefinition, text: string): unknown {
   const stored: unknown = JSON.parse(text);
   const result = check(definition.value, stored);
   if (result.ok) return result.value;
-  if (definition.upgrade === undefined) throw coded('state_mismatch', `${definition.id}: stored value does not fit (${result.faults.join('; ')}) and there is no upgrade`);
+  if (definition.upgrade === undefined)
+    throw coded(
+      'state_mismatch',
+      `${definition.id}: stored value does not fit (${result.faults.join('; ')}) and there is no upgrade`,
+    );
   return checked(definition, definition.upgrade(stored));
 }
 

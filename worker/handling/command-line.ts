@@ -1,6 +1,7 @@
 // What a typed line says to a command: recognising it, reading its arguments, saying what is wrong with them. Pure.
-import { check } from '../sdk/check.ts';
+
 import { fromWord, readArguments, usage } from '../sdk/chat-line.ts';
+import { check } from '../sdk/check.ts';
 import type { CommandCapability } from './capabilities.ts';
 
 export type TypedCommand =
@@ -9,7 +10,11 @@ export type TypedCommand =
   | { readonly kind: 'values'; readonly values: Readonly<Record<string, unknown>> };
 
 /** The rest of the line, or the words of a phrase; undefined when the text does not mean this command. */
-export function readCommand(command: CommandCapability, text: string, where: { readonly prefix: string; readonly spokenTo: boolean }): TypedCommand | undefined {
+export function readCommand(
+  command: CommandCapability,
+  text: string,
+  where: { readonly prefix: string; readonly spokenTo: boolean },
+): TypedCommand | undefined {
   const line = text.trim();
   if (line.startsWith(where.prefix)) {
     const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
@@ -24,7 +29,8 @@ export function readCommand(command: CommandCapability, text: string, where: { r
 }
 
 /** Argument names that a phrase mentions. */
-export const phraseArguments = (phrase: string): readonly string[] => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+export const phraseArguments = (phrase: string): readonly string[] =>
+  [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
 /** Longer texts are not phrases: matching them could take long. */
 const LONGEST_PHRASE = 4_000;
@@ -34,20 +40,31 @@ function phrasePattern(phrase: string): RegExp {
   return new RegExp(`^${literal.replace(/\{(\w+)\}/g, '(?<$1>.+?)')}$`, 'is');
 }
 
-export type ReadArguments = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly text: string };
+export type ReadArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly text: string };
 
 /** Checked arguments, or what to tell the person: each fault and the usage. */
 export function argumentsOf(command: CommandCapability, typed: TypedCommand, prefix: string): ReadArguments {
   const properties = command.spec.args ?? {};
-  const checked = typed.kind === 'line' ? readArguments(properties, typed.line) : check({ type: 'object', properties }, valuesOf(properties, typed));
+  const checked =
+    typed.kind === 'line'
+      ? readArguments(properties, typed.line)
+      : check({ type: 'object', properties }, valuesOf(properties, typed));
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.map((fault) => String(fault).replace(/^\//, ''));
   return { ok: false, text: [...faults, `Usage: ${usageOf(command, prefix)}`].join('\n') };
 }
 
-export const usageOf = (command: CommandCapability, prefix: string): string => usage(command.name, command.spec.args ?? {}).replace(/^\//, prefix);
+export const usageOf = (command: CommandCapability, prefix: string): string =>
+  usage(command.name, command.spec.args ?? {}).replace(/^\//, prefix);
 
-function valuesOf(properties: Readonly<Record<string, unknown>>, typed: Exclude<TypedCommand, { kind: 'line' }>): Readonly<Record<string, unknown>> {
+function valuesOf(
+  properties: Readonly<Record<string, unknown>>,
+  typed: Exclude<TypedCommand, { kind: 'line' }>,
+): Readonly<Record<string, unknown>> {
   if (typed.kind === 'values') return typed.values;
-  return Object.fromEntries(Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word)]));
+  return Object.fromEntries(
+    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word)]),
+  );
 }

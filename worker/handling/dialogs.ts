@@ -7,7 +7,15 @@ import type { DialogRow } from './run.ts';
 
 type Known = Readonly<Record<string, unknown>>;
 type Steps = Readonly<
-  Record<string, { ask?(known: Known, ctx: ChatCtx): Body | Promise<Body>; when?(known: Known): boolean; check?(answer: unknown, ctx: ChatCtx): string | undefined | Promise<string | undefined> } | undefined>
+  Record<
+    string,
+    | {
+        ask?(known: Known, ctx: ChatCtx): Body | Promise<Body>;
+        when?(known: Known): boolean;
+        check?(answer: unknown, ctx: ChatCtx): string | undefined | Promise<string | undefined>;
+      }
+    | undefined
+  >
 >;
 
 export const DIALOG_EXPIRES_MS = 86_400_000;
@@ -17,18 +25,38 @@ export const stepsOf = (dialog: DialogCapability): Steps => dialog.spec.steps ??
 /** The name of the first answer that is missing and wanted. */
 export function nextQuestion(dialog: DialogCapability, known: Known, skipped: readonly string[]): string | undefined {
   const steps = stepsOf(dialog);
-  return Object.keys(dialog.spec.answers).find((name) => !Object.hasOwn(known, name) && !skipped.includes(name) && (steps[name]?.when?.(known) ?? true));
+  return Object.keys(dialog.spec.answers).find(
+    (name) => !Object.hasOwn(known, name) && !skipped.includes(name) && (steps[name]?.when?.(known) ?? true),
+  );
 }
 
 /** The question as a message: the step's own words or the answer's title, with buttons for choices. */
-export async function questionOf(dialog: DialogCapability, { name, known }: { readonly name: string; readonly known: Known }, ctx: ChatCtx): Promise<Content> {
-  const schema = (dialog.spec.answers[name] ?? {}) as { readonly title?: string; readonly enum?: readonly unknown[]; readonly type?: string };
+export async function questionOf(
+  dialog: DialogCapability,
+  { name, known }: { readonly name: string; readonly known: Known },
+  ctx: ChatCtx,
+): Promise<Content> {
+  const schema = (dialog.spec.answers[name] ?? {}) as {
+    readonly title?: string;
+    readonly enum?: readonly unknown[];
+    readonly type?: string;
+  };
   const content = toContent((await stepsOf(dialog)[name]?.ask?.(known, ctx)) ?? schema.title ?? name);
   const choices = schema.enum?.map(String) ?? (schema.type === 'boolean' ? ['yes', 'no'] : []);
   if (content.buttons !== undefined || choices.length === 0) return content;
   return { ...content, buttons: choices.map((label) => ({ label, action: ANSWER_ACTION, data: label })) };
 }
 
-export function openDialog(dialog: DialogCapability, state: { readonly known: Known; readonly skipped: readonly string[]; readonly asked: string }, now: number): DialogRow {
-  return { capability: dialog.id, data: state.known, skipped: state.skipped, asked: state.asked, expiresAt: now + (dialog.spec.expiresMs ?? DIALOG_EXPIRES_MS) };
+export function openDialog(
+  dialog: DialogCapability,
+  state: { readonly known: Known; readonly skipped: readonly string[]; readonly asked: string },
+  now: number,
+): DialogRow {
+  return {
+    capability: dialog.id,
+    data: state.known,
+    skipped: state.skipped,
+    asked: state.asked,
+    expiresAt: now + (dialog.spec.expiresMs ?? DIALOG_EXPIRES_MS),
+  };
 }

@@ -111,16 +111,15 @@ export function decideEffects(given: EffectsOf, effects: readonly Effect[]): Dec
 }
 
 type Bare = NewEvent extends infer E ? (E extends NewEvent ? Pick<E, 'type' | 'data'> : never) : never;
-export const eventOf = ({ core, generation, correlationId, itemId, actor }: EffectsOf, event: Bare): NewEvent =>
-  ({
-    ...event,
-    at: core.clock.now(),
-    runtimeId: core.runtimeId,
-    generation: generation.number,
-    correlationId: correlationId ?? undefined,
-    causationId: itemId ?? undefined,
-    actor: actor ?? undefined,
-  });
+export const eventOf = ({ core, generation, correlationId, itemId, actor }: EffectsOf, event: Bare): NewEvent => ({
+  ...event,
+  at: core.clock.now(),
+  runtimeId: core.runtimeId,
+  generation: generation.number,
+  correlationId: correlationId ?? undefined,
+  causationId: itemId ?? undefined,
+  actor: actor ?? undefined,
+});
 
 type SendEffect = Extract<Effect, { kind: 'send' | 'edit' | 'remove' | 'react' }>;
 

@@ -4,8 +4,8 @@
 //   anything else: again with backoff, a dead letter at the bound of attempts.
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../shared/svc-error.ts';
-import type { Body } from '../sdk/index.ts';
 import { errorCode } from '../sdk/errors.ts';
+import type { Body } from '../sdk/index.ts';
 import { toContent } from '../sdk/message.ts';
 import type { Cause } from './cause.ts';
 import type { Effect } from './run.ts';
@@ -25,12 +25,20 @@ export function failureOf(error: unknown, attempt: number, limit: number): Failu
 }
 
 /** What the person who asked is told, as an effect; nothing where nobody asked. A replayed item that fails again tells again. */
-export function sorryEffect(failure: Exclude<Failure, { kind: 'wait' }>, of: { readonly cause: Cause; readonly handler: string; readonly ref: string; readonly at: number }): readonly Effect[] {
+export function sorryEffect(
+  failure: Exclude<Failure, { kind: 'wait' }>,
+  of: { readonly cause: Cause; readonly handler: string; readonly ref: string; readonly at: number },
+): readonly Effect[] {
   const conversation = of.cause.chat?.conversation;
   if (conversation === undefined) return [];
   const body: Body = failure.kind === 'told' ? failure.body : `Sorry, that failed (${shortRef(of.ref)}).`;
-  const key = createHash('sha256').update(`${of.ref}|${of.handler}|${failure.kind}|${of.at}`).digest('hex').slice(0, 32);
-  return [{ kind: 'send', key, to: conversation, content: toContent(body), isPrivate: conversation.kind === 'private' }];
+  const key = createHash('sha256')
+    .update(`${of.ref}|${of.handler}|${failure.kind}|${of.at}`)
+    .digest('hex')
+    .slice(0, 32);
+  return [
+    { kind: 'send', key, to: conversation, content: toContent(body), isPrivate: conversation.kind === 'private' },
+  ];
 }
 
 /** The last part of an item's id: enough for a person to say and for `svc inbox show` to find. */

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../shared/atomic-file.ts';
-import { commitOrThrow, type Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { FileRef } from '../sdk/index.ts';
 
@@ -30,14 +30,32 @@ export class MediaFolder implements FileStore {
     return readFile(join(this.#folder, id));
   }
 
-  async save({ name, mime, bytes }: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array }): Promise<FileRef> {
+  async save({
+    name,
+    mime,
+    bytes,
+  }: {
+    readonly name: string;
+    readonly mime: string;
+    readonly bytes: Uint8Array;
+  }): Promise<FileRef> {
     const id = createHash('sha256').update(bytes).digest('hex');
     const path = join(this.#folder, id);
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const known = await stat(path).catch(() => undefined);
     if (known === undefined) await this.#write(path, bytes);
     const row = { id, name, mime, bytes: bytes.byteLength, created_at: this.#core.clock.now() };
-    await commitOrThrow(this.#core.writer, { name: 'file.saved', statements: [statement(sql.insertInto('files').values(row).onConflict((conflict) => conflict.column('id').doNothing()))] });
+    await commitOrThrow(this.#core.writer, {
+      name: 'file.saved',
+      statements: [
+        statement(
+          sql
+            .insertInto('files')
+            .values(row)
+            .onConflict((conflict) => conflict.column('id').doNothing()),
+        ),
+      ],
+    });
     return { id, name, mime, bytes: bytes.byteLength };
   }
 

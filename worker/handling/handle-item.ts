@@ -10,20 +10,31 @@ import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import type { InboxRow } from '../inbox/inbox-store.ts';
-import { buryItem, claimItem, countRun, finishItem, forgetOnce, holdItem, postponeItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
-import { retryDelayMs } from '../inbox/inbox-machine.ts';
-import { readPayload, type Payload } from '../inbox/payload.ts';
 import type { ItemOutcome } from '../inbox/dispatcher.ts';
+import { retryDelayMs } from '../inbox/inbox-machine.ts';
+import type { InboxRow } from '../inbox/inbox-store.ts';
+import {
+  buryItem,
+  claimItem,
+  countRun,
+  finishItem,
+  forgetOnce,
+  holdItem,
+  postponeItem,
+  postponeRun,
+  readRuns,
+  setVerdict,
+} from '../inbox/inbox-store.ts';
+import { type Payload, readPayload } from '../inbox/payload.ts';
 import { putDue } from '../schedule/due-store.ts';
-import { decideEffects, eventOf, readPlaces, type Decided, type EffectsOf } from './effects.ts';
 import type { ContextDeps } from './context.ts';
-import { failureOf, sorryEffect, type Failure } from './failure.ts';
+import { type Decided, decideEffects, type EffectsOf, eventOf, readPlaces } from './effects.ts';
+import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
-import { causeOf, dialogOwner, planItem, type PlannedStep } from './plan.ts';
-import { runStep, type StepResult } from './run-step.ts';
+import { causeOf, dialogOwner, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
+import { runStep, type StepResult } from './run-step.ts';
 
 export interface HandlingDeps {
   readonly core: Core;
@@ -31,11 +42,18 @@ export interface HandlingDeps {
   /** Bound of attempts where a handler names none. */
   readonly maxAttempts: () => number;
   /** Something was decided that others wait for. */
-  readonly after: { sends(): void; due(at: number): void; counts(counts: Decided['counts']): void; failed(capability: string, slot: string, failure: Failure): void; handled(row: InboxRow, outcome: ItemOutcome): void };
+  readonly after: {
+    sends(): void;
+    due(at: number): void;
+    counts(counts: Decided['counts']): void;
+    failed(capability: string, slot: string, failure: Failure): void;
+    handled(row: InboxRow, outcome: ItemOutcome): void;
+  };
 }
 
-
 const STATE_MOVES = 10;
+/** Events hold no message of an exception: it may quote what a person wrote. The item has it. */
+const REASON_IN_STORE = 'a handler failed: the item has its error';
 
 export async function handleItem(deps: HandlingDeps, generation: GenerationView, row: InboxRow): Promise<ItemOutcome> {
   const outcome = await new ItemHandling(deps, generation, row).handle();
@@ -65,7 +83,14 @@ class ItemHandling {
     this.#generation = generation;
     this.#row = row;
     this.#startedAt = deps.core.clock.now();
-    this.#effects = { core: deps.core, generation, cause: causeOf(row, undefined, 1), itemId: row.id, correlationId: row.correlation_id, actor: row.actor };
+    this.#effects = {
+      core: deps.core,
+      generation,
+      cause: causeOf(row, undefined, 1),
+      itemId: row.id,
+      correlationId: row.correlation_id,
+      actor: row.actor,
+    };
   }
 
   async handle(): Promise<ItemOutcome> {
@@ -79,7 +104,8 @@ class ItemHandling {
     // A pattern of a plugin may never come back: then the attempt is counted before the item is matched against it.
     const early = hasPatterns(this.#generation);
     if (early && !(await this.#claim())) return 'gone';
-    if (await this.#isPoison()) return this.#bury(null, `ended the process ${this.#row.attempts - 1} times before a handler was found`, []);
+    if (await this.#isPoison())
+      return this.#bury(null, `ended the process ${this.#row.attempts - 1} times before a handler was found`, []);
     try {
       this.#payload = readPayload(this.#row.kind, this.#row.payload_version, this.#row.body);
       steps = await planItem({ core, generation: this.#generation }, this.#row, this.#payload);
@@ -90,12 +116,16 @@ class ItemHandling {
     if (steps.length === 0) return this.#finish([], []);
     if (!early && !(await this.#claim())) return 'gone';
     // A replayed item counts its attempts anew, but what its handlers had finished stays finished: its error tells it from a new one.
-    const runs = this.#row.attempts > 1 || this.#row.last_error !== null ? await readRuns(core.reader, this.#row.id) : [];
+    const runs =
+      this.#row.attempts > 1 || this.#row.last_error !== null ? await readRuns(core.reader, this.#row.id) : [];
     this.#deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
     const open = steps.filter(({ capability }) => runs.find((run) => run.handler === capability?.id)?.verdict == null);
     if (runs.some((run) => run.verdict === 'stop')) return this.#finish([], []);
     for (const [index, step] of open.entries()) {
-      const end = await this.#step(step, { isLast: index === open.length - 1, run: runs.find((run) => run.handler === step.capability?.id) });
+      const end = await this.#step(step, {
+        isLast: index === open.length - 1,
+        run: runs.find((run) => run.handler === step.capability?.id),
+      });
       if (end === 'ended' || this.#gone) return this.#deadError === undefined ? 'done' : 'dead';
       if (end === 'stop') break;
       if (end === 'wait' && step.isBefore) break;
@@ -113,34 +143,60 @@ class ItemHandling {
 
   /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
   async #claim(): Promise<boolean> {
-    const answer = await this.#deps.core.writer.commit({ name: 'inbox.claim', statements: [claimItem({ id: this.#row.id })] });
+    const answer = await this.#deps.core.writer.commit({
+      name: 'inbox.claim',
+      statements: [claimItem({ id: this.#row.id })],
+    });
     if (answer.kind === 'refused') return false;
     this.#row = { ...this.#row, state: 'handling', attempts: this.#row.attempts + 1 };
     if (FAILPOINTS) await this.#deps.core.point('attempt');
     return true;
   }
 
-  async #step(step: PlannedStep, { isLast, run: known }: { isLast: boolean; run: { attempts: number; next_at: number | null } | undefined }): Promise<StepEnd> {
+  async #step(
+    step: PlannedStep,
+    { isLast, run: known }: { isLast: boolean; run: { attempts: number; next_at: number | null } | undefined },
+  ): Promise<StepEnd> {
     const { core } = this.#deps;
     const { capability } = step;
-    if (capability === undefined) return this.#endStep(step, { kind: 'dead', reason: `its handler ${step.missing ?? ''} is gone`, error: undefined }, isLast);
+    if (capability === undefined)
+      return this.#endStep(
+        step,
+        { kind: 'dead', reason: `its handler ${step.missing ?? ''} is gone`, error: undefined },
+        isLast,
+      );
     if (known?.next_at != null && known.next_at > core.clock.now()) {
       this.#wait(known.next_at, 'waits for its next attempt');
       return 'wait';
     }
     const attempt = await this.#countAttempt(capability.id, known?.attempts);
     const limit = capability.spec.attempts ?? this.#deps.maxAttempts();
-    if (attempt > limit) return this.#endStep(step, { kind: 'dead', reason: `ended the process or was cut ${attempt - 1} times`, error: undefined }, isLast);
+    if (attempt > limit)
+      return this.#endStep(
+        step,
+        { kind: 'dead', reason: `ended the process or was cut ${attempt - 1} times`, error: undefined },
+        isLast,
+      );
     for (let moves = 0; ; moves += 1) {
-      const result = await runStep({ deps: { ...this.#deps.context, generation: this.#generation }, step, cause: causeOf(this.#row, this.#payload, attempt) });
-      if (result.kind === 'failed') return this.#fail(step, { failure: failureOf(result.error, attempt, limit), attempt, isLast });
+      const result = await runStep({
+        deps: { ...this.#deps.context, generation: this.#generation },
+        step,
+        cause: causeOf(this.#row, this.#payload, attempt),
+      });
+      if (result.kind === 'failed')
+        return this.#fail(step, { failure: failureOf(result.error, attempt, limit), attempt, isLast });
       if (FAILPOINTS) await core.point('decided');
       const committed = await this.#commit(step, result, isLast);
       if (committed !== 'moved') {
         if (FAILPOINTS) await core.point('committed');
         return committed;
       }
-      if (moves >= STATE_MOVES) return this.#fail(step, { failure: failureOf(new Error(`the state it depends on moved ${STATE_MOVES} times`), attempt, limit), attempt, isLast });
+      if (moves >= STATE_MOVES)
+        return this.#fail(step, {
+          failure: failureOf(new Error(`the state it depends on moved ${STATE_MOVES} times`), attempt, limit),
+          attempt,
+          isLast,
+        });
     }
   }
 
@@ -151,11 +207,22 @@ class ItemHandling {
     return (counted ?? 1) + 1;
   }
 
-  async #commit(step: PlannedStep, result: Extract<StepResult, { kind: 'decided' }>, isLast: boolean): Promise<StepEnd | 'moved'> {
+  async #commit(
+    step: PlannedStep,
+    result: Extract<StepResult, { kind: 'decided' }>,
+    isLast: boolean,
+  ): Promise<StepEnd | 'moved'> {
     const { run } = result;
     const places = await readPlaces(this.#deps.core, run.effects);
-    const decided = decideEffects({ ...this.#effects, places, cause: causeOf(this.#row, this.#payload, 1) }, run.effects);
-    const statements = [...decided.statements, ...this.#dialog(run), ...(run.steps.size > 0 ? [forgetOnce({ item: this.#row.id, handler: step.capability?.id ?? '' })] : [])];
+    const decided = decideEffects(
+      { ...this.#effects, places, cause: causeOf(this.#row, this.#payload, 1) },
+      run.effects,
+    );
+    const statements = [
+      ...decided.statements,
+      ...this.#dialog(run),
+      ...(run.steps.size > 0 ? [forgetOnce({ item: this.#row.id, handler: step.capability?.id ?? '' })] : []),
+    ];
     const ends = (isLast || run.stopped) && this.#waitUntil === undefined && this.#deadError === undefined;
     if (!ends && statements.length + decided.events.length === 0 && !run.stopped && step.isQuiet) {
       this.#tell(decided);
@@ -164,8 +231,22 @@ class ItemHandling {
     this.#sends += decided.sends;
     const closing = ends
       ? this.#closing([])
-      : { statements: [holdItem({ id: this.#row.id }), setVerdict({ item: this.#row.id, handler: step.capability?.id ?? '', verdict: run.stopped ? 'stop' : 'done', error: null })], events: [] };
-    const answer = await this.#deps.core.writer.commit({ name: 'inbox.handled', statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])] });
+      : {
+          statements: [
+            holdItem({ id: this.#row.id }),
+            setVerdict({
+              item: this.#row.id,
+              handler: step.capability?.id ?? '',
+              verdict: run.stopped ? 'stop' : 'done',
+              error: null,
+            }),
+          ],
+          events: [],
+        };
+    const answer = await this.#deps.core.writer.commit({
+      name: 'inbox.handled',
+      statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])],
+    });
     if (answer.kind === 'refused') {
       if (answer.guard === 'cell') return 'moved';
       if (answer.guard === 'item') this.#gone = true;
@@ -181,13 +262,23 @@ class ItemHandling {
     return [writeDialog(dialogOwner(this.#row.endpoint, this.#payload.arrival), run.dialog)];
   }
 
-  async #fail(step: PlannedStep, { failure, attempt, isLast }: { failure: Failure; attempt: number; isLast: boolean }): Promise<StepEnd> {
+  async #fail(
+    step: PlannedStep,
+    { failure, attempt, isLast }: { failure: Failure; attempt: number; isLast: boolean },
+  ): Promise<StepEnd> {
     const { core } = this.#deps;
     const handler = step.capability?.id ?? '';
     if (failure.kind !== 'told') this.#deps.after.failed(handler, step.capability?.slot ?? '', failure);
     if (failure.kind !== 'wait') return this.#endStep(step, failure, isLast);
     const nextAt = core.clock.now() + (failure.afterMs ?? retryDelayMs(attempt));
-    await this.#unit('inbox.run_postponed', [holdItem({ id: this.#row.id }), postponeRun({ item: this.#row.id, handler, attempts: attempt, nextAt, error: failure.reason })], []);
+    await this.#unit(
+      'inbox.run_postponed',
+      [
+        holdItem({ id: this.#row.id }),
+        postponeRun({ item: this.#row.id, handler, attempts: attempt, nextAt, error: failure.reason }),
+      ],
+      [],
+    );
     this.#wait(nextAt, failure.reason);
     return 'wait';
   }
@@ -197,26 +288,44 @@ class ItemHandling {
     const handler = step.capability?.id ?? step.missing ?? '';
     const effects: Effect[] = [];
     const cause = causeOf(this.#row, this.#payload, 1);
-    if (failure.kind === 'told' || step.claims) effects.push(...sorryEffect(failure, { cause, handler, ref: this.#row.id, at: this.#deps.core.clock.now() }));
+    if (failure.kind === 'told' || step.claims)
+      effects.push(...sorryEffect(failure, { cause, handler, ref: this.#row.id, at: this.#deps.core.clock.now() }));
     const decided = decideEffects({ ...this.#effects, cause }, effects);
-    const verdict = setVerdict({ item: this.#row.id, handler, verdict: failure.kind, error: failure.kind === 'dead' ? failure.reason : null });
+    const verdict = setVerdict({
+      item: this.#row.id,
+      handler,
+      verdict: failure.kind,
+      error: failure.kind === 'dead' ? failure.reason : null,
+    });
     if (failure.kind === 'dead') this.#deadError ??= failure.reason;
     const ends = isLast && this.#waitUntil === undefined;
     this.#sends += decided.sends;
-    const closing = ends ? this.#closing([verdict]) : { statements: [holdItem({ id: this.#row.id }), verdict], events: [] };
-    await this.#unit('inbox.ended', [...closing.statements, ...decided.statements], [...decided.events, ...closing.events]);
+    const closing = ends
+      ? this.#closing([verdict])
+      : { statements: [holdItem({ id: this.#row.id }), verdict], events: [] };
+    await this.#unit(
+      'inbox.ended',
+      [...closing.statements, ...decided.statements],
+      [...decided.events, ...closing.events],
+    );
     this.#tell(decided);
     if (FAILPOINTS) await this.#deps.core.point('committed');
     return ends ? 'ended' : 'next';
   }
 
   /** The statements and events with which the item leaves: done, or dead when one of its handlers was. */
-  #closing(more: readonly Statement[]): { readonly statements: readonly Statement[]; readonly events: readonly NewEvent[] } {
+  #closing(more: readonly Statement[]): {
+    readonly statements: readonly Statement[];
+    readonly events: readonly NewEvent[];
+  } {
     const at = this.#deps.core.clock.now();
     const { id, attempts } = this.#row;
     if (this.#deadError !== undefined) {
-      const data = { item: id, handler: null, attempts, code: 'handler_failed', reason: this.#deadError };
-      return { statements: [buryItem({ id, at, error: this.#deadError }), ...more], events: [this.#event({ type: 'inbox.dead', data })] };
+      const data = { item: id, handler: null, attempts, code: 'handler_failed', reason: REASON_IN_STORE };
+      return {
+        statements: [buryItem({ id, at, error: this.#deadError }), ...more],
+        events: [this.#event({ type: 'inbox.dead', data })],
+      };
     }
     const data = { item: id, attempts, sends: this.#sends, durationMs: at - this.#startedAt };
     return { statements: [finishItem({ id, at }), ...more], events: [this.#event({ type: 'inbox.done', data })] };
@@ -230,17 +339,38 @@ class ItemHandling {
 
   async #bury(handler: string | null, reason: string, statements: readonly Statement[]): Promise<ItemOutcome> {
     const at = this.#deps.core.clock.now();
-    const data = { item: this.#row.id, handler, attempts: this.#row.attempts, code: 'unreadable', reason };
-    await this.#unit('inbox.buried', [buryItem({ id: this.#row.id, at, error: reason }), ...statements], [this.#event({ type: 'inbox.dead', data })]);
+    const data = {
+      item: this.#row.id,
+      handler,
+      attempts: this.#row.attempts,
+      code: 'unreadable',
+      reason: REASON_IN_STORE,
+    };
+    await this.#unit(
+      'inbox.buried',
+      [buryItem({ id: this.#row.id, at, error: reason }), ...statements],
+      [this.#event({ type: 'inbox.dead', data })],
+    );
     return 'dead';
   }
 
   async #postpone(): Promise<ItemOutcome> {
     const { id, lane, attempts } = this.#row;
     const nextAt = this.#waitUntil ?? this.#deps.core.clock.now();
-    const data = { item: id, handler: null, attempts, delayMs: Math.max(0, nextAt - this.#deps.core.clock.now()), code: 'handler_failed', reason: this.#waitError };
+    const data = {
+      item: id,
+      handler: null,
+      attempts,
+      delayMs: Math.max(0, nextAt - this.#deps.core.clock.now()),
+      code: 'handler_failed',
+      reason: REASON_IN_STORE,
+    };
     const due = putDue({ id: `inbox/${id}`, kind: 'inbox', at: nextAt, capability: null, lane, data: id });
-    await this.#unit('inbox.postponed', [postponeItem({ id, nextAt, error: this.#waitError }), due], [this.#event({ type: 'inbox.waiting', data })]);
+    await this.#unit(
+      'inbox.postponed',
+      [postponeItem({ id, nextAt, error: this.#waitError }), due],
+      [this.#event({ type: 'inbox.waiting', data })],
+    );
     this.#deps.after.due(nextAt);
     return 'waiting';
   }
@@ -267,4 +397,5 @@ class ItemHandling {
   }
 }
 
-const hasPatterns = ({ capabilities }: GenerationView): boolean => capabilities.ofKind('on').some(({ spec }) => spec.text instanceof RegExp);
+const hasPatterns = ({ capabilities }: GenerationView): boolean =>
+  capabilities.ofKind('on').some(({ spec }) => spec.text instanceof RegExp);

@@ -3,13 +3,19 @@ import { prepared, sql, statement } from '../database/statement.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import type { CellGuard, CellId, DialogRow } from './run.ts';
 
-const insertCell = prepared<CellId & { value: string }>(({ store, owner, key, value }) => sql.insertInto('cells').values({ store, owner, key, value, revision: 1 }));
+const insertCell = prepared<CellId & { value: string }>(({ store, owner, key, value }) =>
+  sql.insertInto('cells').values({ store, owner, key, value, revision: 1 }),
+);
 
 const upsertCell = prepared<CellId & { value: string }>(({ store, owner, key, value }) =>
   sql
     .insertInto('cells')
     .values({ store, owner, key, value, revision: 1 })
-    .onConflict((conflict) => conflict.columns(['store', 'owner', 'key']).doUpdateSet(({ eb }) => ({ value, revision: eb('cells.revision', '+', 1) }))),
+    .onConflict((conflict) =>
+      conflict
+        .columns(['store', 'owner', 'key'])
+        .doUpdateSet(({ eb }) => ({ value, revision: eb('cells.revision', '+', 1) })),
+    ),
 );
 
 const updateCell = prepared<CellId & { value: string; revision: number }>(
@@ -28,7 +34,9 @@ const updateCell = prepared<CellId & { value: string; revision: number }>(
 export function writeCell(cell: CellId, value: string | undefined, guard: CellGuard): Statement {
   if (value === undefined) return removeCell(cell, guard);
   if (guard.kind === 'any') return upsertCell({ ...cell, value });
-  return guard.revision === 0 ? { ...insertCell({ ...cell, value }), guard: 'cell' } : updateCell({ ...cell, value, revision: guard.revision });
+  return guard.revision === 0
+    ? { ...insertCell({ ...cell, value }), guard: 'cell' }
+    : updateCell({ ...cell, value, revision: guard.revision });
 }
 
 function removeCell({ store, owner, key }: CellId, guard: CellGuard): Statement {
@@ -38,10 +46,26 @@ function removeCell({ store, owner, key }: CellId, guard: CellGuard): Statement 
 }
 
 export const readCell = (reader: Reader, cell: CellId): Promise<{ value: string; revision: number } | undefined> =>
-  reader.first(sql.selectFrom('cells').select(['value', 'revision']).where('store', '=', cell.store).where('owner', '=', cell.owner).where('key', '=', cell.key));
+  reader.first(
+    sql
+      .selectFrom('cells')
+      .select(['value', 'revision'])
+      .where('store', '=', cell.store)
+      .where('owner', '=', cell.owner)
+      .where('key', '=', cell.key),
+  );
 
-export const readCells = (reader: Reader, cells: { store: string; owner: string; from: string; to: string; limit: number; after: string | undefined }): Promise<{ key: string; value: string }[]> => {
-  let query = sql.selectFrom('cells').select(['key', 'value']).where('store', '=', cells.store).where('owner', '=', cells.owner).where('key', '>=', cells.from).where('key', '<', cells.to);
+export const readCells = (
+  reader: Reader,
+  cells: { store: string; owner: string; from: string; to: string; limit: number; after: string | undefined },
+): Promise<{ key: string; value: string }[]> => {
+  let query = sql
+    .selectFrom('cells')
+    .select(['key', 'value'])
+    .where('store', '=', cells.store)
+    .where('owner', '=', cells.owner)
+    .where('key', '>=', cells.from)
+    .where('key', '<', cells.to);
   if (cells.after !== undefined) query = query.where('key', '>', cells.after);
   return reader.all(query.orderBy('key').limit(cells.limit));
 };
@@ -52,32 +76,75 @@ export interface OnceKey {
   readonly step: string;
 }
 export const markCalled = ({ item, handler, step }: OnceKey, at: number): Statement =>
-  statement(sql.insertInto('once_results').values({ item_id: item, handler, step, state: 'called', value: null, at }).onConflict((conflict) => conflict.columns(['item_id', 'handler', 'step']).doNothing()));
+  statement(
+    sql
+      .insertInto('once_results')
+      .values({ item_id: item, handler, step, state: 'called', value: null, at })
+      .onConflict((conflict) => conflict.columns(['item_id', 'handler', 'step']).doNothing()),
+  );
 
 export const keepResult = ({ item, handler, step }: OnceKey, value: string | null, at: number): Statement =>
   statement(
     sql
       .insertInto('once_results')
       .values({ item_id: item, handler, step, state: 'done', value, at })
-      .onConflict((conflict) => conflict.columns(['item_id', 'handler', 'step']).doUpdateSet({ state: 'done', value, at })),
+      .onConflict((conflict) =>
+        conflict.columns(['item_id', 'handler', 'step']).doUpdateSet({ state: 'done', value, at }),
+      ),
   );
 
 export const forgetCalled = ({ item, handler, step }: OnceKey): Statement =>
-  statement(sql.deleteFrom('once_results').where('item_id', '=', item).where('handler', '=', handler).where('step', '=', step).where('state', '=', 'called'));
+  statement(
+    sql
+      .deleteFrom('once_results')
+      .where('item_id', '=', item)
+      .where('handler', '=', handler)
+      .where('step', '=', step)
+      .where('state', '=', 'called'),
+  );
 
-export const readOnce = (reader: Reader, { item, handler, step }: OnceKey): Promise<{ state: 'called' | 'done'; value: string | null } | undefined> =>
-  reader.first(sql.selectFrom('once_results').select(['state', 'value']).where('item_id', '=', item).where('handler', '=', handler).where('step', '=', step));
+export const readOnce = (
+  reader: Reader,
+  { item, handler, step }: OnceKey,
+): Promise<{ state: 'called' | 'done'; value: string | null } | undefined> =>
+  reader.first(
+    sql
+      .selectFrom('once_results')
+      .select(['state', 'value'])
+      .where('item_id', '=', item)
+      .where('handler', '=', handler)
+      .where('step', '=', step),
+  );
 
 export function writeDialog(owner: string, row: DialogRow | null): Statement {
   if (row === null) return statement(sql.deleteFrom('dialogs').where('owner', '=', owner));
-  const values = { capability: row.capability, data: JSON.stringify(row.data), skipped: JSON.stringify(row.skipped), asked: row.asked, expires_at: row.expiresAt };
-  return statement(sql.insertInto('dialogs').values({ owner, ...values }).onConflict((conflict) => conflict.column('owner').doUpdateSet(values)));
+  const values = {
+    capability: row.capability,
+    data: JSON.stringify(row.data),
+    skipped: JSON.stringify(row.skipped),
+    asked: row.asked,
+    expires_at: row.expiresAt,
+  };
+  return statement(
+    sql
+      .insertInto('dialogs')
+      .values({ owner, ...values })
+      .onConflict((conflict) => conflict.column('owner').doUpdateSet(values)),
+  );
 }
 
 export async function readDialog(reader: Reader, owner: string, now: number): Promise<DialogRow | undefined> {
-  const row = await reader.first(sql.selectFrom('dialogs').selectAll().where('owner', '=', owner).where('expires_at', '>', now));
+  const row = await reader.first(
+    sql.selectFrom('dialogs').selectAll().where('owner', '=', owner).where('expires_at', '>', now),
+  );
   if (row === undefined) return undefined;
-  return { capability: row.capability, data: JSON.parse(row.data) as DialogRow['data'], skipped: JSON.parse(row.skipped) as string[], asked: row.asked, expiresAt: row.expires_at };
+  return {
+    capability: row.capability,
+    data: JSON.parse(row.data) as DialogRow['data'],
+    skipped: JSON.parse(row.skipped) as string[],
+    asked: row.asked,
+    expiresAt: row.expires_at,
+  };
 }
 
 export interface StoredButton {
@@ -95,18 +162,38 @@ export interface ButtonPlace {
 }
 
 /** Buttons of one message. A new listed menu takes the numbers from the one before. */
-export function keepButtons(buttons: readonly StoredButton[], { endpoint, conversation, at }: ButtonPlace): Statement[] {
+export function keepButtons(
+  buttons: readonly StoredButton[],
+  { endpoint, conversation, at }: ButtonPlace,
+): Statement[] {
   if (buttons.length === 0) return [];
-  const rows = buttons.map((button) => statement(sql.insertInto('buttons').values({ ...button, endpoint, conversation, created_at: at })));
+  const rows = buttons.map((button) =>
+    statement(sql.insertInto('buttons').values({ ...button, endpoint, conversation, created_at: at })),
+  );
   if (!buttons.some(({ menu }) => menu !== null)) return rows;
-  const clear = statement(sql.updateTable('buttons').set({ menu: null }).where('endpoint', '=', endpoint).where('conversation', '=', conversation).where('menu', 'is not', null));
+  const clear = statement(
+    sql
+      .updateTable('buttons')
+      .set({ menu: null })
+      .where('endpoint', '=', endpoint)
+      .where('conversation', '=', conversation)
+      .where('menu', 'is not', null),
+  );
   return [clear, ...rows];
 }
 
 export const readButton = (reader: Reader, token: string): Promise<{ action: string; data: string } | undefined> =>
   reader.first(sql.selectFrom('buttons').select(['action', 'data']).where('token', '=', token));
 
-export const readMenuEntry = (reader: Reader, place: { endpoint: string; conversation: string; number: number }): Promise<{ action: string; data: string } | undefined> =>
+export const readMenuEntry = (
+  reader: Reader,
+  place: { endpoint: string; conversation: string; number: number },
+): Promise<{ action: string; data: string } | undefined> =>
   reader.first(
-    sql.selectFrom('buttons').select(['action', 'data']).where('endpoint', '=', place.endpoint).where('conversation', '=', place.conversation).where('menu', '=', place.number),
+    sql
+      .selectFrom('buttons')
+      .select(['action', 'data'])
+      .where('endpoint', '=', place.endpoint)
+      .where('conversation', '=', place.conversation)
+      .where('menu', '=', place.number),
   );

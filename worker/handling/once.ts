@@ -4,9 +4,9 @@
 //   O2  With `unsure: 'hold'` the call is marked before it is made: an attempt that died in it is never called a second time.
 //   O3  A thrown error is not kept: a later attempt calls again under the same key.
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { commitOrThrow, type Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import type { Capability } from './capabilities.ts';
-import { coded, effectKey, type Cause } from './cause.ts';
+import { type Cause, coded, effectKey } from './cause.ts';
 import { forgetCalled, keepResult, markCalled, readOnce } from './handling-store.ts';
 import type { Run } from './run.ts';
 
@@ -38,15 +38,25 @@ export async function runOnce(caller: Caller, { step, call, options }: Call): Pr
   const known = await readOnce(core.reader, key);
   if (known?.state === 'done') return parseResult(known.value);
   if (known?.state === 'called' && options.unsure === 'hold') {
-    throw Object.assign(new Error(`${step}: an earlier attempt died between call and result`), { code: 'handler_fatal', [Symbol.for('svc.error')]: true });
+    throw Object.assign(new Error(`${step}: an earlier attempt died between call and result`), {
+      code: 'handler_fatal',
+      [Symbol.for('svc.error')]: true,
+    });
   }
-  if (options.unsure === 'hold') await commitOrThrow(core.writer, { name: 'once.called', statements: [markCalled(key, core.clock.now())] });
-  const signal = options.timeoutMs === undefined ? caller.signal : AbortSignal.any([caller.signal, AbortSignal.timeout(options.timeoutMs)]);
+  if (options.unsure === 'hold')
+    await commitOrThrow(core.writer, { name: 'once.called', statements: [markCalled(key, core.clock.now())] });
+  const signal =
+    options.timeoutMs === undefined
+      ? caller.signal
+      : AbortSignal.any([caller.signal, AbortSignal.timeout(options.timeoutMs)]);
   let value: unknown;
   try {
-    value = await caller.inside.run(step, async () => call({ key: effectKey(cause, capability, `key:${step}`), signal }));
+    value = await caller.inside.run(step, async () =>
+      call({ key: effectKey(cause, capability, `key:${step}`), signal }),
+    );
   } catch (error) {
-    if (options.unsure === 'hold') await commitOrThrow(core.writer, { name: 'once.failed', statements: [forgetCalled(key)] });
+    if (options.unsure === 'hold')
+      await commitOrThrow(core.writer, { name: 'once.failed', statements: [forgetCalled(key)] });
     throw error;
   }
   if (FAILPOINTS) await core.point(`called:${step}`);
@@ -58,7 +68,8 @@ export async function runOnce(caller: Caller, { step, call, options }: Call): Pr
 
 function storable(value: unknown, where: string): string | null {
   const text = value === undefined ? null : JSON.stringify(value);
-  if (text !== null && Buffer.byteLength(text) > LARGEST_RESULT_BYTES) throw coded('result_too_large', `${where}: a result may have ${LARGEST_RESULT_BYTES} bytes as JSON`);
+  if (text !== null && Buffer.byteLength(text) > LARGEST_RESULT_BYTES)
+    throw coded('result_too_large', `${where}: a result may have ${LARGEST_RESULT_BYTES} bytes as JSON`);
   return text;
 }
 

@@ -5,12 +5,23 @@
 //   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
 import type { Arrival, Message, MessageRef, Segment } from '../sdk/index.ts';
 import { plainText } from '../sdk/message.ts';
+import type {
+  Capabilities,
+  Capability,
+  CommandCapability,
+  DialogCapability,
+  ListenerCapability,
+} from './capabilities.ts';
 import { readCommand, type TypedCommand } from './command-line.ts';
-import type { Capabilities, Capability, CommandCapability, DialogCapability, ListenerCapability } from './capabilities.ts';
 import type { DialogRow } from './run.ts';
 
 export type Step =
-  | { readonly kind: 'listener'; readonly capability: ListenerCapability; readonly event: unknown; readonly groups: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'listener';
+      readonly capability: ListenerCapability;
+      readonly event: unknown;
+      readonly groups: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'command'; readonly capability: CommandCapability; readonly typed: TypedCommand }
   | { readonly kind: 'action'; readonly capability: Extract<Capability, { kind: 'action' }>; readonly data: unknown }
   | { readonly kind: 'answer'; readonly capability: DialogCapability; readonly row: DialogRow; readonly text: string }
@@ -37,7 +48,9 @@ export function route(arrival: Arrival, stored: Stored, serving: Serving): reado
   const { capabilities, endpoint } = serving;
   const text = textOf(arrival);
   const event = eventOf(endpoint, arrival);
-  const listeners = capabilities.ofKind('on').filter((one) => one.spec.on === arrival.kind && matches(one, arrival, text));
+  const listeners = capabilities
+    .ofKind('on')
+    .filter((one) => one.spec.on === arrival.kind && matches(one, arrival, text));
   const ranked = (order: string): Step[] =>
     listeners
       .filter((one) => (one.spec.order ?? 'normal') === order)
@@ -54,7 +67,9 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
   const text = textOf(arrival);
   if (pressed !== undefined && pressed.action !== ANSWER_ACTION) {
     const capability = capabilities.find(pressed.action);
-    return capability?.kind === 'action' ? { kind: 'action', capability, data: pressed.data } : { kind: 'gone', id: pressed.action };
+    return capability?.kind === 'action'
+      ? { kind: 'action', capability, data: pressed.data }
+      : { kind: 'gone', id: pressed.action };
   }
   const command = commandOf(arrival, serving);
   if (command !== undefined && !(dialog !== undefined && isCancel(text, prefix))) return command;
@@ -69,7 +84,9 @@ const isCancel = (text: string, prefix: string): boolean => text.trim() === `${p
 function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | undefined {
   const commands = capabilities.ofKind('command');
   if (arrival.kind === 'command') {
-    const capability = commands.find((one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name));
+    const capability = commands.find(
+      (one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name),
+    );
     return capability && { kind: 'command', capability, typed: { kind: 'values', values: arrival.args } };
   }
   if (arrival.kind !== 'message') return undefined;
@@ -83,7 +100,8 @@ function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | 
 
 function matches({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
   if (spec.where !== undefined && arrival.conversation.kind !== spec.where) return false;
-  const spokenTo = arrival.conversation.kind === 'private' || (arrival.kind === 'message' && arrival.addressed === true);
+  const spokenTo =
+    arrival.conversation.kind === 'private' || (arrival.kind === 'message' && arrival.addressed === true);
   if (spec.addressed === true && !spokenTo) return false;
   if (spec.text === undefined) return true;
   return typeof spec.text === 'string' ? text === spec.text : freshPattern(spec.text).test(text);
@@ -124,4 +142,5 @@ function eventOf(endpoint: string, arrival: Arrival): unknown {
   }
 }
 
-const segmentsOf = (text: string | readonly Segment[]): readonly Segment[] => (typeof text === 'string' ? [{ kind: 'text', text }] : text);
+const segmentsOf = (text: string | readonly Segment[]): readonly Segment[] =>
+  typeof text === 'string' ? [{ kind: 'text', text }] : text;

@@ -1,17 +1,20 @@
 // One run of one handler: makes its input and context, runs it under its time limit, and gives back what it decided.
-import type { Body, ChatCtx, Ctx } from '../sdk/index.ts';
-import { check } from '../sdk/check.ts';
+
 import { fromWord } from '../sdk/chat-line.ts';
+import { check } from '../sdk/check.ts';
 import { userError } from '../sdk/errors.ts';
+import type { Body, ChatCtx, Ctx } from '../sdk/index.ts';
 import type { Capability, DialogCapability } from './capabilities.ts';
-import { argumentsOf, type TypedCommand } from './command-line.ts';
 import { type Cause, coded } from './cause.ts';
+import { argumentsOf, type TypedCommand } from './command-line.ts';
 import { type ContextDeps, makeContext } from './context.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from './dialogs.ts';
 import type { PlannedStep } from './plan.ts';
-import { Run, type DialogRow } from './run.ts';
+import { type DialogRow, Run } from './run.ts';
 
-export type StepResult = { readonly kind: 'decided'; readonly run: Run; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
+export type StepResult =
+  | { readonly kind: 'decided'; readonly run: Run; readonly result: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 export interface StepOf {
   readonly deps: ContextDeps;
@@ -24,7 +27,10 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 export async function runStep({ deps, step, cause }: StepOf): Promise<StepResult> {
   const { capability } = step;
   if (capability === undefined) return { kind: 'failed', error: new Error('no handler') };
-  return runHandler({ deps, capability, cause, groups: step.step.kind === 'listener' ? step.step.groups : {} }, (ctx, run) => invoke({ deps, step, cause, ctx, run }));
+  return runHandler(
+    { deps, capability, cause, groups: step.step.kind === 'listener' ? step.step.groups : {} },
+    (ctx, run) => invoke({ deps, step, cause, ctx, run }),
+  );
 }
 
 export interface HandlerOf {
@@ -35,11 +41,18 @@ export interface HandlerOf {
 }
 
 /** Runs `body` with a context under the handler's time limit. Used for items and, without an item, for routes. */
-export async function runHandler({ deps, capability, cause, groups = {} }: HandlerOf, body: (ctx: Ctx & ChatCtx, run: Run) => Promise<unknown>): Promise<StepResult> {
+export async function runHandler(
+  { deps, capability, cause, groups = {} }: HandlerOf,
+  body: (ctx: Ctx & ChatCtx, run: Run) => Promise<unknown>,
+): Promise<StepResult> {
   const run = new Run();
   const limitMs = capability.spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const end = new Ending(deps.generation.signal);
-  const timer = deps.core.clock.after(limitMs, () => end.abort(coded('timeout', `${capability.id}: its ${limitMs} ms are over`)), { background: true });
+  const timer = deps.core.clock.after(
+    limitMs,
+    () => end.abort(coded('timeout', `${capability.id}: its ${limitMs} ms are over`)),
+    { background: true },
+  );
   const { signal } = end;
   const ctx = makeContext(deps, { capability, cause, run, signal, groups });
   try {
@@ -125,11 +138,16 @@ async function callOf(of: Invocation): Promise<unknown> {
   }
 }
 
-function commandInput({ deps, cause }: Invocation, capability: Extract<Capability, { kind: 'command' }>, typed: TypedCommand): unknown {
+function commandInput(
+  { deps, cause }: Invocation,
+  capability: Extract<Capability, { kind: 'command' }>,
+  typed: TypedCommand,
+): unknown {
   const { commands } = deps.generation;
   const user = cause.chat?.user;
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
-  if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user))) throw userError('Only operators may do that.');
+  if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user)))
+    throw userError('Only operators may do that.');
   const read = argumentsOf(capability, typed, commands.prefix);
   if (!read.ok) throw userError(read.text);
   return read.value;
@@ -137,11 +155,19 @@ function commandInput({ deps, cause }: Invocation, capability: Extract<Capabilit
 
 function fitting(schema: unknown, value: unknown): unknown {
   const result = check(schema, value, { open: true });
-  if (!result.ok) throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), { code: 'handler_fatal', [Symbol.for('svc.error')]: true });
+  if (!result.ok)
+    throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), {
+      code: 'handler_fatal',
+      [Symbol.for('svc.error')]: true,
+    });
   return result.value;
 }
 
-async function answerDialog(of: Invocation, dialog: DialogCapability, { row, text }: { readonly row: DialogRow; readonly text: string }): Promise<unknown> {
+async function answerDialog(
+  of: Invocation,
+  dialog: DialogCapability,
+  { row, text }: { readonly row: DialogRow; readonly text: string },
+): Promise<unknown> {
   const { ctx, run, deps } = of;
   const answer = text.trim();
   if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?cancel$`, 'i').test(answer)) {
@@ -151,8 +177,11 @@ async function answerDialog(of: Invocation, dialog: DialogCapability, { row, tex
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};
   const read = check(schema, fromWord(schema, answer));
-  const fault = read.ok ? await stepsOf(dialog)[name]?.check?.(read.value, ctx) : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');
-  if (fault === undefined && read.ok) return advance(of, dialog, { known: { ...row.data, [name]: read.value }, skipped: row.skipped });
+  const fault = read.ok
+    ? await stepsOf(dialog)[name]?.check?.(read.value, ctx)
+    : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');
+  if (fault === undefined && read.ok)
+    return advance(of, dialog, { known: { ...row.data, [name]: read.value }, skipped: row.skipped });
   ctx.reply(String(fault));
   ctx.reply(await questionOf(dialog, { name, known: row.data }, ctx));
   return undefined;
@@ -161,7 +190,11 @@ async function answerDialog(of: Invocation, dialog: DialogCapability, { row, tex
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Asks the next question, or runs the dialog's handler when everything is known. */
-async function advance({ ctx, run, deps }: Invocation, dialog: DialogCapability, { known, skipped }: { readonly known: Readonly<Record<string, unknown>>; readonly skipped: readonly string[] }): Promise<unknown> {
+async function advance(
+  { ctx, run, deps }: Invocation,
+  dialog: DialogCapability,
+  { known, skipped }: { readonly known: Readonly<Record<string, unknown>>; readonly skipped: readonly string[] },
+): Promise<unknown> {
   const next = nextQuestion(dialog, known, skipped);
   if (next !== undefined) {
     ctx.reply(await questionOf(dialog, { name: next, known }, ctx));

@@ -1,14 +1,34 @@
 // What one run of one handler has collected so far. Effects are data; nothing of them is visible before the unit commits.
-import type { Content, ConversationRef, MessageRef } from '../sdk/index.ts';
+
 import type { PluginEventType } from '../events/event-types.ts';
+import type { Content, ConversationRef, MessageRef } from '../sdk/index.ts';
 
 export type Effect =
-  | { readonly kind: 'send'; readonly key: string; readonly to: ConversationRef; readonly content: Content; readonly isPrivate: boolean }
+  | {
+      readonly kind: 'send';
+      readonly key: string;
+      readonly to: ConversationRef;
+      readonly content: Content;
+      readonly isPrivate: boolean;
+    }
   | { readonly kind: 'edit'; readonly key: string; readonly message: MessageRef; readonly content: Content }
   | { readonly kind: 'remove'; readonly key: string; readonly message: MessageRef }
-  | { readonly kind: 'react'; readonly key: string; readonly message: MessageRef; readonly emoji: string; readonly on: boolean }
+  | {
+      readonly kind: 'react';
+      readonly key: string;
+      readonly message: MessageRef;
+      readonly emoji: string;
+      readonly on: boolean;
+    }
   | { readonly kind: 'cell'; readonly cell: CellId; readonly value: string | undefined; readonly expect: CellGuard }
-  | { readonly kind: 'schedule'; readonly id: string; readonly capability: string; readonly lane: string; readonly data: string; readonly at: number }
+  | {
+      readonly kind: 'schedule';
+      readonly id: string;
+      readonly capability: string;
+      readonly lane: string;
+      readonly data: string;
+      readonly at: number;
+    }
   | { readonly kind: 'cancel'; readonly id: string; readonly capability: string }
   | { readonly kind: 'emit'; readonly type: PluginEventType; readonly data: unknown }
   | { readonly kind: 'count'; readonly counter: string; readonly labels: Readonly<Record<string, string>> };

@@ -5,7 +5,7 @@
 //   G3  A token in a query, or in a form without an Authorization header, is refused below /api whoever sends it.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Authenticator, checkScope, type Credentials } from './authenticate.ts';
+import { type Authenticator, type Credentials, checkScope } from './authenticate.ts';
 import type { Caller, HostPort, Scope } from './host-port.ts';
 import { isForm, isTokenName, tokenElsewhere } from './json-body.ts';
 import { contextOf } from './request-context.ts';

@@ -1,6 +1,6 @@
 // Writing an answer: one place that sets the headers every answer carries, the length, and what HEAD and a stopping host need.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problemOf, PROBLEM_TYPE } from './problem.ts';
+import { PROBLEM_TYPE, problemOf } from './problem.ts';
 import { contextOf } from './request-context.ts';
 import type { Answer } from './route.ts';
 import { API_HEADERS } from './security-headers.ts';

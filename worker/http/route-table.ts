@@ -5,7 +5,7 @@
 //   R3  HEAD is wherever GET is, OPTIONS everywhere.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { HostPort } from './host-port.ts';
-import type { LocateRequest, Located, Match, Route } from './route.ts';
+import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { diagnosticRoutes } from './routes/diagnostics.ts';
 import { endpointRoutes } from './routes/endpoints.ts';

@@ -24,7 +24,7 @@ import type { HttpLog } from './log.ts';
 import { answerProbe } from './probes.ts';
 import { contextOf } from './request-context.ts';
 import { respondProblem } from './respond.ts';
-import { RouteTable, ROUTES } from './route-table.ts';
+import { ROUTES, RouteTable } from './route-table.ts';
 import { StaticFiles } from './static-files.ts';
 import { serveUpgrade } from './upgrade.ts';
 

@@ -1,9 +1,9 @@
 // Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted by whoever handles
 // the item, before anything of a plugin runs.
 import type { Core } from '../core.ts';
-import { LaneRunner, type LaneOutcome } from '../lanes/lane-runner.ts';
+import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
-import { readItem, readLane, readOpen, type InboxRow, type ItemHead } from './inbox-store.ts';
+import { type InboxRow, type ItemHead, readItem, readLane, readOpen } from './inbox-store.ts';
 
 /** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
 export type ItemOutcome = 'done' | 'dead' | 'waiting' | 'retired' | 'gone';

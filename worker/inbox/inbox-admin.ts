@@ -6,8 +6,16 @@ import type { InboxState } from '../database/tables.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore, Page, PageRequest } from '../http/host-port.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropItem, type InboxRow, type ItemHead, readCalled, readRuns, replayItem, settleCalls } from './inbox-store.ts';
 import type { Inbox } from './inbox.ts';
+import {
+  dropItem,
+  type InboxRow,
+  type ItemHead,
+  readCalled,
+  readRuns,
+  replayItem,
+  settleCalls,
+} from './inbox-store.ts';
 
 export interface InboxAdminDeps {
   readonly core: Core;
@@ -21,8 +29,11 @@ const OPEN_STATES: readonly string[] = ['received', 'handling', 'waiting'];
 export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): ItemStore {
   const find = async (id: string): Promise<InboxRow> => {
     const exact = sql.selectFrom('inbox').selectAll();
-    const row = await core.reader.first(id.length === SHORT_REF ? exact.where('id', 'like', `%${id.replace(/[%_]/g, '')}`) : exact.where('id', '=', id));
-    if (row === undefined) throw new SvcError('not_found', `no inbox item ${id.slice(0, 64)}`, { hint: 'svc inbox list' });
+    const row = await core.reader.first(
+      id.length === SHORT_REF ? exact.where('id', 'like', `%${id.replace(/[%_]/g, '')}`) : exact.where('id', '=', id),
+    );
+    if (row === undefined)
+      throw new SvcError('not_found', `no inbox item ${id.slice(0, 64)}`, { hint: 'svc inbox list' });
     return row;
   };
   return {
@@ -30,19 +41,49 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
     async show(id, texts) {
       const row = await find(id);
       const runs = await readRuns(core.reader, row.id);
-      const handlers = runs.map((run) => ({ handler: run.handler, attempts: run.attempts, verdict: run.verdict, error: texts ? run.error : null, nextAt: iso(run.next_at) }));
-      return { item: { ...summary(row, texts), handlers, ...(texts ? { payload: row.body === null ? null : (JSON.parse(row.body) as unknown) } : {}) }, revision: revisionOf(row) };
+      const handlers = runs.map((run) => ({
+        handler: run.handler,
+        attempts: run.attempts,
+        verdict: run.verdict,
+        error: texts ? run.error : null,
+        nextAt: iso(run.next_at),
+      }));
+      return {
+        item: {
+          ...summary(row, texts),
+          handlers,
+          ...(texts ? { payload: row.body === null ? null : (JSON.parse(row.body) as unknown) } : {}),
+        },
+        revision: revisionOf(row),
+      };
     },
     async replay(id, { caller, revision, answer: decision }) {
       const row = await find(id);
       refuseStale(row, revision);
       const called = await readCalled(core.reader, row.id);
       if (called !== undefined && decision === undefined) {
-        throw new SvcError('conflict', `nobody knows whether step "${called.step}" of inbox item ${row.id} was done`, { hint: 'look it up, then replay with the answer "again" or "done"' });
+        throw new SvcError('conflict', `nobody knows whether step "${called.step}" of inbox item ${row.id} was done`, {
+          hint: 'look it up, then replay with the answer "again" or "done"',
+        });
       }
-      const event = { type: 'inbox.replayed', at: core.clock.now(), runtimeId: core.runtimeId, endpoint: row.endpoint, actor: caller.actor, correlationId: row.correlation_id ?? undefined, data: { item: row.id } } as const;
-      const answer = await core.writer.commit({ name: 'inbox.replay', statements: [...replayItem(row.id), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])] });
-      if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`);
+      const event = {
+        type: 'inbox.replayed',
+        at: core.clock.now(),
+        runtimeId: core.runtimeId,
+        endpoint: row.endpoint,
+        actor: caller.actor,
+        correlationId: row.correlation_id ?? undefined,
+        data: { item: row.id },
+      } as const;
+      const answer = await core.writer.commit({
+        name: 'inbox.replay',
+        statements: [...replayItem(row.id), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])],
+      });
+      if (answer.kind === 'refused')
+        throw new SvcError(
+          'conflict',
+          `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`,
+        );
       inbox.returned(row.bytes);
       dispatcher.reread();
       return summary(await find(row.id), true);
@@ -51,8 +92,19 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       const row = await find(id);
       refuseStale(row, revision);
       const at = core.clock.now();
-      const event = { type: 'inbox.dropped', at, runtimeId: core.runtimeId, endpoint: row.endpoint, actor: caller.actor, correlationId: row.correlation_id ?? undefined, data: { item: row.id, reason } } as const;
-      const answer = await core.writer.commit({ name: 'inbox.drop', statements: [dropItem(row.id, at, `dropped: ${reason}`), ...recordEvents([event])] });
+      const event = {
+        type: 'inbox.dropped',
+        at,
+        runtimeId: core.runtimeId,
+        endpoint: row.endpoint,
+        actor: caller.actor,
+        correlationId: row.correlation_id ?? undefined,
+        data: { item: row.id, reason },
+      } as const;
+      const answer = await core.writer.commit({
+        name: 'inbox.drop',
+        statements: [dropItem(row.id, at, `dropped: ${reason}`), ...recordEvents([event])],
+      });
       if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
       if (OPEN_STATES.includes(row.state)) inbox.release(row.bytes);
       dispatcher.dropped(row.lane, row.id);
@@ -64,8 +116,10 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
 async function readPage(core: Core, { after, limit, state, endpoint, texts }: PageRequest): Promise<Page> {
   let query = sql.selectFrom('inbox').selectAll();
   let count = sql.selectFrom('inbox').select(({ fn }) => fn.countAll<number>().as('n'));
-  if (state !== undefined) [query, count] = [query.where('state', '=', state as InboxState), count.where('state', '=', state as InboxState)];
-  if (endpoint !== undefined) [query, count] = [query.where('endpoint', '=', endpoint), count.where('endpoint', '=', endpoint)];
+  if (state !== undefined)
+    [query, count] = [query.where('state', '=', state as InboxState), count.where('state', '=', state as InboxState)];
+  if (endpoint !== undefined)
+    [query, count] = [query.where('endpoint', '=', endpoint), count.where('endpoint', '=', endpoint)];
   if (after !== undefined) query = query.where('seq', '<', cursorOf(after));
   const rows = await core.reader.all(query.orderBy('seq', 'desc').limit(limit + 1));
   const total = Number((await core.reader.first(count))?.n ?? 0);
@@ -76,7 +130,8 @@ async function readPage(core: Core, { after, limit, state, endpoint, texts }: Pa
 
 export function cursorOf(text: string): number {
   const seq = Number(text);
-  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(seq)) throw new SvcError('invalid_request', '`after` is not a cursor of this list');
+  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(seq))
+    throw new SvcError('invalid_request', '`after` is not a cursor of this list');
   return seq;
 }
 
@@ -84,7 +139,8 @@ const iso = (at: number | null): string | null => (at === null ? null : new Date
 const revisionOf = (row: InboxRow): string => `${row.state}-${row.attempts}`;
 
 function refuseStale(row: InboxRow, revision: string | undefined): void {
-  if (revision !== undefined && revision !== revisionOf(row)) throw new SvcError('precondition_failed', `inbox item ${row.id} has changed: it is ${row.state}`);
+  if (revision !== undefined && revision !== revisionOf(row))
+    throw new SvcError('precondition_failed', `inbox item ${row.id} has changed: it is ${row.state}`);
 }
 
 function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown>> {

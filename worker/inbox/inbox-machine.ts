@@ -17,7 +17,14 @@ export type InboxEvent = 'claimed' | 'handled' | 'passed' | 'postponed' | 'burie
 
 const TABLE: Readonly<Record<InboxState, Partial<Readonly<Record<InboxEvent, InboxState>>>>> = {
   received: { claimed: 'handling', passed: 'done', buried: 'dead', dropped: 'done' },
-  handling: { claimed: 'handling', handled: 'done', passed: 'done', postponed: 'waiting', buried: 'dead', dropped: 'done' },
+  handling: {
+    claimed: 'handling',
+    handled: 'done',
+    passed: 'done',
+    postponed: 'waiting',
+    buried: 'dead',
+    dropped: 'done',
+  },
   waiting: { claimed: 'handling', passed: 'done', buried: 'dead', dropped: 'done' },
   done: {},
   dead: { replayed: 'received', dropped: 'done' },

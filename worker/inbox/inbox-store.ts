@@ -68,19 +68,32 @@ export const holdItem = prepared<{ id: string }>(
 );
 
 export const finishItem = prepared<{ id: string; at: number }>(
-  ({ id, at }) => sql.updateTable('inbox').set({ state: 'done', done_at: at, next_at: null }).where('id', '=', id).where('state', 'in', OPEN),
+  ({ id, at }) =>
+    sql
+      .updateTable('inbox')
+      .set({ state: 'done', done_at: at, next_at: null })
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
   { expect: 1, guard: 'item' },
 );
 
 export const postponeItem = prepared<{ id: string; nextAt: number; error: string }>(
   ({ id, nextAt, error }) =>
-    sql.updateTable('inbox').set({ state: 'waiting', next_at: nextAt, last_error: error }).where('id', '=', id).where('state', '=', 'handling'),
+    sql
+      .updateTable('inbox')
+      .set({ state: 'waiting', next_at: nextAt, last_error: error })
+      .where('id', '=', id)
+      .where('state', '=', 'handling'),
   { expect: 1, guard: 'item' },
 );
 
-const endWait = prepared<{ id: string }>(({ id }) => sql.updateTable('inbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'));
+const endWait = prepared<{ id: string }>(({ id }) =>
+  sql.updateTable('inbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'),
+);
 
-const endRunWait = prepared<{ id: string; at: number }>(({ id, at }) => sql.updateTable('handler_runs').set({ next_at: null }).where('item_id', '=', id).where('next_at', '<=', at));
+const endRunWait = prepared<{ id: string; at: number }>(({ id, at }) =>
+  sql.updateTable('handler_runs').set({ next_at: null }).where('item_id', '=', id).where('next_at', '<=', at),
+);
 
 /** The wait until then is over, for the item and for those of its handlers that waited so long. */
 export const itemIsDue = (id: string, at: number): readonly Statement[] => [endWait({ id }), endRunWait({ id, at })];
@@ -99,17 +112,34 @@ export const buryItem = prepared<{ id: string; at: number; error: string }>(
 export function replayItem(id: string): Statement[] {
   return [
     statement(
-      sql.updateTable('inbox').set({ state: 'received', attempts: 0, done_at: null, next_at: null }).where('id', '=', id).where('state', '=', 'dead').where('body', 'is not', null),
+      sql
+        .updateTable('inbox')
+        .set({ state: 'received', attempts: 0, done_at: null, next_at: null })
+        .where('id', '=', id)
+        .where('state', '=', 'dead')
+        .where('body', 'is not', null),
       { expect: 1, guard: 'item' },
     ),
-    statement(sql.deleteFrom('handler_runs').where('item_id', '=', id).where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)]))),
+    statement(
+      sql
+        .deleteFrom('handler_runs')
+        .where('item_id', '=', id)
+        .where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)])),
+    ),
   ];
 }
 
 /** Calls of `once` that died without a result and may not be made twice: a person says that they are made again, or that they were done. */
 export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
   const of = { item: id, state: 'called' } as const;
-  if (answer === 'done') return statement(sql.updateTable('once_results').set({ state: 'done' }).where('item_id', '=', of.item).where('state', '=', of.state));
+  if (answer === 'done')
+    return statement(
+      sql
+        .updateTable('once_results')
+        .set({ state: 'done' })
+        .where('item_id', '=', of.item)
+        .where('state', '=', of.state),
+    );
   return statement(sql.deleteFrom('once_results').where('item_id', '=', of.item).where('state', '=', of.state));
 }
 
@@ -118,12 +148,21 @@ export const readCalled = (reader: Reader, id: string): Promise<{ step: string }
 
 export function dropItem(id: string, at: number, reason: string): Statement {
   return statement(
-    sql.updateTable('inbox').set({ state: 'done', done_at: at, next_at: null, last_error: reason }).where('id', '=', id).where('state', 'in', [...OPEN, 'dead']),
+    sql
+      .updateTable('inbox')
+      .set({ state: 'done', done_at: at, next_at: null, last_error: reason })
+      .where('id', '=', id)
+      .where('state', 'in', [...OPEN, 'dead']),
     { expect: 1, guard: 'item' },
   );
 }
 
-export const setVerdict = prepared<{ item: string; handler: string; verdict: 'done' | 'stop' | 'told' | 'dead'; error: string | null }>(({ item, handler, verdict, error }) =>
+export const setVerdict = prepared<{
+  item: string;
+  handler: string;
+  verdict: 'done' | 'stop' | 'told' | 'dead';
+  error: string | null;
+}>(({ item, handler, verdict, error }) =>
   sql
     .insertInto('handler_runs')
     .values({ item_id: item, handler, attempts: 1, verdict, error })
@@ -135,14 +174,19 @@ export const countRun = prepared<{ item: string; handler: string }>(({ item, han
   sql
     .insertInto('handler_runs')
     .values({ item_id: item, handler, attempts: 2 })
-    .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet(({ eb }) => ({ attempts: eb('handler_runs.attempts', '+', 1) }))),
+    .onConflict((conflict) =>
+      conflict
+        .columns(['item_id', 'handler'])
+        .doUpdateSet(({ eb }) => ({ attempts: eb('handler_runs.attempts', '+', 1) })),
+    ),
 );
 
-export const postponeRun = prepared<{ item: string; handler: string; attempts: number; nextAt: number; error: string }>(({ item, handler, attempts, nextAt, error }) =>
-  sql
-    .insertInto('handler_runs')
-    .values({ item_id: item, handler, attempts, next_at: nextAt, error })
-    .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet({ next_at: nextAt, error })),
+export const postponeRun = prepared<{ item: string; handler: string; attempts: number; nextAt: number; error: string }>(
+  ({ item, handler, attempts, nextAt, error }) =>
+    sql
+      .insertInto('handler_runs')
+      .values({ item_id: item, handler, attempts, next_at: nextAt, error })
+      .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet({ next_at: nextAt, error })),
 );
 
 export const forgetOnce = prepared<{ item: string; handler: string }>(({ item, handler }) =>
@@ -173,7 +217,11 @@ export function readOpen(reader: Reader, after: number, limit: number): Promise<
   );
 }
 
-export function readLane(reader: Reader, lane: string, { after, limit }: { readonly after: number; readonly limit: number }): Promise<ItemHead[]> {
+export function readLane(
+  reader: Reader,
+  lane: string,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<ItemHead[]> {
   return reader.all(
     sql
       .selectFrom('inbox')
@@ -186,12 +234,24 @@ export function readLane(reader: Reader, lane: string, { after, limit }: { reado
   );
 }
 
-export const readItem = (reader: Reader, id: string): Promise<InboxRow | undefined> => reader.first(sql.selectFrom('inbox').selectAll().where('id', '=', id));
+export const readItem = (reader: Reader, id: string): Promise<InboxRow | undefined> =>
+  reader.first(sql.selectFrom('inbox').selectAll().where('id', '=', id));
 
-export const readDelivery = (reader: Reader, endpoint: string, deliveryId: string): Promise<{ id: string; sha256: string } | undefined> =>
-  reader.first(sql.selectFrom('inbox').select(['id', 'sha256']).where('endpoint', '=', endpoint).where('delivery_id', '=', deliveryId));
+export const readDelivery = (
+  reader: Reader,
+  endpoint: string,
+  deliveryId: string,
+): Promise<{ id: string; sha256: string } | undefined> =>
+  reader.first(
+    sql
+      .selectFrom('inbox')
+      .select(['id', 'sha256'])
+      .where('endpoint', '=', endpoint)
+      .where('delivery_id', '=', deliveryId),
+  );
 
-export const readRuns = (reader: Reader, item: string) => reader.all(sql.selectFrom('handler_runs').selectAll().where('item_id', '=', item));
+export const readRuns = (reader: Reader, item: string) =>
+  reader.all(sql.selectFrom('handler_runs').selectAll().where('item_id', '=', item));
 
 /** How much is waiting: loaded once at start, kept in memory afterwards. */
 export async function readPending(reader: Reader): Promise<{ items: number; bytes: number }> {

@@ -5,15 +5,15 @@
 //       counted as a conflict and not stored.
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
 import { createHash } from 'node:crypto';
-import { SvcError } from '../../shared/svc-error.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
-import { commitOrThrow, type Core } from '../core.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { PAYLOAD_VERSION, writePayload, type Payload } from './payload.ts';
 import { buryItem, readDelivery, readPending, receiveItem } from './inbox-store.ts';
+import { PAYLOAD_VERSION, type Payload, writePayload } from './payload.ts';
 
 export interface Delivery {
   readonly endpoint: string;
@@ -124,7 +124,13 @@ export class Inbox {
   /** Makes an item that was stored and cannot be parsed a dead letter, with the event that says so. */
   async bury(id: string, endpoint: string, reason: string): Promise<void> {
     const at = this.#core.clock.now();
-    const event = { type: 'inbox.dead', at, runtimeId: this.#core.runtimeId, endpoint, data: { item: id, handler: null, attempts: 0, code: 'unparsable', reason } } as const;
+    const event = {
+      type: 'inbox.dead',
+      at,
+      runtimeId: this.#core.runtimeId,
+      endpoint,
+      data: { item: id, handler: null, attempts: 0, code: 'unparsable', reason },
+    } as const;
     const statements = [buryItem({ id, at, error: `cannot be parsed: ${reason}` }), ...recordEvents([event])];
     await commitOrThrow(this.#core.writer, { name: 'inbox.unparsable', statements });
   }
@@ -140,32 +146,53 @@ export class Inbox {
   }
 
   /** Stores what nobody can handle as a dead letter, in one unit: it never waits, and nothing claims it. */
-  async acceptDead(delivery: Delivery, { code, reason }: { readonly code: string; readonly reason: string }): Promise<void> {
+  async acceptDead(
+    delivery: Delivery,
+    { code, reason }: { readonly code: string; readonly reason: string },
+  ): Promise<void> {
     const { clock, runtimeId, writer } = this.#core;
     const item = this.#prepare(delivery);
     const at = clock.now();
     const data = { item: item.id, handler: null, attempts: 0, code, reason };
-    const dead: NewEvent = { type: 'inbox.dead', at, runtimeId, endpoint: delivery.endpoint, correlationId: item.id, data };
+    const dead: NewEvent = {
+      type: 'inbox.dead',
+      at,
+      runtimeId,
+      endpoint: delivery.endpoint,
+      correlationId: item.id,
+      data,
+    };
     const statements = [item.insert, buryItem({ id: item.id, at, error: reason }), ...recordEvents([item.event, dead])];
     const answer = await writer.commit({ name: 'inbox.dead_letter', statements });
-    if (answer.kind === 'refused' && answer.reason !== 'unique') throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
+    if (answer.kind === 'refused' && answer.reason !== 'unique')
+      throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
   }
 
   async #store(items: readonly PreparedItem[], joined: readonly Statement[]): Promise<Stored> {
     let open = items;
-    let duplicates = items.length - new Set(items.map((item) => `${item.delivery.endpoint} ${item.delivery.deliveryId}`)).size;
+    let duplicates =
+      items.length - new Set(items.map((item) => `${item.delivery.endpoint} ${item.delivery.deliveryId}`)).size;
     if (duplicates > 0) open = withoutRepeats(items);
     let conflicts = 0;
     for (;;) {
-      const statements = [...open.map((item) => item.insert), ...joined, ...recordEvents(open.map((item) => item.event))];
+      const statements = [
+        ...open.map((item) => item.insert),
+        ...joined,
+        ...recordEvents(open.map((item) => item.event)),
+      ];
       if (statements.length === 0) return { stored: [], duplicates, conflicts };
       const answer = await this.#core.writer.commit({ name: 'inbox.accept', statements });
       if (answer.kind === 'committed') return { stored: open, duplicates, conflicts };
-      if (answer.reason !== 'unique') throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
+      if (answer.reason !== 'unique')
+        throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
       const known = await this.#known(open);
       duplicates += known.length;
       conflicts += known.filter(({ conflict }) => conflict).length;
-      if (known.length === 0) throw new SvcError('storage_unavailable', 'the delivery could not be stored: its id is taken and cannot be found');
+      if (known.length === 0)
+        throw new SvcError(
+          'storage_unavailable',
+          'the delivery could not be stored: its id is taken and cannot be found',
+        );
       open = open.filter((item) => !known.some((one) => one.item === item));
     }
   }
@@ -187,7 +214,13 @@ export class Inbox {
     const { clock, runtimeId, log, writer } = this.#core;
     log.warn({ endpoint: delivery.endpoint, item: stored }, 'delivery id was used again with another body');
     const data = { item: stored, delivery: delivery.deliveryId, bytes, sha256 };
-    const event: NewEvent = { type: 'inbox.duplicate_conflict', at: clock.now(), runtimeId, endpoint: delivery.endpoint, data };
+    const event: NewEvent = {
+      type: 'inbox.duplicate_conflict',
+      at: clock.now(),
+      runtimeId,
+      endpoint: delivery.endpoint,
+      data,
+    };
     writer.commit({ name: 'inbox.conflict', statements: recordEvents([event]) }).catch(() => {}); // the log has it
   }
 
@@ -226,7 +259,14 @@ export class Inbox {
       endpoint: delivery.endpoint,
       correlationId: id,
       causationId: delivery.causationId,
-      data: { item: id, kind: delivery.payload.kind, delivery: delivery.deliveryId, lane: delivery.lane, bytes, sha256 },
+      data: {
+        item: id,
+        kind: delivery.payload.kind,
+        delivery: delivery.deliveryId,
+        lane: delivery.lane,
+        bytes,
+        sha256,
+      },
     };
     return { id, delivery, sha256, bytes, insert, event };
   }

@@ -1,6 +1,7 @@
 // Stored payloads of inbox items: a version and a shape for each kind. Whoever reads a stored payload reads it through here.
-import type { Arrival, HeaderMap } from '../sdk/index.ts';
+
 import type { InboxKind } from '../database/tables.ts';
+import type { Arrival, HeaderMap } from '../sdk/index.ts';
 
 export const PAYLOAD_VERSION = 1;
 
@@ -18,7 +19,8 @@ export function writePayload(payload: Payload): string {
 /** Throws when the text is of a version or shape that this program does not know: the item becomes a dead letter that says so. */
 export function readPayload(kind: InboxKind, version: number, text: string | null): Payload {
   if (text === null) throw new Error('the text of this item was erased by retention');
-  if (version !== PAYLOAD_VERSION) throw new Error(`payload version ${version} is not known to this svc (it knows ${PAYLOAD_VERSION})`);
+  if (version !== PAYLOAD_VERSION)
+    throw new Error(`payload version ${version} is not known to this svc (it knows ${PAYLOAD_VERSION})`);
   const payload = JSON.parse(text) as Payload;
   if (payload.kind !== kind) throw new Error(`payload is of kind ${payload.kind}, the item of kind ${kind}`);
   return payload;

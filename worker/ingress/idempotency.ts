@@ -1,5 +1,5 @@
 // Answers given under an Idempotency-Key, kept for a day: the same request again gets the same answer, another one is refused.
-import { commitOrThrow, type Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { IdempotencyStore } from '../http/host-port.ts';
 
@@ -7,13 +7,22 @@ export function createIdempotency({ writer, reader, clock }: Core): IdempotencyS
   return {
     async begin(key, route, digest) {
       const row = { key, route, request_digest: digest, status: null, body: null, at: clock.now() };
-      const answer = await writer.commit({ name: 'idempotency.begin', statements: [statement(sql.insertInto('idempotency').values(row))] });
+      const answer = await writer.commit({
+        name: 'idempotency.begin',
+        statements: [statement(sql.insertInto('idempotency').values(row))],
+      });
       if (answer.kind === 'committed') return { kind: 'new' };
-      const known = await reader.first(sql.selectFrom('idempotency').selectAll().where('key', '=', key).where('route', '=', route));
+      const known = await reader.first(
+        sql.selectFrom('idempotency').selectAll().where('key', '=', key).where('route', '=', route),
+      );
       if (known === undefined) return { kind: 'running' };
       if (known.request_digest !== digest) return { kind: 'conflict' };
       if (known.status === null) return { kind: 'running' };
-      return { kind: 'known', status: known.status, body: known.body === null ? undefined : (JSON.parse(known.body) as unknown) };
+      return {
+        kind: 'known',
+        status: known.status,
+        body: known.body === null ? undefined : (JSON.parse(known.body) as unknown),
+      };
     },
     async finish(key, route, { status, body }) {
       const kept = statement(
@@ -26,7 +35,9 @@ export function createIdempotency({ writer, reader, clock }: Core): IdempotencyS
       await commitOrThrow(writer, { name: 'idempotency.finish', statements: [kept] });
     },
     async abandon(key, route) {
-      const gone = statement(sql.deleteFrom('idempotency').where('key', '=', key).where('route', '=', route).where('status', 'is', null));
+      const gone = statement(
+        sql.deleteFrom('idempotency').where('key', '=', key).where('route', '=', route).where('status', 'is', null),
+      );
       await commitOrThrow(writer, { name: 'idempotency.abandon', statements: [gone] });
     },
   };

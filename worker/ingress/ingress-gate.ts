@@ -3,13 +3,13 @@
 //   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
 //   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
 import { SvcError } from '../../shared/svc-error.ts';
-import { commitOrThrow, type Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { IngressChange, IngressState } from '../http/host-port.ts';
-import { putDue, removeDue, takeDue, type DueRow } from '../schedule/due-store.ts';
+import { type DueRow, putDue, removeDue, takeDue } from '../schedule/due-store.ts';
 
 const KEY = 'ingress';
 const DUE_ID = 'ingress/until';
@@ -42,7 +42,9 @@ export class IngressGate {
   refuseWhenRejecting(): void {
     if (this.#state.state !== 'paused' || this.#state.mode !== 'reject') return;
     const until = this.#state.until === null ? undefined : Date.parse(this.#state.until) - this.#core.clock.now();
-    throw new SvcError('ingress_paused', 'an operator has paused ingress', { details: { retryAfterMs: Math.max(1_000, until ?? 60_000) } });
+    throw new SvcError('ingress_paused', 'an operator has paused ingress', {
+      details: { retryAfterMs: Math.max(1_000, until ?? 60_000) },
+    });
   }
 
   /** Idempotent: the same state again changes nothing but reason, mode and until. */
@@ -61,7 +63,10 @@ export class IngressGate {
             since: this.#state.state === 'paused' ? this.#state.since : new Date(now).toISOString(),
             by: actor,
           };
-    const due = until === undefined ? removeDue(DUE_ID) : putDue({ id: DUE_ID, kind: 'ingress', at: until, capability: null, lane: null, data: '{}' });
+    const due =
+      until === undefined
+        ? removeDue(DUE_ID)
+        : putDue({ id: DUE_ID, kind: 'ingress', at: until, capability: null, lane: null, data: '{}' });
     await this.#store(next, { actor, automatic: false, statements: [due] });
     return next;
   }
@@ -69,17 +74,34 @@ export class IngressGate {
   /** `--until` has come. */
   async reopen(row: DueRow): Promise<void> {
     const now = new Date(this.#core.clock.now()).toISOString();
-    await this.#store({ ...OPEN, since: now, by: 'until' }, { actor: 'until', automatic: true, statements: [takeDue({ id: row.id, at: row.at })] });
+    await this.#store(
+      { ...OPEN, since: now, by: 'until' },
+      { actor: 'until', automatic: true, statements: [takeDue({ id: row.id, at: row.at })] },
+    );
   }
 
-  async #store(next: IngressState, of: { readonly actor: string; readonly automatic: boolean; readonly statements: readonly Statement[] }): Promise<void> {
+  async #store(
+    next: IngressState,
+    of: { readonly actor: string; readonly automatic: boolean; readonly statements: readonly Statement[] },
+  ): Promise<void> {
     const core = this.#core;
     const head = { at: core.clock.now(), runtimeId: core.runtimeId, actor: of.actor };
     const event =
       next.state === 'paused'
-        ? ({ ...head, type: 'ingress.paused', data: { mode: next.mode, reason: next.reason, until: next.until } } as const)
-        : ({ ...head, type: 'ingress.resumed', data: { parked: await this.#parked(), automatic: of.automatic } } as const);
-    await commitOrThrow(core.writer, { name: 'ingress.changed', statements: [writeMeta(KEY, JSON.stringify(next)), ...of.statements, ...recordEvents([event])] });
+        ? ({
+            ...head,
+            type: 'ingress.paused',
+            data: { mode: next.mode, reason: next.reason, until: next.until },
+          } as const)
+        : ({
+            ...head,
+            type: 'ingress.resumed',
+            data: { parked: await this.#parked(), automatic: of.automatic },
+          } as const);
+    await commitOrThrow(core.writer, {
+      name: 'ingress.changed',
+      statements: [writeMeta(KEY, JSON.stringify(next)), ...of.statements, ...recordEvents([event])],
+    });
     this.#state = next;
     this.#changed(next);
   }
@@ -101,7 +123,8 @@ export class IngressGate {
     if (change.state === 'open' || change.until === undefined) return undefined;
     const at = Date.parse(change.until);
     const now = this.#core.clock.now();
-    if (Number.isNaN(at) || at <= now || at > now + LONGEST_PAUSE_MS) throw new SvcError('invalid_request', '`until` must be a time in the future, at most a year away');
+    if (Number.isNaN(at) || at <= now || at > now + LONGEST_PAUSE_MS)
+      throw new SvcError('invalid_request', '`until` must be a time in the future, at most a year away');
     return at;
   }
 }

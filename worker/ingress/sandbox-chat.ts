@@ -14,10 +14,27 @@ import { receiveArrivals } from './webhooks.ts';
 
 /** The adapter's own pure functions, handed in by the composition root. */
 export interface SandboxView {
-  arrival(said: { readonly person: string; readonly room: string | undefined; readonly text: string; readonly delivery: string; readonly sentAt: number }): Arrival;
-  press(pressed: { readonly person: string; readonly room: string | undefined; readonly message: string; readonly token: string; readonly delivery: string; readonly sentAt: number }): Arrival;
+  arrival(said: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly text: string;
+    readonly delivery: string;
+    readonly sentAt: number;
+  }): Arrival;
+  press(pressed: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly message: string;
+    readonly token: string;
+    readonly delivery: string;
+    readonly sentAt: number;
+  }): Arrival;
   conversation(place: { readonly person: string; readonly room: string | undefined }): string;
-  view(inbound: readonly { n: number; at: number; arrival: Arrival }[], outbound: readonly { n: number; at: number; call: Outgoing }[], place: { readonly person: string; readonly room: string | undefined }): readonly ChatMessage[];
+  view(
+    inbound: readonly { n: number; at: number; arrival: Arrival }[],
+    outbound: readonly { n: number; at: number; call: Outgoing }[],
+    place: { readonly person: string; readonly room: string | undefined },
+  ): readonly ChatMessage[];
 }
 export interface SandboxChatDeps {
   readonly core: Core;
@@ -33,12 +50,18 @@ const MOST_ROWS = 500;
 export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox }: SandboxChatDeps): ChatPort {
   const running = (): EndpointRunner => {
     const runner = endpoint();
-    if (runner === undefined) throw new SvcError('not_found', 'this host has no sandbox', { hint: 'add `sandbox: {}` under plugins in svc.config.yml' });
+    if (runner === undefined)
+      throw new SvcError('not_found', 'this host has no sandbox', {
+        hint: 'add `sandbox: {}` under plugins in svc.config.yml',
+      });
     return runner;
   };
   const take = async (arrival: Arrival): Promise<{ id: string; duplicate: boolean }> => {
     const runner = running();
-    if (!runner.takesDeliveries) throw new SvcError('endpoint_unavailable', `${runner.spec.id} is disabled`, { hint: `svc endpoints enable ${runner.spec.name}` });
+    if (!runner.takesDeliveries)
+      throw new SvcError('endpoint_unavailable', `${runner.spec.id} is disabled`, {
+        hint: `svc endpoints enable ${runner.spec.name}`,
+      });
     admit();
     gate.refuseWhenRejecting();
     const { fresh } = await receiveArrivals(inbox, runner.spec, { arrivals: [arrival] });
@@ -65,7 +88,10 @@ interface Visible {
 }
 
 /** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
-async function readVisible(core: Core, { endpoint, conversation }: { readonly endpoint: string; readonly conversation: string }): Promise<Visible> {
+async function readVisible(
+  core: Core,
+  { endpoint, conversation }: { readonly endpoint: string; readonly conversation: string },
+): Promise<Visible> {
   const lane = [endpoint, conversation, ''].map(encodeURIComponent).join('/');
   // One position for both reads: a line that is stored between them must not be passed over by the cursor.
   const [newest] = await core.reader.all(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
@@ -74,7 +100,13 @@ async function readVisible(core: Core, { endpoint, conversation }: { readonly en
     sql
       .selectFrom('event_log')
       .innerJoin('inbox', 'inbox.id', 'event_log.subject')
-      .select(['event_log.seq as n', 'inbox.received_at as at', 'inbox.kind', 'inbox.payload_version as version', 'inbox.body'])
+      .select([
+        'event_log.seq as n',
+        'inbox.received_at as at',
+        'inbox.kind',
+        'inbox.payload_version as version',
+        'inbox.body',
+      ])
       .where('event_log.type', '=', 'inbox.received')
       .where('event_log.seq', '<=', head)
       .where('event_log.endpoint', '=', endpoint)
@@ -104,7 +136,8 @@ async function readVisible(core: Core, { endpoint, conversation }: { readonly en
   const outbound: Visible['outbound'] = [];
   for (const row of sends) {
     const resolved = await resolveCall(core, row);
-    if (resolved.kind === 'ok') outbound.push({ n: Number(row.n), at: row.done_at ?? row.created_at, call: resolved.call });
+    if (resolved.kind === 'ok')
+      outbound.push({ n: Number(row.n), at: row.done_at ?? row.created_at, call: resolved.call });
   }
   return { inbound, outbound };
 }

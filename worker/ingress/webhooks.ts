@@ -4,15 +4,15 @@
 //   W2  What is verified and cannot be parsed is kept as a dead letter: the platform would only send the same again.
 //   W3  A wrong signature is 401 without detail, counted, never stored.
 import { createHash } from 'node:crypto';
-import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { ownerOf } from '../../shared/identifiers.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { EndpointRunner, EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
-import { keepCursor, type Delivery, type Inbox } from '../inbox/inbox.ts';
+import { type Delivery, type Inbox, keepCursor } from '../inbox/inbox.ts';
 import type { Arrival, HeaderMap, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
 
@@ -31,7 +31,9 @@ export const WEBHOOK_BYTES = 1_048_576;
 /** Deliveries without an id of the platform are told apart by their body within this time. */
 const WEAK_BUCKET_MS = 600_000;
 
-type Target = { readonly kind: 'endpoint'; readonly runner: EndpointRunner } | { readonly kind: 'plugin'; readonly webhook: WebhookCapability };
+type Target =
+  | { readonly kind: 'endpoint'; readonly runner: EndpointRunner }
+  | { readonly kind: 'plugin'; readonly webhook: WebhookCapability };
 
 export class Webhooks {
   readonly #deps: WebhooksDeps;
@@ -51,11 +53,16 @@ export class Webhooks {
     this.#deps.admit();
     this.#deps.gate.refuseWhenRejecting();
     const request: RawRequest = { ...delivery, path: `/webhooks/${delivery.path}` };
-    return target.kind === 'endpoint' ? this.#toEndpoint(target.runner, request) : this.#toPlugin(target.webhook, request);
+    return target.kind === 'endpoint'
+      ? this.#toEndpoint(target.runner, request)
+      : this.#toPlugin(target.webhook, request);
   }
 
   async #toEndpoint({ spec, takesDeliveries }: EndpointRunner, request: RawRequest): Promise<HttpReply> {
-    if (!takesDeliveries) throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, { details: { retryAfterMs: 60_000 } });
+    if (!takesDeliveries)
+      throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, {
+        details: { retryAfterMs: 60_000 },
+      });
     const { webhook } = spec.adapter;
     if (webhook === undefined) throw new SvcError('not_found', 'no webhook at this path');
     const refusal = this.#refusal(spec.id, webhook.verify(request, spec.values));
@@ -110,14 +117,23 @@ export class Webhooks {
     const text = Buffer.from(request.body).toString('utf8');
     const deliveryId = weakId(request);
     const payload = { kind: 'webhook', headers: keptHeaders(request.headers), text } as const;
-    const delivery = { endpoint, deliveryId, weak: true, payload, lane: `${endpoint}/unparsable/${deliveryId}`, capability: `${endpoint}#parse` };
+    const delivery = {
+      endpoint,
+      deliveryId,
+      weak: true,
+      payload,
+      lane: `${endpoint}/unparsable/${deliveryId}`,
+      capability: `${endpoint}#parse`,
+    };
     await inbox.acceptDead(delivery, { code: 'unparsable', reason: `cannot be parsed: ${reason}` });
   }
 
   #find(path: string): Target | undefined {
     const [slot = '', name, ...rest] = path.split('/');
     if (rest.length > 0) return undefined;
-    const runner = this.#deps.endpoints.all().find(({ spec }) => spec.slot === slot && spec.account === name && spec.adapter.webhook !== undefined);
+    const runner = this.#deps.endpoints
+      .all()
+      .find(({ spec }) => spec.slot === slot && spec.account === name && spec.adapter.webhook !== undefined);
     if (runner !== undefined) return { kind: 'endpoint', runner };
     if (name === undefined) return undefined;
     const found = this.#deps.generation()?.capabilities.find(`${ownerOf(slot)}#webhook/${name}`);
@@ -126,14 +142,23 @@ export class Webhooks {
 }
 
 /** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */
-export async function receiveArrivals(inbox: Inbox, spec: EndpointSpec, { arrivals, cursor }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined }) {
+export async function receiveArrivals(
+  inbox: Inbox,
+  spec: EndpointSpec,
+  { arrivals, cursor }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined },
+) {
   const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
   return inbox.accept(deliveries, cursor === undefined ? [] : [keepCursor(spec.id, cursor)]);
 }
 
 function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
   const { id, thread = '' } = arrival.conversation;
-  return { endpoint: spec.id, deliveryId: arrival.id, payload: { kind: 'arrival', arrival }, lane: [spec.id, id, thread].map(encodeURIComponent).join('/') };
+  return {
+    endpoint: spec.id,
+    deliveryId: arrival.id,
+    payload: { kind: 'arrival', arrival },
+    lane: [spec.id, id, thread].map(encodeURIComponent).join('/'),
+  };
 }
 
 function laneOf(webhook: WebhookCapability, text: string): string | undefined {
@@ -148,4 +173,5 @@ const weakId = ({ body, receivedAt }: RawRequest): string =>
   `weak-${createHash('sha256').update(body).digest('hex')}-${Math.floor(receivedAt / WEAK_BUCKET_MS)}`;
 
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
-const keptHeaders = (headers: HeaderMap): HeaderMap => Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name)));
+const keptHeaders = (headers: HeaderMap): HeaderMap =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name)));

@@ -94,7 +94,8 @@ export class LaneRunner<T extends LaneItem> {
 
   /** Resolves when nothing runs and nothing is being read: for tests that own the clock. */
   async settled(): Promise<void> {
-    while (this.#running.size > 0 || this.#loading !== undefined) await Promise.race([...this.#running, this.#loading ?? Promise.race(this.#running)]);
+    while (this.#running.size > 0 || this.#loading !== undefined)
+      await Promise.race([...this.#running, this.#loading ?? Promise.race(this.#running)]);
   }
 
   #turn(): void {

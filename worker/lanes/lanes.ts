@@ -88,7 +88,9 @@ export class Lanes<T extends LaneItem> {
   /** The next item that may start, counted as running; undefined when nothing may. `held` says the same for all items of an endpoint. */
   take(limits: LaneLimits, held: (item: T) => boolean): T | undefined {
     if (this.#runningTotal >= limits.concurrency) return undefined;
-    const lane = this.#ready.next((endpoint, head) => (this.#running.get(endpoint) ?? 0) < limits.endpointConcurrency && !held(head));
+    const lane = this.#ready.next(
+      (endpoint, head) => (this.#running.get(endpoint) ?? 0) < limits.endpointConcurrency && !held(head),
+    );
     if (lane === undefined) return undefined;
     lane.state = 'running';
     this.#running.set(lane.endpoint, (this.#running.get(lane.endpoint) ?? 0) + 1);
@@ -137,14 +139,18 @@ export class Lanes<T extends LaneItem> {
   /** Forgets everything that is not running: what is on disk is read anew. */
   clear(): void {
     for (const lane of this.#lanes.values()) {
-      if (lane.state === 'running') Object.assign(lane, { queue: lane.queue.slice(0, 1), overflow: true, missed: true, lastSeq: 0 });
+      if (lane.state === 'running')
+        Object.assign(lane, { queue: lane.queue.slice(0, 1), overflow: true, missed: true, lastSeq: 0 });
       else this.#close(lane);
     }
     this.#full.clear();
   }
 
   /** What a refill has read; `more`: there is more of it on disk. Returns the lane when it has to be read once more. */
-  refill(laneKey: string, { rows, more, now }: { readonly rows: readonly T[]; readonly more: boolean; readonly now: number }): Refill | undefined {
+  refill(
+    laneKey: string,
+    { rows, more, now }: { readonly rows: readonly T[]; readonly more: boolean; readonly now: number },
+  ): Refill | undefined {
     const lane = this.#lanes.get(laneKey);
     if (lane === undefined || !lane.overflow || lane.state !== 'idle' || lane.queue.length > 0) return undefined;
     const fresh = rows.filter((row) => row.seq > lane.lastSeq).slice(0, LANE_WINDOW);

@@ -25,10 +25,23 @@ export function createMetrics(build: { readonly version: string; readonly runtim
   const registry = new Registry();
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({ name, help, registers, collect() { this.set(read()); } }); // prettier-ignore
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    }); // prettier-ignore
   };
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> => new Counter({ name, help, labelNames: [...labelNames], registers });
-  new Gauge({ name: 'svc_build_info', help: 'Always 1; what runs here.', labelNames: ['version', 'runtime_id', 'node'], registers }).set({ version: build.version, runtime_id: build.runtimeId, node: process.version }, 1);
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
+    new Counter({ name, help, labelNames: [...labelNames], registers });
+  new Gauge({
+    name: 'svc_build_info',
+    help: 'Always 1; what runs here.',
+    labelNames: ['version', 'runtime_id', 'node'],
+    registers,
+  }).set({ version: build.version, runtime_id: build.runtimeId, node: process.version }, 1);
   gauge('svc_ready', '1 when /pub/ready says so.', () => Number(sources.ready()));
   gauge('svc_generation', 'Number of the serving generation; 0 before the first.', sources.generation);
   gauge('svc_inbox_pending_items', 'Items of the inbox that are not done.', () => sources.inboxPending().items);
@@ -51,7 +64,15 @@ export function createMetrics(build: { readonly version: string; readonly runtim
       for (const { id, online } of sources.endpoints()) this.set({ endpoint: id }, Number(online));
     },
   });
-  new Counter({ name: 'svc_restarts_total', help: 'Starts of a worker after the first, whatever the owner.', registers, collect() { this.reset(); this.inc(sources.restarts()); } }); // prettier-ignore
+  new Counter({
+    name: 'svc_restarts_total',
+    help: 'Starts of a worker after the first, whatever the owner.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(sources.restarts());
+    },
+  }); // prettier-ignore
   new Counter({
     name: 'svc_log_messages_total',
     help: 'Lines of log by level.',
@@ -65,7 +86,11 @@ export function createMetrics(build: { readonly version: string; readonly runtim
   return {
     registry,
     accepted: counter('svc_inbox_received_total', 'Items stored.', ['endpoint', 'kind']),
-    duplicates: counter('svc_inbox_duplicates_total', 'Deliveries that were stored before; conflict: with another body.', ['endpoint', 'conflict']),
+    duplicates: counter(
+      'svc_inbox_duplicates_total',
+      'Deliveries that were stored before; conflict: with another body.',
+      ['endpoint', 'conflict'],
+    ),
     handled: counter('svc_inbox_handled_total', 'Items by how they left their handlers.', ['endpoint', 'outcome']),
     sends: counter('svc_outbox_attempts_total', 'Attempts to send by how they ended.', ['endpoint', 'outcome']),
     pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
@@ -73,10 +98,21 @@ export function createMetrics(build: { readonly version: string; readonly runtim
     gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream.', ['reason']),
     slowCloses: counter('svc_sse_slow_closes_total', 'Streams closed because nothing was read.'),
     authFailures: counter('svc_http_auth_failures_total', 'Requests with a wrong token.'),
-    commitSeconds: new Histogram({ name: 'svc_commit_seconds', help: 'Time from handing in a group of units to its answer.', buckets: COMMIT_SECONDS, registers }),
+    commitSeconds: new Histogram({
+      name: 'svc_commit_seconds',
+      help: 'Time from handing in a group of units to its answer.',
+      buckets: COMMIT_SECONDS,
+      registers,
+    }),
     commitUnits: counter('svc_commit_units_total', 'Units committed.'),
     commitFailures: counter('svc_commit_failures_total', 'Groups that could not be committed.'),
-    requestSeconds: new Histogram({ name: 'svc_http_request_seconds', help: 'Time of an answer.', labelNames: ['route', 'code'], buckets: REQUEST_SECONDS, registers }),
+    requestSeconds: new Histogram({
+      name: 'svc_http_request_seconds',
+      help: 'Time of an answer.',
+      labelNames: ['route', 'code'],
+      buckets: REQUEST_SECONDS,
+      registers,
+    }),
   };
 }
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -98,11 +134,22 @@ export class PluginMetrics {
     for (const name of this.#gauges) this.#registry.removeSingleMetric(name);
     this.#gauges.clear();
     for (const { name, help, labels } of counters) {
-      if (!this.#counters.has(name)) this.#counters.set(name, new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.#registry] }));
+      if (!this.#counters.has(name))
+        this.#counters.set(
+          name,
+          new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.#registry] }),
+        );
     }
     for (const { name, help, read } of gauges) {
       this.#gauges.add(name);
-      new Gauge({ name, help, registers: [this.#registry], async collect() { this.set(await read()); } }); // prettier-ignore
+      new Gauge({
+        name,
+        help,
+        registers: [this.#registry],
+        async collect() {
+          this.set(await read());
+        },
+      }); // prettier-ignore
     }
   }
 

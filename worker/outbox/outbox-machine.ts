@@ -38,17 +38,29 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
     case 'refused':
       return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
     case 'later':
-      return retry(of, { delayMs: Math.max(end.afterMs, 100), reason: 'the platform asks for later', code: 'platform_later' });
+      return retry(of, {
+        delayMs: Math.max(end.afterMs, 100),
+        reason: 'the platform asks for later',
+        code: 'platform_later',
+      });
     case 'threw':
     case 'lost': {
       const reason = end.kind === 'threw' ? end.reason : 'an attempt ended without a result';
       if (!of.idempotent && of.unsure === 'hold') return { kind: 'unknown', reason };
-      return retry(of, { delayMs: end.kind === 'lost' ? 0 : sendDelayMs(of.attempts), reason, code: end.kind === 'lost' ? 'result_lost' : 'send_failed' });
+      return retry(of, {
+        delayMs: end.kind === 'lost' ? 0 : sendDelayMs(of.attempts),
+        reason,
+        code: end.kind === 'lost' ? 'result_lost' : 'send_failed',
+      });
     }
   }
 }
 
-function retry({ attempts, maxAttempts }: AttemptOf, wait: { readonly delayMs: number; readonly reason: string; readonly code: string }): SendVerdict {
-  if (attempts >= maxAttempts) return { kind: 'dead', reason: `${wait.reason} (after ${attempts} attempts)`, code: wait.code };
+function retry(
+  { attempts, maxAttempts }: AttemptOf,
+  wait: { readonly delayMs: number; readonly reason: string; readonly code: string },
+): SendVerdict {
+  if (attempts >= maxAttempts)
+    return { kind: 'dead', reason: `${wait.reason} (after ${attempts} attempts)`, code: wait.code };
   return { kind: 'waiting', ...wait };
 }

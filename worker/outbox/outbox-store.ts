@@ -23,7 +23,13 @@ export type StoredCall =
       readonly only?: string;
     }
   | { readonly kind: 'remove'; readonly message: MessageRef; readonly thread?: string }
-  | { readonly kind: 'react'; readonly message: MessageRef; readonly emoji: string; readonly on: boolean; readonly thread?: string };
+  | {
+      readonly kind: 'react';
+      readonly message: MessageRef;
+      readonly emoji: string;
+      readonly on: boolean;
+      readonly thread?: string;
+    };
 
 export interface NewSend {
   readonly id: string;
@@ -77,13 +83,23 @@ const insertSend = prepared<SendValues>((send) =>
 export function enqueueSend({ call, refused, ...send }: NewSend): Statement {
   const body = JSON.stringify(call);
   const state = refused === null ? 'pending' : 'dead';
-  return insertSend({ ...send, state, lastError: refused, doneAt: refused === null ? null : send.createdAt, kind: call.kind, body, sha256: createHash('sha256').update(body).digest('hex'), bytes: Buffer.byteLength(body) });
+  return insertSend({
+    ...send,
+    state,
+    lastError: refused,
+    doneAt: refused === null ? null : send.createdAt,
+    kind: call.kind,
+    body,
+    sha256: createHash('sha256').update(body).digest('hex'),
+    bytes: Buffer.byteLength(body),
+  });
 }
 
 /** Throws when the body is of a version that this program does not know. */
 export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): StoredCall {
   if (row.body === null) throw new Error('the text of this send was erased by retention');
-  if (row.payload_version !== OUTGOING_VERSION) throw new Error(`payload version ${row.payload_version} is not known to this svc (it knows ${OUTGOING_VERSION})`);
+  if (row.payload_version !== OUTGOING_VERSION)
+    throw new Error(`payload version ${row.payload_version} is not known to this svc (it knows ${OUTGOING_VERSION})`);
   return JSON.parse(row.body) as StoredCall;
 }
 
@@ -105,7 +121,9 @@ export const claimSend = prepared<{ id: string }>(
 /** The wait is over. */
 export const sendIsDue = (id: string): readonly Statement[] => [endWait({ id })];
 
-const endWait = prepared<{ id: string }>(({ id }) => sql.updateTable('outbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'));
+const endWait = prepared<{ id: string }>(({ id }) =>
+  sql.updateTable('outbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'),
+);
 
 /** `attempts` is stored again for calls that were not counted before they were made (platforms with idempotency keys). */
 export const finishSend = prepared<{ id: string; message: string | null; at: number; attempts: number }>(
@@ -120,28 +138,46 @@ export const finishSend = prepared<{ id: string; message: string | null; at: num
 
 export const postponeSend = prepared<{ id: string; nextAt: number; error: string; attempts: number }>(
   ({ id, nextAt, error, attempts }) =>
-    sql.updateTable('outbox').set({ state: 'waiting', next_at: nextAt, last_error: error, attempts }).where('id', '=', id).where('state', 'in', OPEN),
+    sql
+      .updateTable('outbox')
+      .set({ state: 'waiting', next_at: nextAt, last_error: error, attempts })
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
   { expect: 1, guard: 'send' },
 );
 
 export const endSend = prepared<{ id: string; state: 'dead' | 'unknown'; at: number; error: string; attempts: number }>(
   ({ id, state, at, error, attempts }) =>
-    sql.updateTable('outbox').set({ state, done_at: at, next_at: null, last_error: error, attempts }).where('id', '=', id).where('state', 'in', OPEN),
+    sql
+      .updateTable('outbox')
+      .set({ state, done_at: at, next_at: null, last_error: error, attempts })
+      .where('id', '=', id)
+      .where('state', 'in', OPEN),
   { expect: 1, guard: 'send' },
 );
 
 /** Dead or unknown goes out again, or is taken as sent by the operator's word. */
 export function replaySend(id: string, answer: 'again' | 'done', at: number): Statement {
-  const to = answer === 'again' ? { state: 'pending' as const, attempts: 0, next_at: null, done_at: null } : { state: 'sent' as const, done_at: at, next_at: null };
+  const to =
+    answer === 'again'
+      ? { state: 'pending' as const, attempts: 0, next_at: null, done_at: null }
+      : { state: 'sent' as const, done_at: at, next_at: null };
   const query = sql.updateTable('outbox').set(to).where('id', '=', id).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
 
 export const dropSend = (id: string, at: number, reason: string): Statement =>
-  statement(sql.updateTable('outbox').set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}` }).where('id', '=', id).where('state', 'in', [...OPEN, 'unknown', 'dead']), {
-    expect: 1,
-    guard: 'send',
-  });
+  statement(
+    sql
+      .updateTable('outbox')
+      .set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}` })
+      .where('id', '=', id)
+      .where('state', 'in', [...OPEN, 'unknown', 'dead']),
+    {
+      expect: 1,
+      guard: 'send',
+    },
+  );
 
 /** A send in its lane: one conversation of one endpoint. */
 export type SendHead = LaneItem;
@@ -152,16 +188,28 @@ type HeadRow = Omit<SendHead, 'lane'> & { readonly conversation: string };
 const toHead = ({ conversation, ...row }: HeadRow): SendHead => ({ ...row, lane: laneOf(row.endpoint, conversation) });
 
 export async function readOpenSends(reader: Reader, after: number, limit: number): Promise<SendHead[]> {
-  const rows = await reader.all(sql.selectFrom('outbox').select(HEAD).where(isOpen).where('seq', '>', after).orderBy('seq').limit(limit));
+  const rows = await reader.all(
+    sql.selectFrom('outbox').select(HEAD).where(isOpen).where('seq', '>', after).orderBy('seq').limit(limit),
+  );
   return rows.map(toHead);
 }
 
-export async function readSendLane(reader: Reader, { lane, after, limit }: { lane: string; after: number; limit: number }): Promise<SendHead[]> {
+export async function readSendLane(
+  reader: Reader,
+  { lane, after, limit }: { lane: string; after: number; limit: number },
+): Promise<SendHead[]> {
   const [endpoint, conversation] = JSON.parse(lane) as [string, string];
-  const query = sql.selectFrom('outbox').select(HEAD).where('endpoint', '=', endpoint).where('conversation', '=', conversation).where(isOpen);
+  const query = sql
+    .selectFrom('outbox')
+    .select(HEAD)
+    .where('endpoint', '=', endpoint)
+    .where('conversation', '=', conversation)
+    .where(isOpen);
   return (await reader.all(query.where('seq', '>', after).orderBy('seq').limit(limit))).map(toHead);
 }
 
-export const readSend = (reader: Reader, id: string): Promise<OutboxRow | undefined> => reader.first(sql.selectFrom('outbox').selectAll().where('id', '=', id));
+export const readSend = (reader: Reader, id: string): Promise<OutboxRow | undefined> =>
+  reader.first(sql.selectFrom('outbox').selectAll().where('id', '=', id));
 
-export const readSendByKey = (reader: Reader, key: string): Promise<OutboxRow | undefined> => reader.first(sql.selectFrom('outbox').selectAll().where('key', '=', key));
+export const readSendByKey = (reader: Reader, key: string): Promise<OutboxRow | undefined> =>
+  reader.first(sql.selectFrom('outbox').selectAll().where('key', '=', key));

@@ -2,9 +2,11 @@
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { MessageRef, Outgoing } from '../sdk/index.ts';
-import { readCall, readSendByKey, type OutboxRow, type StoredCall } from './outbox-store.ts';
+import { type OutboxRow, readCall, readSendByKey, type StoredCall } from './outbox-store.ts';
 
-export type ResolvedCall = { readonly kind: 'ok'; readonly call: Outgoing } | { readonly kind: 'refused'; readonly reason: string };
+export type ResolvedCall =
+  | { readonly kind: 'ok'; readonly call: Outgoing }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedCall> {
   let call: StoredCall;
@@ -14,15 +16,23 @@ export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedC
     return { kind: 'refused', reason: messageOf(error) };
   }
   const message = 'message' in call ? await platformId(core, call.message) : undefined;
-  if ('message' in call && call.message !== undefined && message === undefined) return { kind: 'refused', reason: 'the message that it changes never reached the platform' };
+  if ('message' in call && call.message !== undefined && message === undefined)
+    return { kind: 'refused', reason: 'the message that it changes never reached the platform' };
   const thread = call.thread ?? ('threadOf' in call ? await platformId(core, call.threadOf) : undefined);
   const place = { key: row.key, conversation: row.conversation, ...(thread === undefined ? {} : { thread }) };
   switch (call.kind) {
     case 'post':
     case 'edit': {
       const replyTo = await platformId(core, call.replyTo);
-      const rest = { ...(message === undefined ? {} : { message }), ...(replyTo === undefined ? {} : { replyTo }), ...(call.only === undefined ? {} : { only: call.only }) };
-      return { kind: 'ok', call: { ...place, kind: call.kind, text: call.text, buttons: call.buttons, files: call.files, ...rest } };
+      const rest = {
+        ...(message === undefined ? {} : { message }),
+        ...(replyTo === undefined ? {} : { replyTo }),
+        ...(call.only === undefined ? {} : { only: call.only }),
+      };
+      return {
+        kind: 'ok',
+        call: { ...place, kind: call.kind, text: call.text, buttons: call.buttons, files: call.files, ...rest },
+      };
     }
     case 'remove':
       return { kind: 'ok', call: { ...place, kind: 'remove', message: message ?? '' } };

@@ -21,7 +21,12 @@ export class SendRate {
     if (rate === undefined) return;
     const waits = [
       rate.perSecond === undefined ? 0 : this.#reserve(endpoint, 1_000 / rate.perSecond),
-      rate.perConversation === undefined ? 0 : this.#reserve(JSON.stringify([endpoint, conversation]), rate.perConversation.perMs / rate.perConversation.count),
+      rate.perConversation === undefined
+        ? 0
+        : this.#reserve(
+            JSON.stringify([endpoint, conversation]),
+            rate.perConversation.perMs / rate.perConversation.count,
+          ),
     ];
     const waitMs = Math.max(...waits);
     if (waitMs > 0) await delay(waitMs, undefined, this.#clock);

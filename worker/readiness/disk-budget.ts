@@ -25,7 +25,12 @@ export class DiskBudget {
   #low: string | undefined;
   #timer: Timer | undefined;
 
-  constructor(options: { readonly folders: readonly string[]; readonly limits: () => DiskLimits; readonly clock: Clock; readonly changed: (low: string | undefined) => void }) {
+  constructor(options: {
+    readonly folders: readonly string[];
+    readonly limits: () => DiskLimits;
+    readonly clock: Clock;
+    readonly changed: (low: string | undefined) => void;
+  }) {
     this.#folders = options.folders;
     this.#limits = options.limits;
     this.#clock = options.clock;
@@ -48,12 +53,18 @@ export class DiskBudget {
   /** Throws `disk_budget` while there is no room. */
   refuseWhenLow(): void {
     if (this.#low === undefined) return;
-    throw new SvcError('disk_budget', this.#low, { hint: 'free disk space, or raise disk.maxBytes', details: { retryAfterMs: 30_000 } });
+    throw new SvcError('disk_budget', this.#low, {
+      hint: 'free disk space, or raise disk.maxBytes',
+      details: { retryAfterMs: 30_000 },
+    });
   }
 
   look(): void {
     const { maxBytes, minFreeBytes } = this.#limits();
-    this.#use = { usedBytes: this.#folders.reduce((sum, folder) => sum + sizeBelow(folder), 0), freeBytes: freeBytes(this.#folders[0] ?? '.') };
+    this.#use = {
+      usedBytes: this.#folders.reduce((sum, folder) => sum + sizeBelow(folder), 0),
+      freeBytes: freeBytes(this.#folders[0] ?? '.'),
+    };
     const low =
       this.#use.freeBytes < minFreeBytes
         ? `${this.#use.freeBytes} bytes are free, disk.minFreeBytes asks for ${minFreeBytes}`

@@ -1,16 +1,24 @@
 // The readiness checks, from what is known now. Pure: no network call, no wait, no clock.
 import type { ReadinessCheck } from '../../shared/api/readiness.ts';
+import { endpointId } from '../../shared/identifiers.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import type { EndpointStateName } from '../endpoints/endpoint-machine.ts';
-import { endpointId } from '../../shared/identifiers.ts';
 
 export interface ReadinessFacts {
   readonly database: DatabaseState;
   readonly generation: number | null;
   /** Why the last candidate was not committed. */
   readonly failure: string | undefined;
-  readonly requirements: { readonly database: boolean; readonly endpoints: readonly { readonly owner: string; readonly name: string }[]; readonly agents: readonly string[] };
-  readonly endpoint: (id: string) => { readonly state: EndpointStateName; readonly reason: string | undefined; readonly remedy: string | undefined } | undefined;
+  readonly requirements: {
+    readonly database: boolean;
+    readonly endpoints: readonly { readonly owner: string; readonly name: string }[];
+    readonly agents: readonly string[];
+  };
+  readonly endpoint: (
+    id: string,
+  ) =>
+    | { readonly state: EndpointStateName; readonly reason: string | undefined; readonly remedy: string | undefined }
+    | undefined;
 }
 
 export type Finding = Omit<ReadinessCheck, 'since'>;
@@ -27,10 +35,28 @@ export function evaluate(facts: ReadinessFacts): readonly Finding[] {
 
 function runtimeFinding({ generation, failure, database }: ReadinessFacts): Finding {
   const base = { component: 'runtime', check: 'committed' } as const;
-  if (generation !== null && database.kind !== 'failed') return { ...base, ready: true, reason: `generation ${generation} serves`, remediation: '' };
-  if (generation !== null) return { ...base, ready: false, reason: `generation ${generation} serves, but nothing can be stored`, remediation: 'see the check of the database' };
-  if (database.kind !== 'open') return { ...base, ready: false, reason: 'no generation without a database', remediation: 'see the check of the database' };
-  return { ...base, ready: false, reason: failure ?? 'the first generation is being assembled', remediation: failure === undefined ? '' : 'mend what the reason says, then: svc runtime reload' };
+  if (generation !== null && database.kind !== 'failed')
+    return { ...base, ready: true, reason: `generation ${generation} serves`, remediation: '' };
+  if (generation !== null)
+    return {
+      ...base,
+      ready: false,
+      reason: `generation ${generation} serves, but nothing can be stored`,
+      remediation: 'see the check of the database',
+    };
+  if (database.kind !== 'open')
+    return {
+      ...base,
+      ready: false,
+      reason: 'no generation without a database',
+      remediation: 'see the check of the database',
+    };
+  return {
+    ...base,
+    ready: false,
+    reason: failure ?? 'the first generation is being assembled',
+    remediation: failure === undefined ? '' : 'mend what the reason says, then: svc runtime reload',
+  };
 }
 
 function databaseFinding(state: DatabaseState): Finding {
@@ -50,7 +76,13 @@ function endpointFinding({ endpoint, generation }: ReadinessFacts, id: string): 
   const known = endpoint(id);
   if (known === undefined) {
     const reason = generation === null ? 'no generation is committed' : 'not in the serving generation';
-    return { ...base, ready: false, reason, remediation: 'add it under plugins in svc.config.yml, or remove it from http.readiness.endpoints; then: svc runtime reload' };
+    return {
+      ...base,
+      ready: false,
+      reason,
+      remediation:
+        'add it under plugins in svc.config.yml, or remove it from http.readiness.endpoints; then: svc runtime reload',
+    };
   }
   switch (known.state) {
     case 'connecting':
@@ -61,7 +93,15 @@ function endpointFinding({ endpoint, generation }: ReadinessFacts, id: string): 
     case 'disabled':
       return { ...base, ready: false, reason: 'disabled', remediation: `svc endpoints enable ${id}` };
     case 'failed':
-      return { ...base, ready: false, reason: known.reason ?? 'the account failed', remediation: known.remedy === undefined || known.remedy === '' ? `mend the account, then: svc endpoints reconnect ${id}` : known.remedy };
+      return {
+        ...base,
+        ready: false,
+        reason: known.reason ?? 'the account failed',
+        remediation:
+          known.remedy === undefined || known.remedy === ''
+            ? `mend the account, then: svc endpoints reconnect ${id}`
+            : known.remedy,
+      };
   }
 }
 

@@ -51,7 +51,8 @@ export class Readiness {
     const checks = findings.map((finding) => ({ ...finding, since: this.#sinceOf(finding, at) }));
     const allReady = checks.every(({ ready }) => ready);
     const ready = allReady && this.#phase !== 'draining';
-    const state = this.#phase === 'draining' ? 'draining' : ready ? 'ready' : this.#phase === 'starting' ? 'starting' : 'not_ready';
+    const state =
+      this.#phase === 'draining' ? 'draining' : ready ? 'ready' : this.#phase === 'starting' ? 'starting' : 'not_ready';
     return { ready, state, generation: facts().generation, checkedAt: at, ...identity(), checks };
   }
 

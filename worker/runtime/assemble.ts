@@ -11,11 +11,11 @@ import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import { Capabilities, type CommandCapability } from '../handling/capabilities.ts';
 import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
-import type { Logger } from '../sdk/index.ts';
-import { check } from '../sdk/check.ts';
-import { readAdapter, readDefinition, readPlugin, type PluginDefinition } from '../sdk/definition.ts';
 import { refuseBadPattern } from '../schedule/cron.ts';
-import { loadPlugin, type LoadedModule, type LoaderOptions, type PluginSource } from './plugin-loader.ts';
+import { check } from '../sdk/check.ts';
+import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
+import type { Logger } from '../sdk/index.ts';
+import { type LoadedModule, type LoaderOptions, loadPlugin, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';
 
 export interface PluginInfo {
@@ -67,8 +67,10 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
     for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
     }
-    for (const job of registered.capabilities.ofKind('cron')) refuseBadPattern(job, options.loaded.config.schedule.timezone);
-    for (const command of registered.capabilities.ofKind('command')) refuseBadCommand(command, options.loaded.config.commands.prefix);
+    for (const job of registered.capabilities.ofKind('cron'))
+      refuseBadPattern(job, options.loaded.config.schedule.timezone);
+    for (const command of registered.capabilities.ofKind('command'))
+      refuseBadCommand(command, options.loaded.config.commands.prefix);
   } catch (error) {
     draft.abort.abort();
     throw error;
@@ -77,14 +79,20 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
   return { ...registered, abort, endpoints, plugins, files, secrets };
 }
 
-async function addSlot(options: AssembleOptions, draft: Draft, { slot, use }: { readonly slot: string; readonly use: string }): Promise<void> {
+async function addSlot(
+  options: AssembleOptions,
+  draft: Draft,
+  { slot, use }: { readonly slot: string; readonly use: string },
+): Promise<void> {
   const given = options.modules?.[slot];
-  const found: LoadedModule = given === undefined ? await loadPlugin(use, options) : { module: given, source: 'project', files: [] };
+  const found: LoadedModule =
+    given === undefined ? await loadPlugin(use, options) : { module: given, source: 'project', files: [] };
   draft.files.push(...found.files);
   const before = draft.registered.capabilities.all().length;
   const kind = inSlot(slot, () => readDefinition(found.module).kind);
   const endpoints = kind === 'adapter' ? addAdapter(options, draft, { slot, module: found.module }) : [];
-  if (kind !== 'adapter') await addPlugin(options, draft, { slot, plugin: inSlot(slot, () => readPlugin(found.module)) });
+  if (kind !== 'adapter')
+    await addPlugin(options, draft, { slot, plugin: inSlot(slot, () => readPlugin(found.module)) });
   draft.endpoints.push(...endpoints);
   draft.plugins.push({
     slot,
@@ -93,45 +101,107 @@ async function addSlot(options: AssembleOptions, draft: Draft, { slot, use }: { 
     name: (found.module as { name: string }).name,
     kind: kind === 'adapter' ? 'adapter' : 'plugin',
     source: found.source,
-    capabilities: draft.registered.capabilities.all().slice(before).map(({ id }) => id),
+    capabilities: draft.registered.capabilities
+      .all()
+      .slice(before)
+      .map(({ id }) => id),
     endpoints: endpoints.map(({ id }) => id),
   });
 }
 
-async function addPlugin(options: AssembleOptions, draft: Draft, { slot, plugin }: { readonly slot: string; readonly plugin: PluginDefinition }): Promise<void> {
-  const config = keysOf(options.loaded, draft, { pointer: `/plugins/${slot}`, properties: plugin.config ?? {}, value: options.loaded.config.plugins[slot] });
+async function addPlugin(
+  options: AssembleOptions,
+  draft: Draft,
+  { slot, plugin }: { readonly slot: string; readonly plugin: PluginDefinition },
+): Promise<void> {
+  const config = keysOf(options.loaded, draft, {
+    pointer: `/plugins/${slot}`,
+    properties: plugin.config ?? {},
+    value: options.loaded.config.plugins[slot],
+  });
   for (const part of plugin.uses ?? []) {
-    if (!options.parts.includes(part)) throw new SvcError('plugin_failed', `${ownerOf(slot)} uses ${part}, which this host does not have configured`, { details: { plugin: slot } });
+    if (!options.parts.includes(part))
+      throw new SvcError('plugin_failed', `${ownerOf(slot)} uses ${part}, which this host does not have configured`, {
+        details: { plugin: slot },
+      });
   }
-  const setup = makeSetup({ slot, config: Object.freeze(config), log: options.logger(slot), signal: draft.abort.signal, uses: plugin.uses ?? [], registered: draft.registered });
+  const setup = makeSetup({
+    slot,
+    config: Object.freeze(config),
+    log: options.logger(slot),
+    signal: draft.abort.signal,
+    uses: plugin.uses ?? [],
+    registered: draft.registered,
+  });
   try {
-    const end = await within(Promise.resolve(plugin.setup(setup as never)).then(() => 'done' as const), { ms: SETUP_LIMIT_MS, late: 'late' as const });
-    if (end === 'late') throw new Error(`setup did not return within ${SETUP_LIMIT_MS} ms: it only registers, resources are opened by p.resource`);
+    const end = await within(
+      Promise.resolve(plugin.setup(setup as never)).then(() => 'done' as const),
+      { ms: SETUP_LIMIT_MS, late: 'late' as const },
+    );
+    if (end === 'late')
+      throw new Error(
+        `setup did not return within ${SETUP_LIMIT_MS} ms: it only registers, resources are opened by p.resource`,
+      );
   } catch (error) {
-    throw error instanceof SvcError ? error : new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, { cause: error, details: { plugin: slot } });
+    throw error instanceof SvcError
+      ? error
+      : new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, {
+          cause: error,
+          details: { plugin: slot },
+        });
   } finally {
     (setup as { '~close'(): void })['~close']();
   }
 }
 
-function addAdapter(options: AssembleOptions, draft: Draft, { slot, module }: { readonly slot: string; readonly module: unknown }): EndpointSpec[] {
+function addAdapter(
+  options: AssembleOptions,
+  draft: Draft,
+  { slot, module }: { readonly slot: string; readonly module: unknown },
+): EndpointSpec[] {
   const adapter = inSlot(slot, () => readAdapter(module));
   const entry = options.loaded.config.plugins[slot];
-  const accounts = entry?.endpoints?.map((account, index) => ({ account: account.id, enabled: account.enabled, pointer: `/plugins/${slot}/endpoints/${index}`, value: account }));
+  const accounts = entry?.endpoints?.map((account, index) => ({
+    account: account.id,
+    enabled: account.enabled,
+    pointer: `/plugins/${slot}/endpoints/${index}`,
+    value: account,
+  }));
   const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
   return all.map(({ account, enabled, pointer, value }) => {
     const values = keysOf(options.loaded, draft, { pointer, properties: adapter.account, value });
     const owner = ownerOf(slot);
     const name = endpointName(slot, account);
-    return { id: endpointId(owner, name), owner, name, slot, account, adapter, values, enabled, fingerprint: fingerprint(adapter.name, value) };
+    return {
+      id: endpointId(owner, name),
+      owner,
+      name,
+      slot,
+      account,
+      adapter,
+      values,
+      enabled,
+      fingerprint: fingerprint(adapter.name, value),
+    };
   });
 }
 
 /** Secrets count by their resolved text, so that a rotated token reconnects; the digest alone is kept. */
-const fingerprint = (adapter: string, value: unknown): string => createHash('sha256').update(JSON.stringify([adapter, value])).digest('hex');
+const fingerprint = (adapter: string, value: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([adapter, value]))
+    .digest('hex');
 
-function keysOf(loaded: LoadedConfig, draft: Draft, of: { readonly pointer: string; readonly properties: TProperties; readonly value: unknown }): Readonly<Record<string, unknown>> {
-  const checked = checkPluginKeys(loaded, of.pointer, { properties: of.properties, value: of.value, check: (schema, value) => check(schema, value) });
+function keysOf(
+  loaded: LoadedConfig,
+  draft: Draft,
+  of: { readonly pointer: string; readonly properties: TProperties; readonly value: unknown },
+): Readonly<Record<string, unknown>> {
+  const checked = checkPluginKeys(loaded, of.pointer, {
+    properties: of.properties,
+    value: of.value,
+    check: (schema, value) => check(schema, value),
+  });
   if (!checked.ok) throw configError(checked.faults, 'config_invalid');
   draft.secrets.push(...checked.secrets);
   return checked.value;
@@ -141,12 +211,16 @@ function inSlot<T>(slot: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new SvcError('definition_invalid', `${ownerOf(slot)}: ${messageOf(error)}`, { cause: error, details: { plugin: slot } });
+    throw new SvcError('definition_invalid', `${ownerOf(slot)}: ${messageOf(error)}`, {
+      cause: error,
+      details: { plugin: slot },
+    });
   }
 }
 
 function refuseBadCommand(command: CommandCapability, prefix: string): void {
-  const bad = (what: string): SvcError => new SvcError('definition_invalid', `${command.id}: ${what}`, { details: { plugin: command.slot } });
+  const bad = (what: string): SvcError =>
+    new SvcError('definition_invalid', `${command.id}: ${what}`, { details: { plugin: command.slot } });
   for (const phrase of command.spec.phrases ?? []) {
     const unknown = phraseArguments(phrase).find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
     if (unknown !== undefined) throw bad(`phrase names unknown argument {${unknown}}`);

@@ -22,4 +22,5 @@ const TABLE: Readonly<Record<GenerationState, Partial<Readonly<Record<Generation
 };
 
 /** The next state, or undefined when the event means nothing in this one. */
-export const stepGeneration = (state: GenerationState, event: GenerationEvent): GenerationState | undefined => TABLE[state][event];
+export const stepGeneration = (state: GenerationState, event: GenerationEvent): GenerationState | undefined =>
+  TABLE[state][event];

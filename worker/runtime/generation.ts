@@ -1,13 +1,13 @@
 // One generation at work: a candidate that was activated, serves after its commit, drains when it is superseded.
 import type { Timer } from '../../shared/clock.ts';
-import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { Capabilities } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { Can, User } from '../sdk/index.ts';
 import type { Candidate } from './assemble.ts';
-import { stepGeneration, type GenerationEvent, type GenerationState } from './generation-machine.ts';
+import { type GenerationEvent, type GenerationState, stepGeneration } from './generation-machine.ts';
 
 export interface GenerationOptions {
   readonly core: Core;
@@ -39,7 +39,9 @@ export class Generation implements GenerationView {
     this.loaded = options.loaded;
     this.#options = options;
     this.#cans = new Map(candidate.endpoints.map((spec) => [spec.id, spec.adapter.can]));
-    this.#names = new Map(candidate.endpoints.flatMap((spec) => [[spec.id, spec.id] as const, [spec.name, spec.id] as const]));
+    this.#names = new Map(
+      candidate.endpoints.flatMap((spec) => [[spec.id, spec.id] as const, [spec.name, spec.id] as const]),
+    );
     this.parts = options.parts(this);
   }
 
@@ -63,7 +65,14 @@ export class Generation implements GenerationView {
   }
   get commands(): GenerationView['commands'] {
     const { prefix, operators } = this.loaded.config.commands;
-    return { prefix, isOperator: (user: User) => operators.some((one) => (one.endpoint === user.endpoint || this.endpoint(one.endpoint) === user.endpoint) && one.user === user.id) };
+    return {
+      prefix,
+      isOperator: (user: User) =>
+        operators.some(
+          (one) =>
+            (one.endpoint === user.endpoint || this.endpoint(one.endpoint) === user.endpoint) && one.user === user.id,
+        ),
+    };
   }
 
   can(endpoint: string): Can | undefined {
@@ -83,7 +92,11 @@ export class Generation implements GenerationView {
         await this.#closeResources(index);
         this.#step('failed');
         this.candidate.abort.abort();
-        throw new SvcError('plugin_failed', `resource ${resource.name} of root/${resource.slot} could not be opened: ${messageOf(error)}`, { cause: error, details: { plugin: resource.slot } });
+        throw new SvcError(
+          'plugin_failed',
+          `resource ${resource.name} of root/${resource.slot} could not be opened: ${messageOf(error)}`,
+          { cause: error, details: { plugin: resource.slot } },
+        );
       }
     }
     this.#step('activated');
@@ -142,7 +155,10 @@ export class Generation implements GenerationView {
       try {
         await resource.close();
       } catch (error) {
-        this.#options.core.log.warn({ plugin: resource.slot, resource: resource.name, error: messageOf(error) }, 'resource could not be closed');
+        this.#options.core.log.warn(
+          { plugin: resource.slot, resource: resource.name, error: messageOf(error) },
+          'resource could not be closed',
+        );
       }
     }
   }
@@ -151,4 +167,3 @@ export class Generation implements GenerationView {
     this.#state = stepGeneration(this.#state, event) ?? this.#state;
   }
 }
-

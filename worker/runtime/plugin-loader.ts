@@ -39,9 +39,13 @@ async function loadProjectFile(use: string, { project, mode }: LoaderOptions): P
   const candidates = candidatesOf(use, project, mode);
   const file = candidates.find((path) => existsSync(path) && statSync(path).isFile());
   if (file === undefined) {
-    throw new SvcError('plugin_failed', `no plugin at ${use}: looked for ${candidates.map((path) => path.slice(project.length + 1)).join(', ')}`, {
-      hint: mode === 'development' ? 'check `use` in svc.config.yml' : 'compile it first: npm run build',
-    });
+    throw new SvcError(
+      'plugin_failed',
+      `no plugin at ${use}: looked for ${candidates.map((path) => path.slice(project.length + 1)).join(', ')}`,
+      {
+        hint: mode === 'development' ? 'check `use` in svc.config.yml' : 'compile it first: npm run build',
+      },
+    );
   }
   const module = mode === 'production' ? await importDefault(file, use) : await importFresh(file, use);
   return { module, source: 'project', files: mode === 'production' ? [isIndex(file) ? dirname(file) : file] : [] };
@@ -52,7 +56,8 @@ const isIndex = (file: string): boolean => /[\\/]index\.[cm]?[jt]s$/.test(file);
 function candidatesOf(use: string, project: string, mode: Mode): readonly string[] {
   const at = resolve(project, use);
   const compiled = at.startsWith(project + sep) ? join(project, 'dist', at.slice(project.length + 1)) : at;
-  const script = (base: string): string[] => (/\.[cm]?js$/.test(base) ? [base] : [`${base}.js`, join(base, 'index.js'), `${base}.mjs`]);
+  const script = (base: string): string[] =>
+    /\.[cm]?js$/.test(base) ? [base] : [`${base}.js`, join(base, 'index.js'), `${base}.mjs`];
   const source = /\.[cm]?[jt]s$/.test(at) ? [at] : [`${at}.ts`, join(at, 'index.ts')];
   const built = [...script(compiled.replace(/\.ts$/, '.js')), ...script(at.replace(/\.ts$/, '.js'))];
   return mode === 'production' ? built : [...source, ...built];
@@ -108,5 +113,11 @@ function codeBelow(path: string): readonly string[] {
   return readdirSync(path, { withFileTypes: true })
     .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => (entry.isDirectory() ? codeBelow(join(path, entry.name)) : /\.([cm]?js|json)$/.test(entry.name) ? [join(path, entry.name)] : []));
+    .flatMap((entry) =>
+      entry.isDirectory()
+        ? codeBelow(join(path, entry.name))
+        : /\.([cm]?js|json)$/.test(entry.name)
+          ? [join(path, entry.name)]
+          : [],
+    );
 }

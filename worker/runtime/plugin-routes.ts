@@ -4,13 +4,13 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
-import { decideEffects, readPlaces, type Decided } from '../handling/effects.ts';
+import { type Decided, decideEffects, readPlaces } from '../handling/effects.ts';
 import { runHandler } from '../handling/run-step.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
 import { check } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';
-import { plainText, toContent } from '../sdk/message.ts';
 import type { HttpAnswer, RawRequest } from '../sdk/index.ts';
+import { plainText, toContent } from '../sdk/message.ts';
 import type { Generation } from './generation.ts';
 
 export interface PluginRoutesDeps {
@@ -25,7 +25,8 @@ const STATE_MOVES = 10;
 export function createPluginRoutes(deps: PluginRoutesDeps): HostPort['pluginRoute'] {
   return (method, slot, path) => {
     const generation = deps.generation();
-    const routes = generation?.capabilities.ofKind('route').filter((one) => one.slot === slot && one.spec.path === path) ?? [];
+    const routes =
+      generation?.capabilities.ofKind('route').filter((one) => one.slot === slot && one.spec.path === path) ?? [];
     const route = routes.find((one) => one.spec.method === method);
     if (generation === undefined || routes.length === 0) return undefined;
     if (route === undefined) return { allow: routes.map((one) => one.spec.method) };
@@ -41,7 +42,10 @@ interface Call {
 
 async function answer(deps: PluginRoutesDeps, call: Call): Promise<HttpReply> {
   const leave = call.generation.enter();
-  if (leave === undefined) throw new SvcError('draining', 'the generation of this route is being replaced', { details: { retryAfterMs: 1_000 } });
+  if (leave === undefined)
+    throw new SvcError('draining', 'the generation of this route is being replaced', {
+      details: { retryAfterMs: 1_000 },
+    });
   try {
     const request: RawRequest & { json: unknown } = { ...call.delivery, json: bodyOf(call) };
     for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
@@ -55,7 +59,11 @@ async function answer(deps: PluginRoutesDeps, call: Call): Promise<HttpReply> {
 }
 
 /** The answer, or undefined when the state that was read has moved before the commit. */
-async function attempt(deps: PluginRoutesDeps, { generation, route }: Call, request: RawRequest & { json: unknown }): Promise<HttpReply | undefined> {
+async function attempt(
+  deps: PluginRoutesDeps,
+  { generation, route }: Call,
+  request: RawRequest & { json: unknown },
+): Promise<HttpReply | undefined> {
   const { core } = deps.context;
   const cause = { id: uuidv7(core.clock.now()), receivedAt: request.receivedAt, attempt: 1, chat: undefined };
   let reply: HttpAnswer | undefined;
@@ -67,7 +75,10 @@ async function attempt(deps: PluginRoutesDeps, { generation, route }: Call, requ
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, places };
   const decided = decideEffects(of, result.run.effects);
   if (decided.statements.length + decided.events.length > 0) {
-    const committed = await core.writer.commit({ name: 'route.decided', statements: [...decided.statements, ...recordEvents(decided.events)] });
+    const committed = await core.writer.commit({
+      name: 'route.decided',
+      statements: [...decided.statements, ...recordEvents(decided.events)],
+    });
     if (committed.kind === 'refused' && committed.guard === 'cell') return undefined;
     if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
   }

@@ -8,7 +8,7 @@
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
-import { commitOrThrow, type Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Logger } from '../sdk/index.ts';
@@ -89,7 +89,8 @@ export class Runtime {
 
   async stop(): Promise<void> {
     await this.#queue.catch(() => {});
-    for (const generation of [...this.#draining, ...(this.#current === undefined ? [] : [this.#current])]) await generation.dispose();
+    for (const generation of [...this.#draining, ...(this.#current === undefined ? [] : [this.#current])])
+      await generation.dispose();
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -109,7 +110,9 @@ export class Runtime {
 
   #refuseWhatNeedsRestart(loaded: LoadedConfig): void {
     const files = this.changedFiles();
-    const keys = FIXED_KEYS.filter((key) => JSON.stringify(valueAt(loaded.config, key)) !== JSON.stringify(valueAt(this.#loaded.config, key))).map((key) => key.replaceAll('/', '.'));
+    const keys = FIXED_KEYS.filter(
+      (key) => JSON.stringify(valueAt(loaded.config, key)) !== JSON.stringify(valueAt(this.#loaded.config, key)),
+    ).map((key) => key.replaceAll('/', '.'));
     if (files.length === 0 && keys.length === 0) return;
     throw new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
       hint: 'svc runtime restart (or svc runtime reload --or-restart)',
@@ -123,7 +126,12 @@ export class Runtime {
     try {
       this.#options.secrets(loaded.secrets);
       const candidate = await this.#assemble(loaded);
-      generation = new Generation(candidate, { core, loaded, lifeLimitMs: this.#options.lifeLimitMs ?? DRAIN_LIMIT_MS, parts: this.#options.parts });
+      generation = new Generation(candidate, {
+        core,
+        loaded,
+        lifeLimitMs: this.#options.lifeLimitMs ?? DRAIN_LIMIT_MS,
+        parts: this.#options.parts,
+      });
       await generation.activate();
       await this.#commit(generation, actor);
     } catch (error) {
@@ -134,7 +142,10 @@ export class Runtime {
     this.#current = generation;
     this.#loaded = loaded;
     this.#lastFailure = undefined;
-    this.#hashes = this.#options.mode === 'production' ? hashFiles([...generation.candidate.files, this.#options.lockfile]) : new Map();
+    this.#hashes =
+      this.#options.mode === 'production'
+        ? hashFiles([...generation.candidate.files, this.#options.lockfile])
+        : new Map();
     await this.#options.serving(generation, before);
     if (before !== undefined) this.#drain(before);
     return generation;
@@ -142,7 +153,14 @@ export class Runtime {
 
   async #assemble(loaded: LoadedConfig): Promise<Candidate> {
     const { project, mode, logger, partNames, modules } = this.#options;
-    const candidate = await assemble({ project, mode, loaded, logger, parts: partNames, ...(modules === undefined ? {} : { modules }) });
+    const candidate = await assemble({
+      project,
+      mode,
+      loaded,
+      logger,
+      parts: partNames,
+      ...(modules === undefined ? {} : { modules }),
+    });
     this.#options.secrets(candidate.secrets);
     return candidate;
   }
@@ -152,9 +170,29 @@ export class Runtime {
     const previous = this.#current?.number ?? null;
     const stored = await core.reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'generation'));
     const number = Number(stored?.value ?? 0) + 1;
-    const next = statement(sql.updateTable('counters').set({ value: number }).where('name', '=', 'generation').where('value', '=', number - 1), { expect: 1, guard: 'generation' });
-    const data = { number, previous, configVersion: generation.loaded.version, capabilities: generation.capabilities.all().length, endpoints: generation.candidate.endpoints.length };
-    const event = { type: 'generation.committed', at: core.clock.now(), runtimeId: core.runtimeId, generation: number, actor, data } as const;
+    const next = statement(
+      sql
+        .updateTable('counters')
+        .set({ value: number })
+        .where('name', '=', 'generation')
+        .where('value', '=', number - 1),
+      { expect: 1, guard: 'generation' },
+    );
+    const data = {
+      number,
+      previous,
+      configVersion: generation.loaded.version,
+      capabilities: generation.capabilities.all().length,
+      endpoints: generation.candidate.endpoints.length,
+    };
+    const event = {
+      type: 'generation.committed',
+      at: core.clock.now(),
+      runtimeId: core.runtimeId,
+      generation: number,
+      actor,
+      data,
+    } as const;
     await commitOrThrow(core.writer, { name: 'generation.committed', statements: [next, ...recordEvents([event])] });
     generation.committed(number);
     core.log.info({ generation: number, previous }, 'generation committed');
@@ -167,7 +205,13 @@ export class Runtime {
       this.#draining.delete(generation);
       const data = { number: generation.number, servedMs: generation.servedMs, cut };
       core.log.info({ generation: generation.number, cut }, 'generation retired');
-      const event = { type: 'generation.retired', at: core.clock.now(), runtimeId: core.runtimeId, generation: generation.number, data } as const;
+      const event = {
+        type: 'generation.retired',
+        at: core.clock.now(),
+        runtimeId: core.runtimeId,
+        generation: generation.number,
+        data,
+      } as const;
       // Best effort: at a stop the store may be closed already, and the retirement needs no record then.
       core.writer.commit({ name: 'generation.retired', statements: recordEvents([event]) }).catch(() => {});
     });
@@ -177,9 +221,18 @@ export class Runtime {
     const { core } = this.#options;
     this.#lastFailure = error;
     this.#options.failed(error);
-    core.log.error({ code: error.code, reason: error.message, serving: this.#current?.number }, 'generation not committed');
+    core.log.error(
+      { code: error.code, reason: error.message, serving: this.#current?.number },
+      'generation not committed',
+    );
     const plugin = typeof error.details['plugin'] === 'string' ? error.details['plugin'] : null;
-    const data = { number: null, serving: this.#current?.number ?? null, plugin, code: error.code, reason: error.message };
+    const data = {
+      number: null,
+      serving: this.#current?.number ?? null,
+      plugin,
+      code: error.code,
+      reason: error.message,
+    };
     const event = { type: 'generation.failed', at: core.clock.now(), runtimeId: core.runtimeId, data } as const;
     core.writer.commit({ name: 'generation.failed', statements: recordEvents([event]) }).catch(() => {}); // without a store the log has it
     return error;

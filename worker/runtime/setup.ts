@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { capabilityId } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Capabilities, Run, RouteSpec } from '../handling/capabilities.ts';
+import type { Capabilities, RouteSpec, Run } from '../handling/capabilities.ts';
 import type { Logger } from '../sdk/index.ts';
 
 export interface PluginGauge {
@@ -50,7 +50,8 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     return { slot, name, uses, run: run as Run };
   };
   const handle = (kind: string, name: string) => ({ id: capabilityId(slot, kind, name), kind });
-  const add = (kind: string, name: string, [spec, run]: readonly [object, unknown]): void => void capabilities.add({ kind, ...base(name, run), spec } as never);
+  const add = (kind: string, name: string, [spec, run]: readonly [object, unknown]): void =>
+    void capabilities.add({ kind, ...base(name, run), spec } as never);
   const state = (store: string, key: string, owner: unknown): object => ({
     store,
     key,
@@ -58,7 +59,8 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     at: (inner: string) => state(store, inner, owner),
     of: (other: unknown) => state(store, key, other),
   });
-  const metric = (name: string, suffix: string): string => `svc_plugin_${slot.replaceAll('-', '_')}_${name.replaceAll('-', '_')}${suffix}`;
+  const metric = (name: string, suffix: string): string =>
+    `svc_plugin_${slot.replaceAll('-', '_')}_${name.replaceAll('-', '_')}${suffix}`;
   const setup = {
     slot,
     config,
@@ -72,7 +74,16 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     action: (name: string, spec: Loose, run: unknown) => {
       add('action', name, [spec, run]);
       const { id, kind } = handle('action', name);
-      return { id, kind, button: (label: string, data: unknown, style?: string) => ({ label, action: id, data, ...(style === undefined ? {} : { style }) }) };
+      return {
+        id,
+        kind,
+        button: (label: string, data: unknown, style?: string) => ({
+          label,
+          action: id,
+          data,
+          ...(style === undefined ? {} : { style }),
+        }),
+      };
     },
     dialog: (name: string, spec: Loose, run: unknown) => {
       add('dialog', name, [spec, run]);
@@ -88,22 +99,34 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
       const [method = 'GET', path = '/'] = at.split(' ');
       add('route', `${method} ${path}`, [{ ...spec, method, path } satisfies Partial<RouteSpec>, run]);
     },
-    subscribe: (event: { id: string; schema?: TSchema }, run: unknown) => add('subscribe', event.id, [{ event: event.id, schema: event.schema }, run]),
+    subscribe: (event: { id: string; schema?: TSchema }, run: unknown) =>
+      add('subscribe', event.id, [{ event: event.id, schema: event.schema }, run]),
     tool: (tool: Readonly<Record<string, unknown>>) =>
-      add('tool', String(tool['name']), [tool, (ctx: never, input: never) => (tool['run'] as (c: never, i: never) => unknown)(ctx, input)]),
-    state: (name: string, spec: { scope: 'plugin' | 'conversation' | 'user'; value: TSchema; upgrade?: (old: unknown) => unknown }) => {
+      add('tool', String(tool['name']), [
+        tool,
+        (ctx: never, input: never) => (tool['run'] as (c: never, i: never) => unknown)(ctx, input),
+      ]),
+    state: (
+      name: string,
+      spec: { scope: 'plugin' | 'conversation' | 'user'; value: TSchema; upgrade?: (old: unknown) => unknown },
+    ) => {
       base(name, undefined);
       const id = `${slot}/${name}`;
       capabilities.addState({ id, slot, scope: spec.scope, value: spec.value, upgrade: spec.upgrade });
       return state(id, '', undefined);
     },
-    gauge: (name: string, help: string, read: () => number | Promise<number>) => void registered.gauges.push({ name: metric(name, ''), help, read }),
+    gauge: (name: string, help: string, read: () => number | Promise<number>) =>
+      void registered.gauges.push({ name: metric(name, ''), help, read }),
     counter: (name: string, help: string, labels: Readonly<Record<string, readonly string[]>> = {}) => {
       const id = metric(name, '_total');
       registered.counters.push({ name: id, help, labels });
       return { id, kind: 'counter' };
     },
-    resource: (name: string, open: (signal: AbortSignal) => Promise<unknown>, close: (resource: unknown) => void | Promise<void>) => {
+    resource: (
+      name: string,
+      open: (signal: AbortSignal) => Promise<unknown>,
+      close: (resource: unknown) => void | Promise<void>,
+    ) => {
       let held: { readonly value: unknown } | undefined;
       registered.resources.push({
         slot,

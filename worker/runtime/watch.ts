@@ -16,10 +16,13 @@ export async function watchProject({ project, clock, changed }: WatchOptions): P
   const { watch } = await import('chokidar');
   const seen = new Set<string>();
   let timer: Timer | undefined;
-  const watcher = watch(['svc.config.yml', '.env', 'plugins'].map((name) => join(project, name)), {
-    ignoreInitial: true,
-    ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
-  });
+  const watcher = watch(
+    ['svc.config.yml', '.env', 'plugins'].map((name) => join(project, name)),
+    {
+      ignoreInitial: true,
+      ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
+    },
+  );
   watcher.on('all', (_event, path) => {
     seen.add(path);
     timer?.cancel();

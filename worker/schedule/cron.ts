@@ -3,14 +3,15 @@
 //
 //   C1  An item of a due time is stored once: its delivery id is the capability and the instant.
 //   C2  The next due time and the item of this one are one unit.
-import { Cron } from 'croner';
-import { commitOrThrow, type Core } from '../core.ts';
+//   C3  croner is loaded where there is a job, and only there.
+import type { Cron } from 'croner';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { CronCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { Inbox } from '../inbox/inbox.ts';
-import { SvcError, messageOf } from '../../shared/svc-error.ts';
-import { putDue, takeDue, type DueRow } from './due-store.ts';
+import { type DueRow, putDue, takeDue } from './due-store.ts';
 import type { TimerService } from './timer-service.ts';
 
 export interface CronDeps {
@@ -27,6 +28,7 @@ export class CronService {
   readonly #core: Core;
   readonly #deps: CronDeps;
   #jobs = new Map<string, CronCapability>();
+  #next: NextDue = () => undefined;
 
   constructor(core: Core, deps: CronDeps) {
     this.#core = core;
@@ -39,14 +41,17 @@ export class CronService {
     const { reader, writer, clock } = this.#core;
     this.#jobs = new Map(generation.capabilities.ofKind('cron').map((job) => [dueId(job), job]));
     const rows = await reader.all(sql.selectFrom('due').selectAll().where('kind', '=', 'cron'));
-    const gone = rows.filter((row) => !this.#jobs.has(row.id)).map((row) => statement(sql.deleteFrom('due').where('id', '=', row.id)));
+    const gone = rows
+      .filter((row) => !this.#jobs.has(row.id))
+      .map((row) => statement(sql.deleteFrom('due').where('id', '=', row.id)));
     const fresh = [...this.#jobs.values()].flatMap((job) => {
       const spec = this.#patternOf(job);
       const known = rows.find((row) => row.id === dueId(job));
       const at = nextDue(spec, clock.now());
       return known?.data === JSON.stringify(spec) || at === undefined ? [] : [this.#row(job, at)];
     });
-    if (gone.length + fresh.length > 0) await commitOrThrow(writer, { name: 'cron.serve', statements: [...gone, ...fresh] });
+    if (gone.length + fresh.length > 0)
+      await commitOrThrow(writer, { name: 'cron.serve', statements: [...gone, ...fresh] });
     this.#deps.timers.wake();
   }
 
@@ -55,11 +60,21 @@ export class CronService {
     const job = this.#jobs.get(row.id);
     if (job === undefined) return;
     const missed = clock.now() - row.at > LATE_MS && job.spec.missed === 'skip';
-    const at = nextDue(this.#patternOf(job), clock.now());
-    const item = this.#deps.inbox.statementsFor({ endpoint: job.id, deliveryId: `cron/${row.at}`, payload: { kind: 'cron', due: row.at }, lane: job.id, capability: job.id });
+    const at = this.#next(this.#patternOf(job), clock.now());
+    const item = this.#deps.inbox.statementsFor({
+      endpoint: job.id,
+      deliveryId: `cron/${row.at}`,
+      payload: { kind: 'cron', due: row.at },
+      lane: job.id,
+      capability: job.id,
+    });
     const next = at === undefined ? [] : [this.#row(job, at)];
-    const answer = await writer.commit({ name: 'cron.due', statements: [takeDue({ id: row.id, at: row.at }), ...(missed ? [] : item.statements), ...next] });
-    if (answer.kind === 'refused' && answer.reason === 'unique') await writer.commit({ name: 'cron.again', statements: [takeDue({ id: row.id, at: row.at }), ...next] });
+    const answer = await writer.commit({
+      name: 'cron.due',
+      statements: [takeDue({ id: row.id, at: row.at }), ...(missed ? [] : item.statements), ...next],
+    });
+    if (answer.kind === 'refused' && answer.reason === 'unique')
+      await writer.commit({ name: 'cron.again', statements: [takeDue({ id: row.id, at: row.at }), ...next] });
     if (answer.kind === 'refused' || missed) return;
     item.stored();
     this.#deps.stored();
@@ -70,21 +85,35 @@ export class CronService {
   }
 
   #row(job: CronCapability, at: number) {
-    return putDue({ id: dueId(job), kind: 'cron', at, capability: job.id, lane: null, data: JSON.stringify(this.#patternOf(job)) });
+    return putDue({
+      id: dueId(job),
+      kind: 'cron',
+      at,
+      capability: job.id,
+      lane: null,
+      data: JSON.stringify(this.#patternOf(job)),
+    });
   }
 }
 
 const dueId = (job: CronCapability): string => `cron/${job.id}`;
 
-function nextDue({ at, timezone }: { readonly at: string; readonly timezone: string }, now: number): number | undefined {
-  return new Cron(at, { timezone, paused: true }).nextRun(new Date(now))?.getTime();
+type NextDue = (pattern: { readonly at: string; readonly timezone: string }, now: number) => number | undefined;
+
+async function loadNextDue(): Promise<NextDue> {
+  const { Cron: Pattern }: { Cron: typeof Cron } = await import('croner');
+  return ({ at, timezone }, now) => new Pattern(at, { timezone, paused: true }).nextRun(new Date(now))?.getTime();
 }
 
 /** Throws `definition_invalid` for a pattern or zone that cannot be read; called at assembly. */
-export function refuseBadPattern(job: CronCapability, timezone: string): void {
-  try {
-    nextDue({ at: job.spec.at, timezone: job.spec.timezone ?? timezone }, 0);
-  } catch (error) {
-    throw new SvcError('definition_invalid', `${job.id}: ${messageOf(error)}`, { details: { plugin: job.slot } });
+export async function refuseBadPatterns(jobs: readonly CronCapability[], timezone: string): Promise<void> {
+  if (jobs.length === 0) return;
+  const next = await loadNextDue();
+  for (const job of jobs) {
+    try {
+      next({ at: job.spec.at, timezone: job.spec.timezone ?? timezone }, 0);
+    } catch (error) {
+      throw new SvcError('definition_invalid', `${job.id}: ${messageOf(error)}`, { details: { plugin: job.slot } });
+    }
   }
 }

@@ -27,9 +27,13 @@ export const putDue = prepared<NewDue>(({ id, kind, at, capability, lane, data }
 export const removeDue = (id: string): Statement => statement(sql.deleteFrom('due').where('id', '=', id));
 
 /** Takes a due row away exactly as it was read; refuses the unit when it changed meanwhile. */
-export const takeDue = prepared<{ id: string; at: number }>(({ id, at }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at), { expect: 1, guard: 'due' });
+export const takeDue = prepared<{ id: string; at: number }>(
+  ({ id, at }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at),
+  { expect: 1, guard: 'due' },
+);
 
 export const readDue = (reader: Reader, until: number, limit: number): Promise<DueRow[]> =>
   reader.all(sql.selectFrom('due').selectAll().where('at', '<=', until).orderBy('at').orderBy('seq').limit(limit));
 
-export const readNextDue = (reader: Reader): Promise<{ at: number } | undefined> => reader.first(sql.selectFrom('due').select('at').orderBy('at').limit(1));
+export const readNextDue = (reader: Reader): Promise<{ at: number } | undefined> =>
+  reader.first(sql.selectFrom('due').select('at').orderBy('at').limit(1));

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { Inbox } from '../inbox/inbox.ts';
-import { takeDue, type DueRow } from './due-store.ts';
+import { type DueRow, takeDue } from './due-store.ts';
 import type { TimerService } from './timer-service.ts';
 
 /** What waits in a lane for its next attempt. */
@@ -28,7 +28,10 @@ export interface FireDeps {
 export function connectTimers(deps: FireDeps): void {
   const { core, timers } = deps;
   const release = (to: Released) => async (row: DueRow) => {
-    await core.writer.commit({ name: 'due.retry', statements: [takeDue({ id: row.id, at: row.at }), ...to.isDue(row.data, row.at)] });
+    await core.writer.commit({
+      name: 'due.retry',
+      statements: [takeDue({ id: row.id, at: row.at }), ...to.isDue(row.data, row.at)],
+    });
     to.release(row.lane ?? '', row.data);
   };
   timers.on('inbox', release(deps.items));
@@ -46,7 +49,10 @@ async function fireTask({ core, inbox, stored }: FireDeps, row: DueRow): Promise
     lane: row.lane ?? row.id,
     capability: row.capability ?? '',
   });
-  const answer = await core.writer.commit({ name: 'due.task', statements: [takeDue({ id: row.id, at: row.at }), ...item.statements] });
+  const answer = await core.writer.commit({
+    name: 'due.task',
+    statements: [takeDue({ id: row.id, at: row.at }), ...item.statements],
+  });
   if (answer.kind === 'refused') return;
   item.stored();
   stored();

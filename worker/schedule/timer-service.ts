@@ -6,9 +6,9 @@
 //   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
 import type { Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
-import type { DueKind } from '../database/tables.ts';
 import type { Core } from '../core.ts';
-import { readDue, readNextDue, type DueRow } from './due-store.ts';
+import type { DueKind } from '../database/tables.ts';
+import { type DueRow, readDue, readNextDue } from './due-store.ts';
 
 export type FireDue = (row: DueRow) => Promise<void>;
 
@@ -20,6 +20,7 @@ export class TimerService {
   readonly #core: Core;
   readonly #fire = new Map<DueKind, FireDue>();
   #timer: Timer | undefined;
+  /** Monotonic: a wall clock that steps does not hide a row that is due before. */
   #wakeAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
   #stopped = true;
@@ -40,7 +41,8 @@ export class TimerService {
 
   /** A row was stored that is due at `at`; cheap when the timer is earlier anyway. */
   expect(at: number): void {
-    if (at < this.#wakeAt) this.#sleepUntil(at);
+    const { clock } = this.#core;
+    if (clock.monotonic() + (at - clock.now()) < this.#wakeAt) this.#sleepUntil(at);
   }
 
   /** Looks at the table now. */
@@ -76,36 +78,42 @@ export class TimerService {
   async #pass(): Promise<void> {
     this.#timer?.cancel();
     this.#wakeAt = Number.POSITIVE_INFINITY;
-    const { core } = { core: this.#core };
+    const core = this.#core;
     try {
       for (;;) {
         const rows = await readDue(core.reader, core.clock.now(), PAGE);
-        for (const row of rows) await this.#fireRow(row);
-        if (rows.length < PAGE || this.#stopped) break;
+        // Handed in together, in order: one sync for many.
+        const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
+        if (rows.length < PAGE || this.#stopped || fired.includes(false)) break;
       }
       const next = await readNextDue(core.reader);
       const now = core.clock.now();
       // What is still due could not be fired: tried again, not at once.
-      this.#sleepUntil(next === undefined ? now + LONGEST_SLEEP_MS : Math.max(next.at, next.at <= now ? now + RETRY_MS : 0));
+      this.#sleepUntil(
+        next === undefined ? now + LONGEST_SLEEP_MS : Math.max(next.at, next.at <= now ? now + RETRY_MS : 0),
+      );
     } catch (error) {
       core.log.warn({ error: messageOf(error) }, 'due table could not be read');
       this.#sleepUntil(core.clock.now() + RETRY_MS);
     }
   }
 
-  async #fireRow(row: DueRow): Promise<void> {
+  async #fireRow(row: DueRow): Promise<boolean> {
     try {
       await this.#fire.get(row.kind)?.(row);
+      return true;
     } catch (error) {
       this.#core.log.warn({ due: row.id, error: messageOf(error) }, 'due row could not be fired');
+      return false;
     }
   }
 
   #sleepUntil(at: number): void {
     if (this.#stopped) return;
     this.#timer?.cancel();
-    const now = this.#core.clock.now();
-    this.#wakeAt = Math.min(at, now + LONGEST_SLEEP_MS);
-    this.#timer = this.#core.clock.after(this.#wakeAt - now, () => this.wake());
+    const { clock } = this.#core;
+    const waitMs = Math.min(Math.max(0, at - clock.now()), LONGEST_SLEEP_MS);
+    this.#wakeAt = clock.monotonic() + waitMs;
+    this.#timer = clock.after(waitMs, () => this.wake());
   }
 }

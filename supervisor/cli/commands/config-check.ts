@@ -1,13 +1,12 @@
 // `svc config check`: reads svc.config.yml and .env as a start would, and tells every fault. Nothing is started or written.
-//
-// The keys of plugins are judged by their own schemas when a host assembles them: `svc runtime start --once --mode test` does.
+// The keys of plugins are judged by their own schemas, so their code is loaded; it only registers.
 import { type ConfigFault, faultLine } from '../../../shared/config/fault.ts';
-import { loadConfig } from '../../../shared/config/load.ts';
 import { MODES, type Mode } from '../../../shared/config/mode.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { CONFIG_FILE } from '../../../shared/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { loadTasks } from '../worker-entry.ts';
 
 export const command: Command = {
   noun: 'config',
@@ -24,15 +23,20 @@ export const command: Command = {
   async run(context, _args, options) {
     const project = context.project();
     try {
-      const loaded = loadConfig({ project, mode: modeOf(options['mode']), environment: context.env });
+      const { checkProject } = await loadTasks();
+      const { loaded, warnings } = await checkProject({
+        project,
+        mode: modeOf(options['mode']),
+        environment: context.env,
+      });
       context.print.json({
         ok: true,
         file: loaded.file,
         version: loaded.version,
         faults: [],
-        warnings: loaded.warnings,
+        warnings,
       });
-      for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+      for (const warning of warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
       context.print.text(context.print.color.good(`${CONFIG_FILE} is valid (${loaded.version.slice(0, 19)})`));
       return EXIT.ok;
     } catch (error) {

@@ -41,10 +41,14 @@ describe('the guide', async () => {
 
   it('has a plugin whose test passes', async () => {
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', '--test', join(folder, 'tea.test.ts')], {
-      cwd: ROOT,
-      env,
-    });
+    const { stdout } = await run(
+      process.execPath,
+      ['--import', 'tsx', '--test', '--test-reporter=tap', join(folder, 'tea.test.ts')],
+      {
+        cwd: ROOT,
+        env,
+      },
+    );
     assert.match(stdout, /^# pass 1$/m);
   });
 

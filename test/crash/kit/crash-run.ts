@@ -20,6 +20,8 @@ export interface CrashRunOptions {
   /** A fault that the failpoints build is told to have: `seq-from-memory`. */
   readonly plant?: string;
   readonly clients?: number;
+  /** How long the host may take to come to rest; a fault may keep it from that for ever. */
+  readonly restMs?: number;
   /** Called before the first life, in the project. */
   readonly prepare?: (project: TemporaryProject) => void;
   /** How a life ends; default: SIGKILL. */
@@ -55,7 +57,14 @@ export class CrashRun {
     const stamp = (): number => lives.count;
     const { random } = options;
     // Only at first: later on each kill has cost a send an attempt, and the wait after a failure grows with those.
-    const misbehave = (): 'drop' | 'later' | undefined => (lives.count > WELL_BEHAVED_FROM ? undefined : random.chance(0.05) ? 'drop' : random.chance(0.05) ? 'later' : undefined);
+    const misbehave = (): 'drop' | 'later' | undefined =>
+      lives.count > WELL_BEHAVED_FROM
+        ? undefined
+        : random.chance(0.05)
+          ? 'drop'
+          : random.chance(0.05)
+            ? 'later'
+            : undefined;
     const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`, { stamp, misbehave });
     const irc = new Map(IRC_ACCOUNTS.map((id) => [`root/irc:irc~${id}`, new FakeIrcServer(stamp)]));
     await platform.listen(t);
@@ -67,18 +76,45 @@ export class CrashRun {
     return run;
   }
 
-  private constructor(t: Cleanup, { options, platform, irc, port }: { options: CrashRunOptions; platform: WebhookPlatform; irc: ReadonlyMap<string, FakeIrcServer>; port: number }) {
+  private constructor(
+    t: Cleanup,
+    {
+      options,
+      platform,
+      irc,
+      port,
+    }: { options: CrashRunOptions; platform: WebhookPlatform; irc: ReadonlyMap<string, FakeIrcServer>; port: number },
+  ) {
     this.#options = options;
     this.#platform = platform;
     this.#irc = irc;
-    this.project = temporaryProject(t, { config: configOf({ port, platform, irc }), env: { HOOK_SECRET: platform.secret }, prefix: 'svc-crash-' });
+    this.project = temporaryProject(t, {
+      config: configOf({ port, platform, irc }),
+      env: { HOOK_SECRET: platform.secret },
+      prefix: 'svc-crash-',
+    });
     const url = `http://127.0.0.1:${port}`;
     options.prepare?.(this.project);
     const { token } = this.project;
     this.#api = new HostApi(url, token);
-    this.#load = new Load({ url, token, random: options.random, record: this.record, platform, irc, clients: options.clients ?? CLIENTS });
+    this.#load = new Load({
+      url,
+      token,
+      random: options.random,
+      record: this.record,
+      platform,
+      irc,
+      clients: options.clients ?? CLIENTS,
+    });
     this.#followers.push(new StreamFollower({ name: 'the follower', url, token, onEvent: this.history.take }));
-    this.#followers.push(new StreamFollower({ name: 'the restless follower', url, token, restless: () => options.random.between(20, 400) }));
+    this.#followers.push(
+      new StreamFollower({
+        name: 'the restless follower',
+        url,
+        token,
+        restless: () => options.random.between(20, 400),
+      }),
+    );
   }
 
   /** The first life, before any load, so that the followers are there from the beginning. */
@@ -104,7 +140,8 @@ export class CrashRun {
     if (kill.kind === 'step' && !hitItself) label = `${label} (not reached)`;
     await this.#options.cut?.(life);
     const { signal, code } = await life.kill();
-    if (signal !== 'SIGKILL') throw new Error(`the worker ended by itself with ${code ?? signal}:\n${logTail(this.project.path)}`);
+    if (signal !== 'SIGKILL')
+      throw new Error(`the worker ended by itself with ${code ?? signal}:\n${logTail(this.project.path)}`);
     this.kills.set(label, (this.kills.get(label) ?? 0) + 1);
     await until(() => this.#load.isCut, { what: 'every open request to be cut' });
     if (reached) this.openAtKill.push(this.#load.cut - cutBefore);
@@ -117,7 +154,13 @@ export class CrashRun {
     const faults: string[] = [];
     await this.#ready();
     await this.#rest().catch((error: unknown) => faults.push(`not at rest: ${String(error)}`));
-    const evidence: Evidence = { record: this.record, history: this.history, platform: this.#platform, irc: this.#irc, followers: this.#followers };
+    const evidence: Evidence = {
+      record: this.record,
+      history: this.history,
+      platform: this.#platform,
+      irc: this.#irc,
+      followers: this.#followers,
+    };
     faults.push(...judgeRecord(evidence), ...(await judgeHost(evidence, this.#api)));
     const { code } = await life.stop();
     if (code !== 0) faults.push(`the orderly end had code ${code}:\n${logTail(this.project.path)}`);
@@ -132,12 +175,15 @@ export class CrashRun {
   summary(): string {
     const { record, history } = this;
     const fates = new Map<string, number>();
-    for (const { via, fate } of record.deliveries.values()) fates.set(`${via} ${fate}`, (fates.get(`${via} ${fate}`) ?? 0) + 1);
+    for (const { via, fate } of record.deliveries.values())
+      fates.set(`${via} ${fate}`, (fates.get(`${via} ${fate}`) ?? 0) + 1);
     const repeats = [...this.#platform.posts.values()].filter(({ taken }) => taken.length > 1).length;
     const heard = [...this.#irc.values()].reduce((sum, server) => sum + server.heard.length, 0);
     return [
       `seed ${this.#options.random.seed}, ${this.#lives} lives`,
-      ...[...this.kills].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })).map(([label, count]) => `  ${String(count).padStart(4)} ${label}`),
+      ...[...this.kills]
+        .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+        .map(([label, count]) => `  ${String(count).padStart(4)} ${label}`),
       `open requests at a kill: ${Math.min(...this.openAtKill)} to ${Math.max(...this.openAtKill)}`,
       `deliveries: ${[...fates].map(([name, count]) => `${count} ${name}`).join(', ')}`,
       `stored ${history.received.size}; webhook posts ${this.#platform.posts.size} (${repeats} repeated under their key), IRC answers ${heard}; events ${this.#followers[0]?.last}, stream connections ${this.#followers.map(({ connects }) => connects).join(' and ')}`,
@@ -146,7 +192,10 @@ export class CrashRun {
 
   #start(failpoints?: string): WorkerLife {
     const { plant } = this.#options;
-    const asked = [...(failpoints === undefined ? [] : [failpoints]), ...(plant === undefined ? [] : [`plant.${plant}=on`])];
+    const asked = [
+      ...(failpoints === undefined ? [] : [failpoints]),
+      ...(plant === undefined ? [] : [`plant.${plant}=on`]),
+    ];
     this.#lives += 1;
     this.#life = new WorkerLife(this.project.path, asked.length === 0 ? {} : { failpoints: asked.join(',') });
     return this.#life;
@@ -156,31 +205,47 @@ export class CrashRun {
   async #acknowledges(life: WorkerLife): Promise<boolean> {
     const acked = this.record.nextAck().then(() => true);
     const first = await Promise.race([acked, life.ended.then(() => false), pause(UP_LIMIT_MS)]);
-    if (first === undefined) throw new Error(`no acknowledgement within ${UP_LIMIT_MS} ms:\n${logTail(this.project.path)}`);
+    if (first === undefined)
+      throw new Error(`no acknowledgement within ${UP_LIMIT_MS} ms:\n${logTail(this.project.path)}`);
     return first;
   }
 
   async #ready(): Promise<void> {
     const isReady = async (): Promise<boolean> => this.#life?.end !== undefined || this.#api.isReady();
     await until(isReady, { what: 'the worker to be ready', timeoutMs: UP_LIMIT_MS });
-    if (this.#life?.end !== undefined) throw new Error(`the worker ended with ${this.#life.end.code ?? this.#life.end.signal}:\n${logTail(this.project.path)}`);
+    if (this.#life?.end !== undefined)
+      throw new Error(
+        `the worker ended with ${this.#life.end.code ?? this.#life.end.signal}:\n${logTail(this.project.path)}`,
+      );
   }
 
   /** Nothing open in the stores, and every follower at the head; twice, since a reminder may fall due in between. */
   async #rest(): Promise<void> {
     const isAtRest = async (): Promise<boolean> => {
-      const open = (await this.#api.unfinished()) + Number(((await this.#api.get('/api/system/status')) as { inbox?: { items?: number } }).inbox?.items ?? 0);
+      const open =
+        (await this.#api.unfinished()) +
+        Number(((await this.#api.get('/api/system/status')) as { inbox?: { items?: number } }).inbox?.items ?? 0);
       const [one, two] = this.#followers.map(({ last }) => last);
       return open === 0 && one === two && this.#remindersAreOut();
     };
-    await until(isAtRest, { what: 'the host to come to rest', timeoutMs: DRAIN_LIMIT_MS, everyMs: 100 });
+    await until(isAtRest, {
+      what: 'the host to come to rest',
+      timeoutMs: this.#options.restMs ?? DRAIN_LIMIT_MS,
+      everyMs: 100,
+    });
   }
 
   /** Each stored reminder has said both its messages. */
   #remindersAreOut(): boolean {
     const shown = new Map<string, number>();
-    for (const { conversation } of this.#platform.posts.values()) shown.set(conversation, (shown.get(conversation) ?? 0) + 1);
-    return [...this.record.deliveries.values()].every(({ kind, endpoint, deliveryId, conversation }) => kind !== 'remind' || this.history.item(endpoint, deliveryId) === undefined || (shown.get(conversation) ?? 0) >= 2);
+    for (const { conversation } of this.#platform.posts.values())
+      shown.set(conversation, (shown.get(conversation) ?? 0) + 1);
+    return [...this.record.deliveries.values()].every(
+      ({ kind, endpoint, deliveryId, conversation }) =>
+        kind !== 'remind' ||
+        this.history.item(endpoint, deliveryId) === undefined ||
+        (shown.get(conversation) ?? 0) >= 2,
+    );
   }
 
   async #end(): Promise<void> {
@@ -193,7 +258,15 @@ export class CrashRun {
 
 const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
 
-function configOf({ port, platform, irc }: { port: number; platform: WebhookPlatform; irc: ReadonlyMap<string, FakeIrcServer> }): Readonly<Record<string, unknown>> {
+function configOf({
+  port,
+  platform,
+  irc,
+}: {
+  port: number;
+  platform: WebhookPlatform;
+  irc: ReadonlyMap<string, FakeIrcServer>;
+}): Readonly<Record<string, unknown>> {
   const servers = [...irc.values()];
   return {
     log_level: 'warn',
@@ -207,8 +280,20 @@ function configOf({ port, platform, irc }: { port: number; platform: WebhookPlat
     plugins: {
       sandbox: {},
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-      webhook: { endpoints: WEBHOOK_ACCOUNTS.map((id) => ({ id, url: platform.url(id), secrets: ['${HOOK_SECRET}'] })) },
-      irc: { endpoints: IRC_ACCOUNTS.map((id, index) => ({ id, server: '127.0.0.1', port: servers[index]?.port, tls: false, nick: `bot${id}`, burstLines: 1_000, linesPerSecond: 1_000 })) },
+      webhook: {
+        endpoints: WEBHOOK_ACCOUNTS.map((id) => ({ id, url: platform.url(id), secrets: ['${HOOK_SECRET}'] })),
+      },
+      irc: {
+        endpoints: IRC_ACCOUNTS.map((id, index) => ({
+          id,
+          server: '127.0.0.1',
+          port: servers[index]?.port,
+          tls: false,
+          nick: `bot${id}`,
+          burstLines: 1_000,
+          linesPerSecond: 1_000,
+        })),
+      },
       echo: {},
       ping: {},
       remind: {},

@@ -18,7 +18,9 @@ export class HostApi {
   }
 
   async get(path: string): Promise<unknown> {
-    const response = await fetch(`${this.#url}${path}`, { headers: { authorization: `Bearer ${this.#token}`, connection: 'close' } });
+    const response = await fetch(`${this.#url}${path}`, {
+      headers: { authorization: `Bearer ${this.#token}`, connection: 'close' },
+    });
     if (!response.ok) throw new Error(`GET ${path} was answered ${response.status}: ${await response.text()}`);
     return response.json();
   }
@@ -38,14 +40,20 @@ export class HostApi {
 
   /** Items that are not over yet, in both stores. */
   async unfinished(): Promise<number> {
-    const counts = [...['received', 'handling', 'waiting'].map((state) => this.count('inbox', state)), ...['pending', 'sending', 'waiting'].map((state) => this.count('outbox', state))];
+    const counts = [
+      ...['received', 'handling', 'waiting'].map((state) => this.count('inbox', state)),
+      ...['pending', 'sending', 'waiting'].map((state) => this.count('outbox', state)),
+    ];
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
   async inbox(): Promise<readonly ListedItem[]> {
     const items: ListedItem[] = [];
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const page = (await this.get(`/api/inbox?limit=200${after === '' ? '' : `&after=${after}`}`)) as { items: ListedItem[]; next?: string };
+      const page = (await this.get(`/api/inbox?limit=200${after === '' ? '' : `&after=${after}`}`)) as {
+        items: ListedItem[];
+        next?: string;
+      };
       items.push(...page.items);
       after = page.next;
     }
@@ -54,14 +62,19 @@ export class HostApi {
 
   /** What the bot said in a conversation of the sandbox. */
   async said(person: string): Promise<readonly string[]> {
-    const { messages } = (await this.get(`/api/chat/messages?person=${person}`)) as { messages: { from: string; text: string }[] };
+    const { messages } = (await this.get(`/api/chat/messages?person=${person}`)) as {
+      messages: { from: string; text: string }[];
+    };
     return messages.filter(({ from }) => from !== person).map(({ text }) => text);
   }
 
   /** Every stored event, oldest first. */
   async *events(): AsyncGenerator<Readonly<Record<string, unknown>>> {
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const page = (await this.get(`/api/events?format=json&limit=1000${after === '' ? '' : `&after=${after}`}`)) as { items: Record<string, unknown>[]; next?: string };
+      const page = (await this.get(`/api/events?format=json&limit=1000${after === '' ? '' : `&after=${after}`}`)) as {
+        items: Record<string, unknown>[];
+        next?: string;
+      };
       yield* page.items;
       after = page.next;
     }

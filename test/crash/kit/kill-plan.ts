@@ -2,7 +2,18 @@
 import type { Random } from './random.ts';
 
 /** Every step from a delivery to its sent answer, and the two of the writer. */
-export const STEPS = ['received', 'stored', 'attempt', 'decided', 'committed', 'sending', 'posted', 'sent', 'writer.sync', 'writer.committed'] as const;
+export const STEPS = [
+  'received',
+  'stored',
+  'attempt',
+  'decided',
+  'committed',
+  'sending',
+  'posted',
+  'sent',
+  'writer.sync',
+  'writer.committed',
+] as const;
 export type Step = (typeof STEPS)[number];
 
 export type Kill =
@@ -15,7 +26,16 @@ export type Kill =
 
 /** So often a step may be passed before the kill: what happens often is let go on for longer. */
 const PASSES: Readonly<Record<Step, number>> = {
-  received: 60, stored: 60, attempt: 60, decided: 40, committed: 40, sending: 8, posted: 8, sent: 8, 'writer.sync': 60, 'writer.committed': 60,
+  received: 60,
+  stored: 60,
+  attempt: 60,
+  decided: 40,
+  committed: 40,
+  sending: 8,
+  posted: 8,
+  sent: 8,
+  'writer.sync': 60,
+  'writer.committed': 60,
 };
 const START_MS = 80;
 const RECOVERY_MS = 400;
@@ -58,4 +78,5 @@ export function labelOf(kill: Kill): string {
   }
 }
 
-const bucket = (ms: number, width: number): string => `${Math.floor(ms / width) * width}-${Math.floor(ms / width) * width + width - 1}`;
+const bucket = (ms: number, width: number): string =>
+  `${Math.floor(ms / width) * width}-${Math.floor(ms / width) * width + width - 1}`;

@@ -50,7 +50,8 @@ export class Load {
 
   start(): void {
     for (let index = 0; index < this.#options.clients; index += 1) this.#running.push(this.#client());
-    for (const [endpoint, server] of this.#options.irc) this.#people.push(setInterval(() => this.#talk(endpoint, server), IRC_LINE_EVERY_MS));
+    for (const [endpoint, server] of this.#options.irc)
+      this.#people.push(setInterval(() => this.#talk(endpoint, server), IRC_LINE_EVERY_MS));
   }
 
   /** Requests that ended without an answer, because the worker died under them. */
@@ -80,7 +81,8 @@ export class Load {
       if (delivery.fate === 'acknowledged' && random.chance(REPEATED)) {
         delivery.isRepeated = true;
         const end = await this.#post(request);
-        if (end.kind === 'answered' && end.status < 300 && /"duplicates":0|"duplicate":false/.test(end.body)) record.fault(`a repeat of ${delivery.token} was taken as new: ${end.body}`);
+        if (end.kind === 'answered' && end.status < 300 && /"duplicates":0|"duplicate":false/.test(end.body))
+          record.fault(`a repeat of ${delivery.token} was taken as new: ${end.body}`);
       }
       request = undefined;
     }
@@ -101,7 +103,10 @@ export class Load {
     return delivery;
   }
 
-  async #post({ path, headers, body }: Request, connected: () => void = () => {}): Promise<Awaited<ReturnType<typeof slowPost>>> {
+  async #post(
+    { path, headers, body }: Request,
+    connected: () => void = () => {},
+  ): Promise<Awaited<ReturnType<typeof slowPost>>> {
     const { url, random } = this.#options;
     let isOpen = false;
     const begin = (): void => {
@@ -109,7 +114,13 @@ export class Load {
       this.#open += 1;
       connected();
     };
-    const end = await slowPost({ url: `${url}${path}`, headers, body, transitMs: random.between(0, TRANSIT_MS), connected: begin });
+    const end = await slowPost({
+      url: `${url}${path}`,
+      headers,
+      body,
+      transitMs: random.between(0, TRANSIT_MS),
+      connected: begin,
+    });
     if (isOpen) this.#open -= 1;
     if (end.kind === 'cut') this.#cut += 1;
     return end;
@@ -118,13 +129,29 @@ export class Load {
   #webhook(): Request {
     const { platform, random } = this.#options;
     const account = random.pick(WEBHOOK_ACCOUNTS);
-    const kind = this.#owed - platform.posts.size > MOST_OWED ? 'plain' : random.pick<Kind>(['echo', 'echo', 'plain', 'plain', 'plain', 'plain', 'ping', 'remind']);
+    const kind =
+      this.#owed - platform.posts.size > MOST_OWED
+        ? 'plain'
+        : random.pick<Kind>(['echo', 'echo', 'plain', 'plain', 'plain', 'plain', 'ping', 'remind']);
     const token = this.#token();
     // An answer without the token is told by its conversation.
-    const conversation = kind === 'echo' || kind === 'plain' ? `${account}-${random.between(1, CONVERSATIONS)}` : `${account}-${token}`;
+    const conversation =
+      kind === 'echo' || kind === 'plain' ? `${account}-${random.between(1, CONVERSATIONS)}` : `${account}-${token}`;
     const text = textOf(kind, token);
-    const { id, body, headers } = platform.sign(`evt_${randomUUID()}`, { conversation: { id: conversation }, user: { id: 'ann' }, text });
-    const delivery = { via: 'webhook', endpoint: `root/webhook:webhook~${account}`, deliveryId: id, conversation, kind, text, token } as const;
+    const { id, body, headers } = platform.sign(`evt_${randomUUID()}`, {
+      conversation: { id: conversation },
+      user: { id: 'ann' },
+      text,
+    });
+    const delivery = {
+      via: 'webhook',
+      endpoint: `root/webhook:webhook~${account}`,
+      deliveryId: id,
+      conversation,
+      kind,
+      text,
+      token,
+    } as const;
     this.#owe(delivery, 1);
     return { delivery, path: `/webhooks/webhook/${account}`, headers, body };
   }
@@ -136,7 +163,15 @@ export class Load {
     const person = `p${Math.floor(this.#count / 400)}-${random.between(1, 8)}`;
     const text = textOf(kind, token);
     return {
-      delivery: { via: 'sandbox', endpoint: 'root/sandbox:sandbox', deliveryId: `${person}:${token}`, conversation: `dm-${person}`, kind, text, token },
+      delivery: {
+        via: 'sandbox',
+        endpoint: 'root/sandbox:sandbox',
+        deliveryId: `${person}:${token}`,
+        conversation: `dm-${person}`,
+        kind,
+        text,
+        token,
+      },
       path: '/api/chat/say',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
       body: JSON.stringify({ person, text, delivery: token }),
@@ -149,7 +184,10 @@ export class Load {
     const text = textOf('echo', token);
     const line = server.say(person, text, `${token}-${server.port}`);
     if (line === undefined) return;
-    record.add({ via: 'irc', endpoint, deliveryId: line.msgid, conversation: person, kind: 'echo', text, token }, 'written');
+    record.add(
+      { via: 'irc', endpoint, deliveryId: line.msgid, conversation: person, kind: 'echo', text, token },
+      'written',
+    );
   }
 
   #token(): string {

@@ -25,12 +25,24 @@ export interface Evidence {
 /** What can be told without the host. */
 export function judgeRecord(evidence: Evidence): readonly string[] {
   const { record, platform, followers } = evidence;
-  return [...record.faults, ...platform.faults, ...followers.flatMap(({ faults }) => faults), ...judgeStored(evidence), ...judgeWebhook(evidence), ...judgeOrder(evidence), ...judgeIrc(evidence)];
+  return [
+    ...record.faults,
+    ...platform.faults,
+    ...followers.flatMap(({ faults }) => faults),
+    ...judgeStored(evidence),
+    ...judgeWebhook(evidence),
+    ...judgeOrder(evidence),
+    ...judgeIrc(evidence),
+  ];
 }
 
 /** The rest, from the host that runs again. */
 export async function judgeHost(evidence: Evidence, api: HostApi): Promise<readonly string[]> {
-  return [...(await judgeStates(evidence, api)), ...(await judgeSandbox(evidence, api)), ...(await judgeEvents(evidence, api))];
+  return [
+    ...(await judgeStates(evidence, api)),
+    ...(await judgeSandbox(evidence, api)),
+    ...(await judgeEvents(evidence, api)),
+  ];
 }
 
 function judgeStored({ record, history }: Evidence): string[] {
@@ -58,27 +70,46 @@ function judgeWebhook({ record, history, platform }: Evidence): string[] {
     if (delivery.via !== 'webhook') continue;
     const posts = answersIn(shown.get(`${delivery.endpoint.split('~')[1]} ${delivery.conversation}`) ?? [], delivery);
     const due = history.item(delivery.endpoint, delivery.deliveryId) === undefined ? 0 : answersTo(delivery.kind);
-    if (posts.length !== due) faults.push(`${delivery.kind} ${delivery.token} (${delivery.fate}) has ${posts.length} answers on the platform instead of ${due}`);
+    if (posts.length !== due)
+      faults.push(
+        `${delivery.kind} ${delivery.token} (${delivery.fate}) has ${posts.length} answers on the platform instead of ${due}`,
+      );
   }
   for (const { key, taken, unanswered, text } of platform.posts.values()) {
     const repeats = taken.length - new Set(taken).size;
-    if (repeats > unanswered) faults.push(`${key} ("${text}") was posted ${taken.length} times in lives ${taken.join(', ')}, ${unanswered} of them unanswered`);
+    if (repeats > unanswered)
+      faults.push(
+        `${key} ("${text}") was posted ${taken.length} times in lives ${taken.join(', ')}, ${unanswered} of them unanswered`,
+      );
   }
   return faults;
 }
 
-const answersIn = (posts: readonly ShownPost[], { kind, token }: Delivery): readonly ShownPost[] => (kind === 'echo' ? posts.filter(({ text }) => text === token) : kind === 'plain' ? posts.filter(({ text }) => text.includes(token)) : posts);
+const answersIn = (posts: readonly ShownPost[], { kind, token }: Delivery): readonly ShownPost[] =>
+  kind === 'echo'
+    ? posts.filter(({ text }) => text === token)
+    : kind === 'plain'
+      ? posts.filter(({ text }) => text.includes(token))
+      : posts;
 
 /** Where one delivery was acknowledged before the next was begun, their answers came in that order. */
 function judgeOrder({ record, platform }: Evidence): string[] {
   const orders = new Map([...platform.posts.values()].map(({ account, text, order }) => [`${account} ${text}`, order]));
-  const echoes = [...record.deliveries.values()].filter(({ via, kind, fate }) => via === 'webhook' && kind === 'echo' && fate === 'acknowledged');
+  const echoes = [...record.deliveries.values()].filter(
+    ({ via, kind, fate }) => via === 'webhook' && kind === 'echo' && fate === 'acknowledged',
+  );
   const faults: string[] = [];
   for (const conversation of groupBy(echoes, ({ endpoint, conversation: id }) => `${endpoint} ${id}`).values()) {
     const orderOf = ({ endpoint, token }: Delivery): number => orders.get(`${endpoint.split('~')[1]} ${token}`) ?? -1;
     for (const [index, later] of conversation.entries()) {
-      const wrong = conversation.slice(0, index).find((earlier) => (earlier.endedAt ?? 0) < later.startedAt && orderOf(earlier) > orderOf(later) && orderOf(later) >= 0);
-      if (wrong !== undefined) faults.push(`${later.token} was answered before ${wrong.token}, which was acknowledged before it was sent`);
+      const wrong = conversation
+        .slice(0, index)
+        .find(
+          (earlier) =>
+            (earlier.endedAt ?? 0) < later.startedAt && orderOf(earlier) > orderOf(later) && orderOf(later) >= 0,
+        );
+      if (wrong !== undefined)
+        faults.push(`${later.token} was answered before ${wrong.token}, which was acknowledged before it was sent`);
     }
   }
   return faults;
@@ -91,8 +122,10 @@ function judgeIrc({ record, history, irc }: Evidence): string[] {
     for (const [connection, lines] of groupBy(server.said, (line) => line.connection)) {
       const isStored = lines.map(({ msgid }) => history.item(endpoint, msgid) !== undefined);
       const hole = isStored.findIndex((stored, index) => !stored && isStored.includes(true, index));
-      if (hole >= 0) faults.push(`line ${lines[hole]?.msgid} of connection ${connection} is lost and a later one is stored`);
-      if (server.connection === connection && isStored.includes(false)) faults.push(`a line of connection ${connection} is lost, and the connection stands`);
+      if (hole >= 0)
+        faults.push(`line ${lines[hole]?.msgid} of connection ${connection} is lost and a later one is stored`);
+      if (server.connection === connection && isStored.includes(false))
+        faults.push(`a line of connection ${connection} is lost, and the connection stands`);
     }
     for (const { msgid, from } of server.said) {
       const delivery = record.deliveries.get(keyOf(endpoint, msgid));
@@ -100,7 +133,8 @@ function judgeIrc({ record, history, irc }: Evidence): string[] {
       const due = history.item(endpoint, msgid) !== undefined;
       if (due && lives.length === 0) faults.push(`line ${msgid} was stored and never answered`);
       if (!due && lives.length > 0) faults.push(`line ${msgid} was answered and is not stored`);
-      if (new Set(lives).size !== lives.length) faults.push(`line ${msgid} was answered twice in one life: ${lives.join(', ')}`);
+      if (new Set(lives).size !== lives.length)
+        faults.push(`line ${msgid} was answered twice in one life: ${lives.join(', ')}`);
     }
   }
   return faults;
@@ -118,7 +152,8 @@ async function judgeStates({ history }: Evidence, api: HostApi): Promise<string[
       listed.delete(id);
     }
   }
-  for (const { id, endpoint, deliveryId } of listed.values()) faults.push(`item ${id} (${endpoint} ${deliveryId}) is listed, and no event told of it`);
+  for (const { id, endpoint, deliveryId } of listed.values())
+    faults.push(`item ${id} (${endpoint} ${deliveryId}) is listed, and no event told of it`);
   return faults;
 }
 
@@ -145,7 +180,8 @@ async function judgeEvents({ followers }: Evidence, api: HostApi): Promise<strin
     if (seq !== due) faults.push(`the history has event ${seq} where ${due} is due`);
     due = seq + 1;
     const now = fingerprint(String(envelope['type']), envelope);
-    for (const { seen } of followers) if (seen.has(seq) && seen.get(seq) !== now) faults.push(`event ${seq} was "${seen.get(seq)}" and is "${now}"`);
+    for (const { seen } of followers)
+      if (seen.has(seq) && seen.get(seq) !== now) faults.push(`event ${seq} was "${seen.get(seq)}" and is "${now}"`);
   }
   return faults.slice(0, 20);
 }

@@ -23,7 +23,12 @@ const LIMIT_MS = 30_000;
 export function slowPost({ url, headers, body, transitMs, connected }: SlowPost): Promise<PostEnd> {
   return new Promise((resolve) => {
     let isConnected = false;
-    const post = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(body) }, timeout: LIMIT_MS });
+    const post = request(url, {
+      method: 'POST',
+      agent,
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      timeout: LIMIT_MS,
+    });
     const cut = (): void => resolve(isConnected ? { kind: 'cut' } : { kind: 'unreachable' });
     post.on('error', cut);
     post.on('close', cut);

@@ -57,7 +57,10 @@ export class StreamFollower {
     const { url, token, restless } = this.#options;
     const resume = this.#last === undefined ? {} : { 'last-event-id': `${this.#epoch}.${this.#last}` };
     this.#untilCut = restless?.() ?? Number.POSITIVE_INFINITY;
-    const request = get(`${url}/api/events`, { agent: false, headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream', ...resume } });
+    const request = get(`${url}/api/events`, {
+      agent: false,
+      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream', ...resume },
+    });
     this.#request = request;
     let over = false;
     const again = (): void => {
@@ -94,8 +97,10 @@ export class StreamFollower {
   }
 
   #hello({ epoch, head }: Readonly<Record<string, unknown>>): void {
-    if (this.#epoch !== undefined && epoch !== this.#epoch) this.#fault(`epoch went from ${this.#epoch} to ${String(epoch)}`);
-    if (this.#last !== undefined && Number(head) < this.#last) this.#fault(`event ids went back: head is ${String(head)}, event ${this.#last} was seen`);
+    if (this.#epoch !== undefined && epoch !== this.#epoch)
+      this.#fault(`epoch went from ${this.#epoch} to ${String(epoch)}`);
+    if (this.#last !== undefined && Number(head) < this.#last)
+      this.#fault(`event ids went back: head is ${String(head)}, event ${this.#last} was seen`);
     this.#epoch = String(epoch);
     this.#last ??= Number(head);
   }
@@ -116,4 +121,5 @@ export class StreamFollower {
 }
 
 /** What must be the same when the event is read again later. */
-export const fingerprint = (type: string, envelope: Readonly<Record<string, unknown>>): string => `${type} ${String(envelope['subject'] ?? '')} ${String(envelope['time'] ?? '')}`;
+export const fingerprint = (type: string, envelope: Readonly<Record<string, unknown>>): string =>
+  `${type} ${String(envelope['subject'] ?? '')} ${String(envelope['time'] ?? '')}`;

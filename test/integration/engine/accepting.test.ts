@@ -46,7 +46,10 @@ describe('taking in', () => {
 
   it('does not store the same id with another body, and says so once', async (t) => {
     const counted: boolean[] = [];
-    const host = await engineHost(t, { modules: { echo }, engine: { observer: { duplicate: (_endpoint, conflict) => counted.push(conflict) } } });
+    const host = await engineHost(t, {
+      modules: { echo },
+      engine: { observer: { duplicate: (_endpoint, conflict) => counted.push(conflict) } },
+    });
 
     await host.platform.says('one', { id: 'same' });
     await host.platform.says('two', { id: 'same' });
@@ -60,8 +63,18 @@ describe('taking in', () => {
 
   it('calls a repeat that differs only in the time of sending a repeat', async (t) => {
     const counted: boolean[] = [];
-    const host = await engineHost(t, { modules: { echo }, engine: { observer: { duplicate: (_endpoint, conflict) => counted.push(conflict) } } });
-    const arrival = { id: 'same', conversation: { id: 'r', kind: 'group' }, user: { id: 'ann', name: 'ann', admin: false }, kind: 'message', message: 'm', text: 'hi' } as const;
+    const host = await engineHost(t, {
+      modules: { echo },
+      engine: { observer: { duplicate: (_endpoint, conflict) => counted.push(conflict) } },
+    });
+    const arrival = {
+      id: 'same',
+      conversation: { id: 'r', kind: 'group' },
+      user: { id: 'ann', name: 'ann', admin: false },
+      kind: 'message',
+      message: 'm',
+      text: 'hi',
+    } as const;
 
     await host.platform.arrive({ ...arrival, sentAt: 1 });
     await host.platform.arrive({ ...arrival, sentAt: 2 });
@@ -86,7 +99,10 @@ describe('taking in', () => {
 
     assert.deepEqual(before, ['a1', 'b1']);
     assert.deepEqual(started, ['a1', 'b1', 'a2']);
-    assert.deepEqual(host.platform.calls.map(({ call }) => 'text' in call && call.text), ['done b1', 'done a1', 'done a2']);
+    assert.deepEqual(
+      host.platform.calls.map(({ call }) => 'text' in call && call.text),
+      ['done b1', 'done a1', 'done a2'],
+    );
   });
 
   it('handles everybody else beside one slow handler', async (t) => {
@@ -128,7 +144,9 @@ describe('taking in', () => {
     const { plugin } = gated();
     const host = await engineHost(t, { modules: { gated: plugin }, config: { inbox: { maxPending: 10 } } });
 
-    const results = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => host.platform.says(`${n}`, { room: `${n}` })));
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) => host.platform.says(`${n}`, { room: `${n}` })),
+    );
 
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 10);
     assert.equal(host.engine.inbox.pending.items, 10);
@@ -198,7 +216,10 @@ describe('ingress', () => {
 
     assert.deepEqual(before, []);
     assert.deepEqual(next.platform.said('dm-ann'), ['you said parked', 'you said parked too']);
-    assert.deepEqual(next.events('ingress.resumed').map(({ data }) => data['parked']), [2]);
+    assert.deepEqual(
+      next.events('ingress.resumed').map(({ data }) => data['parked']),
+      [2],
+    );
   });
 
   it('rejects what a connection brings in as well, and stores nothing of it', async (t) => {
@@ -221,8 +242,14 @@ describe('ingress', () => {
     const before = next.platform.said('dm-ann');
     await next.advance(2_000);
 
-    assert.deepEqual([before, next.platform.said('dm-ann'), next.engine.gate.state.state], [[], ['you said parked'], 'open']);
-    assert.deepEqual(next.events('ingress.resumed').map(({ data }) => data['automatic']), [true]);
+    assert.deepEqual(
+      [before, next.platform.said('dm-ann'), next.engine.gate.state.state],
+      [[], ['you said parked'], 'open'],
+    );
+    assert.deepEqual(
+      next.events('ingress.resumed').map(({ data }) => data['automatic']),
+      [true],
+    );
   });
 
   it('tells of an opening once', async (t) => {

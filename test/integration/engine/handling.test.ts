@@ -7,8 +7,10 @@ import { defineEvent, definePlugin, giveUp, retryLater, t, userError } from '../
 import { type EngineHost, engineHost, type HostOptions } from '../../support/engine-host.ts';
 
 const caller = { actor: 'test', scope: 'full' } as never;
-const adminOf = ({ core, engine }: EngineHost) => createInboxAdmin({ core, inbox: engine.inbox, dispatcher: engine.dispatcher });
-const firstId = (host: EngineHost): string => host.rows<{ id: string }>('SELECT id FROM inbox ORDER BY seq')[0]?.id ?? '';
+const adminOf = ({ core, engine }: EngineHost) =>
+  createInboxAdmin({ core, inbox: engine.inbox, dispatcher: engine.dispatcher });
+const firstId = (host: EngineHost): string =>
+  host.rows<{ id: string }>('SELECT id FROM inbox ORDER BY seq')[0]?.id ?? '';
 
 /** A plugin that handles messages by what the test says. */
 function scripted(run: (attempt: number, text: string) => string | undefined, options: { attempts?: number } = {}) {
@@ -32,10 +34,16 @@ describe('attempts', () => {
     await host.platform.says('x');
     await host.advance(600_000);
 
-    assert.deepEqual(at.map((time) => time - (at[0] ?? 0)), [0, 1_000, 6_000, 36_000, 156_000]);
+    assert.deepEqual(
+      at.map((time) => time - (at[0] ?? 0)),
+      [0, 1_000, 6_000, 36_000, 156_000],
+    );
     assert.deepEqual(host.states('inbox'), ['dead']);
     assert.equal(host.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error, 'broken');
-    assert.deepEqual(host.events('inbox.dead').map(({ data }) => data['reason']), ['broken']);
+    assert.deepEqual(
+      host.events('inbox.dead').map(({ data }) => data['reason']),
+      ['broken'],
+    );
     assert.equal(host.events('inbox.waiting').length, 4);
   });
 
@@ -88,7 +96,12 @@ describe('attempts', () => {
     host.kill();
 
     const { ManualClock } = await import('../../../worker/sdk/testing/manual-clock.ts');
-    const next = await engineHost(context, { modules: { scripted: plugin }, project: host.project, platform: host.platform, clock: new ManualClock(host.clock.now() - 3_600_000) });
+    const next = await engineHost(context, {
+      modules: { scripted: plugin },
+      project: host.project,
+      platform: host.platform,
+      clock: new ManualClock(host.clock.now() - 3_600_000),
+    });
     await next.quiet();
 
     assert.deepEqual(next.platform.said('dm-ann'), ['done']);
@@ -116,7 +129,10 @@ describe('attempts', () => {
 
     assert.equal(runs, 5);
     assert.deepEqual(host.states('inbox'), ['dead']);
-    assert.match(host.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error ?? '', /ended the process or was cut 5 times/);
+    assert.match(
+      host.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error ?? '',
+      /ended the process or was cut 5 times/,
+    );
   });
 
   it('are bounded for an item that ends the process while it is matched', async (context) => {
@@ -171,12 +187,18 @@ describe('what a handler decided', () => {
       },
     });
     const counts: string[] = [];
-    const host = await engineHost(context, { modules: { watcher: plugin }, engine: { observer: { counted: (counter) => counts.push(counter) } } });
+    const host = await engineHost(context, {
+      modules: { watcher: plugin },
+      engine: { observer: { counted: (counter) => counts.push(counter) } },
+    });
 
     await host.platform.says('hello');
     await host.quiet();
 
-    assert.deepEqual(host.events('test.seen').map(({ data }) => data), [{ text: 'hello' }]);
+    assert.deepEqual(
+      host.events('test.seen').map(({ data }) => data),
+      [{ text: 'hello' }],
+    );
     assert.equal(counts.length, 1);
   });
 
@@ -190,7 +212,10 @@ describe('what a handler decided', () => {
       },
     });
     const counts: string[] = [];
-    const host = await engineHost(context, { modules: { watcher: plugin }, engine: { observer: { counted: (counter) => counts.push(counter) } } });
+    const host = await engineHost(context, {
+      modules: { watcher: plugin },
+      engine: { observer: { counted: (counter) => counts.push(counter) } },
+    });
 
     await host.platform.says('hello');
     await host.quiet();
@@ -202,7 +227,9 @@ describe('what a handler decided', () => {
     const plugin = definePlugin({
       name: 'slow',
       setup(p) {
-        p.on('message', { timeoutMs: 1_000 }, (ctx) => (ctx.item.attempt === 1 ? new Promise<string>(() => {}) : 'in time'));
+        p.on('message', { timeoutMs: 1_000 }, (ctx) =>
+          ctx.item.attempt === 1 ? new Promise<string>(() => {}) : 'in time',
+        );
       },
     });
     const host = await engineHost(context, { modules: { slow: plugin } });
@@ -229,7 +256,10 @@ describe('what a handler decided', () => {
     const signal = host.engine.runtime.current?.signal;
     assert.ok(signal);
     assert.equal(signals.length, 20);
-    assert.deepEqual([signal, ...signals].map((one) => getEventListeners(one, 'abort').length), Array(21).fill(0));
+    assert.deepEqual(
+      [signal, ...signals].map((one) => getEventListeners(one, 'abort').length),
+      Array(21).fill(0),
+    );
   });
 
   it('holds back only the failing one of several handlers, and the item still ends as a dead letter', async (context) => {
@@ -274,7 +304,10 @@ describe('a dead letter', () => {
 
   it('can be replayed: what was finished stays finished', async (context) => {
     let works = false;
-    const host = await engineHost(context, failingCommand(() => works));
+    const host = await engineHost(
+      context,
+      failingCommand(() => works),
+    );
     await host.platform.says('/do');
     await host.quiet();
     const before = host.platform.said('dm-ann');
@@ -289,7 +322,10 @@ describe('a dead letter', () => {
   });
 
   it('can be replayed in vain, as often as one likes', async (context) => {
-    const host = await engineHost(context, failingCommand(() => false));
+    const host = await engineHost(
+      context,
+      failingCommand(() => false),
+    );
     await host.platform.says('/do');
     await host.quiet();
 
@@ -305,7 +341,10 @@ describe('a dead letter', () => {
   });
 
   it('can be dropped, and is not replayed afterwards', async (context) => {
-    const host = await engineHost(context, failingCommand(() => false));
+    const host = await engineHost(
+      context,
+      failingCommand(() => false),
+    );
     await host.platform.says('/do');
     await host.quiet();
     const admin = adminOf(host);
@@ -313,8 +352,13 @@ describe('a dead letter', () => {
     await admin.drop(firstId(host), { caller, revision: undefined, reason: 'nobody cares' });
 
     assert.deepEqual(host.states('inbox'), ['done']);
-    await assert.rejects(admin.replay(firstId(host), { caller, revision: undefined, answer: undefined }), { code: 'conflict' });
-    assert.deepEqual(host.events('inbox.dropped').map(({ data }) => data['reason']), ['nobody cares']);
+    await assert.rejects(admin.replay(firstId(host), { caller, revision: undefined, answer: undefined }), {
+      code: 'conflict',
+    });
+    assert.deepEqual(
+      host.events('inbox.dropped').map(({ data }) => data['reason']),
+      ['nobody cares'],
+    );
   });
 });
 
@@ -371,7 +415,10 @@ describe('once', () => {
     await next.quiet();
 
     assert.deepEqual(held, [1, 'dead']);
-    assert.match(next.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error ?? '', /call: an earlier attempt died/);
+    assert.match(
+      next.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error ?? '',
+      /call: an earlier attempt died/,
+    );
     assert.equal(calls.length, 2);
     assert.deepEqual(next.platform.said('dm-ann'), ['result 2']);
   });
@@ -387,7 +434,9 @@ describe('once', () => {
     const next = await host.restart(context);
     await next.quiet();
 
-    await assert.rejects(adminOf(next).replay(firstId(next), { caller, revision: undefined, answer: undefined }), { code: 'conflict' });
+    await assert.rejects(adminOf(next).replay(firstId(next), { caller, revision: undefined, answer: undefined }), {
+      code: 'conflict',
+    });
 
     assert.equal(calls.length, 1);
   });
@@ -398,7 +447,11 @@ describe('dialogs and buttons', () => {
   const order = definePlugin({
     name: 'order',
     setup(p) {
-      const dialog = p.dialog('order', { answers: { size, street: t.string({ title: 'Where to?' }) } }, (_ctx, a) => `${a.size} to ${a.street}`);
+      const dialog = p.dialog(
+        'order',
+        { answers: { size, street: t.string({ title: 'Where to?' }) } },
+        (_ctx, a) => `${a.size} to ${a.street}`,
+      );
       p.command('order', { summary: 'Orders', args: {} }, (ctx) => ctx.ask(dialog, {}));
     },
   });
@@ -406,7 +459,10 @@ describe('dialogs and buttons', () => {
     name: 'vote',
     setup(p) {
       const press = p.action('press', { data: { n: t.integer() } }, (_ctx, { n }) => `pressed ${n}`);
-      p.command('vote', { summary: 'Votes', args: {} }, () => ({ text: 'Which?', buttons: [press.button('one', { n: 1 }), press.button('two', { n: 2 })] }));
+      p.command('vote', { summary: 'Votes', args: {} }, () => ({
+        text: 'Which?',
+        buttons: [press.button('one', { n: 1 }), press.button('two', { n: 2 })],
+      }));
     },
   });
 

@@ -3,7 +3,7 @@
 //
 //   S1  Lines of people go out in order on the bot's newest connection; each is recorded with its connection.
 //   S2  What the bot says is recorded before anything is answered.
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
 
 export interface SaidLine {
@@ -73,7 +73,14 @@ export class FakeIrcServer {
   }
 
   #connect(socket: Socket): void {
-    const connection: Connection = { number: ++this.#connections, socket, nick: '*', registered: false, tags: false, places: 0 };
+    const connection: Connection = {
+      number: ++this.#connections,
+      socket,
+      nick: '*',
+      registered: false,
+      tags: false,
+      places: 0,
+    };
     this.#sockets.add(socket);
     let rest = '';
     socket.setEncoding('utf8');
@@ -121,7 +128,9 @@ export class FakeIrcServer {
     const { socket, nick } = connection;
     const known = wanted.split(' ').filter((name) => name === 'message-tags');
     connection.tags = known.length > 0;
-    socket.write(`:irc.test CAP ${nick} ACK :${known.join(' ')}\r\n:irc.test 001 ${nick} :Welcome\r\n:irc.test 376 ${nick} :End of /MOTD\r\n`);
+    socket.write(
+      `:irc.test CAP ${nick} ACK :${known.join(' ')}\r\n:irc.test 001 ${nick} :Welcome\r\n:irc.test 376 ${nick} :End of /MOTD\r\n`,
+    );
     connection.registered = true;
     this.#current = connection;
   }

@@ -106,11 +106,20 @@ export class WebhookPlatform {
     const stamp = this.#options.stamp?.() ?? 0;
     const known = this.posts.get(key);
     if (known === undefined) {
-      this.posts.set(key, { key, account: url.slice(1), conversation, text, order: this.posts.size, taken: [stamp], unanswered: 0 });
+      this.posts.set(key, {
+        key,
+        account: url.slice(1),
+        conversation,
+        text,
+        order: this.posts.size,
+        taken: [stamp],
+        unanswered: 0,
+      });
       return key;
     }
     known.taken.push(stamp);
-    if (known.text !== text || known.conversation !== conversation) this.faults.push(`webhook-id ${key} was used for two messages: "${known.text}" and "${text}"`);
+    if (known.text !== text || known.conversation !== conversation)
+      this.faults.push(`webhook-id ${key} was used for two messages: "${known.text}" and "${text}"`);
     return key;
   }
 }

@@ -5,7 +5,13 @@ import { LANE_WINDOW, type LaneItem, Lanes } from '../../../worker/lanes/lanes.t
 
 const LIMITS = { concurrency: 10, endpointConcurrency: 2 };
 const free = () => false;
-const item = (seq: number, lane = 'l', endpoint = 'e', nextAt: number | null = null): LaneItem => ({ seq, id: `i${seq}`, endpoint, lane, nextAt });
+const item = (seq: number, lane = 'l', endpoint = 'e', nextAt: number | null = null): LaneItem => ({
+  seq,
+  id: `i${seq}`,
+  endpoint,
+  lane,
+  nextAt,
+});
 const lanesOf = (...items: LaneItem[]): Lanes<LaneItem> => {
   const lanes = new Lanes<LaneItem>();
   for (const one of items) lanes.add(one, 0);
@@ -83,7 +89,14 @@ describe('Lanes', () => {
     });
 
     assert.equal(again, undefined);
-    assert.deepEqual(order, [[33, undefined], [34, 34]], 'the missed row is asked for');
+    assert.deepEqual(
+      order,
+      [
+        [33, undefined],
+        [34, 34],
+      ],
+      'the missed row is asked for',
+    );
   });
 
   it('gives an endpoint its share and no more (L3)', () => {
@@ -95,7 +108,10 @@ describe('Lanes', () => {
   });
 
   it('asks a held endpoint once, however many lanes it has', () => {
-    const lanes = lanesOf(...Array.from({ length: 5_000 }, (_, n) => item(n + 1, `down-${n}`, 'down')), item(9_999, 'up', 'up'));
+    const lanes = lanesOf(
+      ...Array.from({ length: 5_000 }, (_, n) => item(n + 1, `down-${n}`, 'down')),
+      item(9_999, 'up', 'up'),
+    );
     let asked = 0;
 
     const taken = lanes.take(LIMITS, ({ endpoint }) => {
