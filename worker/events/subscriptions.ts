@@ -8,6 +8,8 @@ import type { GenerationView } from '../handling/generation-view.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 
 const PAGE = 100;
+/** Events about the items of subscribers themselves are told to none: handling one would cause the next, without end. */
+const SUBSCRIBERS = '%#subscribe/%';
 
 export class Subscriptions {
   readonly #core: Core;
@@ -15,6 +17,8 @@ export class Subscriptions {
   #subscribers: readonly SubscriptionCapability[] = [];
   #pumping: Promise<void> | undefined;
   #again = false;
+  /** How far each was looked through in vain: not looked through again at each event. */
+  readonly #looked = new Map<string, number>();
 
   constructor(core: Core, deps: { readonly inbox: Inbox; readonly stored: () => void }) {
     this.#core = core;
@@ -67,13 +71,16 @@ export class Subscriptions {
   /** One page of events of the type: items and the new position in one unit each. */
   async #advance({ id, spec }: SubscriptionCapability): Promise<number> {
     const { reader, writer } = this.#core;
+    const head = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
     const at = await reader.first(sql.selectFrom('subscriptions').select('position').where('capability', '=', id));
+    const after = Math.max(at?.position ?? 0, this.#looked.get(id) ?? 0);
     const events = await reader.all(
       sql
         .selectFrom('event_log')
         .select(['seq', 'data'])
-        .where('seq', '>', at?.position ?? 0)
+        .where('seq', '>', after)
         .where('type', '=', spec.event)
+        .where((eb) => eb.or([eb('endpoint', 'is', null), eb('endpoint', 'not like', SUBSCRIBERS)]))
         .orderBy('seq')
         .limit(PAGE),
     );
@@ -90,8 +97,11 @@ export class Subscriptions {
       );
       const answer = await writer.commit({ name: 'subscription.event', statements: [...item.statements, move] });
       if (answer.kind === 'committed') item.stored();
+      else if (answer.reason !== 'unique')
+        throw new Error(`event ${event.seq} could not be handed to ${id}: ${answer.detail}`);
       else await writer.commit({ name: 'subscription.skip', statements: [move] });
     }
+    if (events.length < PAGE && head !== undefined) this.#looked.set(id, Number(head.value));
     if (events.length > 0) this.#deps.stored();
     return events.length;
   }

@@ -11,7 +11,7 @@ import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import { Capabilities, type CommandCapability } from '../handling/capabilities.ts';
 import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
-import { refuseBadPattern } from '../schedule/cron.ts';
+import { refuseBadPatterns } from '../schedule/cron.ts';
 import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
@@ -67,8 +67,7 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
     for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
     }
-    for (const job of registered.capabilities.ofKind('cron'))
-      refuseBadPattern(job, options.loaded.config.schedule.timezone);
+    await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
     for (const command of registered.capabilities.ofKind('command'))
       refuseBadCommand(command, options.loaded.config.commands.prefix);
   } catch (error) {

@@ -40,15 +40,19 @@ export class CronService {
   async serve(generation: GenerationView): Promise<void> {
     const { reader, writer, clock } = this.#core;
     this.#jobs = new Map(generation.capabilities.ofKind('cron').map((job) => [dueId(job), job]));
+    if (this.#jobs.size > 0) this.#next = await loadNextDue();
     const rows = await reader.all(sql.selectFrom('due').selectAll().where('kind', '=', 'cron'));
+    const isKept = (row: DueRow): boolean => {
+      const job = this.#jobs.get(row.id);
+      return job !== undefined && row.data === JSON.stringify(this.#patternOf(job));
+    };
     const gone = rows
-      .filter((row) => !this.#jobs.has(row.id))
+      .filter((row) => !isKept(row))
       .map((row) => statement(sql.deleteFrom('due').where('id', '=', row.id)));
     const fresh = [...this.#jobs.values()].flatMap((job) => {
-      const spec = this.#patternOf(job);
-      const known = rows.find((row) => row.id === dueId(job));
-      const at = nextDue(spec, clock.now());
-      return known?.data === JSON.stringify(spec) || at === undefined ? [] : [this.#row(job, at)];
+      if (rows.some((row) => row.id === dueId(job) && isKept(row))) return [];
+      const at = this.#next(this.#patternOf(job), clock.now());
+      return at === undefined ? [] : [this.#row(job, at)];
     });
     if (gone.length + fresh.length > 0)
       await commitOrThrow(writer, { name: 'cron.serve', statements: [...gone, ...fresh] });

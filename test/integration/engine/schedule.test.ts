@@ -1,0 +1,288 @@
+// Timers, cron and subscriptions over restarts and clock steps.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { defineEvent, definePlugin, t } from '../../../worker/sdk/index.ts';
+import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
+import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+
+const HOUR = 3_600_000;
+
+/** `set <key> <ms> <text>` schedules, `cancel <key>` cancels; a fired task says its text in #out. */
+const alarm = definePlugin({
+  name: 'alarm',
+  setup(p) {
+    const fire = p.task('fire', { data: { text: t.string() } }, (ctx, { text }) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, text));
+    p.on('message', {}, (ctx, { text }) => {
+      const [verb, key = '', ms = '0', words = ''] = text.split(' ');
+      if (verb === 'cancel') ctx.cancel(fire, key);
+      else ctx.schedule(fire, { text: words }, { afterMs: Number(ms), ...(key === '-' ? {} : { key }) });
+    });
+  },
+});
+
+const cronAt = (at: string, timezone: string, missed: 'skip' | 'run_once' = 'run_once') =>
+  definePlugin({
+    name: 'cron',
+    setup(p) {
+      p.cron('job', { at, timezone, missed }, (ctx, due) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, new Date(due).toISOString()));
+    },
+  });
+
+const said = (host: EngineHost): string[] => host.platform.said('#out');
+
+describe('a task', () => {
+  it('fires once at its time, over a restart, and the newest wins under a key', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    await host.platform.says('set k 60000 first');
+    await host.platform.says('set k 90000 second');
+    await host.platform.says('set - 60000 third');
+    await host.quiet();
+
+    const next = await host.restart(context);
+    await next.advance(60_000);
+    const between = said(next);
+    await next.advance(HOUR);
+
+    assert.deepEqual([between, said(next)], [['third'], ['third', 'second']]);
+    assert.deepEqual(next.rows('SELECT * FROM due'), []);
+  });
+
+  it('can be cancelled', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    await host.platform.says('set k 1000 never');
+    await host.platform.says('cancel k');
+    await host.advance(5_000);
+
+    assert.deepEqual(said(host), []);
+    assert.equal(host.events('task.cancelled').length, 1);
+  });
+
+  it('that was due while the host was down fires at the start', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    await host.platform.says('set - 60000 late');
+    await host.quiet();
+    await host.stop();
+    host.clock.moveTo(host.clock.now() + HOUR);
+
+    const next = await host.restart(context);
+    await next.quiet();
+
+    assert.deepEqual(said(next), ['late']);
+  });
+
+  it('scheduled again for the very moment at which it had fired fires again', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    for (const text of ['one', 'two']) {
+      await host.platform.says(`set k 0 ${text}`);
+      await host.advance(0);
+    }
+
+    assert.deepEqual(said(host), ['one', 'two']);
+  });
+
+  it('fires once though the clock steps back an hour', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    await host.platform.says('set - 1000 one');
+    await host.platform.says('set - 7200000 two');
+    await host.advance(2_000);
+    await host.stop();
+
+    const next = await engineHost(context, { modules: { alarm }, project: host.project, platform: host.platform, clock: new ManualClock(host.clock.now() - HOUR) });
+    await next.advance(HOUR + 10_000);
+    const between = said(next);
+    await next.advance(3 * HOUR);
+
+    assert.deepEqual([between, said(next)], [['one'], ['one', 'two']]);
+  });
+
+  it('keeps its order among hundreds that are due together', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    const values = Array.from({ length: 450 }, (_, n) => `('t${n}', 'task', ${host.clock.now() + 1_000}, 'root/alarm#task/fire', 'same', '{"text":"${n}"}')`);
+    await host.write(`INSERT INTO due (id, kind, at, capability, lane, data) VALUES ${values.join(', ')}`);
+    host.engine.timers.wake();
+
+    await host.advance(2_000);
+
+    assert.deepEqual(said(host), Array.from({ length: 450 }, (_, n) => `${n}`));
+  });
+
+  it('that cannot be fired is tried again, not at once', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    const { writer } = host.core;
+    const commit = writer.commit.bind(writer);
+    let tries = 0;
+    writer.commit = (unit) => {
+      if (unit.name !== 'due.task') return commit(unit);
+      tries += 1;
+      return tries > 600 ? commit(unit) : Promise.reject(new Error('full'));
+    };
+    const values = Array.from({ length: 300 }, (_, n) => `('t${n}', 'task', ${host.clock.now()}, 'root/alarm#task/fire', 't${n}', '{"text":"x"}')`);
+    await host.write(`INSERT INTO due (id, kind, at, capability, lane, data) VALUES ${values.join(', ')}`);
+
+    host.engine.timers.wake();
+    await host.quiet();
+    const first = tries;
+    await host.advance(10_000);
+
+    assert.equal(first, 200);
+    assert.equal(said(host).length, 300);
+  });
+});
+
+describe('a cron job', () => {
+  const cases: readonly [string, string, string, readonly string[]][] = [
+    ['30 2 * * *', 'America/New_York', '2026-03-08T05:00Z', ['2026-03-08T07:00:00.000Z', '2026-03-09T06:30:00.000Z']],
+    ['0 2 * * *', 'America/New_York', '2026-03-08T05:00Z', ['2026-03-08T07:00:00.000Z']],
+    ['*/30 * * * *', 'America/New_York', '2026-03-08T06:15Z', ['2026-03-08T06:30:00.000Z', '2026-03-08T07:00:00.000Z', '2026-03-08T07:30:00.000Z']],
+    ['30 1 * * *', 'America/New_York', '2026-11-01T04:00Z', ['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z']],
+    ['*/30 * * * *', 'America/New_York', '2026-11-01T04:45Z', ['2026-11-01T05:00:00.000Z', '2026-11-01T05:30:00.000Z', '2026-11-01T06:00:00.000Z', '2026-11-01T06:30:00.000Z']],
+    ['30 2 * * *', 'Europe/Berlin', '2026-03-28T23:00Z', ['2026-03-29T01:00:00.000Z']],
+    ['30 2 * * *', 'Europe/Berlin', '2026-10-24T23:00Z', ['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z']],
+    ['15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T14:00Z', ['2026-10-03T15:30:00.000Z']],
+    ['45 1 * * *', 'Australia/Lord_Howe', '2026-04-04T13:00Z', ['2026-04-04T14:45:00.000Z']],
+    ['0 0 * * *', 'America/Sao_Paulo', '2018-11-03T12:00Z', ['2018-11-04T03:00:00.000Z']],
+    ['0 0 * * *', 'Pacific/Apia', '2011-12-29T08:00Z', ['2011-12-29T10:00:00.000Z', '2011-12-30T10:00:00.000Z', '2011-12-31T10:00:00.000Z']],
+    ['0 12 30 12 *', 'Pacific/Apia', '2011-06-01T00:00Z', ['2012-12-29T22:00:00.000Z']],
+  ];
+  for (const [at, zone, from, expected] of cases) {
+    it(`${at} in ${zone} from ${from} runs at ${expected.join(', ')}`, async (context) => {
+      const host = await engineHost(context, { modules: { cron: cronAt(at, zone) }, clock: new ManualClock(Date.parse(from)) });
+      const ends = Date.parse(expected.at(-1) ?? '') + 1_000;
+      // Long ways are made in one step: what matters is the row that is due.
+      while (ends - host.clock.now() > 48 * HOUR) host.clock.moveTo(host.clock.now() + 24 * HOUR);
+      await host.advance(ends - host.clock.now());
+
+      assert.deepEqual(said(host), expected);
+    });
+  }
+
+  it('that was missed runs once, or not at all where it says so', async (context) => {
+    for (const [missed, expected] of [['run_once', ['2026-01-01T13:00:00.000Z']], ['skip', []]] as const) {
+      const host = await engineHost(context, { modules: { cron: cronAt('0 * * * *', 'UTC', missed) } });
+      await host.stop();
+      host.clock.moveTo(host.clock.now() + 5 * HOUR + 600_000);
+
+      const next = await host.restart(context);
+      await next.advance(1_000);
+      const atStart = said(next);
+      await next.advance(HOUR);
+
+      assert.deepEqual(atStart, expected);
+      assert.deepEqual(said(next), [...expected, '2026-01-01T18:00:00.000Z']);
+    }
+  });
+
+  it('is not run again when the clock steps back over its time', async (context) => {
+    const modules = { cron: cronAt('0 * * * *', 'UTC') };
+    const host = await engineHost(context, { modules });
+    await host.advance(HOUR + 60_000);
+    await host.stop();
+
+    const next = await engineHost(context, { modules, project: host.project, platform: host.platform, clock: new ManualClock(host.clock.now() - HOUR) });
+    await next.advance(HOUR);
+
+    assert.deepEqual(said(next), ['2026-01-01T13:00:00.000Z']);
+  });
+
+  it('with another pattern starts anew, and a removed one leaves nothing', async (context) => {
+    const host = await engineHost(context, { modules: { cron: cronAt('0 * * * *', 'UTC') } });
+
+    const changed = await host.restart(context, { modules: { cron: cronAt('30 * * * *', 'UTC') } });
+    const rows = changed.rows<{ at: number }>('SELECT at FROM due').map(({ at }) => new Date(at).toISOString());
+    const removed = await changed.restart(context, { modules: {} });
+
+    assert.deepEqual([rows, removed.rows('SELECT * FROM due')], [['2026-01-01T12:30:00.000Z'], []]);
+  });
+
+  it('with a pattern that cannot be read is refused at assembly', async (context) => {
+    const host = await engineHost(context, { modules: { cron: cronAt('every day', 'UTC') } });
+
+    assert.match(host.engine.runtime.lastFailure?.message ?? '', /root\/cron#cron\/job/);
+  });
+});
+
+describe('a subscription', () => {
+  const happened = defineEvent('test.happened', t.object({ n: t.string() }));
+  const pair = definePlugin({
+    name: 'pair',
+    setup(p) {
+      p.on('message', {}, (ctx, { text }) => ctx.emit(happened, { n: text }));
+      p.subscribe(happened, (ctx, { n }) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, n));
+    },
+  });
+
+  it('gets each event once and in order, over a restart', async (context) => {
+    const host = await engineHost(context, { modules: { pair } });
+    for (let n = 0; n < 5; n += 1) await host.platform.says(`${n}`);
+    await host.quiet();
+
+    const next = await host.restart(context);
+    for (let n = 5; n < 10; n += 1) await next.platform.says(`${n}`);
+    await next.quiet();
+
+    assert.deepEqual(said(next), Array.from({ length: 10 }, (_, n) => `${n}`));
+  });
+
+  it('gets what happened while it was not pumped', async (context) => {
+    const host = await engineHost(context, { modules: { pair } });
+    await host.stop();
+    host.platform.calls.length = 0;
+    const emitter = definePlugin({
+      name: 'pair',
+      setup(p) {
+        p.on('message', {}, (ctx, { text }) => ctx.emit(happened, { n: text }));
+      },
+    });
+    const without = await host.restart(context, { modules: { pair: emitter } });
+    await without.platform.says('missed');
+    await without.quiet();
+
+    const next = await without.restart(context, { modules: { pair } });
+    await next.quiet();
+
+    assert.deepEqual(said(next), ['missed']);
+  });
+
+  it('to facts of the inbox does not feed itself', async (context) => {
+    const seen: string[] = [];
+    const done = { ...defineEvent('test.x', t.object({})), id: 'inbox.done' };
+    const plugin = definePlugin({
+      name: 'auditor',
+      setup(p) {
+        p.on('message', {}, () => 'ok');
+        p.subscribe(done, (ctx) => void seen.push(ctx.item.id));
+      },
+    });
+    const host = await engineHost(context, { modules: { auditor: plugin } });
+
+    await host.platform.says('x');
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await host.engine.gate.set({ state: 'paused', mode: 'park' } as never, 'op');
+
+    assert.equal(seen.length, 1);
+  });
+
+  it('does not look through the same history at each event', async (context) => {
+    const host = await engineHost(context, { modules: { pair } });
+    await host.platform.says('first');
+    await host.quiet();
+    const values = Array.from({ length: 5_000 }, () => `(0, 'ready.changed', 1, '${host.core.runtimeId}', '{}', 2)`);
+    await host.write(`INSERT INTO event_log (at, type, version, runtime_id, data, bytes) VALUES ${values.join(', ')}`);
+    await host.write("UPDATE counters SET value = (SELECT max(seq) FROM event_log) WHERE name = 'event'");
+    await host.quiet();
+    const asked: number[] = [];
+    const { reader } = host.core;
+    const all = reader.all.bind(reader);
+    reader.all = (query) => {
+      const { sql, parameters } = query.compile();
+      if (sql.includes('event_log')) asked.push(Number(parameters[0]));
+      return all(query);
+    };
+
+    await host.engine.gate.set({ state: 'paused', mode: 'park' } as never, 'op');
+    await host.quiet();
+
+    assert.ok(asked.length > 0);
+    assert.ok(Math.min(...asked) > 5_000, `${asked}`);
+  });
+});
