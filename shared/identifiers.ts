@@ -13,12 +13,9 @@ export type CapabilityId = Brand<string, 'CapabilityId'>;
 
 /** A UUIDv7 (RFC 9562, section 5.7): 48 bits of time, then random; sorts by time of making. */
 export function uuidv7(now: number = Date.now()): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(now, 0, 6);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  // The random bits of a version 4 UUID, which Node draws in bulk: `xxxxxxxx-xxxx-4xxx-…`; the rest of it has the right variant.
+  const time = now.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 export const newRuntimeId = (now?: number): RuntimeId => uuidv7(now) as RuntimeId;

@@ -137,8 +137,7 @@ export interface LoadResult {
 
 /** Sends all of them over so many connections, each one after the other. */
 export async function post(
-  port: number,
-  path: string,
+  { port, path }: { readonly port: number; readonly path: string },
   deliveries: readonly Signed[],
   connections: number,
 ): Promise<LoadResult> {
@@ -165,7 +164,7 @@ export async function post(
         },
         (response) => {
           response.resume();
-          response.on('end', () => done(response.statusCode === 200));
+          response.on('end', () => done((response.statusCode ?? 0) < 300 && response.statusCode !== undefined));
         },
       )
         .on('error', () => done(false))

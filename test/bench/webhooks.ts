@@ -39,14 +39,12 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
       ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
     );
     await post(
-      host.port,
-      '/webhooks/webhook/a',
+      { port: host.port, path: '/webhooks/webhook/a' },
       signedDeliveries(2_000, () => PADDING),
       CONNECTIONS,
     );
     const result = await post(
-      host.port,
-      '/webhooks/webhook/a',
+      { port: host.port, path: '/webhooks/webhook/a' },
       signedDeliveries(count, () => PADDING),
       CONNECTIONS,
     );
@@ -65,42 +63,27 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
   };
 }
 
-/** From the first delivery accepted to the last answer that the outbox has as sent. */
+/** Lines of the sandbox: from the first one taken in to the last answer that the outbox has as sent. */
 async function commandsPerSecond(count: number): Promise<number> {
-  const sink = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => response.writeHead(200).end());
-  }).listen(0, '127.0.0.1');
-  await once(sink, 'listening');
-  const address = sink.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   const host = await startHost(
-    [
-      '  sandbox: {}',
-      '  echo: {}',
-      '  webhook:',
-      '    endpoints:',
-      '      - id: a',
-      `        url: ${url}`,
-      '        secrets: ["${HOOK_SECRET}"]',
-    ],
+    ['  sandbox: {}', '  echo: {}'],
     ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
   );
-  const deliveries = signedDeliveries(count, (n) => `/echo ${n}`);
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` };
+  const lines = Array.from({ length: count }, (_, n) => ({
+    body: Buffer.from(JSON.stringify({ person: `p${n % CONNECTIONS}`, text: `/echo ${n}`, delivery: `d${n}` })),
+    headers,
+  }));
   const startedAt = performance.now();
-  await post(host.port, '/webhooks/webhook/a', deliveries, CONNECTIONS);
+  await post({ port: host.port, path: '/api/chat/say' }, lines, CONNECTIONS);
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${host.port}/api/outbox?state=sent&limit=1`, {
-      headers: { authorization: `Bearer ${TOKEN}` },
-    });
+    const answer = await fetch(`http://127.0.0.1:${host.port}/api/outbox?state=sent&limit=1`, { headers });
     const { total } = (await answer.json()) as { total: number };
     if (total >= count) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const perSecond = count / ((performance.now() - startedAt) / 1_000);
   await host.stop();
-  sink.close();
-  sink.closeAllConnections();
   return perSecond;
 }
 
@@ -109,8 +92,7 @@ async function bareServer(count: number): Promise<number> {
   const child = fork(new URL(import.meta.url), ['bare', KEY.toString('base64')], { execArgv: process.execArgv });
   const [port] = (await once(child, 'message')) as [number];
   const { perSecond } = await post(
-    port,
-    '/',
+    { port, path: '/' },
     signedDeliveries(count, () => PADDING),
     CONNECTIONS,
   );

@@ -40,6 +40,20 @@ export function prepared<P extends object>(
   };
 }
 
+/** A read that is compiled at its first use; afterwards only the named parameters are bound. */
+export function preparedRead<P extends object, Row>(
+  build: (parameter: { readonly [K in keyof P]: P[K] }) => Query<Row>,
+): (parameters: P) => Query<Row> {
+  const bind = prepared<P>(build);
+  return (parameters) => ({
+    compile: () => bind(parameters),
+    execute: () => Promise.reject(new Error('a prepared read is run by a Reader')),
+  });
+}
+interface Query<Row> extends Compiled {
+  execute(): Promise<Row[]>;
+}
+
 class Marker {
   readonly name: string;
   constructor(name: string) {

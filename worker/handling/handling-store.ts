@@ -1,5 +1,6 @@
 // Statements and reads of what handlers keep: cells of state, results of `once`, dialogs, buttons.
-import { prepared, sql, statement } from '../database/statement.ts';
+import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
+import type { Tables } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import type { CellGuard, CellId, DialogRow } from './run.ts';
 
@@ -133,10 +134,12 @@ export function writeDialog(owner: string, row: DialogRow | null): Statement {
   );
 }
 
+const openDialogOf = preparedRead<{ owner: string; now: number }, Tables['dialogs']>(({ owner, now }) =>
+  sql.selectFrom('dialogs').selectAll().where('owner', '=', owner).where('expires_at', '>', now),
+);
+
 export async function readDialog(reader: Reader, owner: string, now: number): Promise<DialogRow | undefined> {
-  const row = await reader.first(
-    sql.selectFrom('dialogs').selectAll().where('owner', '=', owner).where('expires_at', '>', now),
-  );
+  const row = await reader.first(openDialogOf({ owner, now }));
   if (row === undefined) return undefined;
   return {
     capability: row.capability,

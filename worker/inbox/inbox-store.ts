@@ -1,6 +1,6 @@
 // Statements and reads of the inbox. Writing functions return statements with guards; services join them to units.
 import { sql as raw, type Selectable } from 'kysely';
-import { prepared, sql, statement } from '../database/statement.ts';
+import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { InboxKind, InboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 
@@ -204,17 +204,19 @@ export interface ItemHead {
   readonly nextAt: number | null;
 }
 
+const openItems = preparedRead<{ after: number; limit: number }, ItemHead>(({ after, limit }) =>
+  sql
+    .selectFrom('inbox')
+    .select(['seq', 'id', 'endpoint', 'lane', 'kind', 'bytes', 'next_at as nextAt'])
+    .where(isOpen)
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit),
+);
+
 /** Open items after a position, in order of arrival. */
 export function readOpen(reader: Reader, after: number, limit: number): Promise<ItemHead[]> {
-  return reader.all(
-    sql
-      .selectFrom('inbox')
-      .select(['seq', 'id', 'endpoint', 'lane', 'kind', 'bytes', 'next_at as nextAt'])
-      .where(isOpen)
-      .where('seq', '>', after)
-      .orderBy('seq')
-      .limit(limit),
-  );
+  return reader.all(openItems({ after, limit }));
 }
 
 export function readLane(
@@ -234,8 +236,10 @@ export function readLane(
   );
 }
 
-export const readItem = (reader: Reader, id: string): Promise<InboxRow | undefined> =>
-  reader.first(sql.selectFrom('inbox').selectAll().where('id', '=', id));
+const itemById = preparedRead<{ id: string }, InboxRow>(({ id }) =>
+  sql.selectFrom('inbox').selectAll().where('id', '=', id),
+);
+export const readItem = (reader: Reader, id: string): Promise<InboxRow | undefined> => reader.first(itemById({ id }));
 
 export const readDelivery = (
   reader: Reader,

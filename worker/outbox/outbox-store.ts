@@ -1,7 +1,7 @@
 // Statements and reads of the outbox. A send is a row before it is a call; its key is the same on each attempt.
 import { createHash } from 'node:crypto';
 import { sql as raw, type Selectable } from 'kysely';
-import { prepared, sql, statement } from '../database/statement.ts';
+import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import type { LaneItem } from '../lanes/lanes.ts';
@@ -208,8 +208,10 @@ export async function readSendLane(
   return (await reader.all(query.where('seq', '>', after).orderBy('seq').limit(limit))).map(toHead);
 }
 
-export const readSend = (reader: Reader, id: string): Promise<OutboxRow | undefined> =>
-  reader.first(sql.selectFrom('outbox').selectAll().where('id', '=', id));
+const sendById = preparedRead<{ id: string }, OutboxRow>(({ id }) =>
+  sql.selectFrom('outbox').selectAll().where('id', '=', id),
+);
+export const readSend = (reader: Reader, id: string): Promise<OutboxRow | undefined> => reader.first(sendById({ id }));
 
 export const readSendByKey = (reader: Reader, key: string): Promise<OutboxRow | undefined> =>
   reader.first(sql.selectFrom('outbox').selectAll().where('key', '=', key));
