@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import { type InboxRow, type ItemHead, readItem, readLane, readOpen } from './inbox-store.ts';
+import { Suspects } from './suspects.ts';
 
 /** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
 export type ItemOutcome = 'done' | 'dead' | 'waiting' | 'retired' | 'gone';
@@ -22,7 +23,8 @@ export interface DispatcherOptions {
 }
 
 export function createDispatcher({ core, limits, held, handle, left }: DispatcherOptions): LaneRunner<ItemHead> {
-  const run = async (item: ItemHead): Promise<LaneOutcome> => {
+  const suspects = new Suspects(core, () => runner.wake());
+  const handled = async (item: ItemHead): Promise<LaneOutcome> => {
     const row = await readItem(core.reader, item.id);
     const outcome = row === undefined || !isOpen(row) ? 'gone' : await handle(row);
     if (outcome === 'retired') return 'again';
@@ -30,13 +32,17 @@ export function createDispatcher({ core, limits, held, handle, left }: Dispatche
     if (outcome !== 'gone') left(item);
     return 'left';
   };
-  return new LaneRunner({
+  const runner = new LaneRunner<ItemHead>({
     name: 'inbox',
     core,
-    limits,
+    limits: () => suspects.limits(limits()),
     held,
-    run,
-    readOpen: (after, limit) => readOpen(core.reader, after, limit),
+    run: (item) => suspects.watch(item.id, () => handled(item)),
+    async readOpen(after, limit) {
+      await suspects.load();
+      return readOpen(core.reader, after, limit);
+    },
     readLane: (lane, after, limit) => readLane(core.reader, lane, { after, limit }),
   });
+  return runner;
 }

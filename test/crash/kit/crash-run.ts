@@ -5,10 +5,11 @@ import { WebhookPlatform } from '../../support/fake-platforms/webhook-platform.t
 import { freePort } from '../../support/free-port.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
+import { configOf, IRC_ACCOUNTS } from './crash-config.ts';
 import { History } from './history.ts';
 import { HostApi } from './host-api.ts';
 import { type Kill, labelOf, STEPS } from './kill-plan.ts';
-import { Load, WEBHOOK_ACCOUNTS } from './load.ts';
+import { Load } from './load.ts';
 import { type Evidence, judgeHost, judgeRecord } from './oracle.ts';
 import type { Random } from './random.ts';
 import { CrashRecord } from './record.ts';
@@ -29,7 +30,6 @@ export interface CrashRunOptions {
 }
 
 const CLIENTS = 24;
-const IRC_ACCOUNTS = ['one', 'two'] as const;
 const WELL_BEHAVED_FROM = 4;
 const STEP_LIMIT_MS = 2_000;
 const UP_LIMIT_MS = 20_000;
@@ -256,47 +256,6 @@ export class CrashRun {
   }
 }
 
-const pause = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
-
-function configOf({
-  port,
-  platform,
-  irc,
-}: {
-  port: number;
-  platform: WebhookPlatform;
-  irc: ReadonlyMap<string, FakeIrcServer>;
-}): Readonly<Record<string, unknown>> {
-  const servers = [...irc.values()];
-  return {
-    log_level: 'warn',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-    http: { port, token: '${HTTP_TOKEN}' },
-    // Each kill costs what was under way an attempt: the bound is not what is tested here.
-    inbox: { maxAttempts: 100 },
-    outbox: { maxAttempts: 100 },
-    disk: { minFreeBytes: 0 },
-    events: { history: { maxEvents: 10_000_000, maxBytes: 2 ** 32 } },
-    plugins: {
-      sandbox: {},
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-      webhook: {
-        endpoints: WEBHOOK_ACCOUNTS.map((id) => ({ id, url: platform.url(id), secrets: ['${HOOK_SECRET}'] })),
-      },
-      irc: {
-        endpoints: IRC_ACCOUNTS.map((id, index) => ({
-          id,
-          server: '127.0.0.1',
-          port: servers[index]?.port,
-          tls: false,
-          nick: `bot${id}`,
-          burstLines: 1_000,
-          linesPerSecond: 1_000,
-        })),
-      },
-      echo: {},
-      ping: {},
-      remind: {},
-    },
-  };
-}
+/** Does not hold back the end of the test by itself. */
+const pause = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => void setTimeout(() => resolve(undefined), ms).unref());

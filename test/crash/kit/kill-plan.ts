@@ -40,15 +40,22 @@ const PASSES: Readonly<Record<Step, number>> = {
 const START_MS = 80;
 const RECOVERY_MS = 400;
 const ACK_MS = 80;
+/** At the end the same recovery is cut again and again: it must come to the same. */
+const RECOVERIES = 5;
 
-export function planKills(count: number, random: Random): readonly Kill[] {
+export function planKills(total: number, random: Random): readonly Kill[] {
+  const count = Math.max(0, total - RECOVERIES);
   const steps = Math.max(STEPS.length * Math.ceil((count * 0.6) / STEPS.length), STEPS.length);
   const kills: Kill[] = [];
   for (let index = 0; index < count; index += 1) {
     if (index < steps) kills.push(atStep(STEPS[index % STEPS.length] ?? 'stored', random));
     else kills.push(atMoment(index, random));
   }
-  return shuffled(kills, random);
+  const recoveries = Array.from(
+    { length: total - count },
+    (): Kill => ({ kind: 'starting', delayMs: random.between(START_MS, RECOVERY_MS) }),
+  );
+  return [...shuffled(kills, random), ...recoveries];
 }
 
 const atStep = (step: Step, random: Random): Kill => ({ kind: 'step', step, pass: random.between(1, PASSES[step]) });

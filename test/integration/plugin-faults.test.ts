@@ -1,0 +1,140 @@
+// Plugins that fail in every way: one that throws, one that leaves a rejection behind, one that kills the process each time it is given the
+// message. The others are served, and what cannot be handled ends as a dead letter after as many starts as configured.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FaultyHost } from '../support/faulty-host.ts';
+import type { Cleanup } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const TIMEOUT = { timeout: 60_000 };
+const ATTEMPTS = 3;
+const TROUBLE = `import { definePlugin } from 'svc';
+
+export default definePlugin({
+  name: 'trouble',
+  setup(p) {
+    p.command('throw', { summary: 'Throws', attempts: 1 }, () => {
+      throw new Error('a detail that nobody may see');
+    });
+    p.command('stray', { summary: 'Leaves a rejection behind' }, async () => {
+      void Promise.reject(new Error('stray'));
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+      return 'never said';
+    });
+    p.command('kill', { summary: 'Ends the process' }, () => {
+      process.kill(process.pid, 'SIGKILL');
+      return new Promise(() => {});
+    });
+    p.route('GET /broken', { scope: 'full' }, () => {
+      throw new Error('a detail that nobody may see');
+    });
+  },
+});
+`;
+
+const start = (t: Cleanup): Promise<FaultyHost> =>
+  FaultyHost.start(t, {
+    sources: { 'trouble.js': TROUBLE },
+    plugins: { trouble: { use: './plugins/trouble.js' } },
+    config: { inbox: { maxAttempts: ATTEMPTS } },
+  });
+
+/** Texts that the bot said. */
+const said = (host: FaultyHost): readonly string[] => [...host.platform.posts.values()].map(({ text }) => text);
+
+/** Starts it again after each death until it lives long enough to have nothing left to do; how often it was started. */
+async function startUntilItLives(host: FaultyHost): Promise<number> {
+  for (let starts = 1; ; starts += 1) {
+    host.restart();
+    const ended = await Promise.race([
+      host.life.ended,
+      until(async () => (await host.api.isReady()) && (await host.api.unfinished()) === 0, {
+        what: 'rest',
+        timeoutMs: 20_000,
+      }),
+    ]);
+    if (ended === true) return starts;
+    assert.ok(starts < 4 * ATTEMPTS, 'it comes to an end');
+  }
+}
+
+describe('an exception in a plugin', () => {
+  it('in a handler ends as a dead letter with its error, and the others are served', TIMEOUT, async (t) => {
+    const host = await start(t);
+    const { id } = await host.deliver('/throw');
+    await host.deliver('/echo still here');
+
+    const items = await host.handled();
+
+    assert.equal(items.get(id)?.state, 'dead');
+    const shown = (await host.api.get(`/api/inbox/${items.get(id)?.id}`)) as { lastError: string };
+    assert.match(shown.lastError, /a detail that nobody may see/);
+    await until(() => said(host).includes('still here'), { what: 'the answer' });
+    assert.ok(!said(host).some((text) => text.includes('a detail')), 'people are told nothing of it');
+  });
+
+  it('in a route is 500 without a detail', TIMEOUT, async (t) => {
+    const host = await start(t);
+
+    const response = await fetch(`${host.url}/plugins/trouble/broken`, {
+      headers: { authorization: `Bearer ${host.project.token}` },
+    });
+
+    assert.equal(response.status, 500);
+    assert.doesNotMatch(await response.text(), /a detail/);
+    assert.equal((await host.deliver('/echo still here')).status, 200);
+  });
+});
+
+describe('a message that ends the process', () => {
+  for (const [how, code, signal] of [
+    ['stray', 1, null],
+    ['kill', null, 'SIGKILL'],
+  ] as const) {
+    it(
+      `by ${how === 'stray' ? 'a rejection that nobody handles' : 'killing it'} ends as a dead letter after ${ATTEMPTS} starts, and the rest is handled`,
+      TIMEOUT,
+      async (t) => {
+        const host = await start(t);
+        const { id } = await host.deliver(`/${how}`);
+        assert.deepEqual(await host.life.ended, { code, signal });
+
+        const starts = await startUntilItLives(host);
+        await host.deliver('/echo after it');
+        const items = await host.handled();
+
+        assert.equal(starts, ATTEMPTS);
+        assert.equal(items.get(id)?.state, 'dead');
+        await until(() => said(host).includes('after it'), { what: 'the answer' });
+      },
+    );
+  }
+
+  it('takes none of those that were waiting with it', TIMEOUT, async (t) => {
+    const host = await start(t);
+    const ingress = (state: string): Promise<Response> =>
+      fetch(`${host.url}/api/system/ingress`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${host.project.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ state }),
+      });
+    assert.equal((await ingress('paused')).status, 200);
+    const texts = Array.from({ length: 30 }, (_, index) => `bystander ${index}`);
+    for (const text of texts.slice(0, 15)) await host.deliver(`/echo ${text}`);
+    const { id } = await host.deliver('/kill');
+    for (const text of texts.slice(15)) await host.deliver(`/echo ${text}`);
+
+    await ingress('open').catch(() => {}); // it may die before it answers
+    await host.life.ended;
+    await startUntilItLives(host);
+    const items = await host.handled();
+
+    assert.deepEqual(
+      [...items.values()].filter(({ state }) => state !== 'done').map(({ deliveryId }) => deliveryId),
+      [id],
+    );
+    const answers = (): readonly string[] => said(host).filter((text) => text.startsWith('bystander'));
+    await until(() => answers().length >= texts.length, { what: 'all answers' });
+    assert.deepEqual(answers().toSorted(), texts.toSorted());
+  });
+});
