@@ -69,6 +69,7 @@ export interface EngineOptions {
 }
 
 /** Sends mostly wait: for their turn at the rate of their endpoint, for the platform. Bounded by endpoint, not by what others do. */
+const STORAGE_RETRY_MS = 1_000;
 const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 16 };
 
 export class Engine {
@@ -217,11 +218,22 @@ export class Engine {
 
   async #serve(generation: Generation): Promise<void> {
     await this.endpoints.apply(generation.candidate.endpoints);
-    await this.cron.serve(generation);
-    await this.subscriptions.serve(generation);
+    await this.#serveSchedules(generation);
     this.#options.observer.served?.(generation);
     this.dispatcher.wake();
     this.sender.wake();
+  }
+
+  /** Stored positions and due times of the generation; without a storage they are made as soon as it takes them. */
+  async #serveSchedules(generation: Generation): Promise<void> {
+    if (this.runtime.current !== generation) return;
+    try {
+      await this.cron.serve(generation);
+      await this.subscriptions.serve(generation);
+    } catch (error) {
+      this.core.log.warn({ generation: generation.number, err: error }, 'schedules could not be stored: tried again');
+      this.core.clock.after(STORAGE_RETRY_MS, () => void this.#serveSchedules(generation)); // handles its own errors
+    }
   }
 
   async #handle(row: InboxRow): Promise<ItemOutcome> {

@@ -1,5 +1,6 @@
 // One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
 import type { TProperties } from 'typebox';
+import { within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
@@ -40,6 +41,10 @@ export interface EndpointRunnerDeps {
   readonly random?: () => number;
 }
 
+const END_LIMIT_MS = 5_000;
+/** What could not be fetched after a gap is asked for again while the connection stands. */
+const CATCH_UP_RETRY_MS = 30_000;
+
 export class EndpointRunner {
   readonly spec: EndpointSpec;
   readonly #deps: EndpointRunnerDeps;
@@ -47,10 +52,13 @@ export class EndpointRunner {
   #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #link: Link<never> | undefined;
   #timer: Timer | undefined;
+  /** The end of the connection before this one: platforms take one at a time. */
+  #former: Promise<void>;
 
-  constructor(spec: EndpointSpec, deps: EndpointRunnerDeps) {
+  constructor(spec: EndpointSpec, deps: EndpointRunnerDeps, former: Promise<void> = Promise.resolve()) {
     this.spec = spec;
     this.#deps = deps;
+    this.#former = former;
     this.#state = initialEndpoint(deps.core.clock.now());
   }
 
@@ -84,11 +92,20 @@ export class EndpointRunner {
     return this.spec.adapter.send(call, link);
   }
 
-  /** Ends the connection and waits for its end. */
+  /** Ends the connection and waits for its end; one that does not end is left behind, and said so. */
   async stop(): Promise<void> {
-    const connection = this.#connection;
     this.#step({ kind: 'disabled' });
-    await connection?.ended;
+    await this.#former;
+  }
+
+  async #endOf({ ended }: { readonly ended: Promise<void> }): Promise<void> {
+    const { core } = this.#deps;
+    const end = await within(
+      ended.then(() => 'ended' as const),
+      { ms: END_LIMIT_MS, late: 'late' as const, clock: core.clock },
+    );
+    if (end === 'late')
+      core.log.warn({ endpoint: this.spec.id }, `connection did not end within ${END_LIMIT_MS} ms: left behind`);
   }
 
   #step(event: EndpointEvent): void {
@@ -105,6 +122,7 @@ export class EndpointRunner {
       case 'close':
         this.#timer?.cancel();
         this.#connection?.abort.abort();
+        if (this.#connection !== undefined) this.#former = this.#endOf(this.#connection);
         this.#connection = undefined;
         this.#link = undefined;
         return;
@@ -113,20 +131,25 @@ export class EndpointRunner {
         return;
       case 'connect': {
         const abort = new AbortController();
-        this.#connection = { abort, ended: this.#connect(abort.signal) };
+        this.#connection = { abort, ended: this.#connect(abort.signal, this.#former) };
         return;
       }
     }
   }
 
   /** Runs one connection to its end; never rejects. */
-  async #connect(signal: AbortSignal): Promise<void> {
+  async #connect(signal: AbortSignal, former: Promise<void>): Promise<void> {
     const { adapter } = this.spec;
     const mine = (event: EndpointEvent): void => {
       if (!signal.aborted) this.#step(event);
     };
+    let isOnline = false;
     try {
+      await former;
+      if (signal.aborted) return;
       const link = await this.#makeLink(signal, () => {
+        if (isOnline) return;
+        isOnline = true;
         mine({ kind: 'connected' });
         void this.#catchUp(link, mine); // reports its own failure
       });
@@ -176,7 +199,10 @@ export class EndpointRunner {
           reason: messageOf(error),
           remedy: String((error as { remedy?: unknown }).remedy ?? ''),
         });
-      else mine({ kind: 'catch_up_failed', reason: messageOf(error) });
+      else {
+        mine({ kind: 'catch_up_failed', reason: messageOf(error) });
+        this.#deps.core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.#catchUp(link, mine));
+      }
     }
   }
 }

@@ -34,17 +34,17 @@ export class Endpoints {
   /** Takes over a committed generation's accounts. Resolves when those that went have ended; connecting goes on by itself. */
   async apply(specs: readonly EndpointSpec[]): Promise<void> {
     const wanted = new Map(specs.map((spec) => [spec.id, spec]));
-    const leaving = [...this.#runners.values()].filter(
-      (runner) => wanted.get(runner.spec.id)?.fingerprint !== runner.spec.fingerprint,
-    );
-    for (const runner of leaving) this.#runners.delete(runner.spec.id);
+    const leaving = [...this.#runners.values()].filter(({ spec }) => !isSame(spec, wanted.get(spec.id)));
+    for (const { spec } of leaving) this.#runners.delete(spec.id);
+    const ended = new Map(leaving.map((runner) => [runner.spec.id, runner.stop()]));
     for (const spec of specs) {
       if (this.#runners.has(spec.id)) continue;
-      const runner = new EndpointRunner(spec, this.#deps);
+      // An account that is replaced connects once its former connection has ended: platforms take one at a time.
+      const runner = new EndpointRunner(spec, this.#deps, ended.get(spec.id));
       this.#runners.set(spec.id, runner);
       if (this.isEnabled(spec)) runner.enable();
     }
-    await Promise.all(leaving.map((runner) => runner.stop()));
+    await Promise.all(ended.values());
   }
 
   isEnabled(spec: EndpointSpec): boolean {
@@ -88,6 +88,10 @@ export class Endpoints {
     await Promise.all(this.all().map((runner) => runner.stop()));
   }
 }
+
+/** Equal settings on the same adapter; one that was loaded anew (in development) is another. */
+const isSame = (spec: EndpointSpec, wanted: EndpointSpec | undefined): boolean =>
+  wanted?.fingerprint === spec.fingerprint && wanted.adapter === spec.adapter;
 
 export async function readCursor(core: Core, endpoint: string): Promise<string | undefined> {
   const row = await core.reader.first(sql.selectFrom('endpoints').select('cursor').where('endpoint', '=', endpoint));

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
 import { within } from '../../shared/abort.ts';
 import { configError } from '../../shared/config/fault.ts';
-import type { LoadedConfig } from '../../shared/config/load.ts';
+import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
 import { endpointId, endpointName, ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
@@ -113,6 +113,10 @@ async function addPlugin(
   draft: Draft,
   { slot, plugin }: { readonly slot: string; readonly plugin: PluginDefinition },
 ): Promise<void> {
+  if (options.loaded.config.plugins[slot]?.endpoints !== undefined) {
+    const message = 'is for adapters: this plugin has no accounts';
+    throw configError([locate({ path: `/plugins/${slot}/endpoints`, message }, options.loaded)], 'config_invalid');
+  }
   const config = keysOf(options.loaded, draft, {
     pointer: `/plugins/${slot}`,
     properties: plugin.config ?? {},
@@ -142,15 +146,27 @@ async function addPlugin(
         `setup did not return within ${SETUP_LIMIT_MS} ms: it only registers, resources are opened by p.resource`,
       );
   } catch (error) {
-    throw error instanceof SvcError
-      ? error
-      : new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, {
-          cause: error,
-          details: { plugin: slot },
-        });
+    throw namingPlugin(error, slot);
   } finally {
     (setup as { '~close'(): void })['~close']();
   }
+}
+
+/** What failed, with the slot that it failed in. */
+function namingPlugin(error: unknown, slot: string): SvcError {
+  const details = { plugin: slot };
+  if (!(error instanceof SvcError))
+    return new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, {
+      cause: error,
+      details,
+    });
+  if (error.details['plugin'] !== undefined || error.details['faults'] !== undefined) return error;
+  const { code, message, hint } = error;
+  return new SvcError(code, message, {
+    cause: error,
+    details: { ...error.details, ...details },
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 function addAdapter(
@@ -160,6 +176,9 @@ function addAdapter(
 ): EndpointSpec[] {
   const adapter = inSlot(slot, () => readAdapter(module));
   const entry = options.loaded.config.plugins[slot];
+  // The slot's own keys beside its accounts: the host's, and no others.
+  if (entry?.endpoints !== undefined)
+    keysOf(options.loaded, draft, { pointer: `/plugins/${slot}`, properties: {}, value: entry });
   const accounts = entry?.endpoints?.map((account, index) => ({
     account: account.id,
     enabled: account.enabled,

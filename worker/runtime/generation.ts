@@ -1,4 +1,5 @@
 // One generation at work: a candidate that was activated, serves after its commit, drains when it is superseded.
+import { within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
@@ -8,6 +9,7 @@ import type { GenerationView } from '../handling/generation-view.ts';
 import type { Can, User } from '../sdk/index.ts';
 import type { Candidate } from './assemble.ts';
 import { type GenerationEvent, type GenerationState, stepGeneration } from './generation-machine.ts';
+import type { PluginResource } from './setup.ts';
 
 export interface GenerationOptions {
   readonly core: Core;
@@ -19,6 +21,8 @@ export interface GenerationOptions {
 
 /** Longest life after being superseded: two handlers at the default limit of 60 s. */
 export const DRAIN_LIMIT_MS = 120_000;
+const RESOURCE_LIMIT_MS = 30_000;
+const CLOSE_LIMIT_MS = 5_000;
 
 export class Generation implements GenerationView {
   readonly candidate: Candidate;
@@ -87,11 +91,11 @@ export class Generation implements GenerationView {
   async activate(): Promise<void> {
     for (const [index, resource] of this.candidate.resources.entries()) {
       try {
-        await resource.open(this.signal);
+        await this.#open(resource);
       } catch (error) {
-        await this.#closeResources(index);
         this.#step('failed');
-        this.candidate.abort.abort();
+        this.#abort();
+        await this.#closeResources(index);
         throw new SvcError(
           'plugin_failed',
           `resource ${resource.name} of root/${resource.slot} could not be opened: ${messageOf(error)}`,
@@ -100,6 +104,22 @@ export class Generation implements GenerationView {
       }
     }
     this.#step('activated');
+  }
+
+  /** One that opens after its time is closed at once. */
+  async #open(resource: PluginResource): Promise<void> {
+    const opening = resource.open(this.signal);
+    const end = await within(
+      opening.then(() => 'open' as const),
+      {
+        ms: RESOURCE_LIMIT_MS,
+        late: 'late' as const,
+        clock: this.#options.core.clock,
+      },
+    );
+    if (end === 'open') return;
+    opening.then(() => this.#close(resource)).catch(() => {}); // it failed after all
+    throw new Error(`it did not open within ${RESOURCE_LIMIT_MS} ms`);
   }
 
   committed(number: number): void {
@@ -111,7 +131,7 @@ export class Generation implements GenerationView {
   /** The commit did not happen. */
   async discard(): Promise<void> {
     this.#step('failed');
-    this.candidate.abort.abort();
+    this.#abort();
     await this.#closeResources(this.candidate.resources.length);
   }
 
@@ -138,7 +158,7 @@ export class Generation implements GenerationView {
   /** For the end of the process: closes what is open. */
   async dispose(): Promise<void> {
     this.#overdue?.cancel();
-    this.candidate.abort.abort();
+    this.#abort();
     await this.#closeResources(this.candidate.resources.length);
   }
 
@@ -151,16 +171,26 @@ export class Generation implements GenerationView {
   }
 
   async #closeResources(count: number): Promise<void> {
-    for (const resource of this.candidate.resources.slice(0, count).toReversed()) {
-      try {
-        await resource.close();
-      } catch (error) {
-        this.#options.core.log.warn(
-          { plugin: resource.slot, resource: resource.name, error: messageOf(error) },
-          'resource could not be closed',
-        );
-      }
+    for (const resource of this.candidate.resources.slice(0, count).toReversed()) await this.#close(resource);
+  }
+
+  /** A resource that fails, or does not come back, holds back no other. */
+  async #close(resource: PluginResource): Promise<void> {
+    const fields = { plugin: resource.slot, resource: resource.name };
+    const { log, clock } = this.#options.core;
+    try {
+      const end = await within(
+        resource.close().then(() => 'closed' as const),
+        { ms: CLOSE_LIMIT_MS, late: 'late' as const, clock },
+      );
+      if (end === 'late') log.warn(fields, `resource did not close within ${CLOSE_LIMIT_MS} ms`);
+    } catch (error) {
+      log.warn({ ...fields, error: messageOf(error) }, 'resource could not be closed');
     }
+  }
+
+  #abort(): void {
+    this.candidate.abort.abort(new Error('the generation was retired'));
   }
 
   #step(event: GenerationEvent): void {

@@ -7,6 +7,7 @@ import type { ContextDeps } from '../handling/context.ts';
 import { type Decided, decideEffects, readPlaces } from '../handling/effects.ts';
 import { runHandler } from '../handling/run-step.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
+import { forgetOnce } from '../inbox/inbox-store.ts';
 import { check } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { HttpAnswer, RawRequest } from '../sdk/index.ts';
@@ -40,16 +41,33 @@ interface Call {
   readonly delivery: RawDelivery;
 }
 
-async function answer(deps: PluginRoutesDeps, call: Call): Promise<HttpReply> {
-  const leave = call.generation.enter();
-  if (leave === undefined)
+/** The call, begun in its generation; in the one that serves now where that was replaced while the request was read. */
+function begin(deps: PluginRoutesDeps, call: Call): { readonly call: Call; leave(): void } | undefined {
+  const first = call.generation.enter();
+  if (first !== undefined) return { call, leave: first };
+  const generation = deps.generation();
+  const route = generation?.capabilities.find(call.route.id);
+  const leave = generation?.enter();
+  if (generation === undefined || leave === undefined) return undefined;
+  // Access was checked for the route as it was: another scope is another route.
+  if (route?.kind === 'route' && route.spec.scope === call.route.spec.scope)
+    return { call: { ...call, generation, route }, leave };
+  leave();
+  return undefined;
+}
+
+async function answer(deps: PluginRoutesDeps, asked: Call): Promise<HttpReply> {
+  const begun = begin(deps, asked);
+  if (begun === undefined)
     throw new SvcError('draining', 'the generation of this route is being replaced', {
       details: { retryAfterMs: 1_000 },
     });
+  const { call, leave } = begun;
+  const id = uuidv7(deps.context.core.clock.now());
   try {
     const request: RawRequest & { json: unknown } = { ...call.delivery, json: bodyOf(call) };
     for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
-      const reply = await attempt(deps, call, request);
+      const reply = await attempt(deps, call, { id, request });
       if (reply !== undefined) return reply;
     }
     throw new SvcError('conflict', 'the state that this depends on keeps moving');
@@ -62,10 +80,10 @@ async function answer(deps: PluginRoutesDeps, call: Call): Promise<HttpReply> {
 async function attempt(
   deps: PluginRoutesDeps,
   { generation, route }: Call,
-  request: RawRequest & { json: unknown },
+  { id, request }: { readonly id: string; readonly request: RawRequest & { json: unknown } },
 ): Promise<HttpReply | undefined> {
   const { core } = deps.context;
-  const cause = { id: uuidv7(core.clock.now()), receivedAt: request.receivedAt, attempt: 1, chat: undefined };
+  const cause = { id, receivedAt: request.receivedAt, attempt: 1, chat: undefined };
   let reply: HttpAnswer | undefined;
   const result = await runHandler({ deps: { ...deps.context, generation }, capability: route, cause }, async (ctx) => {
     reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
@@ -74,16 +92,17 @@ async function attempt(
   const places = await readPlaces(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, places };
   const decided = decideEffects(of, result.run.effects);
-  if (decided.statements.length + decided.events.length > 0) {
+  const forget = result.run.steps.size > 0 ? [forgetOnce({ item: id, handler: route.id })] : [];
+  if (decided.statements.length + decided.events.length + forget.length > 0) {
     const committed = await core.writer.commit({
       name: 'route.decided',
-      statements: [...decided.statements, ...recordEvents(decided.events)],
+      statements: [...decided.statements, ...forget, ...recordEvents(decided.events)],
     });
     if (committed.kind === 'refused' && committed.guard === 'cell') return undefined;
     if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
   }
   deps.decided(decided);
-  return { status: reply?.status ?? 200, ...reply };
+  return { ...reply, status: reply?.status ?? 200 };
 }
 
 function bodyOf({ route, delivery }: Call): unknown {

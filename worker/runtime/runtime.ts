@@ -4,7 +4,16 @@
 //   R1  A candidate that fails at any step leaves the serving generation serving, and says why.
 //   R2  The number is stored and only grows; without a database there is no generation.
 //   R3  Assemblies run one after the other; a reload that is asked for meanwhile runs after the one under way.
-//   R4  In production, files of loaded plugins and the lockfile that have changed refuse a reload (`restart_required`).
+//   R4  Modules cannot be unloaded: the lockfile, packages, and in production the files of the project's plugins, refuse a reload
+//       once they differ from what this process has loaded (`restart_required`). In development plugins of the project are loaded anew.
+//
+//   what                               | the serving generation          | the one before it, draining
+//   an item or a request to a route    | begins and ends it              | ends what it has begun, begins nothing; cut at its life limit
+//   what was decided                   | committed, with its number      | committed the same way, with its own number
+//   a cut item                         | -                               | its attempt failed: the serving one makes the next attempt
+//   accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
+//   an unchanged account               | keeps its connection            | gave it away at the commit
+//   life after the commit of the next  | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its signal aborts and its resources close
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
@@ -43,7 +52,10 @@ export class Runtime {
   readonly #draining = new Set<Generation>();
   #queue: Promise<unknown> = Promise.resolve();
   #loaded: LoadedConfig;
-  #hashes: ReadonlyMap<string, string> = new Map();
+  /** Of every file that this process has loaded, as it was then. */
+  readonly #hashes = new Map<string, string>();
+  /** Those of the serving generation. */
+  #files: readonly string[] = [];
   #lastFailure: SvcError | undefined;
 
   constructor(options: RuntimeOptions, loaded: LoadedConfig) {
@@ -82,9 +94,7 @@ export class Runtime {
 
   /** What a reload cannot take in; empty when nothing. */
   changedFiles(): readonly string[] {
-    if (this.#options.mode !== 'production') return [];
-    const now = hashFiles([...this.#hashes.keys()]);
-    return [...this.#hashes].filter(([file, hash]) => now.get(file) !== hash).map(([file]) => file);
+    return [...hashFiles(this.#files)].filter(([file, hash]) => this.#hashes.get(file) !== hash).map(([file]) => file);
   }
 
   async stop(): Promise<void> {
@@ -114,10 +124,7 @@ export class Runtime {
       (key) => JSON.stringify(valueAt(loaded.config, key)) !== JSON.stringify(valueAt(this.#loaded.config, key)),
     ).map((key) => key.replaceAll('/', '.'));
     if (files.length === 0 && keys.length === 0) return;
-    throw new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
-      hint: 'svc runtime restart (or svc runtime reload --or-restart)',
-      details: { files, keys },
-    });
+    throw restartRequired(files, keys);
   }
 
   async #replace(loaded: LoadedConfig, actor: string): Promise<Generation> {
@@ -142,11 +149,12 @@ export class Runtime {
     this.#current = generation;
     this.#loaded = loaded;
     this.#lastFailure = undefined;
-    this.#hashes =
-      this.#options.mode === 'production'
-        ? hashFiles([...generation.candidate.files, this.#options.lockfile])
-        : new Map();
-    await this.#options.serving(generation, before);
+    this.#files = [...generation.candidate.files, this.#options.lockfile];
+    try {
+      await this.#options.serving(generation, before);
+    } catch (error) {
+      core.log.error({ generation: generation.number, err: error }, 'generation serves, but not all of it'); // it is committed
+    }
     if (before !== undefined) this.#drain(before);
     return generation;
   }
@@ -162,7 +170,18 @@ export class Runtime {
       ...(modules === undefined ? {} : { modules }),
     });
     this.#options.secrets(candidate.secrets);
+    this.#refuseStale(candidate);
     return candidate;
+  }
+
+  /** A file that was loaded by this process before, and has changed since, would run as it was then. */
+  #refuseStale(candidate: Candidate): void {
+    const now = hashFiles([...candidate.files, this.#options.lockfile]);
+    const stale = [...now].filter(([file, hash]) => (this.#hashes.get(file) ?? hash) !== hash).map(([file]) => file);
+    for (const [file, hash] of now) if (!this.#hashes.has(file)) this.#hashes.set(file, hash);
+    if (stale.length === 0) return;
+    candidate.abort.abort();
+    throw restartRequired(stale, []);
   }
 
   async #commit(generation: Generation, actor: string): Promise<void> {
@@ -238,6 +257,12 @@ export class Runtime {
     return error;
   }
 }
+
+const restartRequired = (files: readonly string[], keys: readonly string[]): SvcError =>
+  new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
+    hint: 'svc runtime restart (or svc runtime reload --or-restart)',
+    details: { files, keys },
+  });
 
 function valueAt(config: unknown, path: string): unknown {
   return path.split('/').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);

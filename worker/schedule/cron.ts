@@ -104,9 +104,13 @@ const dueId = (job: CronCapability): string => `cron/${job.id}`;
 
 type NextDue = (pattern: { readonly at: string; readonly timezone: string }, now: number) => number | undefined;
 
+let loaded: NextDue | undefined;
+
 async function loadNextDue(): Promise<NextDue> {
+  if (loaded !== undefined) return loaded;
   const { Cron: Pattern }: { Cron: typeof Cron } = await import('croner');
-  return ({ at, timezone }, now) => new Pattern(at, { timezone, paused: true }).nextRun(new Date(now))?.getTime();
+  loaded = ({ at, timezone }, now) => new Pattern(at, { timezone, paused: true }).nextRun(new Date(now))?.getTime();
+  return loaded;
 }
 
 /** Throws `definition_invalid` for a pattern or zone that cannot be read; called at assembly. */

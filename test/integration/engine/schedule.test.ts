@@ -11,7 +11,11 @@ const HOUR = 3_600_000;
 const alarm = definePlugin({
   name: 'alarm',
   setup(p) {
-    const fire = p.task('fire', { data: { text: t.string() } }, (ctx, { text }) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, text));
+    const fire = p.task(
+      'fire',
+      { data: { text: t.string() } },
+      (ctx, { text }) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, text),
+    );
     p.on('message', {}, (ctx, { text }) => {
       const [verb, key = '', ms = '0', words = ''] = text.split(' ');
       if (verb === 'cancel') ctx.cancel(fire, key);
@@ -24,7 +28,11 @@ const cronAt = (at: string, timezone: string, missed: 'skip' | 'run_once' = 'run
   definePlugin({
     name: 'cron',
     setup(p) {
-      p.cron('job', { at, timezone, missed }, (ctx, due) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, new Date(due).toISOString()));
+      p.cron(
+        'job',
+        { at, timezone, missed },
+        (ctx, due) => void ctx.send({ endpoint: 'memory~a', id: '#out' }, new Date(due).toISOString()),
+      );
     },
   });
 
@@ -87,7 +95,12 @@ describe('a task', () => {
     await host.advance(2_000);
     await host.stop();
 
-    const next = await engineHost(context, { modules: { alarm }, project: host.project, platform: host.platform, clock: new ManualClock(host.clock.now() - HOUR) });
+    const next = await engineHost(context, {
+      modules: { alarm },
+      project: host.project,
+      platform: host.platform,
+      clock: new ManualClock(host.clock.now() - HOUR),
+    });
     await next.advance(HOUR + 10_000);
     const between = said(next);
     await next.advance(3 * HOUR);
@@ -97,13 +110,19 @@ describe('a task', () => {
 
   it('keeps its order among hundreds that are due together', async (context) => {
     const host = await engineHost(context, { modules: { alarm } });
-    const values = Array.from({ length: 450 }, (_, n) => `('t${n}', 'task', ${host.clock.now() + 1_000}, 'root/alarm#task/fire', 'same', '{"text":"${n}"}')`);
+    const values = Array.from(
+      { length: 450 },
+      (_, n) => `('t${n}', 'task', ${host.clock.now() + 1_000}, 'root/alarm#task/fire', 'same', '{"text":"${n}"}')`,
+    );
     await host.write(`INSERT INTO due (id, kind, at, capability, lane, data) VALUES ${values.join(', ')}`);
     host.engine.timers.wake();
 
     await host.advance(2_000);
 
-    assert.deepEqual(said(host), Array.from({ length: 450 }, (_, n) => `${n}`));
+    assert.deepEqual(
+      said(host),
+      Array.from({ length: 450 }, (_, n) => `${n}`),
+    );
   });
 
   it('that cannot be fired is tried again, not at once', async (context) => {
@@ -116,7 +135,10 @@ describe('a task', () => {
       tries += 1;
       return tries > 600 ? commit(unit) : Promise.reject(new Error('full'));
     };
-    const values = Array.from({ length: 300 }, (_, n) => `('t${n}', 'task', ${host.clock.now()}, 'root/alarm#task/fire', 't${n}', '{"text":"x"}')`);
+    const values = Array.from(
+      { length: 300 },
+      (_, n) => `('t${n}', 'task', ${host.clock.now()}, 'root/alarm#task/fire', 't${n}', '{"text":"x"}')`,
+    );
     await host.write(`INSERT INTO due (id, kind, at, capability, lane, data) VALUES ${values.join(', ')}`);
 
     host.engine.timers.wake();
@@ -133,20 +155,38 @@ describe('a cron job', () => {
   const cases: readonly [string, string, string, readonly string[]][] = [
     ['30 2 * * *', 'America/New_York', '2026-03-08T05:00Z', ['2026-03-08T07:00:00.000Z', '2026-03-09T06:30:00.000Z']],
     ['0 2 * * *', 'America/New_York', '2026-03-08T05:00Z', ['2026-03-08T07:00:00.000Z']],
-    ['*/30 * * * *', 'America/New_York', '2026-03-08T06:15Z', ['2026-03-08T06:30:00.000Z', '2026-03-08T07:00:00.000Z', '2026-03-08T07:30:00.000Z']],
+    [
+      '*/30 * * * *',
+      'America/New_York',
+      '2026-03-08T06:15Z',
+      ['2026-03-08T06:30:00.000Z', '2026-03-08T07:00:00.000Z', '2026-03-08T07:30:00.000Z'],
+    ],
     ['30 1 * * *', 'America/New_York', '2026-11-01T04:00Z', ['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z']],
-    ['*/30 * * * *', 'America/New_York', '2026-11-01T04:45Z', ['2026-11-01T05:00:00.000Z', '2026-11-01T05:30:00.000Z', '2026-11-01T06:00:00.000Z', '2026-11-01T06:30:00.000Z']],
+    [
+      '*/30 * * * *',
+      'America/New_York',
+      '2026-11-01T04:45Z',
+      ['2026-11-01T05:00:00.000Z', '2026-11-01T05:30:00.000Z', '2026-11-01T06:00:00.000Z', '2026-11-01T06:30:00.000Z'],
+    ],
     ['30 2 * * *', 'Europe/Berlin', '2026-03-28T23:00Z', ['2026-03-29T01:00:00.000Z']],
     ['30 2 * * *', 'Europe/Berlin', '2026-10-24T23:00Z', ['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z']],
     ['15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T14:00Z', ['2026-10-03T15:30:00.000Z']],
     ['45 1 * * *', 'Australia/Lord_Howe', '2026-04-04T13:00Z', ['2026-04-04T14:45:00.000Z']],
     ['0 0 * * *', 'America/Sao_Paulo', '2018-11-03T12:00Z', ['2018-11-04T03:00:00.000Z']],
-    ['0 0 * * *', 'Pacific/Apia', '2011-12-29T08:00Z', ['2011-12-29T10:00:00.000Z', '2011-12-30T10:00:00.000Z', '2011-12-31T10:00:00.000Z']],
+    [
+      '0 0 * * *',
+      'Pacific/Apia',
+      '2011-12-29T08:00Z',
+      ['2011-12-29T10:00:00.000Z', '2011-12-30T10:00:00.000Z', '2011-12-31T10:00:00.000Z'],
+    ],
     ['0 12 30 12 *', 'Pacific/Apia', '2011-06-01T00:00Z', ['2012-12-29T22:00:00.000Z']],
   ];
   for (const [at, zone, from, expected] of cases) {
     it(`${at} in ${zone} from ${from} runs at ${expected.join(', ')}`, async (context) => {
-      const host = await engineHost(context, { modules: { cron: cronAt(at, zone) }, clock: new ManualClock(Date.parse(from)) });
+      const host = await engineHost(context, {
+        modules: { cron: cronAt(at, zone) },
+        clock: new ManualClock(Date.parse(from)),
+      });
       const ends = Date.parse(expected.at(-1) ?? '') + 1_000;
       // Long ways are made in one step: what matters is the row that is due.
       while (ends - host.clock.now() > 48 * HOUR) host.clock.moveTo(host.clock.now() + 24 * HOUR);
@@ -157,7 +197,10 @@ describe('a cron job', () => {
   }
 
   it('that was missed runs once, or not at all where it says so', async (context) => {
-    for (const [missed, expected] of [['run_once', ['2026-01-01T13:00:00.000Z']], ['skip', []]] as const) {
+    for (const [missed, expected] of [
+      ['run_once', ['2026-01-01T13:00:00.000Z']],
+      ['skip', []],
+    ] as const) {
       const host = await engineHost(context, { modules: { cron: cronAt('0 * * * *', 'UTC', missed) } });
       await host.stop();
       host.clock.moveTo(host.clock.now() + 5 * HOUR + 600_000);
@@ -178,7 +221,12 @@ describe('a cron job', () => {
     await host.advance(HOUR + 60_000);
     await host.stop();
 
-    const next = await engineHost(context, { modules, project: host.project, platform: host.platform, clock: new ManualClock(host.clock.now() - HOUR) });
+    const next = await engineHost(context, {
+      modules,
+      project: host.project,
+      platform: host.platform,
+      clock: new ManualClock(host.clock.now() - HOUR),
+    });
     await next.advance(HOUR);
 
     assert.deepEqual(said(next), ['2026-01-01T13:00:00.000Z']);
@@ -220,7 +268,10 @@ describe('a subscription', () => {
     for (let n = 5; n < 10; n += 1) await next.platform.says(`${n}`);
     await next.quiet();
 
-    assert.deepEqual(said(next), Array.from({ length: 10 }, (_, n) => `${n}`));
+    assert.deepEqual(
+      said(next),
+      Array.from({ length: 10 }, (_, n) => `${n}`),
+    );
   });
 
   it('gets what happened while it was not pumped', async (context) => {
