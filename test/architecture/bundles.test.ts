@@ -71,6 +71,12 @@ describe('the bundles', () => {
       [],
     );
     assert.doesNotMatch(published, /\bpoint\??\.?\(\s*["'`]/);
+    const planted = ['plant.ack-before-commit', 'plant.commit-without-sync', 'plant.seq-from-memory'];
+    assert.deepEqual(
+      planted.filter((name) => published.includes(name) || !tested.includes(name)),
+      [],
+      'planted faults are in the build for tests alone',
+    );
   });
 
   it('give the supervisor nothing but node: modules', () => {
