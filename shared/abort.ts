@@ -1,5 +1,13 @@
 // Waiting under an AbortSignal: delay, race with a deadline.
+import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock } from './clock.ts';
+
+/** A controller whose signal many wait on at once, for as long as the process lives: no warning about the number of listeners. */
+export function sharedAbort(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
 
 /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
 export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {

@@ -1,6 +1,6 @@
 // One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
 import type { TProperties } from 'typebox';
-import { within } from '../../shared/abort.ts';
+import { sharedAbort, within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
@@ -130,7 +130,7 @@ export class EndpointRunner {
         this.#timer = this.#deps.core.clock.after(effect.delayMs, () => this.#step({ kind: 'retry_due' }));
         return;
       case 'connect': {
-        const abort = new AbortController();
+        const abort = sharedAbort();
         this.#connection = { abort, ended: this.#connect(abort.signal, this.#former) };
         return;
       }

@@ -2,7 +2,7 @@
 // Nothing of it serves yet; what throws here leaves the serving generation as it is.
 import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
-import { within } from '../../shared/abort.ts';
+import { sharedAbort, within } from '../../shared/abort.ts';
 import { configError } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
@@ -62,7 +62,7 @@ interface Draft {
 /** Throws SvcError: `config_invalid` with faults, `plugin_failed` or `definition_invalid` naming the slot. */
 export async function assemble(options: AssembleOptions): Promise<Candidate> {
   const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
-  const draft: Draft = { registered, abort: new AbortController(), endpoints: [], plugins: [], files: [], secrets: [] };
+  const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [], files: [], secrets: [] };
   try {
     for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
