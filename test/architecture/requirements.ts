@@ -178,7 +178,14 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: 'input 50', tests: ['survives the loss of .svc, and of its socket (30, 31)'] },
 
   { id: 'input 48', tests: ['refuses ${name}', 'says plainly when the address is taken'] },
-  { id: 'input 53', tests: ['say nothing of an error inside, and the host goes on'] },
+  {
+    id: 'input 53',
+    tests: [
+      'say nothing of an error inside, and the host goes on',
+      'in a handler ends as a dead letter with its error, and the others are served',
+      'takes none of those that were waiting with it',
+    ],
+  },
 
   {
     id: 'contract 3: order of answers',
