@@ -1,5 +1,6 @@
 // The state store of one worker: writer, reader and whether they are usable. It never ends a process: what does not open is
 // tried again each second, and readiness tells why.
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../shared/clock.ts';
@@ -7,7 +8,7 @@ import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { openReadOnly } from './connection.ts';
 import { SqliteReader } from './reader.ts';
 import { startWriterThread } from './start-thread.ts';
-import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
 import type { OpenWriter } from './writer-thread.ts';
 
@@ -28,8 +29,11 @@ export interface DatabaseHostOptions {
 }
 
 const PROBE_EVERY_MS = 1_000;
-/** A write that changes nothing. */
-const TOUCH = { sql: "UPDATE counters SET value = value WHERE name = 'event'", parameters: [] } as const;
+/** A write that means nothing. Its value changes each time: SQLite leaves a page alone that would stay the same. */
+const touch = (value: string): Statement => ({
+  sql: "INSERT INTO meta (key, value) VALUES ('probe', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+  parameters: [value],
+});
 
 export class DatabaseHost implements Writer {
   readonly reader: SqliteReader;
@@ -47,7 +51,13 @@ export class DatabaseHost implements Writer {
       if (!this.#closed) options.onDeath?.(error);
     });
     this.reader = new SqliteReader(() => openReadOnly(options.file));
-    this.#writer = new GroupingWriter(this.#runner, { ...options.observer, failed: (error) => this.#fail(error) });
+    this.#writer = new GroupingWriter(this.#runner, {
+      ...options.observer,
+      failed: (error) => {
+        options.observer?.failed?.(error);
+        this.#fail(error);
+      },
+    });
   }
 
   get state(): DatabaseState {
@@ -116,7 +126,7 @@ export class DatabaseHost implements Writer {
         probe.close();
       }
       // An empty unit shows a foreign lock; after a failure only a page that is written and synced shows that the fault is gone.
-      await this.#writer.commit({ name: 'database.probe', statements: wasOpen ? [] : [TOUCH] });
+      await this.#writer.commit({ name: 'database.probe', statements: wasOpen ? [] : [touch(randomUUID())] });
       this.#set({ kind: 'open' });
     } catch (error) {
       this.#fail(

@@ -62,8 +62,8 @@ export class GroupCommit {
   }
 
   #runStatement(statement: Statement): readonly Row[] {
-    const prepared = this.#prepare(statement.sql);
     try {
+      const prepared = this.#prepare(statement.sql);
       if (prepared.reader) {
         const rows = prepared.all(...statement.parameters) as Row[];
         this.#expect(statement, rows.length);

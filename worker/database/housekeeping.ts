@@ -23,6 +23,8 @@ export class Housekeeping {
   readonly #keep: () => KeepFor;
   #timer: Timer | undefined;
   #stopped = false;
+  /** Texts of items that ended before this are erased. */
+  #erasedTo = 0;
 
   constructor(core: Core, keep: () => KeepFor) {
     this.#core = core;
@@ -45,8 +47,10 @@ export class Housekeeping {
   /** One pass: each kind of row in batches until nothing is over its time. Never throws. */
   async run(): Promise<void> {
     try {
+      const texts = this.#core.clock.now() - this.#keep().bodyDays * DAY_MS;
       for (const make of this.#passes(this.#core.clock))
         while (!this.#stopped && (await this.#batch(make())) === BATCH);
+      if (!this.#stopped) this.#erasedTo = texts;
     } catch (error) {
       this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
     }
@@ -60,10 +64,13 @@ export class Housekeeping {
   #passes(clock: Clock): readonly (() => Statement)[] {
     const { bodyDays, idDays, outboxDays } = this.#keep();
     const before = (days: number): number => clock.now() - days * DAY_MS;
+    const texts = before(bodyDays);
+    const erased = this.#erasedTo;
     return [
+      // From where the pass before it ended: rows without a text are not walked again each time.
       () =>
         deletion(
-          raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(bodyDays)} AND state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
+          raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at >= ${erased} AND done_at < ${texts} AND state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
         ),
       () =>
         deletion(
@@ -71,11 +78,16 @@ export class Housekeeping {
         ),
       () =>
         deletion(
-          raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs WHERE item_id NOT IN (SELECT id FROM inbox WHERE state <> 'done') LIMIT ${BATCH}) RETURNING item_id`,
+          raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs AS run WHERE ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
+        ),
+      // Results for items go with what the item decided; these are of routes, and of items that were dropped.
+      () =>
+        deletion(
+          raw`DELETE FROM once_results WHERE (item_id, handler, step) IN (SELECT item_id, handler, step FROM once_results AS run WHERE run.at < ${before(1)} AND ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
         ),
       () =>
         deletion(
-          raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND state = 'sent' LIMIT ${BATCH}) RETURNING seq`,
+          raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND (state = 'sent' OR (state = 'dead' AND last_error LIKE 'dropped: %')) LIMIT ${BATCH}) RETURNING seq`,
         ),
       () =>
         deletion(
@@ -86,6 +98,10 @@ export class Housekeeping {
     ];
   }
 }
+
+/** The item of the row is done, or was never one. By key: the inbox is not walked. */
+const isOver = (table: string): RawBuilder<unknown> =>
+  raw`NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = ${raw.ref(`${table}.item_id`)} AND inbox.state <> 'done')`;
 
 /** A raw statement whose RETURNING rows say how many it took. */
 function deletion(query: RawBuilder<unknown>): Statement {

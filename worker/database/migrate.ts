@@ -62,7 +62,7 @@ function refuseNewer(applied: readonly Applied[], list: readonly Migration[]): v
         details: { migration: row.name, known: list.at(-1)?.name },
       });
     }
-    if (known !== undefined && known.breaking && digest(known) !== row.sha256) {
+    if (known !== undefined && digest(known) !== row.sha256) {
       throw new SvcError('database_corrupt', `migration ${row.name} of the database differs from the one in this svc`, {
         hint: 'this database was made by another build; use that build',
       });

@@ -1,0 +1,178 @@
+// The schema over versions and kills, identity of the project, the ledger of starts, and what is kept for how long.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { Housekeeping } from '../../../worker/database/housekeeping.ts';
+import { migrate } from '../../../worker/database/migrate.ts';
+import { MIGRATIONS, type Migration } from '../../../worker/database/migrations/list.ts';
+import { countStarts, loadProjectState, readStarts, recordStart } from '../../../worker/database/project-state.ts';
+import { definePlugin } from '../../../worker/sdk/index.ts';
+import { engineHost } from '../../support/engine-host.ts';
+import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
+
+const DAY = 86_400_000;
+
+function databaseOf(t: Cleanup): { file: string; open: () => Sqlite.Database } {
+  const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
+  mkdirSync(dirname(file), { recursive: true });
+  return {
+    file,
+    open: () => {
+      const database = new Sqlite(file);
+      t.after(() => void database.close());
+      return database;
+    },
+  };
+}
+const more = (id: number, breaking: boolean, statements: string[] = [`CREATE TABLE later_${id} (x)`]): Migration => ({
+  id,
+  name: `000${id}-later`,
+  breaking,
+  statements,
+});
+const version = (database: Sqlite.Database): unknown => database.pragma('user_version', { simple: true });
+
+describe('migrations', () => {
+  it('make a fresh database once', (t) => {
+    const database = databaseOf(t).open();
+
+    assert.deepEqual(
+      migrate(database, 0),
+      MIGRATIONS.map(({ name }) => name),
+    );
+    assert.deepEqual(migrate(database, 0), []);
+    assert.equal(version(database), MIGRATIONS.at(-1)?.id);
+  });
+
+  it('leave the schema before it when one is killed in the middle, and run it the next time', (t) => {
+    const { file, open } = databaseOf(t);
+    migrate(open(), 0);
+    const program = `
+      import Sqlite from 'better-sqlite3';
+      import { migrate } from './worker/database/migrate.ts';
+      import { MIGRATIONS } from './worker/database/migrations/list.ts';
+      const database = new Sqlite(${JSON.stringify(file)});
+      database.function('die', () => process.kill(process.pid, 'SIGKILL'));
+      migrate(database, 0, [...MIGRATIONS, { id: 2, name: '0002-later', breaking: true, statements: ['CREATE TABLE half (x)', 'SELECT die()', 'CREATE TABLE whole (x)'] }]);`;
+    const { signal } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+      cwd: join(import.meta.dirname, '../../..'),
+    });
+    const database = open();
+    const tables = (): unknown[] =>
+      database.prepare("SELECT name FROM sqlite_master WHERE name IN ('half', 'whole') ORDER BY name").pluck().all();
+    const killed = [signal, tables(), version(database)];
+
+    migrate(database, 0, [...MIGRATIONS, more(2, true, ['CREATE TABLE half (x)', 'CREATE TABLE whole (x)'])]);
+
+    assert.deepEqual(killed, ['SIGKILL', [], 1]);
+    assert.deepEqual(tables(), ['half', 'whole']);
+  });
+
+  it('of a newer svc that are compatible do not keep an older one out', (t) => {
+    const database = databaseOf(t).open();
+    migrate(database, 0, [...MIGRATIONS, more(2, false)]);
+
+    assert.deepEqual(migrate(database, 0), []);
+    assert.equal(version(database), 2);
+  });
+
+  it('of a newer svc that break keep an older one out, which leaves the file as it is', (t) => {
+    const { file, open } = databaseOf(t);
+    const database = open();
+    migrate(database, 0, [...MIGRATIONS, more(2, false), more(3, true)]);
+    const digest = (): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+    const before = digest();
+
+    assert.throws(() => migrate(database, 0), { code: 'schema_newer', message: /0003-later/ });
+    assert.equal(digest(), before);
+  });
+
+  it('that were edited after they ran are refused, breaking or not', (t) => {
+    for (const breaking of [true, false]) {
+      const database = databaseOf(t).open();
+      migrate(database, 0, [...MIGRATIONS, more(2, breaking)]);
+
+      assert.throws(() => migrate(database, 0, [...MIGRATIONS, more(2, breaking, ['CREATE TABLE other (x)'])]), {
+        code: 'database_corrupt',
+      });
+    }
+  });
+});
+
+describe('the state of a project', () => {
+  it('keeps its identity, and its ledger of starts', async (t) => {
+    const host = await engineHost(t);
+    const first = await loadProjectState(host.core.writer, host.core.reader);
+    const row = {
+      pid: 1,
+      owner: 'daemon',
+      version: '1',
+      node: 'v20',
+      previous_end: 'none',
+      previous_code: null,
+      previous_signal: null,
+      previous_detail: null,
+    };
+    for (let at = 1; at <= 3; at += 1)
+      await host.core.writer.commit({ name: 'start', statements: [recordStart({ ...row, runtime_id: `r${at}`, at })] });
+
+    const next = await host.restart(t);
+    const second = await loadProjectState(next.core.writer, next.core.reader);
+
+    assert.deepEqual([second.projectId, second.epoch], [first.projectId, first.epoch]);
+    assert.ok(second.head > 0);
+    assert.equal(await countStarts(next.core.reader), 3);
+    assert.deepEqual(
+      (await readStarts(next.core.reader, 2)).map(({ at }) => at),
+      [3, 2],
+    );
+  });
+});
+
+describe('housekeeping', () => {
+  it('erases texts, then ids and sent messages after their days; dead letters stay, dropped ones do not', async (t) => {
+    const plugin = definePlugin({
+      name: 'mixed',
+      setup(p) {
+        p.on('message', { attempts: 1 }, async (ctx, { text }) => {
+          await ctx.once('call', () => 1);
+          if (text === 'bad') throw new Error('no');
+          return text;
+        });
+      },
+    });
+    const host = await engineHost(t, { modules: { mixed: plugin } });
+    for (const text of ['good', 'bad', 'other']) await host.platform.says(text);
+    await host.quiet();
+    await host.write(
+      "UPDATE outbox SET state = 'dead', last_error = 'dropped: by hand' WHERE conversation = 'dm-ann' AND seq = 2",
+    );
+    await host.write("INSERT INTO once_results VALUES ('a route', 'h', 's', 'done', '1', 0)");
+    const housekeeping = new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
+    const look = (): unknown[] => [
+      host
+        .rows<{ state: string; body: number }>('SELECT state, body IS NOT NULL AS body FROM inbox ORDER BY seq')
+        .map(({ state, body }) => `${state} ${body}`),
+      host.rows<{ n: number }>('SELECT count(*) AS n FROM outbox')[0]?.n,
+      host.rows<{ item_id: string }>('SELECT DISTINCT item_id FROM once_results').length,
+    ];
+
+    const seen = [look()];
+    for (const days of [1, 7, 30]) {
+      host.clock.moveTo(host.clock.now() + days * DAY);
+      await housekeeping.run();
+      seen.push(look());
+    }
+
+    assert.deepEqual(seen, [
+      [['done 1', 'dead 1', 'done 1'], 2, 2],
+      [['done 1', 'dead 1', 'done 1'], 2, 1],
+      [['done 0', 'dead 1', 'done 0'], 0, 1],
+      [['dead 1'], 0, 1],
+    ]);
+  });
+});
