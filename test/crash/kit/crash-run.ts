@@ -29,7 +29,7 @@ export interface CrashRunOptions {
   readonly cut?: (life: WorkerLife) => Promise<void>;
 }
 
-const CLIENTS = 24;
+const CLIENTS = 32;
 const WELL_BEHAVED_FROM = 4;
 const STEP_LIMIT_MS = 2_000;
 const UP_LIMIT_MS = 20_000;
@@ -185,7 +185,7 @@ export class CrashRun {
         .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
         .map(([label, count]) => `  ${String(count).padStart(4)} ${label}`),
       `open requests at a kill: ${Math.min(...this.openAtKill)} to ${Math.max(...this.openAtKill)}`,
-      `deliveries: ${[...fates].map(([name, count]) => `${count} ${name}`).join(', ')}`,
+      `deliveries: ${counted(fates)}${record.refusals.size === 0 ? '' : `; refused with ${counted(record.refusals)}`}`,
       `stored ${history.received.size}; webhook posts ${this.#platform.posts.size} (${repeats} repeated under their key), IRC answers ${heard}; events ${this.#followers[0]?.last}, stream connections ${this.#followers.map(({ connects }) => connects).join(' and ')}`,
     ].join('\n');
   }
@@ -259,3 +259,6 @@ export class CrashRun {
 /** Does not hold back the end of the test by itself. */
 const pause = (ms: number): Promise<undefined> =>
   new Promise((resolve) => void setTimeout(() => resolve(undefined), ms).unref());
+
+const counted = (counts: ReadonlyMap<string, number>): string =>
+  [...counts].map(([name, count]) => `${count} ${name}`).join(', ');

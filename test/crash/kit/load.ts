@@ -97,7 +97,7 @@ export class Load {
     if (delivery === undefined) return undefined;
     if (end.kind !== 'answered') record.end(delivery, 'cut');
     else if (end.status >= 200 && end.status < 300) record.end(delivery, 'acknowledged');
-    else if (end.status === 503) record.end(delivery, 'refused');
+    else if (end.status === 503) record.refuse(delivery, /"code":"(\w+)"/.exec(end.body)?.[1] ?? 'unknown');
     else record.fault(`delivery ${delivery.token} was answered ${end.status}: ${end.body.slice(0, 200)}`);
     if (delivery.fate !== 'acknowledged') this.#owe(delivery, -1);
     return delivery;

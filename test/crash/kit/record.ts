@@ -29,6 +29,8 @@ export class CrashRecord {
   readonly deliveries = new Map<string, Delivery>();
   /** What no oracle has to conclude: seen at once to be wrong. */
   readonly faults: string[] = [];
+  /** Codes of the refusals. */
+  readonly refusals = new Map<string, number>();
   #acknowledged = 0;
   #firstAck: () => void = () => {};
 
@@ -44,6 +46,11 @@ export class CrashRecord {
     if (fate !== 'acknowledged') return;
     this.#acknowledged += 1;
     this.#firstAck();
+  }
+
+  refuse(delivery: Delivery, code: string): void {
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+    this.end(delivery, 'refused');
   }
 
   fault(text: string): void {
