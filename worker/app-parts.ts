@@ -13,13 +13,15 @@ import type { Core } from './core.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from './database/database-host.ts';
 import { Housekeeping } from './database/housekeeping.ts';
 import type { ProjectState } from './database/project-state.ts';
-import { Engine, type EngineObserver } from './engine.ts';
+import { Engine } from './engine.ts';
+import type { EngineObserver } from './engine-options.ts';
 import { recordEvents } from './events/event-history.ts';
 import type { NewEvent } from './events/event-types.ts';
 import type { EventRetention } from './events/retention.ts';
 import { failpointsOf, noFailpoint } from './failpoints.ts';
 import type { EventGateway } from './http/host-port.ts';
 import { createMetrics, type Metrics, PluginMetrics } from './metrics/metrics.ts';
+import { readStoredFigures } from './metrics/stored-figures.ts';
 import { DiskBudget } from './readiness/disk-budget.ts';
 import { Readiness } from './readiness/readiness.ts';
 
@@ -110,6 +112,7 @@ export class Parts {
           this.metrics.commitSeconds.observe(ms / 1_000);
           this.metrics.commitUnits.inc(units);
         },
+        failed: () => this.metrics.commitFailures.inc(),
       },
     });
   }
@@ -200,11 +203,12 @@ export class Parts {
   #makeMetrics(): Metrics {
     const { engine, facts } = this;
     return createMetrics(
-      { version: VERSION, runtimeId: this.options.runtimeId },
+      { project: this.loaded.config.host.name, version: VERSION, runtimeId: this.options.runtimeId },
       {
         ready: () => this.readiness.ready,
         generation: () => engine.runtime.current?.number ?? 0,
-        restarts: () => facts.restarts,
+        stored: () => readStoredFigures(this.core, join(this.options.project, this.loaded.config.database.filename)),
+        streams: () => facts.events?.openStreams() ?? 0,
         inboxPending: () => engine.inbox.pending,
         inboxRunning: () => engine.dispatcher.running,
         outboxRunning: () => engine.sender.running,

@@ -3,26 +3,26 @@
 // in memory around it.
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { uuidv7 } from '../shared/identifiers.ts';
-import { coerceError, type SvcError } from '../shared/svc-error.ts';
-import type { Mode } from './app-options.ts';
-import type { Core, Log } from './core.ts';
+import type { Core } from './core.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
-import { recordEvents } from './events/event-history.ts';
+import { tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
 import type { Failure } from './handling/failure.ts';
-import { type FileStore, MediaFolder } from './handling/file-store.ts';
-import { type HandlingDeps, handleItem } from './handling/handle-item.ts';
+import { MediaFolder } from './handling/file-store.ts';
+import { handleItem } from './handling/handle-item.ts';
+import type { HandlingDeps } from './handling/item-ledger.ts';
 import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { type InboxRow, type ItemHead, itemIsDue } from './inbox/inbox-store.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
-import { type OutboxRow, type SendHead, sendIsDue } from './outbox/outbox-store.ts';
+import { type SendHead, sendIsDue } from './outbox/outbox-store.ts';
 import { createSender, type SurfaceState } from './outbox/sender.ts';
 import { commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
@@ -30,46 +30,11 @@ import { Runtime } from './runtime/runtime.ts';
 import { CronService } from './schedule/cron.ts';
 import { connectTimers } from './schedule/fire-due.ts';
 import { TimerService } from './schedule/timer-service.ts';
-import type { Arrival, Logger } from './sdk/index.ts';
+import { scopedLog } from './scoped-log.ts';
+import type { Arrival } from './sdk/index.ts';
 
-/** What others count and show. Everything is optional: the engine does not depend on being watched. */
-export interface EngineObserver {
-  accepted?(endpoint: string, kind: string): void;
-  duplicate?(endpoint: string, conflict: boolean): void;
-  handled?(row: InboxRow, outcome: ItemOutcome): void;
-  sent?(row: OutboxRow, verdict: string): void;
-  pluginFailed?(slot: string, failure: Failure): void;
-  counted?(counter: string, labels: Readonly<Record<string, string>>): void;
-  endpointChanged?(spec: EndpointSpec, state: EndpointState): void;
-  served?(generation: Generation): void;
-  generationFailed?(error: SvcError): void;
-  secrets?(texts: readonly string[]): void;
-}
-
-export interface EngineOptions {
-  readonly core: Core;
-  readonly project: string;
-  readonly mode: Mode;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly loaded: LoadedConfig;
-  readonly lockfile: string;
-  readonly mediaFolder: string;
-  readonly observer: EngineObserver;
-  /** Throws while nothing more may be taken in (disk budget, drain). */
-  readonly admit: () => void;
-  readonly modules?: Readonly<Record<string, unknown>>;
-  readonly lifeLimitMs?: number;
-  readonly random?: () => number;
-  /** Where files are kept; default: the media folder. */
-  readonly files?: FileStore;
-  /** Further parts of the host for plugins that name them in `uses`. */
-  readonly parts?: Readonly<Record<string, unknown>>;
-  /** Around each handling of an item. */
-  readonly around?: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
-}
-
-/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform. Bounded by endpoint, not by what others do. */
 const STORAGE_RETRY_MS = 1_000;
+/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform. Bounded by endpoint, not by what others do. */
 const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 16 };
 
 export class Engine {
@@ -100,7 +65,7 @@ export class Engine {
     this.timers = new TimerService(core);
     this.endpoints = new Endpoints({
       core,
-      logger: (endpoint) => loggerOf(core.log, { endpoint }),
+      logger: (endpoint) => scopedLog(core.log, { endpoint }),
       cursor: (endpoint) => readCursor(core, endpoint),
       receive: (spec, arrivals, cursor) => this.#receive(spec, arrivals, cursor),
       changed: (spec, before, after) => this.#endpointChanged(spec, before, after),
@@ -133,7 +98,7 @@ export class Engine {
       core,
       files: options.files ?? new MediaFolder(core, options.mediaFolder),
       logger: (capability) =>
-        loggerOf(core.log, {
+        scopedLog(core.log, {
           plugin: `root/${capability.slot}`,
           capability: capability.id,
           generation: this.runtime.current?.number,
@@ -148,7 +113,7 @@ export class Engine {
         mode: options.mode,
         environment: options.environment,
         lockfile: options.lockfile,
-        logger: (slot) => loggerOf(core.log, { plugin: `root/${slot}` }),
+        logger: (slot) => scopedLog(core.log, { plugin: `root/${slot}` }),
         parts: (generation) => ({ commands: commandsPart(generation), ...options.parts }),
         partNames: ['commands', ...Object.keys(options.parts ?? {})],
         secrets: (texts) => observer.secrets?.(texts),
@@ -265,33 +230,8 @@ export class Engine {
   }
 
   #pluginFailed(capability: string, slot: string, failure: Failure): void {
-    const { core } = this;
     this.#options.observer.pluginFailed?.(slot, failure);
-    core.log.warn(
-      {
-        plugin: `root/${slot}`,
-        capability,
-        generation: this.runtime.current?.number,
-        err: failure.error,
-        outcome: failure.kind,
-      },
-      'handler failed',
-    );
-    const data = {
-      plugin: `root/${slot}`,
-      capability,
-      during: 'handling',
-      code: coerceError(failure.error).code,
-      reason: 'see the log and the item',
-    };
-    const event = {
-      type: 'plugin.failed',
-      at: core.clock.now(),
-      runtimeId: core.runtimeId,
-      generation: this.runtime.current?.number,
-      data,
-    } as const;
-    core.writer.commit({ name: 'plugin.failed', statements: recordEvents([event]) }).catch(() => {}); // the log has it
+    tellPluginFailed(this.core, { capability, slot, failure, generation: this.runtime.current?.number });
   }
 
   async #receive(spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined): Promise<void> {
@@ -323,44 +263,8 @@ export class Engine {
   }
 
   #endpointChanged(spec: EndpointSpec, before: EndpointState, after: EndpointState): void {
-    const { core } = this;
     this.#options.observer.endpointChanged?.(spec, after);
     if (after.state === 'online' || after.state === 'degraded') this.sender.wake();
-    const failed = after.state === 'offline' || after.state === 'failed';
-    core.log[failed ? 'warn' : 'info'](
-      {
-        endpoint: spec.id,
-        from: before.state,
-        to: after.state,
-        reason: failed ? after.lastError?.reason : undefined,
-        remedy: failed ? after.lastError?.remedy : undefined,
-      },
-      'endpoint changed',
-    );
-    const data = {
-      from: before.state,
-      to: after.state,
-      failures: after.failures,
-      code: failed ? (after.lastError?.code ?? null) : null,
-      reason: failed ? (after.lastError?.reason ?? null) : null,
-    };
-    const event = {
-      type: 'endpoint.state_changed',
-      at: core.clock.now(),
-      runtimeId: core.runtimeId,
-      generation: this.runtime.current?.number,
-      endpoint: spec.id,
-      data,
-    } as const;
-    core.writer.commit({ name: 'endpoint.state_changed', statements: recordEvents([event]) }).catch(() => {}); // the state itself lives in memory; the log has it
+    tellEndpointChanged(this.core, { spec, before, after, generation: this.runtime.current?.number });
   }
-}
-
-/** Lines of one plugin or account; an object of fields may come first, as in the SDK. */
-function loggerOf(log: Log, base: object): Logger {
-  const line =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
-    (o: object | string, message?: string): void =>
-      typeof o === 'string' ? log[level](base, o) : log[level]({ ...base, ...o }, message ?? '');
-  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

@@ -4,28 +4,15 @@
 //   D2  A delivery id is taken once an endpoint, across restarts and retention of ids; the same id with another body is
 //       counted as a conflict and not stored.
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
-import { createHash } from 'node:crypto';
-import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, commitOrThrow } from '../core.ts';
+import type { Core } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { buryItem, readDelivery, readPending, receiveItem } from './inbox-store.ts';
-import { PAYLOAD_VERSION, type Payload, writePayload } from './payload.ts';
+import { buryItem, readDelivery, readPending } from './inbox-store.ts';
 
-export interface Delivery {
-  readonly endpoint: string;
-  readonly deliveryId: string;
-  /** True when the platform gave no id and it was made from the body. */
-  readonly weak?: boolean;
-  readonly payload: Payload;
-  readonly lane: string;
-  readonly capability?: string;
-  readonly actor?: string;
-  readonly causationId?: string;
-}
+import { type Delivery, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
 
 export interface InboxLimits {
   readonly maxPending: number;
@@ -89,7 +76,7 @@ export class Inbox {
   /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
   async accept(deliveries: readonly Delivery[], joined: readonly Statement[] = []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
-    const prepared = deliveries.map((delivery) => this.#prepare(delivery));
+    const prepared = deliveries.map((delivery) => prepareItem(this.#core, delivery));
     this.#refuseWhenFull(prepared);
     const taken = this.#take(prepared, joined);
     if (FAILPOINTS && (await this.#core.point('plant.ack-before-commit')) === 'on') {
@@ -117,22 +104,8 @@ export class Inbox {
 
   /** Statements that store one item as part of somebody else's unit (a due task). Its unit is told to `stored` afterwards. */
   statementsFor(delivery: Delivery): { readonly statements: readonly Statement[]; stored(): void } {
-    const item = this.#prepare(delivery);
+    const item = prepareItem(this.#core, delivery);
     return { statements: [item.insert, ...recordEvents([item.event])], stored: () => this.#count([item], 1) };
-  }
-
-  /** Makes an item that was stored and cannot be parsed a dead letter, with the event that says so. */
-  async bury(id: string, endpoint: string, reason: string): Promise<void> {
-    const at = this.#core.clock.now();
-    const event = {
-      type: 'inbox.dead',
-      at,
-      runtimeId: this.#core.runtimeId,
-      endpoint,
-      data: { item: id, handler: null, attempts: 0, code: 'unparsable', reason },
-    } as const;
-    const statements = [buryItem({ id, at, error: `cannot be parsed: ${reason}` }), ...recordEvents([event])];
-    await commitOrThrow(this.#core.writer, { name: 'inbox.unparsable', statements });
   }
 
   #refuseWhenFull(items: readonly PreparedItem[]): void {
@@ -151,7 +124,7 @@ export class Inbox {
     { code, reason }: { readonly code: string; readonly reason: string },
   ): Promise<void> {
     const { clock, runtimeId, writer } = this.#core;
-    const item = this.#prepare(delivery);
+    const item = prepareItem(this.#core, delivery);
     const at = clock.now();
     const data = { item: item.id, handler: null, attempts: 0, code, reason };
     const dead: NewEvent = {
@@ -228,77 +201,12 @@ export class Inbox {
     this.#items += sign * items.length;
     this.#bytes += sign * items.reduce((sum, item) => sum + item.bytes, 0);
   }
-
-  #prepare(delivery: Delivery): PreparedItem {
-    const at = this.#core.clock.now();
-    const id = uuidv7(at);
-    const body = writePayload(delivery.payload);
-    const sha256 = createHash('sha256').update(identityOf(delivery.payload, body)).digest('hex');
-    const bytes = Buffer.byteLength(body);
-    const insert = receiveItem({
-      id,
-      endpoint: delivery.endpoint,
-      deliveryId: delivery.deliveryId,
-      weak: delivery.weak === true ? 1 : 0,
-      kind: delivery.payload.kind,
-      lane: delivery.lane,
-      capability: delivery.capability ?? null,
-      payloadVersion: PAYLOAD_VERSION,
-      body,
-      sha256,
-      bytes,
-      receivedAt: at,
-      actor: delivery.actor ?? null,
-      correlationId: id,
-      causationId: delivery.causationId ?? null,
-    });
-    const event: NewEvent = {
-      type: 'inbox.received',
-      at,
-      runtimeId: this.#core.runtimeId,
-      endpoint: delivery.endpoint,
-      correlationId: id,
-      causationId: delivery.causationId,
-      data: {
-        item: id,
-        kind: delivery.payload.kind,
-        delivery: delivery.deliveryId,
-        lane: delivery.lane,
-        bytes,
-        sha256,
-      },
-    };
-    return { id, delivery, sha256, bytes, insert, event };
-  }
 }
 
 interface Stored {
   readonly stored: readonly PreparedItem[];
   readonly duplicates: number;
   readonly conflicts: number;
-}
-
-/** What makes two deliveries the same: not the moment at which a platform, or we, say that it was sent. */
-function identityOf(payload: Payload, body: string): string {
-  if (payload.kind === 'webhook') return payload.text;
-  return payload.kind === 'arrival' ? JSON.stringify({ ...payload.arrival, sentAt: 0 }) : body;
-}
-
-interface PreparedItem {
-  readonly id: string;
-  readonly delivery: Delivery;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly insert: Statement;
-  readonly event: NewEvent;
-}
-
-function withoutRepeats(items: readonly PreparedItem[]): readonly PreparedItem[] {
-  const seen = new Set<string>();
-  return items.filter(({ delivery }) => {
-    const key = `${delivery.endpoint} ${delivery.deliveryId}`;
-    return !seen.has(key) && seen.add(key) !== undefined;
-  });
 }
 
 /** The platform's position of an endpoint, stored with the deliveries that it covers. */

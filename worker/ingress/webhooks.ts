@@ -12,7 +12,8 @@ import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
-import { type Delivery, type Inbox, keepCursor } from '../inbox/inbox.ts';
+import { type Inbox, keepCursor } from '../inbox/inbox.ts';
+import type { Delivery } from '../inbox/prepare-item.ts';
 import type { Arrival, HeaderMap, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
 

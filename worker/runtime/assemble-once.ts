@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../../shared/config/load.ts';
 import { endpointId } from '../../shared/identifiers.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
-import type { Log } from '../core.ts';
+import { scopedLog } from '../scoped-log.ts';
 import type { AssembleOnce, OnceReport } from '../task.ts';
 import { assemble, type Candidate } from './assemble.ts';
 
@@ -19,7 +19,7 @@ export const assembleOnce: AssembleOnce = async ({ project, mode, log, loaded })
       mode,
       loaded,
       parts: ['commands'],
-      logger: (slot) => slotLogger(log.logger, slot),
+      logger: (slot) => scopedLog(log.logger, { plugin: `root/${slot}` }),
     });
   } catch (error) {
     return { ...report, ok: false, faults: faultsOf(error) };
@@ -115,10 +115,4 @@ function requirementsOf(
       reason: 'http.readiness requires it, no such binding exists',
     })),
   ];
-}
-
-function slotLogger(log: Log, slot: string) {
-  const line = (level: keyof Log) => (o: object | string, message?: string) =>
-    typeof o === 'string' ? log[level]({ plugin: slot }, o) : log[level]({ plugin: slot, ...o }, message ?? '');
-  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

@@ -42,7 +42,8 @@ describe('attempts', () => {
     assert.equal(host.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error, 'broken');
     assert.deepEqual(
       host.events('inbox.dead').map(({ data }) => data['reason']),
-      ['broken'],
+      ['a handler failed: the item has its error'],
+      'an exception may quote what a person wrote: no event has it',
     );
     assert.equal(host.events('inbox.waiting').length, 4);
   });

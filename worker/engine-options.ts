@@ -1,0 +1,49 @@
+// What the engine is made with: where it runs, who watches it, and what tests put in the place of the real thing.
+import type { LoadedConfig } from '../shared/config/load.ts';
+import type { SvcError } from '../shared/svc-error.ts';
+import type { Mode } from './app-options.ts';
+import type { Core } from './core.ts';
+import type { EndpointState } from './endpoints/endpoint-machine.ts';
+import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
+import type { Failure } from './handling/failure.ts';
+import type { FileStore } from './handling/file-store.ts';
+import type { ItemOutcome } from './inbox/dispatcher.ts';
+import type { InboxRow } from './inbox/inbox-store.ts';
+import type { OutboxRow } from './outbox/outbox-store.ts';
+import type { Generation } from './runtime/generation.ts';
+
+/** What others count and show. Everything is optional: the engine does not depend on being watched. */
+export interface EngineObserver {
+  accepted?(endpoint: string, kind: string): void;
+  duplicate?(endpoint: string, conflict: boolean): void;
+  handled?(row: InboxRow, outcome: ItemOutcome): void;
+  sent?(row: OutboxRow, verdict: string): void;
+  pluginFailed?(slot: string, failure: Failure): void;
+  counted?(counter: string, labels: Readonly<Record<string, string>>): void;
+  endpointChanged?(spec: EndpointSpec, state: EndpointState): void;
+  served?(generation: Generation): void;
+  generationFailed?(error: SvcError): void;
+  secrets?(texts: readonly string[]): void;
+}
+
+export interface EngineOptions {
+  readonly core: Core;
+  readonly project: string;
+  readonly mode: Mode;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly loaded: LoadedConfig;
+  readonly lockfile: string;
+  readonly mediaFolder: string;
+  readonly observer: EngineObserver;
+  /** Throws while nothing more may be taken in (disk budget, drain). */
+  readonly admit: () => void;
+  readonly modules?: Readonly<Record<string, unknown>>;
+  readonly lifeLimitMs?: number;
+  readonly random?: () => number;
+  /** Where files are kept; default: the media folder. */
+  readonly files?: FileStore;
+  /** Further parts of the host for plugins that name them in `uses`. */
+  readonly parts?: Readonly<Record<string, unknown>>;
+  /** Around each handling of an item. */
+  readonly around?: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
+}

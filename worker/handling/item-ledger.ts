@@ -1,0 +1,163 @@
+// What is noted of one item while it is handled: its claim, attempts, and how it leaves, each a unit with the event that tells of it.
+import type { Core } from '../core.ts';
+import type { Statement } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import type { ItemOutcome } from '../inbox/dispatcher.ts';
+import type { InboxRow } from '../inbox/inbox-store.ts';
+import { buryItem, claimItem, countRun, finishItem, postponeItem } from '../inbox/inbox-store.ts';
+import { putDue } from '../schedule/due-store.ts';
+import type { ContextDeps } from './context.ts';
+import { type Decided, type EffectsOf, eventOf } from './effects.ts';
+import type { Failure } from './failure.ts';
+import type { GenerationView } from './generation-view.ts';
+import { causeOf } from './plan.ts';
+
+export interface HandlingDeps {
+  readonly core: Core;
+  readonly context: Omit<ContextDeps, 'generation'>;
+  /** Bound of attempts where a handler names none. */
+  readonly maxAttempts: () => number;
+  /** Something was decided that others wait for. */
+  readonly after: {
+    sends(): void;
+    due(at: number): void;
+    counts(counts: Decided['counts']): void;
+    failed(capability: string, slot: string, failure: Failure): void;
+    handled(row: InboxRow, outcome: ItemOutcome): void;
+  };
+}
+
+/** Events hold no message of an exception: it may quote what a person wrote. The item has it. */
+const REASON_IN_STORE = 'a handler failed: the item has its error';
+
+export class ItemLedger {
+  readonly #deps: HandlingDeps;
+  readonly effects: EffectsOf;
+  readonly #startedAt: number;
+  row: InboxRow;
+  /** Earliest next attempt of a handler that waits. */
+  waitUntil: number | undefined;
+  /** Error of the first handler that is a dead letter. */
+  deadError: string | undefined;
+  sends = 0;
+  /** An operator ended the item meanwhile: nothing more is decided about it. */
+  gone = false;
+  #waitError = '';
+
+  constructor(deps: HandlingDeps, generation: GenerationView, row: InboxRow) {
+    this.#deps = deps;
+    this.row = row;
+    this.#startedAt = deps.core.clock.now();
+    this.effects = {
+      core: deps.core,
+      generation,
+      cause: causeOf(row, undefined, 1),
+      itemId: row.id,
+      correlationId: row.correlation_id,
+      actor: row.actor,
+    };
+  }
+
+  /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
+  async claim(): Promise<boolean> {
+    const answer = await this.#deps.core.writer.commit({
+      name: 'inbox.claim',
+      statements: [claimItem({ id: this.row.id })],
+    });
+    if (answer.kind === 'refused') return false;
+    this.row = { ...this.row, state: 'handling', attempts: this.row.attempts + 1 };
+    if (FAILPOINTS) await this.#deps.core.point('attempt');
+    return true;
+  }
+
+  /** The first attempt is counted once for the item (its claim), later ones for each handler. */
+  async countAttempt(handler: string, counted: number | undefined): Promise<number> {
+    if (this.row.attempts <= 1) return 1;
+    await this.unit('inbox.attempt', [countRun({ item: this.row.id, handler })], []);
+    return (counted ?? 1) + 1;
+  }
+
+  /** The statements and events with which the item leaves: done, or dead when one of its handlers was. */
+  closing(more: readonly Statement[]): {
+    readonly statements: readonly Statement[];
+    readonly events: readonly NewEvent[];
+  } {
+    const at = this.#deps.core.clock.now();
+    const { id, attempts } = this.row;
+    if (this.deadError !== undefined) {
+      const data = { item: id, handler: null, attempts, code: 'handler_failed', reason: REASON_IN_STORE };
+      return {
+        statements: [buryItem({ id, at, error: this.deadError }), ...more],
+        events: [this.event({ type: 'inbox.dead', data })],
+      };
+    }
+    const data = { item: id, attempts, sends: this.sends, durationMs: at - this.#startedAt };
+    return { statements: [finishItem({ id, at }), ...more], events: [this.event({ type: 'inbox.done', data })] };
+  }
+
+  async finish(statements: readonly Statement[], events: readonly NewEvent[]): Promise<ItemOutcome> {
+    const closing = this.closing(statements);
+    await this.unit('inbox.finished', closing.statements, [...events, ...closing.events]);
+    return this.deadError === undefined ? 'done' : 'dead';
+  }
+
+  async bury(handler: string | null, reason: string, statements: readonly Statement[]): Promise<ItemOutcome> {
+    const at = this.#deps.core.clock.now();
+    const data = {
+      item: this.row.id,
+      handler,
+      attempts: this.row.attempts,
+      code: 'unreadable',
+      reason: REASON_IN_STORE,
+    };
+    await this.unit(
+      'inbox.buried',
+      [buryItem({ id: this.row.id, at, error: reason }), ...statements],
+      [this.event({ type: 'inbox.dead', data })],
+    );
+    return 'dead';
+  }
+
+  async postpone(): Promise<ItemOutcome> {
+    const { id, lane, attempts } = this.row;
+    const nextAt = this.waitUntil ?? this.#deps.core.clock.now();
+    const data = {
+      item: id,
+      handler: null,
+      attempts,
+      delayMs: Math.max(0, nextAt - this.#deps.core.clock.now()),
+      code: 'handler_failed',
+      reason: REASON_IN_STORE,
+    };
+    const due = putDue({ id: `inbox/${id}`, kind: 'inbox', at: nextAt, capability: null, lane, data: id });
+    await this.unit(
+      'inbox.postponed',
+      [postponeItem({ id, nextAt, error: this.#waitError }), due],
+      [this.event({ type: 'inbox.waiting', data })],
+    );
+    this.#deps.after.due(nextAt);
+    return 'waiting';
+  }
+
+  wait(until: number, error: string): void {
+    this.waitUntil = Math.min(this.waitUntil ?? until, until);
+    this.#waitError = error;
+  }
+
+  event(event: Parameters<typeof eventOf>[1]): NewEvent {
+    return { ...eventOf(this.effects, event), endpoint: this.row.endpoint };
+  }
+
+  async unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
+    const answer = await this.#deps.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] });
+    if (answer.kind === 'refused' && answer.guard === 'item') this.gone = true; // there is nothing left to note
+    if (answer.kind === 'refused' && answer.guard !== 'item') throw new Error(`${name} was refused: ${answer.detail}`);
+  }
+
+  tell(decided: Decided): void {
+    if (decided.sends > 0) this.#deps.after.sends();
+    if (decided.dueAt !== undefined) this.#deps.after.due(decided.dueAt);
+    if (decided.counts.length > 0) this.#deps.after.counts(decided.counts);
+  }
+}
