@@ -52,7 +52,9 @@ export function openEvents({ facts, core, engine, metrics }: Parts, state: Proje
     clock,
     log,
     metrics: {
-      clients: () => {},
+      clients: (count) => {
+        facts.streams = count;
+      },
       gap: (reason) => metrics.gaps.inc({ reason }),
       replayed: () => {},
       slowClosed: () => metrics.slowCloses.inc(),

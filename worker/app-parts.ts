@@ -34,6 +34,8 @@ export interface HostFacts {
   events: EventGateway | undefined;
   retention: EventRetention | undefined;
   draining: boolean;
+  /** Open event streams. */
+  streams: number;
 }
 
 export class Parts {
@@ -47,6 +49,7 @@ export class Parts {
     events: undefined,
     retention: undefined,
     draining: false,
+    streams: 0,
   };
   readonly core: Core & { projectId: ProjectId };
   readonly database: DatabaseHost;
@@ -70,6 +73,7 @@ export class Parts {
       writer: this.database,
       reader: this.database.reader,
       log: log.logger,
+      mask: (text) => log.secrets.mask(text),
       point: FAILPOINTS ? failpointsOf(failpoints) : noFailpoint,
     };
     this.engine = this.#makeEngine();
@@ -147,6 +151,7 @@ export class Parts {
       served: (generation) => {
         this.pluginMetrics.serve(generation.candidate.counters, generation.candidate.gauges);
         log.setLevel(generation.loaded.config.log_level);
+        void this.disk.look(); // its limits may be others
         this.readiness.look();
       },
     };
@@ -208,7 +213,7 @@ export class Parts {
         ready: () => this.readiness.ready,
         generation: () => engine.runtime.current?.number ?? 0,
         stored: () => readStoredFigures(this.core, join(this.options.project, this.loaded.config.database.filename)),
-        streams: () => facts.events?.openStreams() ?? 0,
+        streams: () => facts.streams,
         inboxPending: () => engine.inbox.pending,
         inboxRunning: () => engine.dispatcher.running,
         outboxRunning: () => engine.sender.running,

@@ -26,6 +26,7 @@ import { createHttpPort } from './http-port.ts';
 import { watchProject } from './runtime/watch.ts';
 
 const READINESS_LOOK_MS = 500;
+const BEGIN_RETRY_MS = 1_000;
 const HTTP_DRAIN_SHARE = 0.25;
 
 export function createApp(options: AppOptions): App {
@@ -102,8 +103,10 @@ class Host implements App {
         'database could not be opened: tried again each second',
       );
     this.#refuseBadConfiguration();
+    if (facts.draining) return; // asked to stop before it was up
     disk.start();
     this.#address = await this.#http.listen();
+    if (this.#isOpen()) await this.#begin(); // it may have opened meanwhile
     readiness.started();
     this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
     this.#looking.unref();
@@ -118,11 +121,18 @@ class Host implements App {
       throw lastFailure;
   }
 
+  #isOpen(): boolean {
+    return this.#parts.database.state.kind === 'open';
+  }
+
   /** Everything that needs the database; once, whenever that opens. */
   #begin(): Promise<void> {
     this.#starting ??= this.#beginOnce().catch((error: unknown) => {
       this.#starting = undefined;
-      this.#log.error({ err: error }, 'start over the opened database failed: tried again when it is next usable');
+      this.#log.error({ err: error }, 'start over the opened database failed: tried again');
+      systemClock.after(BEGIN_RETRY_MS, () => {
+        if (this.#isOpen() && !this.#parts.facts.draining) void this.#begin().then(() => this.#wakeAll());
+      });
     });
     return this.#starting;
   }

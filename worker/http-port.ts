@@ -40,9 +40,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     gate,
     generation: () => runtime.current,
     admit: deps.admit,
-    observe: ({ endpoint, kind }) => {
-      if (kind === 'bad_signature') metrics.signatures.inc({ endpoint });
-    },
+    observe: ({ endpoint, kind }) => metrics.webhooks.inc({ endpoint, outcome: kind }),
   });
   const sandboxEndpoint = () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox');
   const chat = createSandboxChat({

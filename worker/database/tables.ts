@@ -147,7 +147,7 @@ export interface StartsTable {
   owner: string;
   version: string;
   node: string;
-  /** How the process before this one ended: stopped, restart-requested, restart-required, config, crashed, unknown, first. */
+  /** How the process before this one ended: stopped, restart-requested, restart-required, config, crashed, none (the first). */
   previous_end: string;
   previous_code: number | null;
   previous_signal: string | null;

@@ -25,7 +25,7 @@ export interface WebhooksDeps {
   readonly generation: () => GenerationView | undefined;
   /** Throws when nothing more may be taken (disk budget, drain). */
   readonly admit: () => void;
-  readonly observe: (fact: { readonly endpoint: string; readonly kind: 'bad_signature' | 'unparsable' }) => void;
+  readonly observe: (fact: { readonly endpoint: string; readonly kind: 'accepted' | 'duplicate' | 'bad_signature' | 'unparsable' }) => void;
 }
 
 export const WEBHOOK_BYTES = 1_048_576;
@@ -76,6 +76,7 @@ export class Webhooks {
       return { status: 200 };
     }
     const accepted = await receiveArrivals(this.#deps.inbox, spec, { arrivals });
+    this.#deps.observe({ endpoint: spec.id, kind: accepted.fresh.length > 0 ? 'accepted' : 'duplicate' });
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
   }
 
@@ -97,6 +98,7 @@ export class Webhooks {
         capability: webhook.id,
       },
     ]);
+    this.#deps.observe({ endpoint: webhook.id, kind: accepted.fresh.length > 0 ? 'accepted' : 'duplicate' });
     return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
   }
 

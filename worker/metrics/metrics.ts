@@ -1,12 +1,26 @@
 // What the host counts, as Prometheus text. Names are svc_<noun>_<unit>[_total]; labels come from closed sets and from the
 // configuration (endpoint, plugin), never from what people or platforms send.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { PluginCounter, PluginGauge } from '../runtime/setup.ts';
+
+/** What only the database knows, read at each scrape. */
+export interface StoredFigures {
+  /** Seconds for which the oldest open item has waited; 0 when none does. */
+  readonly inboxOldestSeconds: number;
+  readonly inboxDead: number;
+  readonly outboxPending: number;
+  readonly outboxDead: number;
+  readonly databaseBytes: number;
+  /** Starts of a worker after the first, by how the one before had ended. */
+  readonly restarts: Readonly<Record<string, number>>;
+}
 
 export interface MetricSources {
   readonly ready: () => boolean;
   readonly generation: () => number;
-  readonly restarts: () => number;
+  readonly stored: () => Promise<StoredFigures>;
+  readonly streams: () => number;
   readonly inboxPending: () => { readonly items: number; readonly bytes: number };
   readonly inboxRunning: () => number;
   readonly outboxRunning: () => number;
@@ -21,18 +35,25 @@ export interface MetricSources {
 const COMMIT_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-export function createMetrics(build: { readonly version: string; readonly runtimeId: string }, sources: MetricSources) {
+export interface Build {
+  readonly project: string;
+  readonly version: string;
+  readonly runtimeId: string;
+}
+
+export function createMetrics(build: Build, sources: MetricSources) {
   const registry = new Registry();
+  registry.setDefaultLabels({ project: build.project });
   const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number): void => {
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     new Gauge({
       name,
       help,
       registers,
-      collect() {
-        this.set(read());
+      async collect() {
+        this.set(await read());
       },
-    }); // prettier-ignore
+    });
   };
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
@@ -44,7 +65,9 @@ export function createMetrics(build: { readonly version: string; readonly runtim
   }).set({ version: build.version, runtime_id: build.runtimeId, node: process.version }, 1);
   gauge('svc_ready', '1 when /pub/ready says so.', () => Number(sources.ready()));
   gauge('svc_generation', 'Number of the serving generation; 0 before the first.', sources.generation);
-  gauge('svc_inbox_pending_items', 'Items of the inbox that are not done.', () => sources.inboxPending().items);
+  storedMetrics(registry, sources.stored);
+  gauge('svc_sse_clients', 'Open event streams.', sources.streams);
+  gauge('svc_inbox_pending', 'Items of the inbox that are not done.', () => sources.inboxPending().items);
   gauge('svc_inbox_pending_bytes', 'Bytes of the items that are not done.', () => sources.inboxPending().bytes);
   gauge('svc_inbox_running_items', 'Items with a handler at work.', sources.inboxRunning);
   gauge('svc_outbox_running_items', 'Sends under way.', sources.outboxRunning);
@@ -53,7 +76,7 @@ export function createMetrics(build: { readonly version: string; readonly runtim
   gauge('svc_state_bytes', 'Bytes of .svc/ and data/.', () => sources.disk().usedBytes);
   gauge('svc_disk_free_bytes', 'Free bytes of the file system of .svc/.', () => finite(sources.disk().freeBytes));
   gauge('svc_ingress_paused', '1 while an operator has paused ingress.', () => Number(sources.ingressPaused()));
-  gauge('svc_process_resident_memory_bytes', 'Resident memory of the worker.', () => process.memoryUsage.rss());
+  processMetrics(gauge);
   new Gauge({
     name: 'svc_endpoint_online',
     help: '1 while the account is online.',
@@ -64,15 +87,6 @@ export function createMetrics(build: { readonly version: string; readonly runtim
       for (const { id, online } of sources.endpoints()) this.set({ endpoint: id }, Number(online));
     },
   });
-  new Counter({
-    name: 'svc_restarts_total',
-    help: 'Starts of a worker after the first, whatever the owner.',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(sources.restarts());
-    },
-  }); // prettier-ignore
   new Counter({
     name: 'svc_log_messages_total',
     help: 'Lines of log by level.',
@@ -94,7 +108,7 @@ export function createMetrics(build: { readonly version: string; readonly runtim
     handled: counter('svc_inbox_handled_total', 'Items by how they left their handlers.', ['endpoint', 'outcome']),
     sends: counter('svc_outbox_attempts_total', 'Attempts to send by how they ended.', ['endpoint', 'outcome']),
     pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
-    signatures: counter('svc_webhook_refused_total', 'Deliveries with a wrong signature.', ['endpoint']),
+    webhooks: counter('svc_webhooks_total', 'Deliveries over HTTP by how they were answered.', ['endpoint', 'outcome']),
     gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream.', ['reason']),
     slowCloses: counter('svc_sse_slow_closes_total', 'Streams closed because nothing was read.'),
     authFailures: counter('svc_http_auth_failures_total', 'Requests with a wrong token.'),
@@ -116,6 +130,60 @@ export function createMetrics(build: { readonly version: string; readonly runtim
   };
 }
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Read together: the metrics of one scrape share one look. */
+function storedMetrics(registry: Registry, read: () => Promise<StoredFigures>): void {
+  const registers = [registry];
+  let reading: Promise<StoredFigures> | undefined;
+  const figures = (): Promise<StoredFigures> => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const gauge = (name: string, help: string, figure: Exclude<keyof StoredFigures, 'restarts'>): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set((await figures())[figure]);
+      },
+    });
+  };
+  gauge('svc_inbox_oldest_seconds', 'How long the oldest open item has waited.', 'inboxOldestSeconds');
+  gauge('svc_inbox_dead', 'Dead letters of the inbox.', 'inboxDead');
+  gauge('svc_outbox_pending', 'Sends that are not over.', 'outboxPending');
+  gauge('svc_outbox_dead', 'Sends that did not go out, or of which nobody knows.', 'outboxDead');
+  gauge('svc_database_bytes', 'Bytes of the database file and its log.', 'databaseBytes');
+  new Counter({
+    name: 'svc_restarts_total',
+    help: 'Starts of a worker after the first, by how the one before had ended, whatever the owner.',
+    labelNames: ['reason'],
+    registers,
+    async collect() {
+      const { restarts } = await figures();
+      this.reset();
+      for (const [reason, count] of Object.entries(restarts)) this.inc({ reason }, count);
+    },
+  });
+}
+
+function processMetrics(gauge: (name: string, help: string, read: () => number) => void): void {
+  const lag = monitorEventLoopDelay({ resolution: 50 });
+  lag.enable();
+  gauge('svc_event_loop_lag_seconds', 'Delay of the event loop since the last scrape, 99th percentile.', () => {
+    const seconds = lag.percentile(99) / 1e9;
+    lag.reset();
+    return Number.isFinite(seconds) ? seconds : 0;
+  });
+  gauge('svc_process_resident_memory_bytes', 'Resident memory of the worker.', () => process.memoryUsage.rss());
+  gauge('svc_process_cpu_seconds', 'Processor time of the worker.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  gauge('svc_process_uptime_seconds', 'Age of the worker.', () => process.uptime());
+}
 
 const finite = (value: number): number => (Number.isFinite(value) ? value : -1);
 

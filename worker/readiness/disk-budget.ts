@@ -1,6 +1,6 @@
 // Whether there is room for more: free bytes on the file system and bytes that the project's own state takes. When it is low,
 // ingress answers 503 before SQLite fails. Looked at every few seconds, never on the way of a request.
-import { readdirSync, statfsSync, statSync } from 'node:fs';
+import { opendir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -24,6 +24,7 @@ export class DiskBudget {
   #use: DiskUse = { usedBytes: 0, freeBytes: Number.POSITIVE_INFINITY };
   #low: string | undefined;
   #timer: Timer | undefined;
+  #stopped = false;
 
   constructor(options: {
     readonly folders: readonly string[];
@@ -42,11 +43,13 @@ export class DiskBudget {
   }
 
   start(): void {
-    this.look();
-    this.#timer = this.#clock.after(EVERY_MS, () => this.start());
+    void this.look().finally(() => {
+      if (!this.#stopped) this.#timer = this.#clock.after(EVERY_MS, () => this.start());
+    });
   }
 
   stop(): void {
+    this.#stopped = true;
     this.#timer?.cancel();
   }
 
@@ -59,12 +62,14 @@ export class DiskBudget {
     });
   }
 
-  look(): void {
-    const { maxBytes, minFreeBytes } = this.#limits();
+  /** Never rejects. Walks the folders beside everything else: there may be many files. */
+  async look(): Promise<void> {
+    const sizes = await Promise.all(this.#folders.map((folder) => sizeBelow(folder)));
     this.#use = {
-      usedBytes: this.#folders.reduce((sum, folder) => sum + sizeBelow(folder), 0),
-      freeBytes: freeBytes(this.#folders[0] ?? '.'),
+      usedBytes: sizes.reduce((sum, size) => sum + size, 0),
+      freeBytes: await freeBytes(this.#folders[0] ?? '.'),
     };
+    const { maxBytes, minFreeBytes } = this.#limits();
     const low =
       this.#use.freeBytes < minFreeBytes
         ? `${this.#use.freeBytes} bytes are free, disk.minFreeBytes asks for ${minFreeBytes}`
@@ -76,23 +81,29 @@ export class DiskBudget {
   }
 }
 
-function freeBytes(folder: string): number {
+async function freeBytes(folder: string): Promise<number> {
   try {
-    const { bavail, bsize } = statfsSync(folder);
+    const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;
   } catch {
     return Number.POSITIVE_INFINITY; // a folder that is not there yet bounds nothing
   }
 }
 
-function sizeBelow(folder: string): number {
+async function sizeBelow(folder: string): Promise<number> {
+  let sum = 0;
   try {
-    return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    for await (const entry of await opendir(folder)) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return sum + sizeBelow(path);
-      return entry.isFile() ? sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : sum;
-    }, 0);
+      if (entry.isDirectory()) sum += await sizeBelow(path);
+      else if (entry.isFile())
+        sum += await stat(path).then(
+          ({ size }) => size,
+          () => 0,
+        ); // it may be gone again
+    }
   } catch {
-    return 0;
+    return sum; // a folder that is not there, or cannot be read, counts as what was seen of it
   }
+  return sum;
 }

@@ -1,4 +1,5 @@
-// In development a change of the configuration, of .env or of a project's plugin is a reload. Loaded only with --watch.
+// In development a change of the configuration, of .env or of a project's plugin is a reload, one of the lockfile a restart.
+// Loaded only with --watch.
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../shared/clock.ts';
 
@@ -17,7 +18,7 @@ export async function watchProject({ project, clock, changed }: WatchOptions): P
   const seen = new Set<string>();
   let timer: Timer | undefined;
   const watcher = watch(
-    ['svc.config.yml', '.env', 'plugins'].map((name) => join(project, name)),
+    ['svc.config.yml', '.env', 'plugins', 'package-lock.json'].map((name) => join(project, name)),
     {
       ignoreInitial: true,
       ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),

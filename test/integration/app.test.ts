@@ -1,0 +1,326 @@
+// The whole host in this process, on a port of its own: readiness, reload, restart, metrics, disk budget, stop.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { stringify } from 'yaml';
+import { newRuntimeId } from '../../shared/identifiers.ts';
+import { ensureStateFolder } from '../../shared/state-folder.ts';
+import { createApp } from '../../worker/app.ts';
+import type { App, AppOptions } from '../../worker/app-options.ts';
+import { openWorkerLog } from '../../worker/worker-log.ts';
+import { type Cleanup, type TemporaryProject, temporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const FLIP_MS = 2_000;
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+const HTTP = { port: 0, token: '${HTTP_TOKEN}' };
+const REQUIRED = { ...HTTP, readiness: { endpoints: [{ owner: 'root/sandbox', name: 'sandbox' }] } };
+
+interface Running {
+  readonly app: App;
+  readonly project: TemporaryProject;
+  readonly exits: [number, string][];
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; json: Record<string, unknown>; text: string; headers: Headers }>;
+  configure(config: Readonly<Record<string, unknown>>): void;
+}
+
+async function running(
+  t: Cleanup,
+  {
+    config = {},
+    project = temporaryProject(t, { config }),
+    ...options
+  }: Partial<Omit<AppOptions, 'project'>> & {
+    config?: Readonly<Record<string, unknown>>;
+    project?: TemporaryProject;
+  } = {},
+): Promise<Running> {
+  const runtimeId = newRuntimeId();
+  ensureStateFolder(project.paths.stateDir);
+  const log = openWorkerLog(project.paths, { supervised: true, terminal: false, runtimeId });
+  const exits: [number, string][] = [];
+  const base = {
+    runtimeId,
+    log,
+    mode: 'production',
+    watch: false,
+    owner: 'foreground',
+    previous: { end: 'none', code: null, signal: null, detail: null },
+  } as const;
+  const app = createApp({
+    ...base,
+    environment: project.env,
+    ...options,
+    project: project.path,
+    requestExit: (code, reason) => exits.push([code, reason]),
+  });
+  t.after(async () => void (await app.stop(2_000)));
+  await app.up;
+  return {
+    app,
+    project,
+    exits,
+    configure: (next) =>
+      project.write(
+        'svc.config.yml',
+        stringify({
+          host: { name: 'test' },
+          http: HTTP,
+          plugins: { sandbox: {}, echo: {}, ping: {}, help: {} },
+          ...next,
+        }),
+      ),
+    async call(method, path, body) {
+      const headers = {
+        authorization: `Bearer ${project.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      };
+      const response = await fetch(`http://127.0.0.1:${app.address()?.port}${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.includes('json') === true;
+      return {
+        status: response.status,
+        text,
+        json: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+        headers: response.headers,
+      };
+    },
+  };
+}
+
+async function flips(host: Running, ready: boolean): Promise<void> {
+  await until(async () => (await host.call('GET', '/pub/ready')).status === (ready ? 200 : 503), {
+    what: `ready ${ready}`,
+    timeoutMs: FLIP_MS,
+  });
+}
+
+describe('readiness', () => {
+  it('flips within two seconds, each way, when a required account is disabled and enabled', async (t) => {
+    const host = await running(t, { config: { http: REQUIRED } });
+    await flips(host, true);
+
+    await host.call('POST', '/api/endpoints/root/sandbox:sandbox/disable', {});
+    await flips(host, false);
+    const report = await host.call('GET', '/api/system/readiness');
+    await host.call('POST', '/api/endpoints/root/sandbox:sandbox/enable', {});
+    await flips(host, true);
+
+    const checks = report.json['checks'] as { component: string; ready: boolean; remediation: string }[];
+    assert.equal(report.status, 503);
+    assert.deepEqual(
+      checks.filter(({ ready }) => !ready).map(({ component }) => component),
+      ['endpoint:root/sandbox:sandbox'],
+    );
+    assert.match(checks.find(({ ready }) => !ready)?.remediation ?? '', /svc endpoints enable/);
+  });
+
+  it('flips when a reload removes a required account, and when it comes back', async (t) => {
+    const host = await running(t, { config: { http: REQUIRED } });
+    await flips(host, true);
+
+    host.configure({ http: REQUIRED, plugins: { echo: {} } });
+    assert.equal((await host.call('POST', '/api/system/reload', {})).status, 200);
+    await flips(host, false);
+    host.configure({ http: REQUIRED });
+    await host.call('POST', '/api/system/reload', {});
+    await flips(host, true);
+  });
+
+  it('flips when the database file is taken away, nothing is acknowledged meanwhile, and it heals when it is back', async (t) => {
+    const host = await running(t);
+    await flips(host, true);
+    const file = join(host.project.paths.stateDir, 'data.sqlite');
+
+    renameSync(file, `${file}.away`);
+    await flips(host, false);
+    const refused = await host.call('POST', '/api/chat/say', { person: 'ann', text: 'hi', delivery: randomUUID() });
+    renameSync(`${file}.away`, file);
+    await flips(host, true);
+
+    assert.equal(refused.status, 503);
+    assert.equal(refused.json['code'], 'storage_unavailable');
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1);
+    assert.equal((await host.call('GET', '/pub/health')).status, 200);
+  });
+
+  it('comes up without a database, says so, and begins when one opens', async (t) => {
+    const project = temporaryProject(t);
+    ensureStateFolder(project.paths.stateDir);
+    const file = join(project.paths.stateDir, 'data.sqlite');
+    writeFileSync(file, 'no database, but long enough to be read as one'.repeat(200));
+    const host = await running(t, { project });
+    const report = await host.call('GET', '/api/system/readiness');
+    const status = await host.call('GET', '/api/system/status');
+
+    renameSync(file, `${file}.damaged`);
+    await until(async () => (await host.call('GET', '/pub/ready')).status === 200, { what: 'the database' });
+
+    assert.deepEqual([report.status, report.json['generation'], status.json['generation']], [503, null, null]);
+    assert.match(report.text, /is damaged/);
+    assert.equal((await host.call('GET', '/api/system/status')).json['generation'], 1);
+  });
+});
+
+describe('a reload over HTTP', () => {
+  it('answers with the number, or 409 with the reasons; the old one serves on', async (t) => {
+    const host = await running(t);
+    const good = await host.call('POST', '/api/system/reload', {});
+
+    host.configure({ plugins: { sandbox: {}, nowhere: {} } });
+    const bad = await host.call('POST', '/api/system/reload', {});
+    host.configure({ http: { ...HTTP, base: '/bots' } });
+    const fixed = await host.call('POST', '/api/system/reload', {});
+
+    assert.equal(good.json['generation'], 2);
+    assert.deepEqual([bad.status, bad.json['code']], [409, 'reload_refused']);
+    assert.match(bad.text, /nowhere/);
+    assert.deepEqual([fixed.status, fixed.json['code']], [409, 'restart_required']);
+    assert.match(fixed.text, /http\.base/);
+    assert.equal((await host.call('GET', '/api/system/status')).json['generation'], 2);
+    assert.deepEqual(host.exits, []);
+  });
+
+  it('ends with 75 where it is asked to', async (t) => {
+    const host = await running(t);
+    host.configure({ http: { ...HTTP, base: '/bots' } });
+
+    await assert.rejects(host.app.reload('test', { orRestart: true }), { code: 'restart_required' });
+
+    assert.deepEqual(
+      host.exits.map(([code]) => code),
+      [75],
+    );
+  });
+
+  it('after the lockfile changed in watch mode is a restart', async (t) => {
+    const host = await running(t, { mode: 'development', watch: true });
+
+    // The watcher does not see a change of the very moment at which it begins.
+    let version = 3;
+    await until(
+      () => {
+        host.project.write('package-lock.json', JSON.stringify({ lockfileVersion: (version += 1) }));
+        return host.exits.length > 0;
+      },
+      { what: 'the restart', everyMs: 400 },
+    );
+    assert.equal(host.exits[0]?.[0], 75);
+  });
+});
+
+describe('restart and stop', () => {
+  it('refuses a restart that nobody would make, and asks for one that an owner makes', async (t) => {
+    const alone = await running(t);
+    const owned = await running(t, { owner: 'daemon' });
+
+    const refused = await alone.call('POST', '/api/system/restart', {});
+    const taken = await owned.call('POST', '/api/system/restart', {});
+    await until(() => owned.exits.length > 0, { what: 'the exit' });
+
+    assert.deepEqual([refused.status, refused.json['code'], alone.exits], [409, 'no_restart_owner', []]);
+    assert.deepEqual([taken.status, owned.exits[0]?.[0]], [202, 51]);
+  });
+
+  it('tells of the start before it in the status, and of the first one nothing', async (t) => {
+    const project = temporaryProject(t);
+    const first = await running(t, { project });
+    const before = (await first.call('GET', '/api/system/status')).json;
+    await first.app.stop(2_000);
+
+    const second = await running(t, { project, previous: { end: 'crashed', code: 1, signal: null, detail: 'x' } });
+    const after = (await second.call('GET', '/api/system/status')).json;
+
+    assert.deepEqual([before['restarts'], before['lastExits']], [0, []]);
+    assert.equal(after['restarts'], 1);
+    assert.deepEqual(
+      (after['lastExits'] as { end: string; code: number }[]).map(({ end, code }) => [end, code]),
+      [['crashed', 1]],
+    );
+    assert.equal(after['generation'], 2);
+    assert.match((await second.call('GET', '/api/metrics')).text, /svc_restarts_total\{[^}]*reason="crashed"[^}]*\} 1/);
+  });
+
+  it('drains, names nothing when nothing was cut, and leaves one file of the database', async (t) => {
+    const host = await running(t);
+    await host.call('POST', '/api/chat/say', { person: 'ann', text: '/ping', delivery: randomUUID() });
+
+    const [end, again] = await Promise.all([host.app.stop(3_000), host.app.stop(1)]);
+
+    assert.deepEqual(end, { cut: [] });
+    assert.equal(again, end);
+    await assert.rejects(fetch(`http://127.0.0.1:${host.app.address()?.port}/pub/health`));
+  });
+});
+
+describe('metrics', () => {
+  it('are valid text, carry the project, and have the names of the contract', async (t) => {
+    const host = await running(t);
+    await host.call('POST', '/api/chat/say', { person: 'ann', text: '/ping', delivery: randomUUID() });
+
+    const { text, headers } = await host.call('GET', '/api/metrics');
+
+    assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    for (const line of samples)
+      assert.match(line, /^[a-z_][a-z0-9_]*\{[^\n]*project="test"[^\n]*\} (-?[0-9.e+-]+|NaN|\+Inf)$/, line);
+    const names = new Set(samples.map((line) => line.slice(0, line.indexOf('{'))));
+    const wanted = [
+      'svc_build_info',
+      'svc_ready',
+      'svc_generation',
+      'svc_endpoint_online',
+      'svc_sse_clients',
+      'svc_log_messages_total',
+      'svc_database_bytes',
+      'svc_disk_free_bytes',
+      'svc_inbox_pending',
+      'svc_inbox_oldest_seconds',
+      'svc_outbox_pending',
+      'svc_outbox_dead',
+      'svc_event_loop_lag_seconds',
+    ];
+    assert.deepEqual(
+      wanted.filter((name) => !names.has(name)),
+      [],
+    );
+    assert.match(text, /svc_database_bytes\{[^}]*\} [1-9]/);
+    for (const name of ['svc_restarts_total', 'svc_sse_gaps_total', 'svc_webhooks_total'])
+      assert.match(text, new RegExp(`# TYPE ${name} counter`));
+  });
+});
+
+describe('the disk budget', () => {
+  it('refuses deliveries while it is used up, and takes them again when there is room', async (t) => {
+    const host = await running(t);
+    const say = (): Promise<{ status: number; json: Record<string, unknown> }> =>
+      host.call('POST', '/api/chat/say', { person: 'ann', text: 'hi', delivery: randomUUID() });
+    assert.equal((await say()).status, 202);
+
+    host.configure({ disk: { maxBytes: 64 * 1024 * 1024, minFreeBytes: 16 * 1024 ** 4 } });
+    const reload = await host.call('POST', '/api/system/reload', {});
+    const refused = await until(
+      async () => {
+        const answer = await say();
+        return answer.status === 503 ? answer : undefined;
+      },
+      { what: 'the refusal', timeoutMs: 8_000 },
+    );
+    host.configure({});
+    await host.call('POST', '/api/system/reload', {});
+    await until(async () => (await say()).status === 202, { what: 'room again', timeoutMs: 8_000 });
+
+    assert.equal(reload.status, 200, JSON.stringify(reload.json));
+    assert.equal(refused.json['code'], 'disk_budget');
+  });
+});

@@ -1,0 +1,49 @@
+// Figures of the metrics that only the database knows: read at each scrape, by index. Without a database they are zero.
+import { statSync } from 'node:fs';
+import type { Core } from '../core.ts';
+import { sql } from '../database/statement.ts';
+import type { StoredFigures } from './metrics.ts';
+
+const NOTHING: StoredFigures = {
+  inboxOldestSeconds: 0,
+  inboxDead: 0,
+  outboxPending: 0,
+  outboxDead: 0,
+  databaseBytes: 0,
+  restarts: {},
+};
+const OPEN_ITEMS = ['received', 'handling', 'waiting'] as const;
+const OPEN_SENDS = ['pending', 'sending', 'waiting'] as const;
+
+export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures> {
+  try {
+    const oldest = await reader.first(
+      sql.selectFrom('inbox').select('received_at as at').where('state', 'in', OPEN_ITEMS).orderBy('seq').limit(1),
+    );
+    const inbox = await reader.first(countOf('inbox').where('state', '=', 'dead'));
+    const open = await reader.first(countOf('outbox').where('state', 'in', OPEN_SENDS));
+    const lost = await reader.first(countOf('outbox').where('state', 'in', ['dead', 'unknown']));
+    const ends = await reader.all(
+      sql
+        .selectFrom('starts')
+        .select(({ fn }) => ['previous_end as reason', fn.countAll<number>().as('n')])
+        .where('previous_end', '<>', 'none')
+        .groupBy('previous_end'),
+    );
+    return {
+      inboxOldestSeconds: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.at) / 1_000,
+      inboxDead: Number(inbox?.n ?? 0),
+      outboxPending: Number(open?.n ?? 0),
+      outboxDead: Number(lost?.n ?? 0),
+      databaseBytes: sizeOf(file) + sizeOf(`${file}-wal`),
+      restarts: Object.fromEntries(ends.map(({ reason, n }) => [reason, Number(n)])),
+    };
+  } catch {
+    return NOTHING; // svc_ready says that there is none
+  }
+}
+
+const countOf = <T extends 'inbox' | 'outbox'>(table: T) =>
+  sql.selectFrom(table as 'outbox').select(({ fn }) => fn.countAll<number>().as('n'));
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
