@@ -1,6 +1,7 @@
 // What every feature service of the worker is given: identity, time, the writer, the reader, the log.
 import type { Clock } from '../shared/clock.ts';
 import type { ProjectId, RuntimeId } from '../shared/identifiers.ts';
+import { messageOf } from '../shared/svc-error.ts';
 import type { Reader, Unit, UnitAnswer, Writer } from './database/unit.ts';
 import type { Failpoint } from './failpoints.ts';
 
@@ -18,6 +19,8 @@ export interface Core {
   readonly writer: Writer;
   readonly reader: Reader;
   readonly log: Log;
+  /** Texts of errors as they may be stored and shown: without a known secret. Left out: as they are. */
+  readonly mask?: (text: string) => string;
   /** Kill points of the crash kit; does nothing in production. */
   readonly point: Failpoint;
 }
@@ -27,4 +30,9 @@ export async function commitOrThrow(writer: Writer, unit: Unit): Promise<Extract
   const answer = await writer.commit(unit);
   if (answer.kind === 'refused') throw new Error(`unit ${unit.name} was refused: ${answer.detail}`);
   return answer;
+}
+
+/** What an error says, without a secret that it quotes: for what is stored, sent as an event, or shown. */
+export function reasonOf({ mask = (text) => text }: Pick<Core, 'mask'>, error: unknown): string {
+  return mask(messageOf(error));
 }

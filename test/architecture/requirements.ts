@@ -170,11 +170,35 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ],
   },
   {
+    id: 'input 41',
+    tests: ['of every kind are in no answer, stream, log or file, whatever a plugin does with them (row 41)'],
+  },
+  {
     id: 'input 46',
     tests: ['refuses ten megabytes', 'refuses a FIFO without waiting', 'refuses a link to a device'],
   },
   { id: 'input 47', tests: ['ends in 78 for ${name}'] },
   { id: 'input 49', tests: ['leaves one of two that start at once (23)'] },
+  {
+    id: 'input 51',
+    tests: [
+      'fires once though the clock steps back an hour',
+      'is not run again when the clock steps back over its time',
+      "${at} in ${zone} from ${from} runs at ${expected.join(', ')}",
+    ],
+  },
+  {
+    id: 'input 34',
+    tests: ['is full, and has room again', 'takes no writes, and takes them again'],
+  },
+  {
+    id: 'input 52',
+    tests: [
+      'is removed, and put back',
+      'is overwritten, and written back',
+      'dies: nothing more is acknowledged, and the worker still stops when it is asked to',
+    ],
+  },
   { id: 'input 50', tests: ['survives the loss of .svc, and of its socket (30, 31)'] },
 
   { id: 'input 48', tests: ['refuses ${name}', 'says plainly when the address is taken'] },

@@ -2,8 +2,8 @@
 import type { TProperties } from 'typebox';
 import { sharedAbort, within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
-import { messageOf, SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { type Core, reasonOf } from '../core.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { AdapterDefinition, Arrival, Link, Logger, Outgoing, SendResult } from '../sdk/index.ts';
 import {
@@ -162,10 +162,10 @@ export class EndpointRunner {
       if (errorCode(error) === 'account_failed')
         mine({
           kind: 'account_failed',
-          reason: messageOf(error),
+          reason: reasonOf(this.#deps.core, error),
           remedy: String((error as { remedy?: unknown }).remedy ?? ''),
         });
-      else mine({ kind: 'lost', reason: messageOf(error) });
+      else mine({ kind: 'lost', reason: reasonOf(this.#deps.core, error) });
     }
   }
 
@@ -196,11 +196,11 @@ export class EndpointRunner {
       if (errorCode(error) === 'account_failed')
         mine({
           kind: 'account_failed',
-          reason: messageOf(error),
+          reason: reasonOf(this.#deps.core, error),
           remedy: String((error as { remedy?: unknown }).remedy ?? ''),
         });
       else {
-        mine({ kind: 'catch_up_failed', reason: messageOf(error) });
+        mine({ kind: 'catch_up_failed', reason: reasonOf(this.#deps.core, error) });
         this.#deps.core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.#catchUp(link, mine));
       }
     }

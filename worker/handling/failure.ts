@@ -3,7 +3,6 @@
 //   userError: the person is told, the item is handled · retryLater: again after its wait · giveUp: a dead letter now ·
 //   anything else: again with backoff, a dead letter at the bound of attempts.
 import { createHash } from 'node:crypto';
-import { messageOf } from '../../shared/svc-error.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Body } from '../sdk/index.ts';
 import { toContent } from '../sdk/message.ts';
@@ -15,9 +14,12 @@ export type Failure =
   | { readonly kind: 'wait'; readonly afterMs: number | undefined; readonly reason: string; readonly error: unknown }
   | { readonly kind: 'dead'; readonly reason: string; readonly error: unknown };
 
-export function failureOf(error: unknown, attempt: number, limit: number): Failure {
+/** `reason` is what the error says, without secrets. */
+export function failureOf(
+  error: unknown,
+  { reason, attempt, limit }: { readonly reason: string; readonly attempt: number; readonly limit: number },
+): Failure {
   const code = errorCode(error);
-  const reason = messageOf(error);
   if (code === 'user_error') return { kind: 'told', body: (error as { body: Body }).body, reason, error };
   if (code === 'handler_fatal' || attempt >= limit) return { kind: 'dead', reason, error };
   const afterMs = (error as { afterMs?: unknown }).afterMs;

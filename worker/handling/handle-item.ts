@@ -5,7 +5,8 @@
 //   H2  A failing handler holds back only itself, a failing `before` the rest too.
 //   H3  Attempts are bounded; at the bound the handler ends as a dead letter with its error, and the item goes on without it.
 //   H4  A guard that failed because state moved runs the handler again, at most ten times.
-import { coerceError, messageOf } from '../../shared/svc-error.ts';
+import { coerceError } from '../../shared/svc-error.ts';
+import { reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemOutcome } from '../inbox/dispatcher.ts';
@@ -66,7 +67,7 @@ class ItemHandling {
       steps = await planItem({ core, generation: this.#generation }, this.#ledger.row, this.#payload);
     } catch (error) {
       if (coerceError(error).code === 'storage_unavailable') throw error; // the item is fine: it is tried again
-      return this.#ledger.bury(null, messageOf(error), []);
+      return this.#ledger.bury(null, reasonOf(core, error), []);
     }
     if (steps.length === 0) return this.#ledger.finish([], []);
     if (!early && !(await this.#ledger.claim())) return 'gone';
@@ -129,7 +130,11 @@ class ItemHandling {
         cause: causeOf(this.#ledger.row, this.#payload, attempt),
       });
       if (result.kind === 'failed')
-        return this.#fail(step, { failure: failureOf(result.error, attempt, limit), attempt, isLast });
+        return this.#fail(step, {
+          failure: failureOf(result.error, { reason: reasonOf(core, result.error), attempt, limit }),
+          attempt,
+          isLast,
+        });
       if (FAILPOINTS) await core.point('decided');
       const committed = await this.#commit(step, result, isLast);
       if (committed !== 'moved') {
@@ -138,7 +143,11 @@ class ItemHandling {
       }
       if (moves >= STATE_MOVES)
         return this.#fail(step, {
-          failure: failureOf(new Error(`the state it depends on moved ${STATE_MOVES} times`), attempt, limit),
+          failure: failureOf(undefined, {
+            reason: `the state it depends on moved ${STATE_MOVES} times`,
+            attempt,
+            limit,
+          }),
           attempt,
           isLast,
         });

@@ -5,8 +5,8 @@
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online waits for it without using up attempts.
 import { delay, within } from '../../shared/abort.ts';
-import { coerceError, messageOf, SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { type Core, reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -154,7 +154,7 @@ class SendAttempt {
       });
       return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
     } catch (error) {
-      const reason = messageOf(error);
+      const reason = reasonOf(this.#options.core, error);
       this.#options.core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
       if (error instanceof SvcError && error.code === 'endpoint_unavailable') return { kind: 'returned', reason };
       if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };

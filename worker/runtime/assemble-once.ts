@@ -19,6 +19,7 @@ export const assembleOnce: AssembleOnce = async ({ project, mode, log, loaded })
       mode,
       loaded,
       parts: ['commands'],
+      secrets: (texts) => log.secrets.add(texts),
       logger: (slot) => scopedLog(log.logger, { plugin: `root/${slot}` }),
     });
   } catch (error) {

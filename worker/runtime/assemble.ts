@@ -34,14 +34,14 @@ export interface Candidate extends Registered {
   readonly endpoints: readonly EndpointSpec[];
   readonly plugins: readonly PluginInfo[];
   readonly files: readonly string[];
-  /** Texts of the secrets in plugins' keys, for redaction. */
-  readonly secrets: readonly string[];
   readonly abort: AbortController;
 }
 
 export interface AssembleOptions extends LoaderOptions {
   readonly loaded: LoadedConfig;
   readonly logger: (slot: string) => Logger;
+  /** Texts of secrets in plugins' keys, before any code of the plugin sees them: for redaction. */
+  readonly secrets?: (texts: readonly string[]) => void;
   /** Optional parts of the host that are there. */
   readonly parts: readonly string[];
   /** Modules given directly instead of loaded, by slot (tests). */
@@ -56,13 +56,12 @@ interface Draft {
   readonly endpoints: EndpointSpec[];
   readonly plugins: PluginInfo[];
   readonly files: string[];
-  readonly secrets: string[];
 }
 
 /** Throws SvcError: `config_invalid` with faults, `plugin_failed` or `definition_invalid` naming the slot. */
 export async function assemble(options: AssembleOptions): Promise<Candidate> {
   const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
-  const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [], files: [], secrets: [] };
+  const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [], files: [] };
   try {
     for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
@@ -74,8 +73,8 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
     draft.abort.abort();
     throw error;
   }
-  const { abort, endpoints, plugins, files, secrets } = draft;
-  return { ...registered, abort, endpoints, plugins, files, secrets };
+  const { abort, endpoints, plugins, files } = draft;
+  return { ...registered, abort, endpoints, plugins, files };
 }
 
 async function addSlot(
@@ -89,7 +88,7 @@ async function addSlot(
   draft.files.push(...found.files);
   const before = draft.registered.capabilities.all().length;
   const kind = inSlot(slot, () => readDefinition(found.module).kind);
-  const endpoints = kind === 'adapter' ? addAdapter(options, draft, { slot, module: found.module }) : [];
+  const endpoints = kind === 'adapter' ? addAdapter(options, { slot, module: found.module }) : [];
   if (kind !== 'adapter')
     await addPlugin(options, draft, { slot, plugin: inSlot(slot, () => readPlugin(found.module)) });
   draft.endpoints.push(...endpoints);
@@ -117,7 +116,7 @@ async function addPlugin(
     const message = 'is for adapters: this plugin has no accounts';
     throw configError([locate({ path: `/plugins/${slot}/endpoints`, message }, options.loaded)], 'config_invalid');
   }
-  const config = keysOf(options.loaded, draft, {
+  const config = keysOf(options, {
     pointer: `/plugins/${slot}`,
     properties: plugin.config ?? {},
     value: options.loaded.config.plugins[slot],
@@ -171,14 +170,12 @@ function namingPlugin(error: unknown, slot: string): SvcError {
 
 function addAdapter(
   options: AssembleOptions,
-  draft: Draft,
   { slot, module }: { readonly slot: string; readonly module: unknown },
 ): EndpointSpec[] {
   const adapter = inSlot(slot, () => readAdapter(module));
   const entry = options.loaded.config.plugins[slot];
   // The slot's own keys beside its accounts: the host's, and no others.
-  if (entry?.endpoints !== undefined)
-    keysOf(options.loaded, draft, { pointer: `/plugins/${slot}`, properties: {}, value: entry });
+  if (entry?.endpoints !== undefined) keysOf(options, { pointer: `/plugins/${slot}`, properties: {}, value: entry });
   const accounts = entry?.endpoints?.map((account, index) => ({
     account: account.id,
     enabled: account.enabled,
@@ -187,7 +184,7 @@ function addAdapter(
   }));
   const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
   return all.map(({ account, enabled, pointer, value }) => {
-    const values = keysOf(options.loaded, draft, { pointer, properties: adapter.account, value });
+    const values = keysOf(options, { pointer, properties: adapter.account, value });
     const owner = ownerOf(slot);
     const name = endpointName(slot, account);
     return {
@@ -211,8 +208,7 @@ const fingerprint = (adapter: string, value: unknown): string =>
     .digest('hex');
 
 function keysOf(
-  loaded: LoadedConfig,
-  draft: Draft,
+  { loaded, secrets }: AssembleOptions,
   of: { readonly pointer: string; readonly properties: TProperties; readonly value: unknown },
 ): Readonly<Record<string, unknown>> {
   const checked = checkPluginKeys(loaded, of.pointer, {
@@ -221,7 +217,7 @@ function keysOf(
     check: (schema, value) => check(schema, value),
   });
   if (!checked.ok) throw configError(checked.faults, 'config_invalid');
-  draft.secrets.push(...checked.secrets);
+  secrets?.(checked.secrets);
   return checked.value;
 }
 

@@ -17,7 +17,7 @@
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
-import { type Core, commitOrThrow } from '../core.ts';
+import { type Core, commitOrThrow, reasonOf } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Logger } from '../sdk/index.ts';
@@ -167,9 +167,9 @@ export class Runtime {
       loaded,
       logger,
       parts: partNames,
+      secrets: this.#options.secrets,
       ...(modules === undefined ? {} : { modules }),
     });
-    this.#options.secrets(candidate.secrets);
     this.#refuseStale(candidate);
     return candidate;
   }
@@ -236,8 +236,9 @@ export class Runtime {
     });
   }
 
-  #refused(error: SvcError): SvcError {
+  #refused(cause: SvcError): SvcError {
     const { core } = this.#options;
+    const error = withoutSecrets(core, cause);
     this.#lastFailure = error;
     this.#options.failed(error);
     core.log.error(
@@ -266,4 +267,12 @@ const restartRequired = (files: readonly string[], keys: readonly string[]): Svc
 
 function valueAt(config: unknown, path: string): unknown {
   return path.split('/').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
+}
+
+/** The same error, unless its message quotes a secret: it is stored, shown in readiness and answered over HTTP. */
+function withoutSecrets(core: Core, error: SvcError): SvcError {
+  const message = reasonOf(core, error);
+  if (message === error.message) return error;
+  const { code, hint, details } = error;
+  return new SvcError(code, message, { cause: error, details, ...(hint === undefined ? {} : { hint }) });
 }
