@@ -94,6 +94,9 @@ export const keepResult = ({ item, handler, step }: OnceKey, value: string | nul
       ),
   );
 
+export const forgetResults = ({ item, handler }: Omit<OnceKey, 'step'>): Statement =>
+  statement(sql.deleteFrom('once_results').where('item_id', '=', item).where('handler', '=', handler));
+
 export const forgetCalled = ({ item, handler, step }: OnceKey): Statement =>
   statement(
     sql

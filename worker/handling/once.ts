@@ -5,9 +5,10 @@
 //   O3  A thrown error is not kept: a later attempt calls again under the same key.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { type Core, commitOrThrow } from '../core.ts';
+import type { Statement } from '../database/unit.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
-import { forgetCalled, keepResult, markCalled, readOnce } from './handling-store.ts';
+import { forgetCalled, forgetResults, keepResult, markCalled, readOnce } from './handling-store.ts';
 import type { Run } from './run.ts';
 
 export interface OnceOptions {
@@ -74,3 +75,6 @@ function storable(value: unknown, where: string): string | null {
 }
 
 const parseResult = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text));
+
+/** Results are needed no longer once what the run decided is committed. */
+export const forgetSteps = (of: { readonly item: string; readonly handler: string }): Statement => forgetResults(of);

@@ -5,9 +5,9 @@ import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
 import { type Decided, decideEffects, readPlaces } from '../handling/effects.ts';
+import { forgetSteps } from '../handling/once.ts';
 import { runHandler } from '../handling/run-step.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
-import { forgetOnce } from '../inbox/inbox-store.ts';
 import { check } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { HttpAnswer, RawRequest } from '../sdk/index.ts';
@@ -92,7 +92,7 @@ async function attempt(
   const places = await readPlaces(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, places };
   const decided = decideEffects(of, result.run.effects);
-  const forget = result.run.steps.size > 0 ? [forgetOnce({ item: id, handler: route.id })] : [];
+  const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.id })] : [];
   if (decided.statements.length + decided.events.length + forget.length > 0) {
     const committed = await core.writer.commit({
       name: 'route.decided',

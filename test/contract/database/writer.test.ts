@@ -185,7 +185,7 @@ describe('two writers on one file', () => {
 
     await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
-        writers[n % 2]?.commit(
+        (writers[n % 2] as GroupingWriter).commit(
           unit(
             put(`k${n}`),
             statement(

@@ -1,0 +1,66 @@
+// Accounts that fail, heal, obey an operator, and ask again for what they missed.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { MemoryPlatform } from '../../support/memory-platform.ts';
+
+const A = 'root/memory:memory~a';
+
+describe('accounts', () => {
+  const two = { config: { plugins: { memory: { endpoints: [{ id: 'a' }, { id: 'b' }] } } } };
+
+  it('that fail hold back neither the start nor another, and heal by themselves', async (context) => {
+    const platform = new MemoryPlatform();
+    platform.down.set(A, new Error('refused'));
+    const host = await engineHost(context, { ...two, platform });
+    const before = ['a', 'b'].map((id) => host.engine.endpoints.get(`root/memory:memory~${id}`)?.state.state);
+    await host.advance(30_000);
+    const failures = host.engine.endpoints.get(A)?.state.failures ?? 0;
+
+    platform.down.delete(A);
+    await host.advance(60_000);
+
+    assert.deepEqual(before, ['offline', 'online']);
+    assert.ok(failures > 3 && failures < 10, `${failures}`);
+    assert.equal(host.engine.endpoints.get(A)?.state.state, 'online');
+    assert.equal(host.engine.endpoints.get(A)?.state.lastError?.reason, 'refused');
+  });
+
+  it('obey an operator over restarts and reloads', async (context) => {
+    const { createEndpointControl } = await import('../../../worker/endpoints/endpoint-control.ts');
+    const caller = { actor: 'op', scope: 'full' } as never;
+    const host = await engineHost(context, two);
+    const act = (of: EngineHost, action: 'enable' | 'disable' | 'reconnect') =>
+      createEndpointControl(of.core, of.engine.endpoints).act(A, action, { caller, revision: undefined });
+
+    await act(host, 'disable');
+    await host.engine.runtime.reload('test');
+    const next = await host.restart(context);
+    const disabled = next.engine.endpoints.get(A)?.state.state;
+    await assert.rejects(act(next, 'reconnect'), { code: 'conflict' });
+    await act(next, 'enable');
+    await next.quiet();
+    await act(next, 'reconnect');
+    await next.quiet();
+
+    assert.equal(disabled, 'disabled');
+    assert.equal(next.engine.endpoints.get(A)?.state.state, 'online');
+    assert.equal(next.platform.connects.get(A), 3);
+    assert.deepEqual([...next.events('endpoint.disabled'), ...next.events('endpoint.enabled')].length, 2);
+  });
+
+  it('ask again for what they could not fetch, while the connection stands', async (context) => {
+    const platform = new MemoryPlatform();
+    let failures = 1;
+    platform.catchUp = async () => {
+      if (failures-- > 0) throw new Error('busy');
+    };
+    const host = await engineHost(context, { platform });
+    const before = host.engine.endpoints.get(A)?.state.state;
+
+    await host.advance(31_000);
+
+    assert.deepEqual([before, host.engine.endpoints.get(A)?.state.state], ['degraded', 'online']);
+    assert.equal(platform.connects.get(A), 1);
+  });
+});
