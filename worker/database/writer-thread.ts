@@ -25,8 +25,8 @@ export type FromWriter =
       readonly hint: string | undefined;
     };
 
-const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 5;
-  UPDATE counters SET value = max(value - 5, 0) WHERE name = 'event'`;
+const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 40;
+  UPDATE counters SET value = max(value - 40, 0) WHERE name = 'event'`;
 
 let core: WriterCore | undefined;
 let point: Failpoint | undefined;
