@@ -1,7 +1,15 @@
 // The state machines as tables: every state with every event.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EndpointEvent, type EndpointState, type EndpointStateName, initialEndpoint, stepEndpoint, takesDeliveries, takesSends } from '../../../worker/endpoints/endpoint-machine.ts';
+import {
+  type EndpointEvent,
+  type EndpointState,
+  type EndpointStateName,
+  initialEndpoint,
+  stepEndpoint,
+  takesDeliveries,
+  takesSends,
+} from '../../../worker/endpoints/endpoint-machine.ts';
 import { type InboxEvent, retryDelayMs, stepItem } from '../../../worker/inbox/inbox-machine.ts';
 import { type AttemptEnd, judge, sendDelayMs } from '../../../worker/outbox/outbox-machine.ts';
 import { type GenerationEvent, stepGeneration } from '../../../worker/runtime/generation-machine.ts';
@@ -19,12 +27,18 @@ describe('the machine of an inbox item', () => {
   } as const;
   for (const [state, row] of Object.entries(table)) {
     it(`steps from ${state}`, () => {
-      assert.deepEqual(events.map((event) => stepItem(state as keyof typeof table, event)), [...row]);
+      assert.deepEqual(
+        events.map((event) => stepItem(state as keyof typeof table, event)),
+        [...row],
+      );
     });
   }
 
   it('is handled from handling, and never from waiting, done or dead', () => {
-    assert.deepEqual((['handling', 'waiting', 'done', 'dead'] as const).map((state) => stepItem(state, 'handled')), ['done', none, none, none]);
+    assert.deepEqual(
+      (['handling', 'waiting', 'done', 'dead'] as const).map((state) => stepItem(state, 'handled')),
+      ['done', none, none, none],
+    );
   });
 
   it('waits 1 s, 5 s, 30 s, then 2 min', () => {
@@ -44,7 +58,10 @@ describe('the machine of a generation', () => {
   } as const;
   for (const [state, row] of Object.entries(table)) {
     it(`steps from ${state}`, () => {
-      assert.deepEqual(events.map((event) => stepGeneration(state as keyof typeof table, event)), [...row]);
+      assert.deepEqual(
+        events.map((event) => stepGeneration(state as keyof typeof table, event)),
+        [...row],
+      );
     });
   }
 });
@@ -56,19 +73,36 @@ describe('the machine of a send', () => {
 
   it('ends as its attempt says', () => {
     assert.deepEqual(judge({ kind: 'sent', message: 'm' }, of), { kind: 'sent', message: 'm' });
-    assert.deepEqual(judge({ kind: 'refused', reason: 'no' }, of), { kind: 'dead', reason: 'no', code: 'platform_refused' });
-    assert.deepEqual([kindOf(threw), kindOf({ kind: 'lost' }), kindOf({ kind: 'later', afterMs: 5 })], ['waiting', 'waiting', 'waiting']);
+    assert.deepEqual(judge({ kind: 'refused', reason: 'no' }, of), {
+      kind: 'dead',
+      reason: 'no',
+      code: 'platform_refused',
+    });
+    assert.deepEqual(
+      [kindOf(threw), kindOf({ kind: 'lost' }), kindOf({ kind: 'later', afterMs: 5 })],
+      ['waiting', 'waiting', 'waiting'],
+    );
   });
 
   it('is unknown only where the platform does not drop repeats and nobody wants them', () => {
     for (const end of [threw, { kind: 'lost' } as const]) {
-      assert.deepEqual([kindOf(end), kindOf(end, { idempotent: false }), kindOf(end, { idempotent: false, unsure: 'again' })], ['waiting', 'unknown', 'waiting']);
+      assert.deepEqual(
+        [kindOf(end), kindOf(end, { idempotent: false }), kindOf(end, { idempotent: false, unsure: 'again' })],
+        ['waiting', 'unknown', 'waiting'],
+      );
     }
-    assert.equal(kindOf({ kind: 'later', afterMs: 5 }, { idempotent: false }), 'waiting', 'the platform has said that it was not taken');
+    assert.equal(
+      kindOf({ kind: 'later', afterMs: 5 }, { idempotent: false }),
+      'waiting',
+      'the platform has said that it was not taken',
+    );
   });
 
   it('is dead at the bound of attempts', () => {
-    assert.deepEqual([kindOf(threw, { attempts: 3 }), kindOf({ kind: 'later', afterMs: 1 }, { attempts: 3 })], ['dead', 'dead']);
+    assert.deepEqual(
+      [kindOf(threw, { attempts: 3 }), kindOf({ kind: 'later', afterMs: 1 }, { attempts: 3 })],
+      ['dead', 'dead'],
+    );
   });
 
   it('waits as long as the platform says, else longer each time', () => {
@@ -76,15 +110,30 @@ describe('the machine of a send', () => {
       const verdict = judge(end, of);
       return verdict.kind === 'waiting' ? verdict.delayMs : -1;
     };
-    assert.deepEqual([waitOf({ kind: 'later', afterMs: 7_000 }), waitOf({ kind: 'later', afterMs: 0 }), waitOf(threw), waitOf({ kind: 'lost' })], [7_000, 100, 1_000, 0]);
+    assert.deepEqual(
+      [
+        waitOf({ kind: 'later', afterMs: 7_000 }),
+        waitOf({ kind: 'later', afterMs: 0 }),
+        waitOf(threw),
+        waitOf({ kind: 'lost' }),
+      ],
+      [7_000, 100, 1_000, 0],
+    );
     const delays = Array.from({ length: 12 }, (_, n) => sendDelayMs(n + 1));
-    assert.deepEqual(delays, delays.toSorted((a, b) => a - b));
+    assert.deepEqual(
+      delays,
+      delays.toSorted((a, b) => a - b),
+    );
   });
 });
 
 describe('the machine of an account', () => {
   const at = { now: 1_000, random: () => 1 };
-  const stateOf = (state: EndpointStateName): EndpointState => ({ ...initialEndpoint(0), state, ...(state === 'online' || state === 'degraded' ? { onlineAt: 0 } : {}) });
+  const stateOf = (state: EndpointStateName): EndpointState => ({
+    ...initialEndpoint(0),
+    state,
+    ...(state === 'online' || state === 'degraded' ? { onlineAt: 0 } : {}),
+  });
   const events: readonly EndpointEvent[] = [
     { kind: 'enabled' },
     { kind: 'disabled' },
@@ -108,18 +157,33 @@ describe('the machine of an account', () => {
     it(`steps from ${state}`, () => {
       const before = stateOf(state as EndpointStateName);
       const steps = events.map((event) => stepEndpoint(before, event, at));
-      assert.deepEqual(steps.map(({ state: after, effects }) => (after === before && effects.length === 0 ? '' : after.state)), [...row]);
+      assert.deepEqual(
+        steps.map(({ state: after, effects }) => (after === before && effects.length === 0 ? '' : after.state)),
+        [...row],
+      );
     });
   }
 
   it('closes before it connects again, and waits before it tries again', () => {
-    assert.deepEqual(stepEndpoint(stateOf('online'), { kind: 'reconnect' }, at).effects, [{ kind: 'close' }, { kind: 'connect' }]);
-    assert.deepEqual(stepEndpoint(stateOf('connecting'), { kind: 'lost', reason: 'r' }, at).effects, [{ kind: 'close' }, { kind: 'retry_after', delayMs: 1_000 }]);
+    assert.deepEqual(stepEndpoint(stateOf('online'), { kind: 'reconnect' }, at).effects, [
+      { kind: 'close' },
+      { kind: 'connect' },
+    ]);
+    assert.deepEqual(stepEndpoint(stateOf('connecting'), { kind: 'lost', reason: 'r' }, at).effects, [
+      { kind: 'close' },
+      { kind: 'retry_after', delayMs: 1_000 },
+    ]);
   });
 
   it('takes deliveries unless it is disabled or failed, sends only while it is connected', () => {
     const names = Object.keys(table) as EndpointStateName[];
-    assert.deepEqual(names.filter((name) => takesDeliveries(stateOf(name))), ['connecting', 'online', 'degraded', 'offline']);
-    assert.deepEqual(names.filter((name) => takesSends(stateOf(name))), ['online', 'degraded']);
+    assert.deepEqual(
+      names.filter((name) => takesDeliveries(stateOf(name))),
+      ['connecting', 'online', 'degraded', 'offline'],
+    );
+    assert.deepEqual(
+      names.filter((name) => takesSends(stateOf(name))),
+      ['online', 'degraded'],
+    );
   });
 });

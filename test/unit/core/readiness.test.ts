@@ -1,0 +1,63 @@
+// The readiness checks from facts alone.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { evaluate, type ReadinessFacts } from '../../../worker/readiness/evaluate.ts';
+
+const facts = (more: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
+  database: { kind: 'open' },
+  generation: 3,
+  failure: undefined,
+  requirements: { database: true, endpoints: [], agents: [] },
+  endpoint: () => undefined,
+  ...more,
+});
+const unmet = (more: Partial<ReadinessFacts>): string[] =>
+  evaluate(facts(more))
+    .filter(({ ready }) => !ready)
+    .map(({ component, reason }) => `${component}: ${reason}`);
+const requires = (state: string, reason?: string): Partial<ReadinessFacts> => ({
+  requirements: { database: true, endpoints: [{ owner: 'root/irc', name: 'irc~a' }], agents: [] },
+  endpoint: () => ({ state: state as never, reason, remedy: undefined }),
+});
+
+describe('readiness', () => {
+  it('asks for a committed generation and a database', () => {
+    assert.deepEqual(unmet({}), []);
+    assert.deepEqual(unmet({ generation: null }), ['runtime: the first generation is being assembled']);
+    assert.deepEqual(unmet({ generation: null, failure: 'bad plugin' }), ['runtime: bad plugin']);
+    assert.deepEqual(unmet({ generation: null, database: { kind: 'opening' } }), [
+      'runtime: no generation without a database',
+      'database: being opened',
+    ]);
+  });
+
+  it('is not ready without a database, even where that is not asked for', () => {
+    const database = { kind: 'failed', code: 'storage_unavailable', reason: 'full', hint: undefined } as const;
+    const requirements = { database: false, endpoints: [], agents: [] };
+
+    assert.deepEqual(unmet({ database, requirements }), ['runtime: generation 3 serves, but nothing can be stored']);
+    assert.equal(evaluate(facts({ database, requirements })).length, 1);
+  });
+
+  it('takes an account that is admitted, connected or not', () => {
+    const verdicts = ['connecting', 'online', 'degraded', 'offline', 'disabled', 'failed'].map(
+      (state) => unmet(requires(state)).length === 0,
+    );
+
+    assert.deepEqual(verdicts, [true, true, true, true, false, false]);
+  });
+
+  it('names what is missing and what to do about it', () => {
+    const missing = { ...requires('online'), endpoint: () => undefined };
+    const remedies = [missing, requires('disabled'), requires('failed', 'revoked')].map(
+      (more) => evaluate(facts(more)).at(-1)?.remediation ?? '',
+    );
+
+    assert.match(remedies[0] ?? '', /svc\.config\.yml/);
+    assert.match(remedies[1] ?? '', /svc endpoints enable root\/irc:irc~a/);
+    assert.match(remedies[2] ?? '', /svc endpoints reconnect/);
+    assert.deepEqual(unmet({ requirements: { database: true, endpoints: [], agents: ['helper'] } }), [
+      'agent:helper: no such binding is configured',
+    ]);
+  });
+});
