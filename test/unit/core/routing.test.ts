@@ -17,7 +17,7 @@ const line = (text: string, more: object = {}): Arrival =>
     message: 'm',
     text,
     ...more,
-  }) as Arrival;
+  });
 
 function plugins(): Capabilities {
   const capabilities = new Capabilities();
