@@ -1,6 +1,7 @@
 // What a worker process hands to the runtime (`worker/app.ts`) and gets back: the line between the process and the host.
 import type { Server } from 'node:http';
 import type { Worker } from 'node:worker_threads';
+import type { LoadedConfig } from '../shared/config/load.ts';
 import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
 
@@ -12,6 +13,8 @@ export interface AppOptions {
   readonly runtimeId: RuntimeId;
   /** The process's log; the app adds the secrets of each configuration to `log.secrets` and sets its level. */
   readonly log: Log;
+  /** The configuration of this start, when the process has read it already. */
+  readonly loaded?: LoadedConfig;
   readonly project: string;
   readonly mode: Mode;
   readonly watch: boolean;

@@ -63,7 +63,7 @@ export class Parts {
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
     this.options = options;
     const { project, mode, environment, log, runtimeId } = options;
-    this.loaded = loadConfig({ project, mode, environment });
+    this.loaded = options.loaded ?? loadConfig({ project, mode, environment });
     const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
     this.database = this.#makeDatabase(join(project, this.loaded.config.database.filename), failpoints, onDatabase);
     this.core = {

@@ -122,7 +122,8 @@ class Worker {
       });
     const environment = { ...this.#options.environment, ...this.#link?.welcome.environment };
     this.#readConfig = () => loadConfig({ project, mode, environment });
-    this.#configure(this.#readConfig());
+    const loaded = this.#readConfig();
+    this.#configure(loaded);
     ensureStateFolder(this.#paths.stateDir);
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.#owner, mode });
     this.#log.logger.info(
@@ -133,6 +134,7 @@ class Worker {
     this.#link?.listen((message) => this.#hear(message));
     const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
     const app = await createApp({
+      loaded,
       runtimeId: this.#runtimeId,
       log: this.#log,
       project,

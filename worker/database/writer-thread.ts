@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../shared/svc-error.ts';
 import { type Failpoint, failpointsOf } from '../failpoints.ts';
 import type { GroupAnswer } from './group-commit.ts';
-import type { Unit } from './unit.ts';
+import { GroupUnpacker, type PackedGroup } from './packed-group.ts';
 import { WriterCore } from './writer-core.ts';
 
 /** The file to write, and what the crash kit asks for. */
@@ -13,7 +13,7 @@ export interface OpenWriter {
 }
 export type ToWriter =
   | ({ readonly kind: 'open'; readonly id: number } & OpenWriter)
-  | { readonly kind: 'group'; readonly id: number; readonly units: readonly Unit[] }
+  | { readonly kind: 'group'; readonly id: number; readonly group: PackedGroup }
   | { readonly kind: 'close'; readonly id: number };
 export type FromWriter =
   | { readonly kind: 'done'; readonly id: number; readonly answer: GroupAnswer | undefined }
@@ -28,6 +28,7 @@ export type FromWriter =
 const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 40;
   UPDATE counters SET value = max(value - 40, 0) WHERE name = 'event'`;
 
+const unpacker = new GroupUnpacker();
 let core: WriterCore | undefined;
 let point: Failpoint | undefined;
 
@@ -44,7 +45,7 @@ function serve(message: ToWriter): FromWriter {
         if (FAILPOINTS) plantFaults(required());
         return { kind: 'done', id: message.id, answer: undefined };
       case 'group':
-        return { kind: 'done', id: message.id, answer: required().run(message.units) };
+        return { kind: 'done', id: message.id, answer: required().run(unpacker.unpack(message.group)) };
       case 'close':
         core?.close();
         return { kind: 'done', id: message.id, answer: undefined };

@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
+import { GroupPacker } from './packed-group.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import type { WriterCore } from './writer-core.ts';
 import type { FromWriter, OpenWriter, ToWriter } from './writer-thread.ts';
@@ -16,7 +17,7 @@ export interface GroupRunner {
 }
 
 const LARGEST_GROUP = 512;
-const GROUPS_UNDER_WAY = 2;
+const GROUPS_UNDER_WAY = 1;
 
 interface Waiting {
   readonly unit: Unit;
@@ -119,6 +120,7 @@ export function inlineRunner(core: WriterCore): GroupRunner {
 export class ThreadRunner implements GroupRunner {
   readonly #thread: Worker;
   readonly #target: OpenWriter;
+  readonly #packer = new GroupPacker();
   readonly #calls = new Map<number, { resolve(answer: GroupAnswer | undefined): void; reject(error: unknown): void }>();
   #next = 0;
   #dead: SvcError | undefined;
@@ -148,7 +150,7 @@ export class ThreadRunner implements GroupRunner {
   }
 
   async run(units: readonly Unit[]): Promise<GroupAnswer> {
-    const answer = await this.#call((id) => ({ kind: 'group', id, units }));
+    const answer = await this.#call((id) => ({ kind: 'group', id, group: this.#packer.pack(units) }));
     if (answer === undefined) throw new SvcError('storage_unavailable', 'the writer gave no answer');
     return answer;
   }
