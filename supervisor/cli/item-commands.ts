@@ -11,8 +11,10 @@ export interface ItemStoreWords {
   readonly states: readonly string[];
   /** Field with the time from which the age is counted. */
   readonly since: string;
-  /** What a replay may say about a send whose end is unknown. */
-  readonly answers?: readonly string[];
+  /** What a replay may say about what nobody knows the end of. */
+  readonly answers: readonly string[];
+  /** What that is. */
+  readonly question: string;
 }
 
 type Item = Readonly<Record<string, unknown>>;
@@ -89,7 +91,7 @@ const show = ({ noun }: ItemStoreWords): Command => ({
   },
 });
 
-const replay = ({ noun, answers }: ItemStoreWords): Command => ({
+const replay = ({ noun, answers, question }: ItemStoreWords): Command => ({
   noun,
   verb: 'replay',
   args: '<id>',
@@ -97,13 +99,10 @@ const replay = ({ noun, answers }: ItemStoreWords): Command => ({
     noun === 'inbox'
       ? 'Puts a dead item back in line'
       : 'Puts a dead send back in line, or settles one whose end is unknown',
-  options: answers === undefined ? [] : [answerOption(answers)],
-  examples: [
-    `svc ${noun} replay 0190f5a2-…`,
-    ...(answers === undefined ? [] : [`svc ${noun} replay 0190f5a2-… --answer done`]),
-  ],
+  options: [answerOption(answers, question)],
+  examples: [`svc ${noun} replay 0190f5a2-…`, `svc ${noun} replay 0190f5a2-… --answer done`],
   async run(context, [id], options) {
-    const answer = answers === undefined ? undefined : wordOption(options, 'answer', answers);
+    const answer = wordOption(options, 'answer', answers);
     return change(context, {
       noun,
       id: textArgument(id, '<id>'),
@@ -113,9 +112,9 @@ const replay = ({ noun, answers }: ItemStoreWords): Command => ({
   },
 });
 
-const answerOption = (answers: readonly string[]): CommandOption => ({
+const answerOption = (answers: readonly string[], question: string): CommandOption => ({
   flags: '--answer <answer>',
-  description: `For a send whose end is unknown: ${answers.join(' or ')} (send it once more; or take it as sent)`,
+  description: `For ${question}: ${answers.join(' or ')} (do it once more, or take it as done)`,
 });
 
 const drop = ({ noun }: ItemStoreWords): Command => ({

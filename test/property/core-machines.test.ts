@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type EndpointEvent, type EndpointState, initialEndpoint, stepEndpoint } from '../../worker/endpoints/endpoint-machine.ts';
+import {
+  type EndpointEvent,
+  type EndpointState,
+  initialEndpoint,
+  stepEndpoint,
+} from '../../worker/endpoints/endpoint-machine.ts';
 import { type InboxEvent, stepItem } from '../../worker/inbox/inbox-machine.ts';
 import { type AttemptEnd, judge } from '../../worker/outbox/outbox-machine.ts';
-import { type GenerationEvent, type GenerationState, stepGeneration } from '../../worker/runtime/generation-machine.ts';
 import { SendRate } from '../../worker/outbox/send-rate.ts';
+import { type GenerationEvent, type GenerationState, stepGeneration } from '../../worker/runtime/generation-machine.ts';
 import { ManualClock } from '../../worker/sdk/testing/manual-clock.ts';
 
 describe('under any sequence of events', () => {
@@ -49,15 +54,21 @@ describe('under any sequence of events', () => {
       fc.constant({ kind: 'lost' } as const),
     );
     fc.assert(
-      fc.property(fc.array(end, { minLength: 40, maxLength: 40 }), fc.integer({ min: 1, max: 30 }), fc.boolean(), fc.constantFrom('again' as const, 'hold' as const), (ends, maxAttempts, idempotent, unsure) => {
-        for (const [n, one] of ends.entries()) {
-          const verdict = judge(one, { attempts: n + 1, maxAttempts, idempotent, unsure });
-          if (verdict.kind === 'waiting') assert.ok(verdict.delayMs >= 0);
-          if (verdict.kind === 'unknown') return assert.ok(!idempotent && unsure === 'hold');
-          if (verdict.kind === 'dead') return assert.equal(n + 1, maxAttempts);
-        }
-        assert.fail('it never ended');
-      }),
+      fc.property(
+        fc.array(end, { minLength: 40, maxLength: 40 }),
+        fc.integer({ min: 1, max: 30 }),
+        fc.boolean(),
+        fc.constantFrom('again' as const, 'hold' as const),
+        (ends, maxAttempts, idempotent, unsure) => {
+          for (const [n, one] of ends.entries()) {
+            const verdict = judge(one, { attempts: n + 1, maxAttempts, idempotent, unsure });
+            if (verdict.kind === 'waiting') assert.ok(verdict.delayMs >= 0);
+            if (verdict.kind === 'unknown') return assert.ok(!idempotent && unsure === 'hold');
+            if (verdict.kind === 'dead') return assert.equal(n + 1, maxAttempts);
+          }
+          assert.fail('it never ended');
+        },
+      ),
     );
   });
 
@@ -101,28 +112,34 @@ describe('under any sequence of events', () => {
 
   it('sends of one endpoint keep their order and their distance, whatever others do', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom('a', 'b'), { minLength: 2, maxLength: 12 }), fc.integer({ min: 1, max: 20 }), async (endpoints, perSecond) => {
-        const clock = new ManualClock(0);
-        const rate = new SendRate(clock);
-        const went: { endpoint: string; n: number; at: number }[] = [];
-        const all = Promise.all(endpoints.map(async (endpoint, n) => {
-          await rate.take(endpoint, 'c', { perSecond });
-          went.push({ endpoint, n, at: clock.now() });
-        }));
-        await Promise.resolve();
-        for (let next = clock.next(); next !== undefined; next = clock.next()) {
-          clock.moveTo(next);
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        await all;
-        for (const endpoint of ['a', 'b']) {
-          const mine = went.filter((one) => one.endpoint === endpoint);
-          for (const [index, one] of mine.entries()) {
-            assert.ok(one.at >= (index * 1_000) / perSecond - 1e-6, `${one.at}`);
-            if (index > 0) assert.ok(one.n > (mine[index - 1]?.n ?? -1));
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('a', 'b'), { minLength: 2, maxLength: 12 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (endpoints, perSecond) => {
+          const clock = new ManualClock(0);
+          const rate = new SendRate(clock);
+          const went: { endpoint: string; n: number; at: number }[] = [];
+          const all = Promise.all(
+            endpoints.map(async (endpoint, n) => {
+              await rate.take(endpoint, 'c', { perSecond });
+              went.push({ endpoint, n, at: clock.now() });
+            }),
+          );
+          await Promise.resolve();
+          for (let next = clock.next(); next !== undefined; next = clock.next()) {
+            clock.moveTo(next);
+            await new Promise((resolve) => setImmediate(resolve));
           }
-        }
-      }),
+          await all;
+          for (const endpoint of ['a', 'b']) {
+            const mine = went.filter((one) => one.endpoint === endpoint);
+            for (const [index, one] of mine.entries()) {
+              assert.ok(one.at >= (index * 1_000) / perSecond - 1e-6, `${one.at}`);
+              if (index > 0) assert.ok(one.n > (mine[index - 1]?.n ?? -1));
+            }
+          }
+        },
+      ),
       { numRuns: 40 },
     );
   });

@@ -25,7 +25,10 @@ export interface WebhooksDeps {
   readonly generation: () => GenerationView | undefined;
   /** Throws when nothing more may be taken (disk budget, drain). */
   readonly admit: () => void;
-  readonly observe: (fact: { readonly endpoint: string; readonly kind: 'accepted' | 'duplicate' | 'bad_signature' | 'unparsable' }) => void;
+  readonly observe: (fact: {
+    readonly endpoint: string;
+    readonly kind: 'accepted' | 'duplicate' | 'bad_signature' | 'unparsable';
+  }) => void;
 }
 
 export const WEBHOOK_BYTES = 1_048_576;

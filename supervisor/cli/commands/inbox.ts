@@ -6,4 +6,6 @@ export const commands: Command[] = itemCommands({
   noun: 'inbox',
   states: ['received', 'handling', 'waiting', 'done', 'dead'],
   since: 'receivedAt',
+  answers: ['again', 'done'],
+  question: 'a step that an earlier attempt may have done',
 });

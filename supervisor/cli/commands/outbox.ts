@@ -7,4 +7,5 @@ export const commands: Command[] = itemCommands({
   states: ['pending', 'sending', 'sent', 'waiting', 'unknown', 'dead'],
   since: 'createdAt',
   answers: ['again', 'done'],
+  question: 'a send whose end is unknown',
 });

@@ -7,17 +7,16 @@ import { ANSWER_ACTION, route, type Stored } from '../../../worker/handling/rout
 import { type Arrival, t } from '../../../worker/sdk/index.ts';
 
 const NOTHING: Stored = { dialog: undefined, pressed: undefined };
-const line = (text: string, more: object = {}): Arrival =>
-  ({
-    id: 'd',
-    conversation: { id: 'c', kind: 'group' },
-    user: { id: 'u', name: 'u', admin: false },
-    sentAt: 0,
-    kind: 'message',
-    message: 'm',
-    text,
-    ...more,
-  });
+const line = (text: string, more: object = {}): Arrival => ({
+  id: 'd',
+  conversation: { id: 'c', kind: 'group' },
+  user: { id: 'u', name: 'u', admin: false },
+  sentAt: 0,
+  kind: 'message',
+  message: 'm',
+  text,
+  ...more,
+});
 
 function plugins(): Capabilities {
   const capabilities = new Capabilities();
