@@ -36,6 +36,12 @@ export interface AppOptions {
   requestExit(code: 51 | 75, reason: string): void;
 }
 
+/** The exit code that was asked for, and by what. */
+export interface StopCause {
+  readonly code: 0 | 51 | 75;
+  readonly reason: string;
+}
+
 /** `up` resolves once the server listens and the first assembly has a result, good or bad. */
 export interface App {
   readonly runtimeId: string;
@@ -46,5 +52,8 @@ export interface App {
   status(): Promise<Readonly<Record<string, unknown>>>;
   reload(actor: string, options: { readonly orRestart: boolean }): Promise<{ readonly generation: number }>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */
-  stop(limitMs: number): Promise<{ readonly cut: readonly { readonly name: string; readonly reason: string }[] }>;
+  stop(
+    limitMs: number,
+    end?: StopCause,
+  ): Promise<{ readonly cut: readonly { readonly name: string; readonly reason: string }[] }>;
 }

@@ -13,7 +13,7 @@ import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { conversationId, sandboxArrival, sandboxPress } from './adapters/sandbox/arrival.ts';
 import { chatView } from './adapters/sandbox/chat-view.ts';
 import { openEvents, recordThisStart } from './app-begin.ts';
-import type { App, AppOptions } from './app-options.ts';
+import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
 import { requestRestart } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
@@ -28,6 +28,7 @@ import { watchProject } from './runtime/watch.ts';
 const READINESS_LOOK_MS = 500;
 const BEGIN_RETRY_MS = 1_000;
 const HTTP_DRAIN_SHARE = 0.25;
+const STOPPED: StopCause = { code: 0, reason: 'stopped' };
 
 export function createApp(options: AppOptions): App {
   return new Host(options);
@@ -178,18 +179,19 @@ class Host implements App {
     }
   }
 
-  stop(limitMs: number): ReturnType<App['stop']> {
-    this.#stopping ??= this.#stopAll(limitMs);
+  stop(limitMs: number, end: StopCause = STOPPED): ReturnType<App['stop']> {
+    this.#stopping ??= this.#stopAll(limitMs, end);
     return this.#stopping;
   }
 
-  async #stopAll(limitMs: number): ReturnType<App['stop']> {
+  async #stopAll(limitMs: number, end: StopCause): ReturnType<App['stop']> {
     const { facts, readiness, engine, housekeeping, disk, database } = this.#parts;
     const cut: { name: string; reason: string }[] = [];
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => cut.push({ name, reason }) }, work);
     facts.draining = true;
     clearInterval(this.#looking);
+    await step('event', 500, () => this.#tellStopping(end));
     readiness.draining();
     await step('watch', 500, async () => this.#endWatch?.());
     await step('http', limitMs * HTTP_DRAIN_SHARE, async () => this.#http.drain(limitMs * HTTP_DRAIN_SHARE));
@@ -206,6 +208,12 @@ class Host implements App {
     await step('database', limitMs * 0.1, async () => database.close());
     await step('http connections', 500, async () => this.#http.close());
     return { cut };
+  }
+
+  #tellStopping({ code, reason }: StopCause): Promise<void> {
+    const { core } = this.#parts;
+    const data = { reason, exitCode: code };
+    return this.#parts.tell({ type: 'runtime.stopping', at: core.clock.now(), runtimeId: core.runtimeId, data });
   }
 
   async #step(

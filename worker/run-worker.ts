@@ -274,7 +274,9 @@ class Worker {
     const app = this.#app;
     const late = { cut: [{ name: 'worker', reason: `did not stop within ${limitMs} ms` }] };
     const { cut } =
-      app === undefined ? { cut: [] } : await within(app.stop(limitMs), { ms: limitMs + LAST_STEPS_MS / 2, late });
+      app === undefined
+        ? { cut: [] }
+        : await within(app.stop(limitMs, { code, reason }), { ms: limitMs + LAST_STEPS_MS / 2, late });
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.#end(code, reason);

@@ -22,6 +22,8 @@ export interface PlannedStep {
   readonly claims: boolean;
   /** Deciding nothing writes nothing. */
   readonly isQuiet: boolean;
+  /** This person has an open question here that the step does not answer: another one ends it. */
+  readonly hasOpenQuestion: boolean;
 }
 
 export async function planItem(
@@ -36,12 +38,20 @@ export async function planItem(
     capabilities: generation.capabilities,
     prefix: generation.commands.prefix,
   });
-  return steps.map((step) => planned(step));
+  return steps.map((step) => planned(step, stored.dialog !== undefined && step.kind !== 'answer'));
 }
 
-function planned(step: Step): PlannedStep {
+function planned(step: Step, hasOpenQuestion: boolean): PlannedStep {
   if (step.kind === 'gone')
-    return { capability: undefined, missing: step.id, step, isBefore: false, claims: true, isQuiet: false };
+    return {
+      capability: undefined,
+      missing: step.id,
+      step,
+      isBefore: false,
+      claims: true,
+      isQuiet: false,
+      hasOpenQuestion,
+    };
   const isListener = step.kind === 'listener';
   return {
     capability: step.capability,
@@ -50,6 +60,7 @@ function planned(step: Step): PlannedStep {
     isBefore: isListener && step.capability.spec.order === 'before',
     claims: step.kind === 'command' || step.kind === 'answer',
     isQuiet: isListener,
+    hasOpenQuestion,
   };
 }
 
@@ -69,6 +80,7 @@ function directStep(
     isBefore: false,
     claims: false,
     isQuiet: false,
+    hasOpenQuestion: false,
   };
 }
 

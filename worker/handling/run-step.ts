@@ -106,12 +106,16 @@ interface Invocation extends StepOf {
   readonly run: Run;
 }
 
+/** A person answers one question at a time in one place. */
+const ENDED = 'The open question is dropped: here is another one.';
+
 async function invoke(of: Invocation): Promise<void> {
-  const { ctx, run, cause } = of;
+  const { ctx, run, cause, step } = of;
   let result = await callOf(of);
   for (const { dialog, given } of run.asks.splice(0)) {
     const capability = of.deps.generation.capabilities.find(dialog);
     if (capability?.kind !== 'dialog') throw new Error(`${dialog} is not a dialog of this generation`);
+    if (step.hasOpenQuestion && nextQuestion(capability, given, []) !== undefined) ctx.reply(ENDED);
     const answer = await advance(of, capability, { known: given, skipped: [] });
     if (answer !== undefined) result = answer;
   }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import Sqlite from 'better-sqlite3';
+import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../worker/database/migrations/list.ts';
@@ -16,7 +16,7 @@ import { type Cleanup, temporaryProject } from '../../support/temporary-project.
 
 const DAY = 86_400_000;
 
-function databaseOf(t: Cleanup): { file: string; open: () => Sqlite.Database } {
+function databaseOf(t: Cleanup): { file: string; open: () => Database } {
   const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
   mkdirSync(dirname(file), { recursive: true });
   return {
@@ -34,7 +34,7 @@ const more = (id: number, breaking: boolean, statements: string[] = [`CREATE TAB
   breaking,
   statements,
 });
-const version = (database: Sqlite.Database): unknown => database.pragma('user_version', { simple: true });
+const version = (database: Database): unknown => database.pragma('user_version', { simple: true });
 
 describe('migrations', () => {
   it('make a fresh database once', (t) => {
@@ -52,7 +52,7 @@ describe('migrations', () => {
     const { file, open } = databaseOf(t);
     migrate(open(), 0);
     const program = `
-      import Sqlite from 'better-sqlite3';
+      import { Sqlite } from './shared/sqlite.ts';
       import { migrate } from './worker/database/migrate.ts';
       import { MIGRATIONS } from './worker/database/migrations/list.ts';
       const database = new Sqlite(${JSON.stringify(file)});

@@ -50,6 +50,21 @@ describe('a dialog', () => {
     assert.deepEqual(bot.shown('room'), ['Which size?', 'nobody asked', 'Cancelled.', 'nobody asked']);
   });
 
+  it('is ended by a new one in the same place, which says so', async () => {
+    const bot = await start(dialog);
+    const ann = bot.person('ann');
+
+    await ann.says('/order');
+    await ann.says('/order');
+
+    assert.deepEqual(bot.shown('dm-ann'), [
+      'Which size?',
+      'The open question is dropped: here is another one.',
+      'Which size?',
+    ]);
+    await bot.stop();
+  });
+
   it('expires', async () => {
     const bot = await start((p) => {
       const d = p.dialog(

@@ -122,11 +122,12 @@ export class ChatScreen {
     const shown = this.#list.add(delivery, text);
     this.#outgoing.add({
       delivery,
+      text,
       send: () => api.say({ person, text, delivery }),
       onTaken: () => this.#loadSoon(),
       onWaiting: () => shown.waiting(),
       onFailed: (fault) => {
-        if (fault.status === 401) this.#leave(messageOf(fault), text);
+        if (fault.status === 401) this.#leave(messageOf(fault));
         else shown.failed(reasonOf(fault), () => this.#say(text));
       },
     });
@@ -213,12 +214,14 @@ export class ChatScreen {
     this.#notice.classList.toggle('quiet', text === '');
   }
 
-  #leave(notice: string | undefined, unsent = ''): void {
+  /** Whoever hears of the revoked token first, stream or line: what was not taken is kept for the form. */
+  #leave(notice: string | undefined): void {
     if (this.#isClosed) return;
+    const unsent = this.#outgoing.unsent();
     this.close();
     this.#options.onSignedOut(
       notice,
-      notice === undefined ? '' : [unsent, this.#input.value].filter((text) => text !== '').join('\n'),
+      notice === undefined ? '' : [...unsent, this.#input.value].filter((text) => text !== '').join('\n'),
     );
   }
 }

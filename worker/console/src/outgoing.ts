@@ -7,6 +7,8 @@ import type { Answer, Fault } from './api-client.ts';
 
 export interface Thing {
   readonly delivery: string;
+  /** What the person typed, for who has to give it back. */
+  readonly text?: string;
   send(delivery: string): Promise<Answer<unknown>>;
   onTaken(): void;
   onWaiting(): void;
@@ -25,6 +27,11 @@ export class Outgoing {
   add(thing: Thing): void {
     this.#things.push(thing);
     if (!this.#isRunning) void this.#run();
+  }
+
+  /** Texts that the host has not taken, in order. */
+  unsent(): readonly string[] {
+    return this.#things.flatMap(({ text }) => (text === undefined ? [] : [text]));
   }
 
   /** Tries at once: the host is back. */
