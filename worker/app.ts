@@ -28,6 +28,7 @@ import { watchProject } from './runtime/watch.ts';
 const READINESS_LOOK_MS = 500;
 const BEGIN_RETRY_MS = 1_000;
 const HTTP_DRAIN_SHARE = 0.25;
+const START_SHARE = 0.3;
 const STOPPED: StopCause = { code: 0, reason: 'stopped' };
 
 export function createApp(options: AppOptions): App {
@@ -191,6 +192,8 @@ class Host implements App {
       this.#step({ name, ms, cut: (reason) => cut.push({ name, reason }) }, work);
     facts.draining = true;
     clearInterval(this.#looking);
+    // A stop in the middle of a start: what is still being opened could not be closed.
+    await step('start', limitMs * START_SHARE, () => this.up.catch(() => {}));
     await step('event', 500, () => this.#tellStopping(end));
     readiness.draining();
     await step('watch', 500, async () => this.#endWatch?.());
