@@ -88,7 +88,7 @@ describe('the tree', { skip: existsSync(join(ROOT, '.git')) ? false : 'not a git
       (name) =>
         !name.endsWith('.md') &&
         name !== 'test/architecture/tree.test.ts' &&
-        /registry\.(npmjs|yarnpkg|npmmirror)/.test(read(name)),
+        /registry\.[a-z]+\.(org|com)/.test(read(name)),
     );
 
     assert.deepEqual(found, []);
