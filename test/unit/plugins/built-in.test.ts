@@ -21,8 +21,10 @@ describe('built-in plugins', () => {
     const bot = await testBot(ping);
 
     await bot.person('ann').says('/ping');
+    await bot.person('bob').says('ping');
 
     assert.match(bot.shown('dm-ann')[0] ?? '', /^pong: the line waited \d+ ms$/);
+    assert.match(bot.shown('dm-bob')[0] ?? '', /^pong: the line waited \d+ ms$/);
   });
 
   it('remind reminds once, killed at any point', async () => {

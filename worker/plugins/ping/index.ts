@@ -5,8 +5,10 @@ import { pongText } from './rules.ts';
 export const ping = definePlugin({
   name: 'ping',
   setup(p) {
-    p.command('ping', { summary: 'Answers, and says how long the line waited', examples: ['/ping'] }, (ctx) =>
-      pongText(ctx.now() - ctx.item.receivedAt),
+    p.command(
+      'ping',
+      { summary: 'Answers, and says how long the line waited', phrases: ['ping'], examples: ['/ping', 'ping'] },
+      (ctx) => pongText(ctx.now() - ctx.item.receivedAt),
     );
   },
 });
