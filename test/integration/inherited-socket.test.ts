@@ -1,0 +1,70 @@
+// A socket that the test binds and hands down to a process, as systemd does with a socket unit.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { inheritedSocket } from '../../worker/inherited-socket.ts';
+
+const PROGRAM = fileURLToPath(new URL('../support/fixture-programs/serves-inherited-socket.ts', import.meta.url));
+
+interface Owner {
+  readonly server: Server;
+  readonly port: number;
+}
+
+async function bound(t: { after(run: () => void): void }): Promise<Owner> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return { server, port: address.port };
+}
+
+function handDown({ server }: Owner, { args = ['mine'], env = {} as Record<string, string> } = {}): ChildProcess {
+  const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
+  return spawn(process.execPath, ['--import', 'tsx', PROGRAM, ...args], {
+    env: { ...process.env, LISTEN_FDS: '1', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', fd],
+  });
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  assert.ok(child.stdout !== null);
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  return chunk.toString().trim();
+}
+
+describe('inheritedSocket', () => {
+  it('serves on the descriptor that an owner hands down, which no child of the worker has', async (t) => {
+    const owner = await bound(t);
+    const child = handDown(owner);
+    t.after(() => void child.kill('SIGKILL'));
+
+    assert.equal(await firstLine(child), 'fd 3, a child has it: false');
+    owner.server.close();
+    const answer = await fetch(`http://127.0.0.1:${owner.port}/`);
+    assert.equal(await answer.text(), 'over the inherited socket');
+  });
+
+  it('takes none that was handed to another process', async (t) => {
+    const owner = await bound(t);
+    const child = handDown(owner, { args: [], env: { LISTEN_PID: String(process.pid) } });
+
+    assert.equal(await firstLine(child), 'none');
+  });
+
+  it('takes none where the variables are missing, malformed, or promise what is no socket', () => {
+    const pid = process.pid;
+    const of = (environment: Readonly<Record<string, string>>): unknown => inheritedSocket(environment, pid);
+
+    assert.equal(of({}), undefined);
+    assert.equal(of({ LISTEN_FDS: '1' }), undefined);
+    assert.equal(of({ LISTEN_PID: String(pid) }), undefined);
+    assert.equal(of({ LISTEN_PID: String(pid), LISTEN_FDS: '0' }), undefined);
+    assert.equal(of({ LISTEN_PID: String(pid), LISTEN_FDS: 'x' }), undefined);
+    assert.equal(of({ LISTEN_PID: String(pid), LISTEN_FDS: '9', LISTEN_FDNAMES: 'a:b:c:d:e:f:g:h:http' }), undefined);
+  });
+});
