@@ -5,7 +5,7 @@ import type { Core } from '../core.ts';
 import { pluginEventType } from '../events/event-types.ts';
 import { check } from '../sdk/check.ts';
 import type { Body, ChatCtx, ConversationRef, Ctx, Logger, MessageRef, UserRef } from '../sdk/index.ts';
-import { toContent } from '../sdk/message.ts';
+import { isPerson, toContent } from '../sdk/message.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
@@ -50,15 +50,9 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     run.effects.push(one);
   };
   const nextKey = (): string => effectKey(cause, capability, run.nextKey());
-  const send = (to: ConversationRef | UserRef, body: Body, isPrivate: boolean): MessageRef => {
+  const send = (to: ConversationRef, body: Body, isPrivate: boolean): MessageRef => {
     const key = nextKey();
-    effect({
-      kind: 'send',
-      key,
-      to: { ...to, endpoint: generation.endpoint(to.endpoint) },
-      content: toContent(body),
-      isPrivate,
-    });
+    effect({ kind: 'send', key, to, content: toContent(body), isPrivate });
     return { sent: key };
   };
   const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
@@ -78,7 +72,10 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     ...cells,
     readFile: (file: { id: string }) => deps.files.read(file.id),
     saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save({ name, mime, bytes }),
-    send: (to: ConversationRef | UserRef, body: Body) => send(to, body, false),
+    send: (to: ConversationRef | UserRef, body: Body) => {
+      const place = placeOf(generation, to);
+      return send(place.to, body, place.isPrivate);
+    },
     edit: (message: MessageRef, body: Body) =>
       effect({ kind: 'edit', key: nextKey(), message, content: toContent(body) }),
     remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message }),
@@ -126,6 +123,18 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     },
   };
   return context as unknown as Ctx & ChatCtx; // the SDK's generics are erased here: each method was written against its declaration
+}
+
+/** A person is told in private, where the platform has that; else in the conversation of that id. */
+function placeOf(
+  generation: GenerationView,
+  to: ConversationRef | UserRef,
+): { readonly to: ConversationRef; readonly isPrivate: boolean } {
+  const endpoint = generation.endpoint(to.endpoint);
+  const direct = isPerson(to) ? generation.direct(endpoint, to.id) : undefined;
+  return direct === undefined
+    ? { to: { ...to, endpoint }, isPrivate: false }
+    : { to: { endpoint, id: direct }, isPrivate: true };
 }
 
 const taskKey = (capability: string, key: string): string => `task/${capability}/key:${key}`;

@@ -11,6 +11,8 @@ export interface GenerationView {
   readonly parts: Readonly<Record<string, unknown>>;
   /** What the platform of an endpoint can; undefined when the configuration has no such endpoint. */
   can(endpoint: string): Can | undefined;
+  /** The conversation in which this person reads alone; undefined where the platform has none. */
+  direct(endpoint: string, user: string): string | undefined;
   /** The full `<owner>:<name>` of a short or full name. */
   endpoint(name: string): string;
   /** Counts one more running item; call the answer when it has ended. Undefined when the generation takes no more. */

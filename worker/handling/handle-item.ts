@@ -14,7 +14,7 @@ import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
-import { decideEffects, readPlaces } from './effects.ts';
+import { decideEffects } from './effects.ts';
 import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
@@ -22,6 +22,7 @@ import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
 import { causeOf, dialogOwner, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
+import { readSentMessages } from './send-statements.ts';
 
 const STATE_MOVES = 10;
 export async function handleItem(deps: HandlingDeps, generation: GenerationView, row: InboxRow): Promise<ItemOutcome> {
@@ -160,9 +161,9 @@ class ItemHandling {
     isLast: boolean,
   ): Promise<StepEnd | 'moved'> {
     const { run } = result;
-    const places = await readPlaces(this.#deps.core, run.effects);
+    const sent = await readSentMessages(this.#deps.core, run.effects);
     const decided = decideEffects(
-      { ...this.#ledger.effects, places, cause: causeOf(this.#ledger.row, this.#payload, 1) },
+      { ...this.#ledger.effects, sent, cause: causeOf(this.#ledger.row, this.#payload, 1) },
       run.effects,
     );
     const statements = [

@@ -4,7 +4,7 @@
 //       claimed, `normal`, then `after` listeners. Inside each: order of slots, then of registration.
 //   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
 import type { Arrival, Message, MessageRef, Segment } from '../sdk/index.ts';
-import { plainText } from '../sdk/message.ts';
+import { personRef, plainText } from '../sdk/message.ts';
 import type {
   Capabilities,
   Capability,
@@ -133,7 +133,7 @@ function eventOf(endpoint: string, arrival: Arrival): unknown {
     case 'reaction':
       return { ref: ref(arrival.message), emoji: arrival.emoji, on: arrival.on };
     case 'member':
-      return { who: { endpoint, id: arrival.who }, change: arrival.change };
+      return { who: personRef({ endpoint, id: arrival.who }), change: arrival.change };
     case 'other':
       return { type: arrival.type, raw: arrival.raw };
     case 'command':

@@ -3,8 +3,8 @@
 //   K1  What the platform lacks is degraded the same for every adapter: no buttons (or fewer) a numbered list, no edit a new
 //       message, no replies "name: ", no threads the channel, no `only` a private message or the open with the name, no files
 //       (or smaller ones) a link. What cannot be degraded is a refused part with its reason; the rest goes out.
-//   K2  Parts are in order. A reply is on the first, buttons, files and menu are on the last. An edit that is too long edits with
-//       its first part and posts the others.
+//   K2  Parts are in order. A reply is on the first, buttons, files and menu are on the last. An edit changes
+//       as many parts as the message has, and posts what is more.
 //   K3  All text is rendered by the adapter's format, with everything literal escaped, and no part is over its limit.
 import type { Can } from '../sdk/adapter.ts';
 import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
@@ -29,6 +29,8 @@ export interface Where {
   readonly private: boolean;
   /** Default 'post'. */
   readonly kind?: 'post' | 'edit';
+  /** In how many parts the message lies there that is edited. Default 1. */
+  readonly parts?: number;
   /** Who wrote the message that is replied to, for platforms without replies. */
   readonly replyName?: string;
   /** Who `only` is, for platforms without it. Default: the id. */
@@ -51,6 +53,8 @@ export interface SendPart {
   readonly conversation?: string;
   /** Tokens of the numbered list: the bare number, from anyone there, is the press. */
   readonly menu?: readonly string[];
+  /** An edit has more parts than the message had. */
+  readonly isMore?: true;
 }
 export interface RefusedPart {
   readonly kind: 'refused';
@@ -59,10 +63,11 @@ export interface RefusedPart {
 export type ComposedPart = SendPart | RefusedPart;
 
 /** The parts to send, in order; at least one, which may be a refused one. */
-export function compose(content: StoredContent, can: Can, where: Where): readonly ComposedPart[] {
+export function compose(given: StoredContent, can: Can, where: Where): readonly ComposedPart[] {
+  const audience = placeAudience(given.only, can, where);
+  const content = audience.address.conversation === undefined ? given : elsewhere(given);
   const files = placeFiles(content.files, can, where);
   const buttons = placeButtons(content.buttons, can);
-  const audience = placeAudience(content.only, can, where);
   const segments = joinBlocks([
     [...audience.prefix, ...replyPrefix(content.replyTo, can, where), ...content.segments],
     ...files.links,
@@ -74,11 +79,12 @@ export function compose(content: StoredContent, can: Can, where: Where): readonl
     return files.refused.length > 0 ? files.refused : [refuse('the message is empty')];
   }
 
-  const kind = where.kind === 'edit' && can.edit === true ? 'edit' : 'post';
+  const edited = where.kind === 'edit' && can.edit === true ? (where.parts ?? 1) : 0;
   const parts = (texts.length === 0 ? [''] : texts).map((text, i, { length }): SendPart => {
     const isLast = i === length - 1;
     return {
-      kind: i === 0 ? kind : 'post',
+      kind: i < edited ? 'edit' : 'post',
+      ...(edited > 0 && i >= edited ? { isMore: true } : {}),
       text,
       buttons: isLast ? buttons.shown : [],
       files: isLast ? files.attached : [],
@@ -90,6 +96,9 @@ export function compose(content: StoredContent, can: Can, where: Where): readonl
   });
   return [...parts, ...files.refused];
 }
+
+/** What it answers to, and the thread that it is in, are not where it goes. */
+const elsewhere = ({ replyTo: _reply, thread: _thread, ...content }: StoredContent): StoredContent => content;
 
 const refuse = (reason: string): RefusedPart => ({ kind: 'refused', reason });
 const plain = (text: string): Segment => ({ kind: 'text', text });

@@ -4,6 +4,7 @@ import type { Timer } from '../../shared/clock.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
+import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Capabilities } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { Can, User } from '../sdk/index.ts';
@@ -28,7 +29,7 @@ export class Generation implements GenerationView {
   readonly candidate: Candidate;
   readonly loaded: LoadedConfig;
   readonly #options: GenerationOptions;
-  readonly #cans: ReadonlyMap<string, Can>;
+  readonly #adapters: ReadonlyMap<string, EndpointSpec['adapter']>;
   readonly #names: ReadonlyMap<string, string>;
   #state: GenerationState = 'assembling';
   #number = 0;
@@ -42,7 +43,7 @@ export class Generation implements GenerationView {
     this.candidate = candidate;
     this.loaded = options.loaded;
     this.#options = options;
-    this.#cans = new Map(candidate.endpoints.map((spec) => [spec.id, spec.adapter.can]));
+    this.#adapters = new Map(candidate.endpoints.map((spec) => [spec.id, spec.adapter]));
     this.#names = new Map(
       candidate.endpoints.flatMap((spec) => [[spec.id, spec.id] as const, [spec.name, spec.id] as const]),
     );
@@ -80,7 +81,11 @@ export class Generation implements GenerationView {
   }
 
   can(endpoint: string): Can | undefined {
-    return this.#cans.get(endpoint);
+    return this.#adapters.get(endpoint)?.can;
+  }
+
+  direct(endpoint: string, user: string): string | undefined {
+    return this.#adapters.get(endpoint)?.direct?.(user);
   }
 
   endpoint(name: string): string {

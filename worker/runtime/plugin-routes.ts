@@ -4,9 +4,10 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
-import { type Decided, decideEffects, readPlaces } from '../handling/effects.ts';
+import { type Decided, decideEffects } from '../handling/effects.ts';
 import { forgetSteps } from '../handling/once.ts';
 import { runHandler } from '../handling/run-step.ts';
+import { readSentMessages } from '../handling/send-statements.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
 import { check } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -89,8 +90,8 @@ async function attempt(
     reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
   });
   if (result.kind === 'failed') throw refusalOf(deps, route, result.error);
-  const places = await readPlaces(core, result.run.effects);
-  const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, places };
+  const sent = await readSentMessages(core, result.run.effects);
+  const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
   const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.id })] : [];
   if (decided.statements.length + decided.events.length + forget.length > 0) {

@@ -124,6 +124,11 @@ export interface AdapterDefinition<A extends TProperties> {
   /** Each time the endpoint comes up: pulls what came after link.cursor. */
   catchUp?(link: Link<Values<A>>): Promise<void>;
   send(call: Outgoing, link: Link<Values<A>>): Promise<SendResult>;
+  /**
+   * Pure: the conversation in which this person alone reads what the bot says, under the id with which arrivals name it. What is
+   * for one person goes there. Left out: the platform has none, or none that can be named without asking it.
+   */
+  direct?(user: string): string;
   /** After the commit of a generation, for platforms with command menus. */
   announce?(commands: readonly CommandInfo[], link: Link<Values<A>>): Promise<void>;
   fetchFile?(file: FileRef, link: Link<Values<A>>): Promise<ReadableStream<Uint8Array>>;

@@ -7,6 +7,7 @@
 import type { Static, TSchema } from 'typebox';
 import { readDuration } from './duration.ts';
 import type { Fault } from './fault.ts';
+import { personRef } from './message.ts';
 import { isSecret, secret } from './secret.ts';
 import { validate } from './validate.ts';
 
@@ -49,7 +50,7 @@ function convert(schema: Json, given: unknown, open: boolean): unknown {
       if (typeof value === 'string') return secret(value);
       return value === undefined || isSecret(value) ? value : null;
     case 'svc-user':
-      return isObject(value) ? pick(value, ['endpoint', 'id']) : value;
+      return isObject(value) ? personRef(pick(value, ['endpoint', 'id'])) : value;
     case 'svc-conversation':
       return isObject(value) ? pick(value, ['endpoint', 'id', 'thread']) : value;
     case 'svc-message':

@@ -83,6 +83,7 @@ export interface Ctx {
    */
   set<V>(cell: Cell<V>, value: NoInfer<V>, expect?: 'absent' | 'any' | number): void;
   unset(cell: Cell<unknown>): void;
+  /** To a person: in private, where the platform has that. */
   send(to: ConversationRef | UserRef, body: Body): MessageRef;
   edit(message: MessageRef, body: Body): void;
   remove(message: MessageRef): void;

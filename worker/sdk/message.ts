@@ -97,6 +97,18 @@ export interface Inbound {
   readonly other: { readonly type: string; readonly raw: unknown };
 }
 
+const PERSON = Symbol.for('svc.person');
+
+/** The reference, marked as one to a person: it looks like one to a conversation. JSON does not keep the mark, schemas put it back. */
+export function personRef<R extends object>(ref: R): R {
+  return Object.defineProperty(ref, PERSON, { value: true });
+}
+
+/** True for a `User`, and for a reference that a schema or the host made to a person. */
+export function isPerson(ref: ConversationRef | UserRef): ref is UserRef {
+  return PERSON in ref || 'admin' in ref;
+}
+
 /** A mention of a person, or of all that are here: the only way to make one. */
 export function mention(user: UserRef | 'everyone'): Segment {
   return { kind: 'mention', user: user === 'everyone' ? user : { endpoint: user.endpoint, id: user.id } };

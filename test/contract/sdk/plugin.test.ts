@@ -289,7 +289,7 @@ describe('what people see', () => {
       p.on('message', { text: 'reply' }, (_ctx, m) => ({ text: 'yes', replyTo: m.ref }));
       p.on('message', { text: 'only' }, (ctx) => ({ text: 'you', only: ctx.user }));
     };
-    const bot = await start(setup, { can: { replies: false, only: false } });
+    const bot = await start(setup, { can: { replies: false, only: false }, direct: false });
 
     for (const text of ['reply', 'only']) await bot.person('Ann', { in: 'room' }).says(text);
 

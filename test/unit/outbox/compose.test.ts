@@ -65,6 +65,14 @@ describe('compose', () => {
     assert.deepEqual(compose(body, POOR, { private: true }), [message({})]);
   });
 
+  it('leaves reply and thread behind where it goes to another conversation (K1)', () => {
+    const there = { endpoint: 'e', conversation: 'c', id: 'm1' };
+    const body = content({ only: { endpoint: 'e', id: 'u1' }, replyTo: there, thread: there });
+    const can = { ...POOR, replies: true, threads: true };
+
+    assert.deepEqual(compose(body, can, { ...GROUP, direct: 'dm-u1' }), [message({ conversation: 'dm-u1' })]);
+  });
+
   it('links what is no file there or too large, and refuses it where there is no link; the text goes out (K1)', () => {
     const body = content({ files: [FILE] });
     const fileUrl = (): string => 'https://e.org/f1';
@@ -80,7 +88,7 @@ describe('compose', () => {
     ]);
   });
 
-  it('puts the reply on the first part, buttons and files on the last, and edits with the first (K2)', () => {
+  it('puts the reply on the first part, buttons and files on the last, and edits as many as there are (K2)', () => {
     const replyTo = { sent: 'k1' };
     const body = content({
       segments: [{ kind: 'text', text: `${'a'.repeat(9)}\n\n${'b'.repeat(9)}` }],
@@ -98,7 +106,11 @@ describe('compose', () => {
 
     assert.deepEqual(compose(body, can, { ...GROUP, kind: 'edit' }), [
       message({ kind: 'edit', text: 'aaaaaaaaa', replyTo }),
-      message({ text: 'bbbbbbbbb', buttons: BUTTONS, files: [FILE] }),
+      message({ text: 'bbbbbbbbb', buttons: BUTTONS, files: [FILE], isMore: true }),
+    ]);
+    assert.deepEqual(compose(body, can, { ...GROUP, kind: 'edit', parts: 3 }), [
+      message({ kind: 'edit', text: 'aaaaaaaaa', replyTo }),
+      message({ kind: 'edit', text: 'bbbbbbbbb', buttons: BUTTONS, files: [FILE] }),
     ]);
   });
 

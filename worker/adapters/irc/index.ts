@@ -19,6 +19,7 @@ export function createIrc(timing: SessionTiming = TIMING): AdapterModule {
     can: { text: { limit: TEXT_BYTES, unit: 'bytes', render: 'plain' } },
     rate: { perSecond: 20 },
     connect: (link) => connect(link, sessions, timing),
+    direct: (nick) => nick,
     send: (call, link) => send(call, sessions.get(link.account)),
   });
 }

@@ -3,6 +3,7 @@
 // There is nothing outside to send to: the row of the outbox is the message. So `send` only accepts, and may be repeated; what a person
 // sees is folded from stored rows (chat-view.ts). Lines of people come in as arrivals (arrival.ts) that the host stores like any other.
 import { defineAdapter } from '../../sdk/index.ts';
+import { conversationId } from './arrival.ts';
 import { sandboxMessageId } from './chat-view.ts';
 
 export const sandbox = defineAdapter({
@@ -17,6 +18,7 @@ export const sandbox = defineAdapter({
     only: true,
     idempotent: true,
   },
+  direct: (person) => conversationId({ person, room: undefined }),
   send: (call) =>
     Promise.resolve(
       call.kind === 'typing'

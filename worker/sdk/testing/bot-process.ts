@@ -30,6 +30,7 @@ export interface ProcessOptions extends TestPlugins {
   readonly disk: MemoryDisk;
   readonly clock: ManualClock;
   readonly platform: FakePlatform;
+  readonly direct: boolean;
   readonly parts: Readonly<Record<string, unknown>>;
   readonly log: (line: unknown) => void;
   readonly point: (name: string) => void;
@@ -154,7 +155,7 @@ export class BotProcess {
   }
 
   #adapter(): PluginModule {
-    const { platform, life } = this.#options;
+    const { platform, life, direct } = this.#options;
     return defineAdapter({
       name: FAKE,
       account: {},
@@ -164,6 +165,7 @@ export class BotProcess {
         link.online();
         return new Promise((resolve) => link.signal.addEventListener('abort', () => resolve(), { once: true }));
       },
+      ...(direct ? { direct: (person: string) => `dm-${person}` } : {}),
       send: (call) => life.guard(() => platform.send(call)),
     });
   }

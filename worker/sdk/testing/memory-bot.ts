@@ -218,6 +218,7 @@ export class MemoryBot implements Killable {
       disk: this.disk,
       clock: this.#clock,
       platform: this.platform,
+      direct: this.#options.direct ?? true,
       modules: this.#plugins,
       config: this.#config,
       operators: this.#operators,

@@ -10,6 +10,8 @@ export interface TestBotOptions {
   readonly config?: Record<string, unknown>;
   /** What the fake platform lacks or limits; otherwise it has everything. */
   readonly can?: Partial<Can>;
+  /** False: the bot cannot begin a private conversation, `dm-<person>`. */
+  readonly direct?: boolean;
   /** Parts of the host that plugins name in `uses`. */
   readonly parts?: Record<string, unknown>;
   /** Default 2026-01-01T12:00:00Z. */

@@ -1,0 +1,157 @@
+// What becomes of a message on its way: whom it reaches, and what an edit does to one that was too long for its platform.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { definePlugin, type PluginModule, type State, t, type UserRef } from 'svc';
+import { everyCrash } from 'svc/testing';
+import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
+import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
+import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
+
+type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
+const one = (setup: SetupOf): PluginModule => definePlugin({ name: 'x', setup });
+const start = (setup: SetupOf, options?: TestBotOptions): Promise<MemoryBot> => startBot(one(setup), options);
+const SHORT = { text: { limit: 20, unit: 'utf16', render: 'plain' } } as const;
+const MESSAGE = { sent: t.string() };
+
+describe('what is for one person', () => {
+  it('goes to the private conversation, without reply and thread, and its buttons work there', async () => {
+    const bot = await start(
+      (p) => {
+        const press = p.action('press', { data: {} }, (ctx) => `pressed in ${ctx.conversation.id}`);
+        p.on('message', { text: 'only' }, (ctx, m) => ({
+          text: 'you',
+          only: ctx.user,
+          replyTo: m.ref,
+          thread: m.ref,
+          buttons: [press.button('ok', {})],
+        }));
+      },
+      { can: { only: false } },
+    );
+
+    await bot.person('Ann', { in: 'room' }).says('only');
+    await bot.person('Ann').presses('ok');
+
+    assert.deepEqual([bot.shown('room'), bot.shown('dm-Ann')], [[], ['you', 'pressed in dm-Ann']]);
+    assert.equal(bot.platform.messages('dm-Ann')[0]?.thread, undefined);
+  });
+
+  it('stays in a private conversation as it is', async () => {
+    const bot = await start((p) => p.on('message', {}, (ctx) => ({ text: 'you', only: ctx.user })), {
+      can: { only: false },
+    });
+
+    await bot.person('Ann').says('x');
+
+    assert.deepEqual(bot.shown('dm-Ann'), ['you']);
+  });
+
+  it('is sent to a person in private, also after that person was stored; else to the conversation of that id', async () => {
+    const setup: SetupOf = (p) => {
+      const later = p.task('later', { data: { who: t.user() } }, (ctx, { who }) => void ctx.send(who, 'later'));
+      const seen: State<UserRef> = p.state('seen', { scope: 'plugin', value: t.user() });
+      p.on('message', { text: 'go' }, async (ctx) => {
+        ctx.send(ctx.user, 'now');
+        ctx.schedule(later, { who: ctx.user }, { afterMs: 1_000 });
+        ctx.set(seen, ctx.user, 'any');
+      });
+      p.on('message', { text: 'who' }, async (ctx) => {
+        const who = await ctx.get(seen);
+        if (who !== undefined) ctx.send(who, 'again');
+      });
+    };
+    for (const direct of [true, false]) {
+      const bot = await start(setup, { direct });
+      await bot.person('ann', { in: 'room' }).says('go');
+      await bot.clock.advance('1s');
+      await bot.restart();
+      await bot.person('bob', { in: 'room' }).says('who');
+
+      assert.deepEqual(bot.shown(direct ? 'dm-ann' : 'ann'), ['now', 'later', 'again']);
+      assert.deepEqual(bot.shown('room'), []);
+    }
+  });
+});
+
+/** Says `text` and remembers it; `edit text` changes it; `remove` removes it. Blanks are where it may be cut. */
+const editor: SetupOf = (p) => {
+  const shown = p.state('shown', { scope: 'conversation', value: t.object(MESSAGE) });
+  p.on('message', { text: /^say (?<text>.*)/s }, (ctx) => {
+    ctx.set(shown, ctx.reply(ctx.groups['text'] ?? '') as { sent: string }, 'any');
+  });
+  p.on('message', { text: /^edit (?<text>.*)/s }, async (ctx) => {
+    const message = await ctx.get(shown);
+    if (message !== undefined) ctx.edit(message, ctx.groups['text'] ?? '');
+  });
+  p.on('message', { text: 'remove' }, async (ctx) => {
+    const message = await ctx.get(shown);
+    if (message !== undefined) ctx.remove(message);
+  });
+  p.on('message', { text: 'both' }, (ctx) => {
+    const message = ctx.reply('first part is this, second part');
+    ctx.edit(message, 'short');
+    ctx.edit(message, 'again it is much too long for one');
+  });
+};
+const THREE = 'one one one one one two two two two two three three';
+const [ONE, TWO, REST] = ['one one one one one', 'two two two two two', 'three three'];
+
+describe('an edit of a message in parts', () => {
+  const tell = async (lines: readonly string[], can: TestBotOptions['can'] = {}): Promise<string[]> => {
+    const bot = await start(editor, { can: { ...SHORT, ...can } });
+    for (const line of lines) await bot.person('ann').says(line);
+    await bot.stop();
+    return bot.shown('dm-ann');
+  };
+
+  it('changes each part', async () => {
+    assert.deepEqual(await tell([`say ${THREE}`]), [ONE, TWO, REST]);
+    assert.deepEqual(await tell([`say ${THREE}`, `edit ${THREE.toUpperCase()}`]), [
+      ONE.toUpperCase(),
+      TWO.toUpperCase(),
+      REST.toUpperCase(),
+    ]);
+  });
+
+  it('removes what is left over, and says so where nothing can be removed', async () => {
+    assert.deepEqual(await tell([`say ${THREE}`, 'edit short']), ['short']);
+    assert.deepEqual(await tell([`say ${THREE}`, 'edit short'], { remove: false }), [
+      'short',
+      '(removed)',
+      '(removed)',
+    ]);
+  });
+
+  it('sends what is more, and changes that too', async () => {
+    assert.deepEqual(await tell(['say short', `edit ${THREE}`]), [ONE, TWO, REST]);
+    assert.deepEqual(await tell(['say short', `edit ${THREE}`, 'edit tiny']), ['tiny']);
+    assert.deepEqual(await tell([`say ${THREE}`, 'edit short', `edit ${THREE}`, 'edit a', `edit ${THREE}`]), [
+      ONE,
+      TWO,
+      REST,
+    ]);
+    const lines = [`say ${THREE}`, 'edit short', `edit ${THREE}`];
+    assert.deepEqual(await tell(lines, { remove: false }), [ONE, TWO, REST]);
+  });
+
+  it('knows what the same run has sent', async () => {
+    assert.deepEqual(await tell(['both']), ['again it is much too', 'long for one']);
+  });
+
+  it('is a new message where nothing can be edited', async () => {
+    assert.deepEqual(await tell([`say ${THREE}`, 'edit short'], { edit: false }), [ONE, TWO, REST, 'short']);
+  });
+
+  it('is the same after a kill at any point', () =>
+    everyCrash(
+      () => start(editor, { can: SHORT }),
+      async (bot) => {
+        for (const line of [`say ${THREE}`, 'edit short', `edit ${THREE} and more`]) await bot.person('ann').says(line);
+      },
+      (bot, point) => assert.deepEqual(bot.shown('dm-ann'), [ONE, TWO, 'three three and more'], point),
+    ));
+
+  it('is removed with all of its parts', async () => {
+    assert.deepEqual(await tell([`say ${THREE}`, 'remove']), []);
+  });
+});

@@ -1,0 +1,52 @@
+// A message of ours as it lies on its platform: one that was too long for it lies there in several parts, each a send of its own.
+//
+//   The first part has the message's key, the others `<key>.<n>`. What an edit adds is `<key>.<n>~<edit>`, what it takes away is
+//   noted by `<key>.<n>-<edit>`: so the rows under `<key>.` tell, in order, which parts there are.
+import { sql } from '../database/statement.ts';
+import type { Reader } from '../database/unit.ts';
+import type { ConversationRef } from '../sdk/index.ts';
+import { type OutboxRow, readCall } from './outbox-store.ts';
+
+export interface SentMessage {
+  readonly place: ConversationRef;
+  /** Keys of the sends, in order. */
+  readonly parts: readonly string[];
+}
+
+/** The key of a part at its first sending. */
+export const partKey = (key: string, index: number): string => (index === 0 ? key : `${key}.${index}`);
+/** Of one that an edit adds. */
+export const addedPartKey = (key: string, index: number, edit: string): string => `${key}.${index}~${edit}`;
+/** Of the removal of a part. */
+export const removedPartKey = (key: string, index: number, by: string): string => `${key}.${index}-${by}`;
+
+/** Undefined when retention has taken it. */
+export async function readSentMessage(reader: Reader, key: string): Promise<SentMessage | undefined> {
+  const rows = await reader.all(
+    sql
+      .selectFrom('outbox')
+      .select(['key', 'kind', 'endpoint', 'conversation', 'payload_version', 'body'])
+      .where((eb) => eb.or([eb('key', '=', key), eb.and([eb('key', '>', `${key}.`), eb('key', '<', `${key}/`)])]))
+      .orderBy('seq'),
+  );
+  const parts = partsOf(key, rows);
+  const first = rows.find((row) => row.key === key);
+  return first === undefined ? undefined : { place: placeOf(first), parts };
+}
+
+function partsOf(key: string, rows: readonly Pick<OutboxRow, 'key' | 'kind'>[]): readonly string[] {
+  const parts = new Map<number, string>();
+  for (const row of rows) {
+    const index = row.key === key ? 0 : Number(/^\d+/.exec(row.key.slice(key.length + 1))?.[0] ?? Number.NaN);
+    if (row.kind === 'remove') parts.delete(index);
+    else if (row.kind === 'post') parts.set(index, row.key);
+  }
+  return [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+}
+
+type Row = Pick<OutboxRow, 'endpoint' | 'conversation' | 'payload_version' | 'body'>;
+
+function placeOf(row: Row): ConversationRef {
+  const thread = row.body === null ? undefined : readCall(row).thread;
+  return { endpoint: row.endpoint, id: row.conversation, ...(thread === undefined ? {} : { thread }) };
+}
