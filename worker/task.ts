@@ -15,14 +15,54 @@ export interface TaskOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What `runtime start --once` prints. */
+export interface OnceFault {
+  /** Plugin, endpoint, selector, or the path of a key. */
+  readonly component: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What `runtime start --once` prints. What could not be assembled is empty, its generation null. */
 export interface OnceReport {
-  /** Everything was assembled and every readiness selector is met. */
+  /** Everything was assembled and every requirement of readiness is met. */
   readonly ok: boolean;
   /** Why not, each naming plugin, endpoint or selector. */
-  readonly faults: readonly { readonly component: string; readonly message: string }[];
+  readonly faults: readonly OnceFault[];
   readonly warnings: readonly string[];
-  readonly [fact: string]: unknown;
+  readonly mode: Mode;
+  readonly project: string;
+  readonly configVersion: string;
+  /** Its number in the database in memory: the first. */
+  readonly generation: number | null;
+  readonly plugins: readonly object[];
+  readonly capabilities: readonly { readonly id: string; readonly kind: string }[];
+  readonly endpoints: readonly {
+    readonly id: string;
+    readonly owner: string;
+    readonly name: string;
+    readonly enabled: boolean;
+    readonly adapter: string;
+  }[];
+  /** What runs at times of its own; `next` is null where it never will. */
+  readonly jobs: readonly {
+    readonly id: string;
+    readonly at: string;
+    readonly timezone: string;
+    readonly next: string | null;
+  }[];
+  /** Opened and closed again. */
+  readonly resources: readonly string[];
+  readonly readiness: readonly { readonly component: string; readonly met: boolean; readonly reason: string }[];
+  /** The project's own database, as its bytes show it; `refused`: a start would not open it. */
+  readonly database: {
+    readonly file: string;
+    readonly state: 'absent' | 'current' | 'behind' | 'refused';
+    readonly applied?: readonly string[];
+    readonly pending?: readonly string[];
+    readonly reason?: string;
+  };
+  /** What would not hold in production. */
+  readonly production: readonly OnceFault[];
 }
 
 /** The whole tree of plugins, assembled and looked at. */
@@ -46,6 +86,7 @@ export async function checkProject({ project, mode, environment }: TaskOptions):
 /** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */
 export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
   const loaded = loadConfig(options);
+  process.env['TSX_DISABLE_CACHE'] = '1'; // the loader of TypeScript would keep what it compiled in a temporary folder
   const log = createLog({
     destination: 2,
     level: 'warn',

@@ -1,10 +1,10 @@
 // The life of a runtime by its commands, over the built programs.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { lives } from '../support/supervised.ts';
-import { freePort, portProject, startSvc, svc } from '../support/svc-command.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -298,38 +298,5 @@ describe('a foreground runtime', () => {
 
     assert.equal(code, 78);
     assert.match(stderr, /svc\.config\.yml:2:3 http\.port must be an integer/);
-  });
-});
-
-describe('--once --mode test', () => {
-  it('assembles beside a running production worker, and leaves no trace (51)', async (t) => {
-    const { path } = await portProject(t);
-    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
-    const before = readdirSync(`${path}/.svc`).sort();
-
-    const all = await Promise.all(
-      Array.from({ length: 3 }, () => svc(['runtime', 'start', '--once', '--mode', 'test', '--json'], { cwd: path })),
-    );
-
-    for (const { code, stdout, stderr } of all) {
-      assert.equal(code, 0, stderr);
-      assert.equal(JSON.parse(stdout).ok, true);
-    }
-    assert.deepEqual(readdirSync(`${path}/.svc`).sort(), before);
-    assert.equal((await svc(['runtime', 'status'], { cwd: path })).code, 0);
-  });
-
-  it('makes nothing in a fresh project, and needs no port', async (t) => {
-    const port = await freePort();
-    const { path } = await portProject(t, { keys: { http: { port, token: '${HTTP_TOKEN}' } } });
-    const holder = createServer().listen(port, '127.0.0.1');
-    t.after(() => holder.close());
-    writeFileSync(`${path}/untouched`, '');
-    const before = snapshot(path);
-
-    const { code, stderr } = await svc(['runtime', 'start', '--once', '--mode', 'test', '--json'], { cwd: path });
-
-    assert.equal(code, 0, stderr);
-    assert.equal(snapshot(path), before);
   });
 });

@@ -10,7 +10,7 @@ import { MIGRATIONS, type Migration } from './migrations/list.ts';
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, breaking INTEGER NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`;
 
-interface Applied {
+export interface Applied {
   readonly id: number;
   readonly name: string;
   readonly breaking: number;
@@ -53,7 +53,8 @@ function readApplied(database: Database): readonly Applied[] {
   return database.prepare<[], Applied>('SELECT id, name, breaking, sha256 FROM migrations ORDER BY id').all();
 }
 
-function refuseNewer(applied: readonly Applied[], list: readonly Migration[]): void {
+/** Throws SvcError `schema_newer` or `database_corrupt`. */
+export function refuseNewer(applied: readonly Applied[], list: readonly Migration[] = MIGRATIONS): void {
   for (const row of applied) {
     const known = list.find((migration) => migration.id === row.id);
     if (known === undefined && row.breaking === 1) {

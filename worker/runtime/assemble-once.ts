@@ -1,39 +1,70 @@
-// `runtime start --once --mode test`: the whole tree of plugins is assembled and looked at, nothing serves. No lock, no port, no
-// connection, no file; what would not hold in production is in the report.
+// `runtime start --once --mode test`: the whole tree of plugins is assembled, its resources opened, its generation committed to a database
+// in memory, everything closed again. No lock, no port, no connection to a platform, no file.
+//
+//   O1  What would keep a start from being assembled or ready is a fault that names plugin, endpoint or selector: exit 1.
+//   O2  What holds here and would not in production is told apart, and is no fault.
+//   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
 import type { LoadedConfig } from '../../shared/config/load.ts';
-import { endpointId } from '../../shared/identifiers.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
-import { scopedLog } from '../scoped-log.ts';
-import type { AssembleOnce, OnceReport } from '../task.ts';
+import { nextRun } from '../schedule/cron.ts';
+import type { AssembleOnce, OnceFault, OnceReport } from '../task.ts';
 import { assemble, type Candidate } from './assemble.ts';
+import { databaseReport, faultsOf, productionFaults, requirementsOf, storedState } from './once-report.ts';
+import { throwAwayHost } from './throw-away-host.ts';
 
-type Fault = OnceReport['faults'][number];
-
-export const assembleOnce: AssembleOnce = async ({ project, mode, log, loaded }) => {
-  const report = { mode, project: loaded.config.host.name, configVersion: loaded.version, warnings: loaded.warnings };
-  let candidate: Candidate;
+export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) => {
+  const { project, mode, environment } = options;
+  const warnings = [...loaded.warnings];
+  const open = openResources();
+  const stored = storedState(project, loaded);
+  const host = throwAwayHost({
+    project,
+    mode,
+    environment,
+    loaded,
+    log,
+    warned: (fields, message) => warnings.push(log.secrets.mask(warningOf(fields, message))),
+  });
+  let assembled: Assembled | undefined;
+  const faults: OnceFault[] = [];
   try {
-    candidate = await assemble({
-      project,
-      mode,
-      loaded,
-      parts: ['commands'],
-      secrets: (texts) => log.secrets.add(texts),
-      logger: (slot) => scopedLog(log.logger, { plugin: `root/${slot}` }),
-    });
+    const generation = await host.start();
+    assembled = { generation: generation.number, ...(await factsOf(loaded, generation.candidate)) };
   } catch (error) {
-    return { ...report, ok: false, faults: faultsOf(error) };
+    faults.push(...faultsOf(error, 'root'));
   }
-  candidate.abort.abort();
-  const requirements = requirementsOf(loaded, candidate);
-  const faults = requirements
-    .filter(({ met }) => !met)
-    .map(({ component, reason }) => ({ component, message: reason }));
+  await host.stop();
+  const readiness = requirementsOf(loaded, stored, assembled?.endpoints ?? []);
+  // Of a tree that could not be assembled nothing is missing: it is all not there.
+  const unmet = readiness.filter(({ component, met }) => !met && (assembled !== undefined || component === 'database'));
+  faults.push(...unmet.map(({ component, reason }) => ({ component, message: reason })));
   return {
-    ...report,
     ok: faults.length === 0,
-    faults,
+    faults: faults.map(({ message, ...fault }) => ({ ...fault, message: log.secrets.mask(message) })),
+    warnings,
+    mode,
+    project: loaded.config.host.name,
+    configVersion: loaded.version,
+    ...(assembled ?? NOTHING),
+    readiness,
+    database: databaseReport(stored),
+    production: [...productionFaults(options, loaded), ...leftOpen(open)],
+  };
+};
+
+type Assembled = Pick<OnceReport, 'generation' | 'plugins' | 'capabilities' | 'endpoints' | 'jobs' | 'resources'>;
+
+const NOTHING: Assembled = { generation: null, plugins: [], capabilities: [], endpoints: [], jobs: [], resources: [] };
+
+async function factsOf({ config }: LoadedConfig, candidate: Candidate): Promise<Omit<Assembled, 'generation'>> {
+  const crons = candidate.capabilities.ofKind('cron');
+  const jobs = crons.map(async ({ id, spec }) => {
+    const pattern = { at: spec.at, timezone: spec.timezone ?? config.schedule.timezone };
+    const next = await nextRun(pattern, Date.now());
+    return { id, ...pattern, next: next === undefined ? null : new Date(next).toISOString() };
+  });
+  return {
     plugins: candidate.plugins,
     capabilities: candidate.capabilities.all().map(({ id, kind }) => ({ id, kind })),
     endpoints: candidate.endpoints.map(({ id, owner, name, enabled, adapter }) => ({
@@ -43,10 +74,43 @@ export const assembleOnce: AssembleOnce = async ({ project, mode, log, loaded })
       enabled,
       adapter: adapter.name,
     })),
-    readiness: requirements,
+    jobs: await Promise.all(jobs),
     resources: candidate.resources.map(({ slot, name }) => `root/${slot}#resource/${name}`),
   };
-};
+}
+
+function warningOf(fields: object, message: string): string {
+  const { plugin, resource, error }: { readonly plugin?: string; readonly resource?: string; readonly error?: string } =
+    fields;
+  const place = plugin === undefined ? '' : `root/${plugin}${resource === undefined ? '' : `#resource/${resource}`}: `;
+  return `${place}${message}${error === undefined ? '' : `: ${error}`}`;
+}
+
+/** Of these a generation leaves none behind. */
+const COUNTED = /^(Timeout|Immediate|.*Wrap|.*Watcher)$/;
+
+function openResources(): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo())
+    if (COUNTED.test(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+/** What a plugin started in `setup` and does not end with its generation: a reload would leave it running. */
+function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
+  const left = [...openResources()]
+    .map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }))
+    .filter(({ count }) => count > 0);
+  if (left.length === 0) return [];
+  const list = left.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  return [
+    {
+      component: 'root',
+      message: `after the end of the generation ${list} is left open: each reload would leave as much behind`,
+      hint: 'open it with p.resource, or end it when p.signal aborts',
+    },
+  ];
+}
 
 /** Assembles and looks only for what is wrong in the configuration. Throws it; anything else that fails is given back as a warning. */
 export async function checkPlugins({
@@ -71,49 +135,3 @@ export async function checkPlugins({
 
 const silence = (): void => {};
 const SILENT = { debug: silence, info: silence, warn: silence, error: silence };
-
-function faultsOf(error: unknown): readonly Fault[] {
-  const { message, details } = coerceError(error);
-  const listed = details['faults'];
-  if (Array.isArray(listed)) {
-    return listed.map(
-      (fault: {
-        readonly file: string;
-        readonly line: number;
-        readonly column: number;
-        readonly path: string;
-        readonly message: string;
-      }) => ({
-        component: fault.path,
-        message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
-      }),
-    );
-  }
-  const plugin = details['plugin'];
-  return [{ component: typeof plugin === 'string' ? `root/${plugin}` : 'root', message }];
-}
-
-function requirementsOf(
-  { config }: LoadedConfig,
-  { endpoints }: Candidate,
-): readonly { readonly component: string; readonly met: boolean; readonly reason: string }[] {
-  const wanted = config.http.readiness;
-  return [
-    ...wanted.endpoints.map(({ owner, name }) => {
-      const id = endpointId(owner, name);
-      const found = endpoints.find((spec) => spec.id === id);
-      const reason =
-        found === undefined
-          ? 'http.readiness requires it, no plugin has it'
-          : found.enabled
-            ? 'in the generation'
-            : 'http.readiness requires it, it is disabled';
-      return { component: `endpoint:${id}`, met: found?.enabled === true, reason };
-    }),
-    ...wanted.agents.map((binding) => ({
-      component: `agent:${binding}`,
-      met: false,
-      reason: 'http.readiness requires it, no such binding exists',
-    })),
-  ];
-}

@@ -84,7 +84,7 @@ async function addSlot(
 ): Promise<void> {
   const given = options.modules?.[slot];
   const found: LoadedModule =
-    given === undefined ? await loadPlugin(use, options) : { module: given, source: 'project', files: [] };
+    given === undefined ? await loadNamed(options, { slot, use }) : { module: given, source: 'project', files: [] };
   draft.files.push(...found.files);
   const before = draft.registered.capabilities.all().length;
   const kind = inSlot(slot, () => readDefinition(found.module).kind);
@@ -105,6 +105,17 @@ async function addSlot(
       .map(({ id }) => id),
     endpoints: endpoints.map(({ id }) => id),
   });
+}
+
+async function loadNamed(
+  options: AssembleOptions,
+  { slot, use }: { readonly slot: string; readonly use: string },
+): Promise<LoadedModule> {
+  try {
+    return await loadPlugin(use, options);
+  } catch (error) {
+    throw namingPlugin(error, slot);
+  }
 }
 
 async function addPlugin(

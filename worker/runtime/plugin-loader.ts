@@ -29,13 +29,23 @@ export interface LoaderOptions {
 
 /** Throws `plugin_failed` naming what was looked for and where. */
 export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
-  if (use.startsWith('./') || use.startsWith('../') || use.startsWith('/')) return loadProjectFile(use, options);
+  if (isProjectFile(use)) return loadProjectFile(use, options);
   const builtIn = Object.hasOwn(BUILT_INS, use) ? BUILT_INS[use] : undefined;
   if (builtIn !== undefined) return { module: await builtIn(), source: 'built-in', files: [] };
   return loadPackage(use, options);
 }
 
-async function loadProjectFile(use: string, { project, mode }: LoaderOptions): Promise<LoadedModule> {
+export const isProjectFile = (use: string): boolean => /^\.{0,2}\//.test(use);
+
+async function loadProjectFile(use: string, options: LoaderOptions): Promise<LoadedModule> {
+  const file = findProjectFile(use, options);
+  const { mode } = options;
+  const module = mode === 'production' ? await importDefault(file, use) : await importFresh(file, use);
+  return { module, source: 'project', files: mode === 'production' ? [isIndex(file) ? dirname(file) : file] : [] };
+}
+
+/** The file of the project that a mode would load. Throws `plugin_failed` when there is none. */
+export function findProjectFile(use: string, { project, mode }: LoaderOptions): string {
   const candidates = candidatesOf(use, project, mode);
   const file = candidates.find((path) => existsSync(path) && statSync(path).isFile());
   if (file === undefined) {
@@ -47,8 +57,7 @@ async function loadProjectFile(use: string, { project, mode }: LoaderOptions): P
       },
     );
   }
-  const module = mode === 'production' ? await importDefault(file, use) : await importFresh(file, use);
-  return { module, source: 'project', files: mode === 'production' ? [isIndex(file) ? dirname(file) : file] : [] };
+  return file;
 }
 
 const isIndex = (file: string): boolean => /[\\/]index\.[cm]?[jt]s$/.test(file);

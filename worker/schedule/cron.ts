@@ -113,6 +113,11 @@ async function loadNextDue(): Promise<NextDue> {
   return loaded;
 }
 
+/** When a pattern is due next; undefined when it never is. Throws for one that cannot be read. */
+export async function nextRun(pattern: Parameters<NextDue>[0], now: number): Promise<number | undefined> {
+  return (await loadNextDue())(pattern, now);
+}
+
 /** Throws `definition_invalid` for a pattern or zone that cannot be read; called at assembly. */
 export async function refuseBadPatterns(jobs: readonly CronCapability[], timezone: string): Promise<void> {
   if (jobs.length === 0) return;

@@ -1,0 +1,114 @@
+// Pages of an SQLite file with what its write-ahead log has committed, read as bytes. For looking at a database that a running worker
+// may have open: a connection, read-only or not, would make `-wal` and `-shm` where there are none and cannot take them away again.
+//
+//   P1  Reads only: no lock is taken, nothing is opened by SQLite, no file is made or touched.
+//   P2  Frames count up to the last commit whose checksums hold, as in SQLite's own recovery.
+//   P3  The log is read before the file: pages that are brought over meanwhile are at least as new there.
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+
+export interface Pages {
+  /** Counted from 1. Throws when there is no such page. */
+  page(number: number): Buffer;
+  close(): void;
+}
+
+const MAGIC = 'SQLite format 3\0';
+const FILE_HEADER_BYTES = 100;
+const WAL_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const WAL_MAGIC = 0x377f0682;
+
+/** Undefined for a database that holds nothing yet. Throws what `node:fs` throws, and when this is no SQLite file. */
+export function openPages(file: string): Pages | undefined {
+  const log = committedPages(readLog(`${file}-wal`));
+  const descriptor = openSync(file, 'r');
+  try {
+    const first = log.get(1) ?? readAt(descriptor, { at: 0, bytes: FILE_HEADER_BYTES });
+    if (first.length === 0) return closed(descriptor);
+    if (first.length < FILE_HEADER_BYTES || first.toString('latin1', 0, MAGIC.length) !== MAGIC)
+      throw new Error('it is not an SQLite database');
+    const bytes = pageBytes(first.readUInt16BE(16));
+    return {
+      page(number) {
+        const page = log.get(number) ?? readAt(descriptor, { at: (number - 1) * bytes, bytes });
+        if (page.length < bytes) throw new Error(`page ${number} is not there`);
+        return page;
+      },
+      close: () => closeSync(descriptor),
+    };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** 65,536 does not fit into two bytes: it is written as 1. */
+const pageBytes = (stored: number): number => (stored === 1 ? 65_536 : stored);
+
+function closed(descriptor: number): undefined {
+  closeSync(descriptor);
+  return undefined;
+}
+
+function readLog(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
+}
+
+function readAt(descriptor: number, { at, bytes }: { readonly at: number; readonly bytes: number }): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, at));
+}
+
+/** The newest committed version of each page in a log. */
+function committedPages(log: Buffer): ReadonlyMap<number, Buffer> {
+  const committed = new Map<number, Buffer>();
+  if (log.length < WAL_HEADER_BYTES || (log.readUInt32BE(0) & ~1) !== WAL_MAGIC) return committed;
+  const sum = new Checksum((log.readUInt32BE(0) & 1) === 1);
+  sum.add(log.subarray(0, 24));
+  if (!sum.is(log, 24)) return committed;
+  const bytes = log.readUInt32BE(8);
+  let pending: (readonly [number, Buffer])[] = [];
+  for (let at = WAL_HEADER_BYTES; at + FRAME_HEADER_BYTES + bytes <= log.length; at += FRAME_HEADER_BYTES + bytes) {
+    const data = log.subarray(at + FRAME_HEADER_BYTES, at + FRAME_HEADER_BYTES + bytes);
+    sum.add(log.subarray(at, at + 8));
+    sum.add(data);
+    const isOfThisLog = log.compare(log, 16, 24, at + 8, at + 16) === 0;
+    if (!isOfThisLog || !sum.is(log, at + 16)) break;
+    pending.push([log.readUInt32BE(at), data]);
+    if (log.readUInt32BE(at + 4) === 0) continue;
+    for (const [number, page] of pending) committed.set(number, page);
+    pending = [];
+  }
+  return committed;
+}
+
+/** SQLite's sum over a log: it runs on over all frames. */
+class Checksum {
+  readonly #isBig: boolean;
+  #first = 0;
+  #second = 0;
+
+  constructor(isBig: boolean) {
+    this.#isBig = isBig;
+  }
+
+  add(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; at += 8) {
+      this.#first = (this.#first + this.#word(bytes, at) + this.#second) >>> 0;
+      this.#second = (this.#second + this.#word(bytes, at + 4) + this.#first) >>> 0;
+    }
+  }
+
+  is(log: Buffer, at: number): boolean {
+    return log.readUInt32BE(at) === this.#first && log.readUInt32BE(at + 4) === this.#second;
+  }
+
+  #word(bytes: Buffer, at: number): number {
+    return this.#isBig ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+  }
+}

@@ -1,0 +1,136 @@
+// Which migrations a database file has, without opening it: for what judges a project beside its running worker.
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { type Applied, refuseNewer } from './migrate.ts';
+import { MIGRATIONS } from './migrations/list.ts';
+import { openPages, type Pages } from './page-reader.ts';
+
+export type StoredSchema =
+  /** No file, or nothing in it: a start makes the schema. */
+  | { readonly state: 'absent' }
+  /** `pending` are the migrations that a start would run. */
+  | { readonly state: 'usable'; readonly applied: readonly string[]; readonly pending: readonly string[] }
+  /** A start with this svc would not open it. */
+  | { readonly state: 'refused'; readonly reason: SvcError };
+
+type Value = number | string | null;
+
+interface Row {
+  readonly id: number;
+  readonly values: readonly Value[];
+}
+
+/** A page may be brought over from the log between two reads of it. */
+const TRIES = 3;
+const LEAF = 0x0d;
+const INTERIOR = 0x05;
+/** No table of ours comes near. */
+const DEEPEST = 12;
+const COLUMNS = 4;
+
+/** Never throws. */
+export function readStoredSchema(file: string): StoredSchema {
+  let failure: unknown;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    try {
+      return judge(readMigrations(file));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { state: 'absent' };
+      failure = error;
+    }
+  }
+  return { state: 'refused', reason: explain(file, failure) };
+}
+
+function judge(applied: readonly Applied[] | undefined): StoredSchema {
+  if (applied === undefined) return { state: 'absent' };
+  refuseNewer(applied);
+  const ids = new Set(applied.map(({ id }) => id));
+  const pending = MIGRATIONS.filter(({ id }) => !ids.has(id)).map(({ name }) => name);
+  return { state: 'usable', applied: applied.map(({ name }) => name), pending };
+}
+
+function explain(file: string, error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  if (error instanceof Error && 'syscall' in error)
+    return new SvcError('storage_unavailable', `the database ${file} cannot be read: ${error.message}`, {
+      cause: error,
+      hint: 'make .svc/ and its files readable and writable for this user',
+    });
+  return new SvcError('database_corrupt', `the database ${file} is damaged: ${messageOf(error)}`, {
+    cause: error,
+    hint: 'stop the host and restore a checkpoint; keep the damaged file',
+  });
+}
+
+/** Undefined for a file that holds nothing. */
+function readMigrations(file: string): readonly Applied[] | undefined {
+  const pages = openPages(file);
+  if (pages === undefined) return undefined;
+  try {
+    const table = rowsOf(pages, 1).find(({ values: [type, name] }) => type === 'table' && name === 'migrations');
+    const root = table?.values[3];
+    if (typeof root !== 'number') return [];
+    return rowsOf(pages, root).map(({ id, values: [, name, breaking, sha256] }) => ({
+      id,
+      name: String(name),
+      breaking: Number(breaking),
+      sha256: String(sha256),
+    }));
+  } finally {
+    pages.close();
+  }
+}
+
+/** Rows of a table in the order of their ids, up to four columns of each: those lie in the page itself, whatever follows them. */
+function rowsOf(pages: Pages, number: number, depth = 0): readonly Row[] {
+  const page = pages.page(number);
+  const start = number === 1 ? 100 : 0;
+  const kind = page.readUInt8(start);
+  if ((kind !== LEAF && kind !== INTERIOR) || depth > DEEPEST) throw new Error(`page ${number} is no page of a table`);
+  const cells = Array.from({ length: page.readUInt16BE(start + 3) }, (_, index) =>
+    page.readUInt16BE(start + (kind === LEAF ? 8 : 12) + 2 * index),
+  );
+  if (kind === LEAF) return cells.map((at) => readRow(page, at));
+  const children = [...cells.map((at) => page.readUInt32BE(at)), page.readUInt32BE(start + 8)];
+  return children.flatMap((child) => rowsOf(pages, child, depth + 1));
+}
+
+function readRow(page: Buffer, at: number): Row {
+  const size = readVarint(page, at);
+  const id = readVarint(page, size.next);
+  const header = readVarint(page, id.next);
+  const values: Value[] = [];
+  let type = header.next;
+  let value = id.next + header.value;
+  while (type < id.next + header.value && values.length < COLUMNS) {
+    const kind = readVarint(page, type);
+    const bytes = bytesOf(kind.value);
+    values.push(readValue(kind.value, page.subarray(value, value + bytes)));
+    type = kind.next;
+    value += bytes;
+  }
+  return { id: id.value, values };
+}
+
+/** Seven bits a byte, the highest first; a ninth byte has eight. Ours never reach that far. */
+function readVarint(page: Buffer, at: number): { readonly value: number; readonly next: number } {
+  let value = 0;
+  for (let next = at; next < at + 8; next += 1) {
+    const byte = page.readUInt8(next);
+    value = value * 128 + (byte & 0x7f);
+    if (byte < 0x80) return { value, next: next + 1 };
+  }
+  throw new Error('a number is too long');
+}
+
+const INTEGER_BYTES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
+const TEXT_FROM = 13;
+
+const bytesOf = (kind: number): number => INTEGER_BYTES[kind] ?? Math.floor((kind - 12) / 2);
+
+function readValue(kind: number, bytes: Buffer): Value {
+  if (kind === 0) return null;
+  if (kind === 8 || kind === 9) return kind - 8;
+  if (kind < 6) return bytes.readIntBE(0, bytes.length);
+  return kind >= TEXT_FROM && kind % 2 === 1 ? bytes.toString('utf8') : null; // nothing else is asked for
+}

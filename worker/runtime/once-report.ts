@@ -1,0 +1,120 @@
+// What `runtime start --once` says of a project besides its plugins: which requirements of readiness a start would meet, and what of it
+// would not hold in production. Facts of files and configuration alone; nothing is opened, nothing is written.
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import { endpointId, ownerOf } from '../../shared/identifiers.ts';
+import { projectPaths } from '../../shared/paths.ts';
+import { checkStateFolder } from '../../shared/state-folder.ts';
+import { coerceError } from '../../shared/svc-error.ts';
+import { readStoredSchema, type StoredSchema } from '../database/stored-schema.ts';
+import type { OnceFault, OnceReport, TaskOptions } from '../task.ts';
+import { findProjectFile, isProjectFile } from './plugin-loader.ts';
+
+export interface StoredState {
+  readonly file: string;
+  readonly schema: StoredSchema;
+}
+
+/** The project's own database, as its bytes show it. */
+export function storedState(project: string, { config }: LoadedConfig): StoredState {
+  const file = join(project, config.database.filename);
+  return { file: relative(project, file), schema: readStoredSchema(file) };
+}
+
+export function databaseReport({ file, schema }: StoredState): OnceReport['database'] {
+  switch (schema.state) {
+    case 'absent':
+      return { file, state: 'absent' };
+    case 'usable':
+      return {
+        file,
+        state: schema.pending.length === 0 ? 'current' : 'behind',
+        applied: schema.applied,
+        pending: schema.pending,
+      };
+    case 'refused':
+      return { file, state: 'refused', reason: schema.reason.message };
+  }
+}
+
+/** The database, which every start needs, and what `http.readiness` names: whether a start with this assembly would have it. */
+export function requirementsOf(
+  { config }: LoadedConfig,
+  { schema }: StoredState,
+  endpoints: readonly { readonly id: string; readonly enabled: boolean }[],
+): OnceReport['readiness'] {
+  const wanted = config.http.readiness;
+  const database = {
+    component: 'database',
+    met: schema.state !== 'refused',
+    reason: schema.state === 'refused' ? schema.reason.message : REASONS[schema.state],
+  };
+  return [
+    database,
+    ...wanted.endpoints.map(({ owner, name }) => {
+      const id = endpointId(owner, name);
+      const found = endpoints.find((spec) => spec.id === id);
+      const reason =
+        found === undefined
+          ? 'http.readiness requires it, no plugin has it'
+          : found.enabled
+            ? 'in the generation'
+            : 'http.readiness requires it, it is disabled';
+      return { component: `endpoint:${id}`, met: found?.enabled === true, reason };
+    }),
+    ...wanted.agents.map((binding) => ({
+      component: `agent:${binding}`,
+      met: false,
+      reason: 'http.readiness requires it, no such binding exists',
+    })),
+  ];
+}
+
+const REASONS = { absent: 'not there yet: a start makes it', usable: 'its schema can be used' } as const;
+
+/** What a start in production would refuse, though this one takes it. */
+export function productionFaults({ project, environment }: TaskOptions, loaded: LoadedConfig): OnceFault[] {
+  const { stateDir } = projectPaths(project);
+  const slots = Object.entries(loaded.config.plugins).filter(([, { enabled }]) => enabled);
+  return [
+    ...faultsIn('config', () => loadConfig({ project, mode: 'production', environment })),
+    ...faultsIn('state', () => existsSync(stateDir) && checkStateFolder(stateDir)),
+    ...slots.flatMap(([slot, { use = slot }]) =>
+      isProjectFile(use) ? faultsIn(ownerOf(slot), () => findProjectFile(use, { project, mode: 'production' })) : [],
+    ),
+  ];
+}
+
+function faultsIn(component: string, look: () => unknown): OnceFault[] {
+  try {
+    look();
+    return [];
+  } catch (error) {
+    return faultsOf(error, component);
+  }
+}
+
+/** One for each fault of a configuration, with its place; else one that names the plugin, or `component`. */
+export function faultsOf(error: unknown, component: string): OnceFault[] {
+  const known = coerceError(error);
+  const listed = known.details['faults'];
+  if (Array.isArray(listed)) {
+    return listed.map(
+      (fault: {
+        readonly file: string;
+        readonly line: number;
+        readonly column: number;
+        readonly path: string;
+        readonly message: string;
+      }) => ({
+        component: fault.path,
+        message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
+      }),
+    );
+  }
+  const plugin = known.details['plugin'];
+  const { message, hint } = known;
+  const named = typeof plugin === 'string' ? ownerOf(plugin) : component;
+  return [{ component: named, message, ...(hint === undefined ? {} : { hint }) }];
+}
