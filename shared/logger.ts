@@ -2,12 +2,14 @@
 //
 //   G1  One line is one write: to a file at once (so that exit, throw, abort and out of memory lose none), to a pipe behind the event loop.
 //   G2  Every line goes through the redaction of shared/redaction.ts as a whole: message, fields, error stacks.
-//   G3  A destination that takes nothing (full disk, closed pipe) never throws: lines wait up to 1 MiB, more are counted, and the next line that lands is followed by one that says how many were lost and since when.
+//   G3  A destination that takes nothing (full disk, closed pipe) never throws: lines wait up to 1 MiB, more are counted, and one line says how many were lost, from when to when, once it takes lines again.
 //   G4  After `reopen` the file of the same name is written: nothing is lost over a rename.
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, levels, pino, stdTimeFunctions } from 'pino';
-import sonicBoom from 'sonic-boom';
 import type { LogLevel } from './log-level.ts';
+import { LogPipe } from './log-pipe.ts';
+import { type LogOutage, LogSink } from './log-sink.ts';
+import { stampLines } from './log-text.ts';
 import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 
 export type { Logger } from 'pino';
@@ -28,58 +30,62 @@ export interface Log {
   readonly logger: Logger;
   readonly secrets: SecretRegistry;
   setLevel(level: LogLevel): void;
+  /** Lines of text that something else has printed, each as a line of the log; the text ends with a line feed. */
+  text(text: string, from: { readonly level: 'info' | 'warn'; readonly source: string }): void;
   /** Lines written by level since the start: `svc_log_messages_total`. */
   counts(): Readonly<Record<string, number>>;
   /** Opens the file of that name anew, after a rotation. Nothing for a descriptor. */
   reopen(): void;
   /** Lines kept in memory, the newest last, from number `after` on; `next` is the number to go on from. */
   recent(after: number): { readonly lines: readonly string[]; readonly next: number };
-  /** Writes what still waits; for the last moment of a process. Never throws. */
+  /** Writes what still waits; for the last moment of a process. Never throws, never takes long. */
   flush(): void;
+  /** Resolves when a pipe has taken what waited. */
+  drained(): Promise<void>;
 }
 
-const WAITING_BYTES = 1024 * 1024;
 const LINES_KEPT = 1_000;
 
-export function createLog({ destination, level = 'info', base, render = (line) => line }: LogOptions): Log {
+export function createLog({ destination, level = 'info', base, render }: LogOptions): Log {
   const secrets = new SecretRegistry();
   const counts: Record<string, number> = { trace: 0, debug: 0, info: 0, warn: 0, error: 0, fatal: 0 };
   const kept: string[] = [];
   let written = 0;
-  const sink = openSink(destination);
+  const sink = openSink(destination, (outage) => tell(logger, outage));
+  const take = (label: string, line: string): void => {
+    counts[label] = (counts[label] ?? 0) + 1;
+    kept[written % LINES_KEPT] = line;
+    written += 1;
+  };
   const stream = {
     [Symbol.for('pino.metadata')]: true,
     /** Set by pino before each write. */
     lastLevel: 0,
     write(line: string) {
-      const label = levels.labels[stream.lastLevel] ?? 'info';
-      counts[label] = (counts[label] ?? 0) + 1;
       const safe = escapeLine(secrets.mask(maskKeys(line)));
-      kept[written % LINES_KEPT] = safe;
-      written += 1;
-      sink.write(render(safe));
+      take(levels.labels[stream.lastLevel] ?? 'info', safe);
+      sink.write(render === undefined ? safe : render(safe));
     },
   } satisfies DestinationStream & { lastLevel: number };
   const logger = pino(
-    {
-      level,
-      base,
-      timestamp: stdTimeFunctions.isoTime,
-      formatters: {
-        level: (label) => ({ level: label }),
-      },
-    },
+    { level, base, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     stream,
   );
-  sink.onRecovered = (lost) => logger.warn(lost, 'log lines were lost');
   return {
     logger,
     secrets,
     setLevel(next) {
       logger.level = next;
     },
+    text(text, from) {
+      if (!logger.isLevelEnabled(from.level)) return;
+      for (const { block, lines } of stampLines(secrets.mask(text), { ...from, base })) {
+        for (const line of lines) take(from.level, line);
+        sink.write(render === undefined ? block : lines.map(render).join(''));
+      }
+    },
     counts: () => ({ ...counts }),
-    reopen: () => sink.reopen(),
+    reopen: () => (sink instanceof LogSink ? sink.reopen() : undefined),
     recent(after) {
       const first = Math.max(after, written - LINES_KEPT, 0);
       const lines = Array.from(
@@ -89,58 +95,17 @@ export function createLog({ destination, level = 'info', base, render = (line) =
       return { lines: lines.map((line) => line.trimEnd()), next: written };
     },
     flush: () => sink.flush(),
+    drained: () => (sink instanceof LogPipe ? sink.drained() : Promise.resolve()),
   };
 }
 
-interface Sink {
-  write(line: string): void;
-  reopen(): void;
-  flush(): void;
-  onRecovered: (lost: { readonly lostLines: number; readonly lostSince: string; readonly lostReason: string }) => void;
-}
+const openSink = (destination: string | number, onRecovered: (outage: LogOutage) => void): LogSink | LogPipe =>
+  typeof destination === 'number' && isPipe(destination)
+    ? new LogPipe({ destination, onRecovered })
+    : new LogSink({ destination, onRecovered });
 
-function openSink(destination: string | number): Sink {
-  const boom = new sonicBoom.SonicBoom({
-    dest: destination,
-    sync: typeof destination === 'string' || !isPipe(destination),
-    maxLength: WAITING_BYTES,
-    maxWrite: 65_536,
-    mode: 0o600,
-  });
-  const lost = { lines: 0, since: '', reason: 'the destination did not take them' };
-  const quietly = (run: () => void): void => {
-    try {
-      run();
-    } catch (error) {
-      lost.reason = codeOf(error);
-    }
-  };
-  const sink: Sink = {
-    write: (line) => quietly(() => boom.write(line)),
-    reopen: () => {
-      if (typeof destination === 'string') quietly(() => boom.reopen());
-    },
-    flush: () => quietly(() => boom.flushSync()),
-    onRecovered: () => {},
-  };
-  boom.on('error', (error: unknown) => {
-    lost.reason = codeOf(error);
-  });
-  boom.on('drop', () => {
-    if (lost.lines === 0) lost.since = new Date().toISOString();
-    lost.lines += 1;
-  });
-  boom.on('write', () => {
-    if (lost.lines === 0) return;
-    const facts = { lostLines: lost.lines, lostSince: lost.since, lostReason: lost.reason };
-    lost.lines = 0;
-    setImmediate(() => sink.onRecovered(facts));
-  });
-  return sink;
-}
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error);
+const tell = (logger: Logger, outage: LogOutage): void =>
+  logger.warn(outage, outage.lostLines > 0 ? 'log lines were lost' : 'log lines came late');
 
 function isPipe(descriptor: number): boolean {
   try {

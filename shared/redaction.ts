@@ -4,42 +4,83 @@
 //   R2  A string under a key whose name ends in token, secret, password, authorization, cookie, api key or the like is masked whatever its value.
 //   R3  What could fake a line or move the cursor (control characters, DEL, bidi marks, line separators) is escaped.
 import { SECRET_MASK } from './secret.ts';
+import { TextSearch } from './secret-search.ts';
 
 /** Shorter values would mask ordinary words; they are kept out by key only. */
 const SHORTEST_VALUE = 4;
 const SHORTEST_FORM = 6;
+/** Shorter forms are searched for apart: one of them would slow down the search for all others. */
+const LONG_FORM = 12;
 
 export class SecretRegistry {
   readonly #values = new Set<string>();
-  #forms: readonly string[] = [];
+  #searches: readonly TextSearch[] = [];
 
   /** Registers the texts of secrets; those that were there stay, since an old one may still be in flight. */
   add(values: Iterable<string>): void {
+    const before = this.#values.size;
     for (const value of values) if (value.length >= SHORTEST_VALUE) this.#values.add(value);
-    this.#forms = [...new Set([...this.#values].flatMap(formsOf))].sort((a, b) => b.length - a.length);
+    if (this.#values.size === before) return;
+    const forms = [...this.#values].flatMap(formsOf);
+    const parts = [forms.filter((form) => form.length >= LONG_FORM), forms.filter((form) => form.length < LONG_FORM)];
+    this.#searches = parts.filter((part) => part.length > 0).map((part) => new TextSearch(part));
   }
 
   /** The text with every registered secret masked (R1). */
   mask(text: string): string {
     let masked = text;
-    for (const form of this.#forms) if (masked.includes(form)) masked = masked.replaceAll(form, SECRET_MASK);
+    for (const search of this.#searches) masked = search.replaceAll(masked, SECRET_MASK);
     return masked;
   }
 }
 
 const SECRET_KEY =
-  /(token|secret|password|passphrase|authorization|cookie|api[-_]?key|private[-_]?key|credentials?)":"(?:[^"\\]|\\.)*"/gi;
+  /(?:token|secret|password|passphrase|authorization|cookie|api[-_]?key|private[-_]?key|credentials?)$/i;
+const KEY_END = '":"';
+const LONGEST_NAME = 16;
 
 /** Masks strings under secret keys in a line of JSON (R2). */
 export function maskKeys(line: string): string {
-  return line.replace(SECRET_KEY, `$1":"${SECRET_MASK}"`);
+  let masked = '';
+  let done = 0;
+  for (let at = line.indexOf(KEY_END); at !== -1; at = line.indexOf(KEY_END, at + 1)) {
+    if (at < done || !mayEndSecretKey(line, at)) continue;
+    if (!SECRET_KEY.test(line.slice(Math.max(0, at - LONGEST_NAME), at))) continue;
+    const value = at + KEY_END.length;
+    const end = endOfString(line, value);
+    if (end === undefined) break;
+    masked += line.slice(done, value) + SECRET_MASK;
+    done = end;
+  }
+  return done === 0 ? line : masked + line.slice(done);
+}
+
+/** The last two letters of the names above: most keys end in others. */
+const LAST_LETTERS = new Set(
+  ['en', 'et', 'rd', 'se', 'on', 'ie', 'ey', 'al', 'ls'].map((pair) => (pair.charCodeAt(0) << 8) | pair.charCodeAt(1)),
+);
+
+const mayEndSecretKey = (line: string, end: number): boolean =>
+  LAST_LETTERS.has(((line.charCodeAt(end - 2) | 32) << 8) | line.charCodeAt(end - 1) | 32);
+
+/** Where the closing quote of a string of JSON is. */
+function endOfString(line: string, from: number): number | undefined {
+  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (line.charCodeAt(at - 1 - slashes) === 92) slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return undefined;
 }
 
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 const UNSAFE_ALL = new RegExp(UNSAFE, 'g');
 
+export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
+
 /** Escapes what JSON lets through but a terminal or a line reader acts on (R3); the line stays the same JSON value. */
 export function escapeLine(line: string): string {
+  if (isAscii(line) && !line.includes('\u007f')) return line; // nearly always, and many times faster than the pattern
   if (!UNSAFE.test(line)) return line;
   return line.replace(UNSAFE_ALL, unicodeEscape);
 }

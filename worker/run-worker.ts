@@ -22,7 +22,7 @@ import { ensureStateFolder } from '../shared/state-folder.ts';
 import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, AppOptions, Mode, RestartOwner } from './app-options.ts';
-import { captureConsole } from './console-capture.ts';
+import { type Capture, captureConsole } from './console-capture.ts';
 import { restartOwner } from './restart-owner.ts';
 import { listenToSignals } from './signals.ts';
 import { linkToSupervisor, type SupervisorLink } from './supervisor-link.ts';
@@ -83,6 +83,7 @@ class Worker {
   #config: LoadedConfig | undefined;
   #readConfig: (() => LoadedConfig) | undefined;
   #teller: ReadinessTeller | undefined;
+  #capture: Capture | undefined;
   #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
   #stopping: Promise<void> | undefined;
 
@@ -133,6 +134,7 @@ class Worker {
     this.#control = await this.#openControl();
     this.#link?.listen((message) => this.#hear(message));
     const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
+    this.#capture = captureConsole(this.#log);
     const app = await createApp({
       loaded,
       runtimeId: this.#runtimeId,
@@ -146,7 +148,6 @@ class Worker {
       requestExit: (code, reason) => void this.#stop(code, reason),
     });
     this.#app = app;
-    captureConsole(this.#log.logger);
     await app.up;
     if (this.#phase.state === 'starting') this.#up(app);
   }
@@ -286,9 +287,9 @@ class Worker {
     clearInterval(this.#heartbeat);
     this.#teller?.stop();
     this.#lock?.ending(code, reason);
+    this.#capture?.release();
     this.#log.flush();
-    const exit = (): void => this.#options.exit(code);
-    if (this.#control === undefined) exit();
-    else void within(this.#control.close(), { ms: LAST_STEPS_MS / 5, late: undefined }).finally(exit);
+    const last = Promise.all([this.#log.drained(), this.#control?.close()]);
+    void within(last, { ms: LAST_STEPS_MS / 5, late: undefined }).finally(() => this.#options.exit(code));
   }
 }

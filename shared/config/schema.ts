@@ -203,7 +203,7 @@ export const configSchema = Type.Object(
       watchdogSeconds: integer('A worker without a heartbeat for so long is ended.', 15, [1, 3_600]),
       stopTimeoutSeconds: integer('Time for a drain; what is left then is cut.', 8, [1, 600]),
       log: group('The runtime log.', {
-        maxBytes: integer('Size at which the log is rotated.', 10 * MIB, [64 * KIB, 4 * GIB]),
+        maxBytes: integer('Size at which the log is rotated.', 20 * MIB, [64 * KIB, 4 * GIB]),
         maxFiles: integer('Files kept, the current one included.', 5, [1, 100]),
       }),
     }),

@@ -28,7 +28,7 @@ const RULES: readonly Rule[] = [
     local: /^shared\//,
     packages: ['ajv', 'ajv-formats', 'typebox', 'yaml'],
   },
-  { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'sonic-boom', 'better-sqlite3'] },
+  { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['pino', 'better-sqlite3'] },
   { name: 'supervisor', files: /^supervisor\/[^/]+\.ts$/, local: BARE_SHARED, packages: [] },
   {
     name: 'worker entry of the CLI',

@@ -67,9 +67,12 @@ describe('the log', () => {
   it('masks by key, at any depth, whatever the value (R2)', () => {
     const line = JSON.stringify({
       token: 'a',
-      nested: { apiKey: 'b"c', 'set-cookie': 'd', tokens: 5 },
+      nested: { apiKey: 'b"c\\', 'set-cookie': 'd', tokens: 5 },
       headers: { Authorization: 'Bearer e' },
       text: 'token',
+      note: 'the "token":"y" of a text',
+      credentials: 'f',
+      notify: 'g',
     });
 
     assert.deepEqual(JSON.parse(maskKeys(line)), {
@@ -77,6 +80,9 @@ describe('the log', () => {
       nested: { apiKey: '[secret]', 'set-cookie': '[secret]', tokens: 5 },
       headers: { Authorization: '[secret]' },
       text: 'token',
+      note: 'the "token":"y" of a text',
+      credentials: '[secret]',
+      notify: 'g',
     });
   });
 
@@ -131,8 +137,41 @@ describe('the log', () => {
     );
     const landed = readFileSync(file, 'utf8').trimEnd().split('\n').length - 2;
     assert.equal(landed + last.lostLines, 3_000);
-    assert.equal(last.lostReason, 'ENOSPC');
+    assert.equal(last.reason, 'ENOSPC');
     assert.equal(log.counts()['info'], 3_001);
+  });
+
+  it('turns text that was printed into lines of its own, stamped and without a secret, whatever is in it', (t) => {
+    const { log, lines } = openLog(t);
+    log.secrets.add(['planted-secret-1']);
+    const plain = Array.from({ length: 2_000 }, (_, n) => `plain ${n} ${'x'.repeat(n % 90)}`);
+    const hostile = [
+      'a "quoted" \\ line',
+      '\u001b[2J',
+      'bidi \u202e ö',
+      'with planted-secret-1 in it',
+      '',
+      'y'.repeat(100_000),
+    ];
+
+    log.text(`${plain.join('\n')}\n`, { level: 'info', source: 'stdout' });
+    log.text(`${hostile.join('\n')}\n`, { level: 'warn', source: 'stderr' });
+
+    const found = lines().map((line) => JSON.parse(line));
+    const expected = [...plain, ...hostile.filter((line) => line !== '')].map((line) =>
+      line.replace('planted-secret-1', '[secret]'),
+    );
+    assert.deepEqual(
+      found.map(({ msg }) => msg),
+      expected,
+    );
+    const { time, msg: _, ...fields } = found.at(-1);
+    assert.deepEqual(fields, { level: 'warn', project: 'p1', runtimeId: 'r1', source: 'stderr' });
+    assert.equal(new Date(time).toISOString(), time);
+    assert.deepEqual([log.counts()['info'], log.counts()['warn']], [2_000, 5]);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    assert.doesNotMatch(lines().join(''), /[\u0000-\u001f\u007f-\u009f\u202e]/);
+    assert.equal(log.recent(0).lines.length, 1_000);
   });
 
   it('follows a change of level and counts lines by level', (t) => {
