@@ -21,11 +21,15 @@ export interface ProjectPaths {
   readonly mediaDir: string;
   readonly database: string;
   readonly writerLock: string;
+  /** Key of the links to stored files; in no checkpoint. */
+  readonly linkKey: string;
   readonly workerRecord: string;
   readonly supervisorRecord: string;
   readonly restartWindow: string;
   readonly runtimeLog: string;
   readonly reportsDir: string;
+  /** Stdout of a worker under launchd, which has no log of its own. */
+  readonly serviceLog: string;
 }
 
 export function projectPaths(project: string): ProjectPaths {
@@ -41,10 +45,12 @@ export function projectPaths(project: string): ProjectPaths {
     mediaDir: join(project, DATA_DIR, 'media'),
     database: state('data.sqlite'),
     writerLock: state('writer.lock'),
+    linkKey: state('link.key'),
     workerRecord: state('worker.json'),
     supervisorRecord: state('supervisor.json'),
     restartWindow: state('restart-window.json'),
     runtimeLog: state('runtime.log'),
     reportsDir: state('reports'),
+    serviceLog: state('service.log'),
   };
 }

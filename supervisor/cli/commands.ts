@@ -17,6 +17,7 @@ const inbox: CommandEntry['load'] = () => import('./commands/inbox.ts');
 const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
+const service: CommandEntry['load'] = () => import('./commands/service-control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
   entry('init', 'Makes a project', () => import('./commands/init.ts')),
@@ -48,6 +49,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     () => import('./commands/runtime-status.ts'),
   ),
   entry('runtime logs', 'Shows and follows the runtime log', () => import('./commands/runtime-logs.ts')),
+  entry(
+    'service install',
+    'Installs the service that starts it with the machine',
+    () => import('./commands/service-install.ts'),
+  ),
+  entry('service uninstall', 'Stops the service and removes it', () => import('./commands/service-uninstall.ts')),
+  entry('service start', 'Starts the installed service', service),
+  entry('service stop', 'Stops it after a drain', service),
+  entry('service status', 'Says what the owner of the service tells', service),
+  entry('service logs', 'Shows the log of the service', service),
   entry('ingress pause', 'Parks or rejects what comes in', ingress),
   entry('ingress resume', 'Opens it again', ingress),
   entry('ingress status', 'Says whether deliveries are taken', ingress),

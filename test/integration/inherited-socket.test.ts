@@ -23,7 +23,12 @@ async function bound(t: { after(run: () => void): void }): Promise<Owner> {
   return { server, port: address.port };
 }
 
-function handDown({ server }: Owner, { args = ['mine'], env = {} as Record<string, string> } = {}): ChildProcess {
+interface HandDown {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function handDown({ server }: Owner, { args = ['mine'], env = {} }: HandDown = {}): ChildProcess {
   const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
   return spawn(process.execPath, ['--import', 'tsx', PROGRAM, ...args], {
     env: { ...process.env, LISTEN_FDS: '1', ...env },

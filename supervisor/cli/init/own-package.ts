@@ -12,7 +12,8 @@ export function svcDependency(folder: string): string {
     : `file:${relative(folder, root).split(sep).join('/')}`;
 }
 
-function ownPackage(): { root: string; version: string } {
+/** The folder of the package that this program belongs to, and its version. */
+export function ownPackage(): { readonly root: string; readonly version: string } {
   for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
     const file = join(at, 'package.json');
     const content: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

@@ -1,0 +1,25 @@
+// Files of an owner of the machine: written as a whole, readable by all as the owner expects; and the folders that a hardened unit writes to.
+import { chownSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { writeFileAtomic } from '../../../shared/atomic-file.ts';
+import type { ProjectPaths } from '../../../shared/paths.ts';
+import type { ServiceFile } from './service.ts';
+
+export function writeServiceFile({ path, text }: ServiceFile): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileAtomic(path, text, { mode: 0o644 });
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Makes `.svc` and `data` where they are missing: the unit names them, and systemd wants what it names. */
+export function makeStateFolders({ stateDir, dataDir }: ProjectPaths, owner?: Owner): readonly string[] {
+  return [stateDir, dataDir].filter((folder) => {
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (made !== undefined && owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+    return made !== undefined;
+  });
+}

@@ -1,0 +1,95 @@
+// A service under launchd: one agent of the user, and launchctl with the commands that are not legacy (bootstrap, bootout, kickstart, print).
+// Tested against a stand-in of launchctl and a schema of launchd's keys; it was not run on macOS.
+//
+//   L1  A loaded agent that has ended (0, or a spent restart window) is started by kickstart, one that is not loaded by bootstrap.
+//   L2  An operator's start clears the restart window: launchd has none of its own, the worker keeps it in a file.
+import { existsSync, rmSync } from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { projectPaths } from '../../../shared/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { writeServiceFile } from './files.ts';
+import { type Ran, runProgram, showProgram } from './programs.ts';
+import type { LogOptions, Service, ServiceFile } from './service.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface LaunchdOptions {
+  readonly label: string;
+  readonly project: string;
+  readonly env: Environment;
+  readonly render: () => string;
+}
+
+/** Where a user's own agents lie. */
+export const agentFolder = (env: Environment): string => join(env['HOME'] ?? homedir(), 'Library', 'LaunchAgents');
+
+export function launchdService({ label, project, env, render }: LaunchdOptions): Service {
+  const file = join(agentFolder(env), `${label}.plist`);
+  const domain = `gui/${userInfo().uid}`;
+  const target = `${domain}/${label}`;
+  const { serviceLog, restartWindow } = projectPaths(project);
+  const ask = (...args: readonly string[]): Promise<Ran> => runProgram('launchctl', args, env);
+  const must = async (...args: readonly string[]): Promise<void> => {
+    const { code, stderr } = await ask(...args);
+    if (code !== 0)
+      throw new SvcError('refused', `launchctl ${args.join(' ')} ended with ${code}: ${stderr.trim()}`, {
+        hint: 'svc service status, svc service logs',
+      });
+  };
+  const isLoaded = async (): Promise<boolean> => (await ask('print', target)).code === 0;
+  const unload = async (): Promise<void> => {
+    if (await isLoaded()) await must('bootout', target);
+  };
+  return {
+    kind: 'launchd',
+    scope: 'user',
+    name: label,
+    file,
+    isInstalled: () => existsSync(file),
+    render: () => [{ path: file, text: render() }],
+    async install(files: readonly ServiceFile[]) {
+      for (const rendered of files) writeServiceFile(rendered);
+    },
+    async uninstall() {
+      await unload();
+      rmSync(file, { force: true });
+    },
+    async start() {
+      rmSync(restartWindow, { force: true }); // L2
+      await ((await isLoaded()) ? must('kickstart', target) : must('bootstrap', domain, file));
+    },
+    stop: unload,
+    async state() {
+      const { code, stdout } = await ask('print', target);
+      const installed = existsSync(file);
+      if (code !== 0)
+        return { installed, enabled: installed, state: 'not loaded', running: false, pid: null, detail: null };
+      return { installed, enabled: installed, ...printed(stdout) };
+    },
+    logs: (options) => showProgram('tail', tailArguments(serviceLog, options), env),
+    warnings: () => [],
+  };
+}
+
+/** The answer of `launchctl print` is for people; these three lines have been in it since it exists. */
+function printed(text: string): { state: string; running: boolean; pid: number | null; detail: string | null } {
+  const value = (name: string): string | undefined => new RegExp(`^\\s*${name} = (.+)$`, 'm').exec(text)?.[1]?.trim();
+  const state = value('state') ?? 'unknown';
+  const pid = Number(value('pid') ?? Number.NaN);
+  const code = value('last exit code');
+  return {
+    state,
+    running: state === 'running',
+    pid: Number.isInteger(pid) ? pid : null,
+    detail: code === undefined ? null : `last exit code ${code}`,
+  };
+}
+
+function tailArguments(file: string, { follow, lines, since }: LogOptions): string[] {
+  if (since !== undefined)
+    throw new SvcError('usage', '--since is for systemd: launchd keeps the log in a plain file', {
+      hint: 'svc runtime logs --since',
+    });
+  return ['-n', String(lines), ...(follow ? ['-F'] : []), file];
+}

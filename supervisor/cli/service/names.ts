@@ -1,0 +1,35 @@
+// What a project's service is called under each owner. Pure.
+//
+//   U1  `svc@<user>` is the system service of the project in /srv/svc/<user>, and of no other folder.
+//   U2  A user's service is named by folder and path, so that two folders of one name are two services.
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+
+const SYSTEM_FOLDER = /^\/srv\/svc\/([a-z_][a-z0-9_-]{0,30})$/;
+const HEX_DIGITS = 6;
+const LONGEST_FOLDER = 100;
+
+/** `svc@alice` for /srv/svc/alice; undefined for a folder that no system service can be of (U1). */
+export function systemServiceName(project: string): string | undefined {
+  const user = systemUser(project);
+  return user === undefined ? undefined : `svc@${user}`;
+}
+
+/** The user that the system service of a folder runs as. */
+export const systemUser = (project: string): string | undefined => SYSTEM_FOLDER.exec(project)?.[1];
+
+/** `svc-<folder>-<6 hex digits of the path>` (U2). */
+export const userServiceName = (project: string): string => `svc-${folderAndHash(project)}`;
+
+/** A label for launchd: reverse DNS by convention. */
+export const launchdLabel = (project: string): string => `io.svc.${folderAndHash(project)}`;
+
+/** Names of units and labels take letters, digits and a few signs. */
+function folderAndHash(project: string): string {
+  const folder = basename(project)
+    .replaceAll(/[^A-Za-z0-9_.]+/g, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+    .slice(0, LONGEST_FOLDER);
+  const hash = createHash('sha256').update(project).digest('hex').slice(0, HEX_DIGITS);
+  return `${folder === '' ? 'project' : folder}-${hash}`;
+}

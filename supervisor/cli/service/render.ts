@@ -1,0 +1,79 @@
+// From the templates of deploy/ to a unit or a plist: every `@NAME@` is filled in, written as the file's own language wants it. Pure.
+//
+//   R1  A name that a template asks for and nobody gives is an error, not an empty place.
+//   R2  Whatever a path holds (blanks, quotes, `%`, `$`, `&`) comes out as itself; what cannot be written is refused.
+import { SvcError } from '../../../shared/svc-error.ts';
+
+/** What a service of a project needs to know. */
+export interface ServiceFacts {
+  readonly name: string;
+  readonly project: string;
+  readonly stateDir: string;
+  readonly dataDir: string;
+  readonly node: string;
+  readonly cli: string;
+  /** Folders of programs, joined by colons. */
+  readonly path: string;
+  readonly host: string;
+  readonly port: number;
+  /** How long a stop may take before the worker is killed. */
+  readonly stopSeconds: number;
+}
+
+export function renderUnit(template: string, facts: ServiceFacts): string {
+  return fill(template, {
+    NAME: facts.name,
+    PROJECT: unitText(facts.project),
+    PROJECT_WORD: commandWord(facts.project),
+    STATE_WORD: unitWord(facts.stateDir),
+    DATA_WORD: unitWord(facts.dataDir),
+    NODE: commandWord(facts.node),
+    CLI: commandWord(facts.cli),
+    PATH: unitWord(`PATH=${facts.path}`),
+    LISTEN: facts.host.includes(':') ? `[${facts.host}]:${facts.port}` : `${facts.host}:${facts.port}`,
+    STOP_SECONDS: String(facts.stopSeconds),
+  });
+}
+
+export function renderPlist(template: string, facts: ServiceFacts): string {
+  return fill(template, {
+    LABEL: xmlText(facts.name),
+    PROJECT: xmlText(facts.project),
+    NODE: xmlText(facts.node),
+    CLI: xmlText(facts.cli),
+    PATH: xmlText(facts.path),
+    STOP_SECONDS: String(facts.stopSeconds),
+  });
+}
+
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/@([A-Z_]+)@/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new SvcError('internal', `a template asks for ${name}, which nobody knows`);
+    return value;
+  });
+}
+
+/** The rest of a line in a unit: only specifiers have a meaning there. */
+const unitText = (text: string): string => writable(text).replaceAll('%', '%%');
+
+/** One word of a list in a unit. */
+function unitWord(text: string): string {
+  const escaped = unitText(text).replaceAll('"', String.raw`\"`);
+  return /[\s"';]/.test(escaped) ? `"${escaped}"` : escaped;
+}
+
+/** One word of a command line in a unit, where `$` is a variable. */
+const commandWord = (text: string): string => unitWord(text).replaceAll('$', '$$$$');
+
+const xmlText = (text: string): string =>
+  writable(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+function writable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they end a line, or are no text at all
+  if (/[\u0000-\u001f\u007f\\]/.test(text))
+    throw new SvcError('refused', `a service cannot be written for ${JSON.stringify(text)}`, {
+      hint: 'use a path without control characters and backslashes',
+    });
+  return text;
+}

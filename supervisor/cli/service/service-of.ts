@@ -1,0 +1,107 @@
+// The service of a project: which owner this machine has, what the service is called there, and the facts that its files need.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { projectPaths } from '../../../shared/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { CommandContext, CommandOption } from '../command.ts';
+import { ownPackage } from '../init/own-package.ts';
+import { launchdService } from './launchd.ts';
+import { launchdLabel, systemServiceName, userServiceName } from './names.ts';
+import { commandFile, nodeProgram, servicePath } from './programs.ts';
+import { renderPlist, renderUnit, type ServiceFacts } from './render.ts';
+import type { Scope, Service } from './service.ts';
+import { systemdService } from './systemd.ts';
+
+export interface ServiceSubject {
+  readonly project: string;
+  readonly scope: Scope;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The service of a project under this machine's owner. Throws `usage` and `refused` where there can be none. */
+export function serviceOf({ project, scope, env }: ServiceSubject): Service {
+  const facts = (name: string): ServiceFacts => factsOf({ project, name, env });
+  if (process.platform === 'darwin') {
+    if (scope === 'user')
+      throw new SvcError('usage', '--user is for systemd: a launch agent is always its own', {
+        hint: 'svc service install, without --user',
+      });
+    const label = launchdLabel(project);
+    return launchdService({
+      label,
+      project,
+      env,
+      render: () => renderPlist(template('launchd/agent.plist'), facts(label)),
+    });
+  }
+  if (process.platform !== 'linux')
+    throw new SvcError('refused', `there is no service for ${process.platform} yet`, {
+      hint: 'svc runtime start --daemon',
+    });
+  const name = scope === 'user' ? userServiceName(project) : systemServiceName(project);
+  if (name === undefined)
+    throw new SvcError('refused', `a system service is for a project in /srv/svc/<user>, which ${project} is not`, {
+      hint: 'svc service install --user, or move the project to /srv/svc/<user> and give it to that user',
+    });
+  const [service, socket] =
+    scope === 'user'
+      ? ['systemd/user.service', 'systemd/user.socket']
+      : ['systemd/svc@.service', 'systemd/svc@.socket'];
+  return systemdService({
+    name,
+    scope,
+    project,
+    env,
+    render: () => ({
+      service: renderUnit(template(service), facts(name)),
+      socket: renderUnit(template(socket), facts(name)),
+    }),
+  });
+}
+
+/** Between the end of a drain and the moment at which the owner kills. */
+const STOP_MARGIN_SECONDS = 7;
+
+function factsOf({
+  project,
+  name,
+  env,
+}: {
+  readonly project: string;
+  readonly name: string;
+  readonly env: ServiceSubject['env'];
+}): ServiceFacts {
+  const paths = projectPaths(project);
+  if (!existsSync(paths.env))
+    throw new SvcError('refused', `${paths.env} is missing, and the service would not start without it`, {
+      hint: 'write it with mode 0600, HTTP_TOKEN first: svc token create',
+    });
+  const { config } = loadConfig({ project, mode: 'production', environment: env });
+  return {
+    name,
+    project,
+    stateDir: paths.stateDir,
+    dataDir: paths.dataDir,
+    node: nodeProgram(env),
+    cli: commandFile(project),
+    path: servicePath(project, env),
+    host: config.http.host,
+    port: config.http.port,
+    stopSeconds: config.supervisor.stopTimeoutSeconds + STOP_MARGIN_SECONDS,
+  };
+}
+
+const template = (name: string): string => readFileSync(join(ownPackage().root, 'deploy', name), 'utf8');
+
+/** The service that a command is about. */
+export const serviceFor = (
+  { project, env }: Pick<CommandContext, 'project' | 'env'>,
+  options: Readonly<Record<string, unknown>>,
+): Service => serviceOf({ project: project(), scope: options['user'] === true ? 'user' : 'system', env });
+
+/** Shared by all commands of the noun. */
+export const USER_OPTION: CommandOption = {
+  flags: '--user',
+  description: 'systemd: under the manager of this user instead of that of the system',
+};

@@ -1,0 +1,149 @@
+// A service under systemd, of the system or of a user's manager: two units (service and socket), and systemctl, loginctl, journalctl.
+//
+//   Y1  Start and stop mean both units: a socket that is left listening would start the service again.
+//   Y2  An operator's start clears a spent start limit, as `svc runtime restart` does.
+import { existsSync, rmSync } from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { writeServiceFile } from './files.ts';
+import { type Ran, runProgram, showProgram } from './programs.ts';
+import type { LogOptions, Scope, Service, ServiceFile, ServiceState } from './service.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SystemdOptions {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly project: string;
+  readonly env: Environment;
+  readonly render: () => { readonly service: string; readonly socket: string };
+}
+
+const SYSTEM_UNITS = '/etc/systemd/system';
+const LINGERING = '/var/lib/systemd/linger';
+const LAST_LINES = 5;
+
+/** Where a user's own units lie. */
+export const userUnits = (env: Environment): string =>
+  join(env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config'), 'systemd', 'user');
+
+export function systemdService({ name, scope, env, render }: SystemdOptions): Service {
+  const folder = scope === 'user' ? userUnits(env) : SYSTEM_UNITS;
+  const service = `${name}.service`;
+  const socket = `${name}.socket`;
+  const files = [service, socket].map((unit) => join(folder, unit));
+  const own = scope === 'user' ? userManagerEnvironment(env) : env;
+  const ask = (args: readonly string[]): Promise<Ran> =>
+    runProgram('systemctl', [...(scope === 'user' ? ['--user'] : []), ...args], own);
+  const must = async (args: readonly string[]): Promise<void> => {
+    const ran = await ask(args);
+    if (ran.code !== 0) throw refused(args, ran, await lastLines(args));
+  };
+  const lastLines = async ([verb]: readonly string[]): Promise<readonly string[]> => {
+    if (verb !== 'start') return [];
+    const unit = scope === 'user' ? ['--user-unit', service] : ['--unit', service];
+    const { stdout } = await runProgram(
+      'journalctl',
+      [...unit, '-n', String(LAST_LINES), '-o', 'cat', '--no-pager'],
+      own,
+    );
+    return stdout.split('\n').filter((line) => line !== '');
+  };
+  return {
+    kind: 'systemd',
+    scope,
+    name: service,
+    file: join(folder, service),
+    isInstalled: () => existsSync(join(folder, service)),
+    render: () => {
+      const texts = render();
+      return [
+        { path: join(folder, service), text: texts.service },
+        { path: join(folder, socket), text: texts.socket },
+      ];
+    },
+    async install(rendered: readonly ServiceFile[]) {
+      for (const file of rendered) writeServiceFile(file);
+      await must(['daemon-reload']);
+      await must(['enable', socket, service]);
+    },
+    async uninstall() {
+      await must(['disable', '--now', socket, service]);
+      for (const file of files) rmSync(file, { force: true });
+      await must(['daemon-reload']);
+      await ask(['reset-failed', socket, service]); // says 1 where there was no failure to forget
+    },
+    async start() {
+      await ask(['reset-failed', socket, service]); // Y2; 1 where there was none
+      await must(['start', socket, service]);
+    },
+    stop: () => must(['stop', socket, service]),
+    state: async () =>
+      stateOf(existsSync(join(folder, service)), await ask(['show', service, `--property=${PROPERTIES}`])),
+    logs: (options) =>
+      showProgram(
+        'journalctl',
+        [...(scope === 'user' ? ['--user-unit'] : ['--unit']), service, ...logArguments(options)],
+        own,
+      ),
+    warnings: () => (scope === 'user' ? lingerWarning(env) : []),
+  };
+}
+
+const PROPERTIES = 'ActiveState,SubState,Result,MainPID,UnitFileState,NRestarts,StatusText';
+/** Of `ActiveState`: a process lives, or is on its way. */
+const RUNNING = new Set(['active', 'activating', 'deactivating', 'reloading']);
+
+function stateOf(installed: boolean, { code, stdout, stderr }: Ran): ServiceState {
+  if (code !== 0)
+    throw new SvcError('refused', `systemctl does not answer: ${stderr.trim() || `it ended with ${code}`}`);
+  const properties = Object.fromEntries(
+    stdout.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+  const state = properties['ActiveState'] ?? 'unknown';
+  const pid = Number(properties['MainPID'] ?? 0);
+  const told = [
+    properties['Result'] !== undefined && properties['Result'] !== 'success' ? `result ${properties['Result']}` : '',
+    Number(properties['NRestarts'] ?? 0) > 0 ? `started again ${properties['NRestarts']} times` : '',
+    properties['StatusText'] ?? '',
+  ].filter((text) => text !== '');
+  return {
+    installed,
+    enabled: properties['UnitFileState'] === 'enabled',
+    state,
+    running: RUNNING.has(state),
+    pid: pid > 0 ? pid : null,
+    detail: told.length > 0 ? told.join(', ') : null,
+  };
+}
+
+function refused(args: readonly string[], { code, stderr }: Ran, lines: readonly string[]): SvcError {
+  const said = [stderr.trim(), ...lines].filter((text) => text !== '').join('\n');
+  return new SvcError('refused', `systemctl ${args.join(' ')} ended with ${code}: ${said}`, {
+    hint: 'svc service status, svc service logs',
+  });
+}
+
+const logArguments = ({ follow, lines, since }: LogOptions): string[] => [
+  '--output=cat',
+  '--no-pager',
+  `--lines=${lines}`,
+  ...(follow ? ['--follow'] : []),
+  ...(since === undefined ? [] : [`--since=${since}`]),
+];
+
+/** Where a shell came by `su` or a job, the manager's own folder is not named. */
+function userManagerEnvironment(env: Environment): Environment {
+  const runtime = `/run/user/${userInfo().uid}`;
+  return env['XDG_RUNTIME_DIR'] === undefined && existsSync(runtime) ? { ...env, XDG_RUNTIME_DIR: runtime } : env;
+}
+
+/** Without it a user's manager, and all that it runs, ends with the user's last session. */
+function lingerWarning(env: Environment): readonly string[] {
+  const { username } = userInfo();
+  const user = env['USER'] ?? username;
+  return existsSync(join(LINGERING, user))
+    ? []
+    : [`${user} does not linger: the service ends with the last session; loginctl enable-linger ${user}`];
+}
