@@ -19,6 +19,8 @@ export const ERRORS = {
   unauthorized: kind('A token is required', 401),
   bad_signature: kind('The signature is not valid', 401),
   insufficient_scope: kind('The token does not reach this far', 403),
+  link_invalid: kind('The link is not valid', 403),
+  link_expired: kind('The link has expired', 410),
   forbidden_origin: kind('This origin is not allowed', 403),
   not_found: kind('There is nothing here', 404, EXIT.absent),
   request_timeout: kind('The request came too slowly', 408),

@@ -19,6 +19,7 @@ import { recordEvents } from './events/event-history.ts';
 import type { NewEvent } from './events/event-types.ts';
 import type { EventRetention } from './events/retention.ts';
 import { failpointsOf, noFailpoint } from './failpoints.ts';
+import { linkKeyIn } from './handling/file-links.ts';
 import type { EventGateway } from './http/host-port.ts';
 import { createMetrics, type Metrics, PluginMetrics } from './metrics/metrics.ts';
 import { readStoredFigures } from './metrics/stored-figures.ts';
@@ -132,6 +133,7 @@ export class Parts {
       loaded: this.loaded,
       lockfile: paths.lockfile,
       mediaFolder: paths.mediaDir,
+      linkKey: () => linkKeyIn(paths.linkKey),
       admit: () => this.admit(),
       observer: this.#observer(),
     });

@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly loaded: LoadedConfig;
   readonly lockfile: string;
   readonly mediaFolder: string;
+  /** Reads the key of links to files, at the first link; left out: there are no links. */
+  readonly linkKey?: () => Buffer;
   readonly observer: EngineObserver;
   /** Throws while nothing more may be taken in (disk budget, drain). */
   readonly admit: () => void;

@@ -13,7 +13,8 @@ import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
 import type { Failure } from './handling/failure.ts';
-import { MediaFolder } from './handling/file-store.ts';
+import { FileLinks } from './handling/file-links.ts';
+import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
 import type { HandlingDeps } from './handling/item-ledger.ts';
 import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
@@ -49,6 +50,8 @@ export class Engine {
   readonly cron: CronService;
   readonly subscriptions: Subscriptions;
   readonly context: Omit<ContextDeps, 'generation'>;
+  readonly files: FileStore;
+  readonly links: FileLinks | undefined;
   readonly #options: EngineOptions;
   readonly #handling: HandlingDeps;
 
@@ -94,9 +97,12 @@ export class Engine {
       timezone: () => config().schedule.timezone,
     });
     this.subscriptions = new Subscriptions(core, { inbox: this.inbox, stored: () => this.dispatcher.wake() });
+    this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
+    this.links = options.linkKey === undefined ? undefined : new FileLinks(core.clock, options.linkKey);
     this.context = {
       core,
-      files: options.files ?? new MediaFolder(core, options.mediaFolder),
+      files: this.files,
+      fileLimit: () => config().files.maxFileBytes,
       logger: (capability) =>
         scopedLog(core.log, {
           plugin: `root/${capability.slot}`,
@@ -118,6 +124,7 @@ export class Engine {
         partNames: ['commands', ...Object.keys(options.parts ?? {})],
         secrets: (texts) => observer.secrets?.(texts),
         failed: (error) => observer.generationFailed?.(error),
+        fileUrl: (file, of) => this.links?.urlOf(file, of),
         serving: (generation) => this.#serve(generation),
         ...(options.modules === undefined ? {} : { modules: options.modules }),
         ...(options.lifeLimitMs === undefined ? {} : { lifeLimitMs: options.lifeLimitMs }),

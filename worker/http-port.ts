@@ -79,6 +79,13 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
       decided: (decided) => engine.decided(decided),
       failed: (route, error) => core.log.warn({ capability: route.id, err: error }, 'plugin route failed'),
     }),
+    openFile: async (link) => {
+      if (engine.links === undefined) throw new SvcError('not_found', 'this host has no links to files');
+      const { id, name } = engine.links.verify(link);
+      const file = await engine.files.open(id);
+      if (file === undefined) throw new SvcError('not_found', 'this file is not kept any more');
+      return { ...file, name };
+    },
     get chat() {
       return sandboxEndpoint() === undefined ? undefined : chat;
     },

@@ -83,6 +83,12 @@ const pluginSlot = Type.Unsafe<PluginSlot>(
 const http = group('The HTTP interface.', {
   host: text('Address to listen on: an IP literal.', { default: '127.0.0.1', maxLength: 64 }),
   port: integer('Port to listen on.', 8_068, [1, 65_535]),
+  publicUrl: Type.Optional(
+    text(
+      "Where people reach this host, like 'https://bot.example', without the base path: for links to files on platforms that take none. Left out: no such links, but on the chat page.",
+      { maxLength: 500, pattern: '^https?://[^\\s?#@]+$' },
+    ),
+  ),
   base: Type.String({
     default: '',
     maxLength: 200,
@@ -185,6 +191,10 @@ export const configSchema = Type.Object(
         ['resend', 'hold'],
         'resend',
       ),
+    }),
+    files: group('Files that plugins save and people are sent.', {
+      maxFileBytes: integer('Largest file.', 64 * MIB, [KIB, 4 * GIB]),
+      linkHours: integer('Hours for which a link to a file can be opened.', 168, [1, 87_600]),
     }),
     events: group('The event history.', {
       history: group('What is kept for streams that resume; whichever bound is met first trims.', {

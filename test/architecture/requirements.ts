@@ -290,6 +290,14 @@ export const REQUIREMENTS: readonly Requirement[] = [
     tests: ['starts at once after 51 of a worker that was up, and counts it as requested (7)'],
   },
   {
+    id: 'files: signed links',
+    tests: [
+      'are void when anything of them is changed, or spelled differently',
+      'hands a file out as a download that no browser runs',
+      'refuses what is not signed, whatever the path says',
+    ],
+  },
+  {
     id: 'contract 2: all faults at once, with places',
     tests: ['tells all faults at once, in the order of the file'],
   },

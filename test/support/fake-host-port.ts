@@ -2,6 +2,7 @@
 // (`calls`), so that a test can see that a refused request changed nothing.
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import { Secret } from '../../shared/secret.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -139,6 +140,12 @@ export function fakeHostPort({
           };
         },
       };
+    },
+    openFile: async ({ id, signature }) => {
+      if (signature !== 'good') throw new SvcError('link_invalid', 'not a link of this host');
+      if (id !== '1') throw new SvcError('not_found', 'not kept any more');
+      const content = () => Readable.from([Buffer.from('<script>')]);
+      return { name: 'ä "x".html', mime: 'text/html', bytes: 8, content, close: async () => void calls.push('closed') };
     },
     chat: {
       say: async ({ delivery }) => {

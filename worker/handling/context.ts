@@ -18,6 +18,8 @@ export interface ContextDeps {
   readonly core: Core;
   readonly generation: GenerationView;
   readonly files: FileStore;
+  /** Bytes of the largest file that may be saved. */
+  readonly fileLimit: () => number;
   readonly logger: (capability: Capability) => Logger;
   /** Typing hints go out at once and are never repeated. */
   readonly typing: (endpoint: string, conversation: ConversationRef) => void;
@@ -71,7 +73,12 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     },
     ...cells,
     readFile: (file: { id: string }) => deps.files.read(file.id),
-    saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save({ name, mime, bytes }),
+    saveFile: async (name: string, mime: string, bytes: Uint8Array) => {
+      const limit = deps.fileLimit();
+      if (bytes.byteLength > limit)
+        throw coded('file_too_large', `${capability.id}: ${bytes.byteLength} bytes, files.maxFileBytes is ${limit}`);
+      return deps.files.save({ name, mime, bytes });
+    },
     send: (to: ConversationRef | UserRef, body: Body) => {
       const place = placeOf(generation, to);
       return send(place.to, body, place.isPrivate);

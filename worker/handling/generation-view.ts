@@ -1,5 +1,5 @@
 // What handling sees of a generation: its capabilities and how long they may run.
-import type { Can, User } from '../sdk/index.ts';
+import type { Can, FileRef, User } from '../sdk/index.ts';
 import type { Capabilities } from './capabilities.ts';
 
 export interface GenerationView {
@@ -13,6 +13,8 @@ export interface GenerationView {
   can(endpoint: string): Can | undefined;
   /** The conversation in which this person reads alone; undefined where the platform has none. */
   direct(endpoint: string, user: string): string | undefined;
+  /** A signed link to a stored file; undefined where people could not open it. */
+  fileUrl(endpoint: string, file: FileRef): string | undefined;
   /** The full `<owner>:<name>` of a short or full name. */
   endpoint(name: string): string;
   /** Counts one more running item; call the answer when it has ended. Undefined when the generation takes no more. */

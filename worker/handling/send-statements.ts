@@ -101,6 +101,7 @@ export class SendStatements {
       ...audienceOf(this.#of, effect, place),
       ...(effect.kind === 'edit' ? { kind: 'edit', parts: message?.parts.length ?? 1 } : {}),
       ...namesOf(this.#of, effect.content),
+      fileUrl: (file) => this.#of.generation.fileUrl(place.endpoint, file),
     });
     const sent = parts.filter((part) => part.kind !== 'refused');
     const keys = sent.map((part, index) => keyOf(effect, part, index));

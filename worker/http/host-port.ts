@@ -2,7 +2,7 @@
 //
 // Failures that a client should read are thrown as SvcError: its code gives status and title (shared/error-codes.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import type { Secret } from '../../shared/secret.ts';
 
@@ -209,6 +209,13 @@ export interface HostPort {
     | { readonly scope: Scope; run(delivery: RawDelivery): Promise<HttpReply> }
     | { readonly allow: readonly string[] }
     | undefined;
+  /** The file behind a signed link. Throws `link_invalid`, `link_expired`, `not_found`. */
+  openFile(link: {
+    readonly id: string;
+    readonly name: string | undefined;
+    readonly expires: string | undefined;
+    readonly signature: string | undefined;
+  }): Promise<OpenFile>;
   /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chatHistory`. */
   readonly chat: ChatPort | undefined;
   /** Counted and logged: failed authentications, refused requests. */
@@ -220,6 +227,16 @@ export interface HostPort {
     readonly requestId: string;
     readonly address: string;
   }): void;
+}
+
+/** A stored file, open; whoever asked for it closes it. */
+export interface OpenFile {
+  /** One line without controls. */
+  readonly name: string;
+  readonly mime: string;
+  readonly bytes: number;
+  content(): Readable;
+  close(): Promise<void>;
 }
 
 /** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */

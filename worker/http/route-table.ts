@@ -10,6 +10,7 @@ import { chatRoutes } from './routes/chat.ts';
 import { diagnosticRoutes } from './routes/diagnostics.ts';
 import { endpointRoutes } from './routes/endpoints.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ingressRoutes } from './routes/ingress.ts';
 import { itemRoutes } from './routes/items.ts';
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...itemRoutes('outbox'),
   ...chatRoutes,
   ...webhookRoutes,
+  ...fileRoutes,
   ...pluginRoutes,
   ...pageRoutes,
 ];

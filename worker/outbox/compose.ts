@@ -123,19 +123,23 @@ function placeFiles(files: readonly FileRef[], can: Can, where: Where): PlacedFi
   const links: Segment[][] = [];
   const refused: RefusedPart[] = [];
   for (const file of files) {
+    if (can.files !== undefined && file.bytes <= can.files.maxBytes) {
+      attached.push(file);
+      continue;
+    }
     const url = where.fileUrl?.(file);
-    if (can.files !== undefined && file.bytes <= can.files.maxBytes) attached.push(file);
-    else if (url !== undefined) links.push([{ kind: 'link', text: file.name, url }]);
-    else
-      refused.push(
-        refuse(
-          can.files === undefined
-            ? `the platform takes no files: ${file.name}`
-            : `${file.name} has ${file.bytes} bytes, the platform takes ${can.files.maxBytes}`,
-        ),
-      );
+    if (url === undefined) refused.push(refuse(noFile(file, can, where)));
+    else links.push([{ kind: 'link', text: file.name, url }]);
   }
   return { attached, links, refused };
+}
+
+function noFile(file: FileRef, { files }: Can, { fileUrl }: Where): string {
+  const reason =
+    files === undefined
+      ? `the platform takes no files: ${file.name}`
+      : `${file.name} has ${file.bytes} bytes, the platform takes ${files.maxBytes}`;
+  return fileUrl === undefined ? reason : `${reason}; a link to it needs http.publicUrl and a stored file`;
 }
 
 function placeAudience(

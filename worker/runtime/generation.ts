@@ -7,7 +7,7 @@ import type { Core } from '../core.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Capabilities } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
-import type { Can, User } from '../sdk/index.ts';
+import type { Can, FileRef, User } from '../sdk/index.ts';
 import type { Candidate } from './assemble.ts';
 import { type GenerationEvent, type GenerationState, stepGeneration } from './generation-machine.ts';
 import type { PluginResource } from './setup.ts';
@@ -18,7 +18,14 @@ export interface GenerationOptions {
   /** How long a superseded generation may finish what it runs. */
   readonly lifeLimitMs: number;
   readonly parts: (generation: Generation) => Readonly<Record<string, unknown>>;
+  readonly fileUrl?: FileUrl;
 }
+
+/** A link to a stored file for people of that platform; undefined where they could not open it. */
+export type FileUrl = (
+  file: FileRef,
+  of: { readonly config: LoadedConfig['config']; readonly adapter: string },
+) => string | undefined;
 
 /** Longest life after being superseded: two handlers at the default limit of 60 s. */
 export const DRAIN_LIMIT_MS = 120_000;
@@ -90,6 +97,12 @@ export class Generation implements GenerationView {
 
   endpoint(name: string): string {
     return this.#names.get(name) ?? name;
+  }
+
+  fileUrl(endpoint: string, file: FileRef): string | undefined {
+    const adapter = this.#adapters.get(endpoint)?.name;
+    const { config } = this.loaded;
+    return adapter === undefined ? undefined : this.#options.fileUrl?.(file, { config, adapter });
   }
 
   /** Opens resources in order. When one fails, those before it are closed again and the error names plugin and resource. */

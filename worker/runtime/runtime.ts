@@ -22,7 +22,7 @@ import { sql, statement } from '../database/statement.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Logger } from '../sdk/index.ts';
 import { assemble, type Candidate } from './assemble.ts';
-import { DRAIN_LIMIT_MS, Generation } from './generation.ts';
+import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generation.ts';
 import { hashFiles } from './plugin-loader.ts';
 
 export interface RuntimeOptions {
@@ -39,6 +39,7 @@ export interface RuntimeOptions {
   /** Secrets of a configuration, before anything of it is used. */
   readonly secrets: (texts: readonly string[]) => void;
   readonly failed: (error: SvcError) => void;
+  readonly fileUrl?: FileUrl;
   readonly modules?: Readonly<Record<string, unknown>>;
   readonly lifeLimitMs?: number;
 }
@@ -138,6 +139,7 @@ export class Runtime {
         loaded,
         lifeLimitMs: this.#options.lifeLimitMs ?? DRAIN_LIMIT_MS,
         parts: this.#options.parts,
+        ...(this.#options.fileUrl === undefined ? {} : { fileUrl: this.#options.fileUrl }),
       });
       await generation.activate();
       await this.#commit(generation, actor);

@@ -66,6 +66,7 @@ export class BotProcess {
       loaded: testConfig({ modules: all, config, operators }),
       lockfile: '/package-lock.json',
       mediaFolder: '/media',
+      linkKey: () => Buffer.alloc(32),
       files: disk.files(life),
       observer: {},
       admit: () => {},

@@ -1,6 +1,8 @@
-// 'svc/testing': a bot in memory with a manual clock, a fake platform and kill points; and the bench and suite of adapters.
+// 'svc/testing': a bot in memory with a manual clock, a fake platform and kill points; the bench and suite of adapters; and a
+// real host in a process of its own.
 export { adapterBench, type Bench } from './adapter-bench.ts';
 export { adapterContract, type Fixtures } from './adapter-contract.ts';
 export { everyCrash } from './every-crash.ts';
+export { type HostOptions, type HostRequest, startHost, type TestHost } from './host.ts';
 export { loopback, type TestOwner } from './loopback.ts';
 export { type Person, type TestBot, type TestBotOptions, testBot } from './test-bot.ts';

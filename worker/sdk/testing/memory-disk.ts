@@ -1,6 +1,7 @@
 // The disk under a test bot: a database in memory and files, which stay when a process is killed. Units are committed by the same
 // code as in the worker, in this thread.
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { Database } from 'better-sqlite3';
 import { SqliteReader } from '../../database/reader.ts';
 import type { Reader, Writer } from '../../database/unit.ts';
@@ -54,6 +55,13 @@ export class MemoryDisk {
           const bytes = this.#files.get(id);
           if (bytes === undefined) throw new Error(`there is no file ${id}`);
           return bytes;
+        }),
+      open: (id) =>
+        life.guard(() => {
+          const bytes = this.#files.get(id);
+          if (bytes === undefined) return undefined;
+          const content = (): Readable => Readable.from([bytes]);
+          return { mime: '', bytes: bytes.byteLength, content, close: async () => {} };
         }),
       save: ({ name, mime, bytes }) =>
         life.guard(() => {

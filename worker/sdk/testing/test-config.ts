@@ -22,6 +22,8 @@ export function testConfig({ modules, config, operators }: TestPlugins): LoadedC
   const known = {
     config: {
       plugins: Object.fromEntries(slots.map((slot) => [slot, { ...config[slot], enabled: true }])),
+      http: { publicUrl: 'https://bot.example', base: '' },
+      files: { days: 30, maxFileBytes: 67_108_864, linkHours: 168 },
       commands: { prefix: '/', operators },
       schedule: { timezone: 'UTC' },
       inbox: {

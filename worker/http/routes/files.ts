@@ -1,0 +1,58 @@
+// Files behind signed links: what a platform could not take. No token: the link itself says what may be read, and until when.
+// A file is always handed out as a download, with a type that no browser runs, and streamed: memory does not grow with it.
+import { pipeline } from 'node:stream/promises';
+import type { OpenFile } from '../host-port.ts';
+import { prepareStream } from '../respond.ts';
+import { type Exchange, type Handled, route } from '../route.ts';
+
+const SILENT_MS = 30_000;
+/** Types that do nothing when they are opened; every other file is bytes. */
+const INERT =
+  /^(image\/(png|jpeg|gif|webp)|audio\/(mpeg|ogg|wav)|video\/(mp4|webm)|application\/(pdf|zip|json)|text\/(plain|csv))$/;
+
+export const fileRoutes = [
+  route({
+    method: 'GET',
+    path: '/files/{id}',
+    scope: 'none',
+    summary: 'A stored file, by a signed link that expires (`name`, `expires`, `signature` in the query)',
+    answers: { 200: 'any', 403: 'Problem', 404: 'Problem', 410: 'Problem' },
+    handle,
+  }),
+];
+
+async function handle({ port, params, query, request, response, requestId }: Exchange<undefined>): Promise<Handled> {
+  const { name, expires, signature } = query;
+  const file = await port.openFile({ id: params.id ?? '', name, expires, signature });
+  try {
+    prepareStream(response, headersOf(file), requestId);
+    response.writeHead(200);
+    if (request.method === 'HEAD') response.end();
+    else {
+      response.setTimeout(SILENT_MS, () => response.destroy());
+      await pipeline(file.content(), response);
+    }
+  } catch {
+    response.destroy(); // the reader went away, or the disk failed in the middle: the length says that it is not all
+  } finally {
+    await file.close();
+  }
+  return 'taken';
+}
+
+const headersOf = ({ name, mime, bytes }: OpenFile): Readonly<Record<string, string>> => ({
+  'Content-Type': typeOf(mime),
+  'Content-Length': String(bytes),
+  'Content-Disposition': `attachment; filename="${name.replace(/[^\w .()-]/g, '_')}"; filename*=UTF-8''${encoded(name)}`,
+  'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
+  'Accept-Ranges': 'none',
+});
+
+function typeOf(mime: string): string {
+  const type = mime.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!INERT.test(type)) return 'application/octet-stream';
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+}
+
+const encoded = (name: string): string =>
+  encodeURIComponent(name).replace(/['()*!]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
