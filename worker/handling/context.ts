@@ -94,8 +94,8 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
         type: pluginEventType(event.id),
         data: fitting(event.schema, data, `${capability.id}: event ${event.id}`),
       }),
-    count: (counter: { id: string }, labels: Readonly<Record<string, string>> = {}) =>
-      effect({ kind: 'count', counter: counter.id, labels }),
+    count: (counter: CountedBy, labels: Readonly<Record<string, string>> = {}) =>
+      effect({ kind: 'count', counter: counter.id, labels: declared(counter, labels) }),
     schedule: (task: { id: string }, data: unknown, when: { at?: number; afterMs?: number; key?: string } = {}) => {
       const at = when.at ?? core.clock.now() + (when.afterMs ?? 0);
       const id = when.key === undefined ? `task/${task.id}/${nextKey()}` : taskKey(task.id, when.key);
@@ -142,6 +142,20 @@ function placeOf(
   return direct === undefined
     ? { to: { ...to, endpoint }, isPrivate: false }
     : { to: { endpoint, id: direct }, isPrivate: true };
+}
+
+interface CountedBy {
+  readonly id: string;
+  readonly labels?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Every declared label, each with one of its declared values: so the number of series is bounded. */
+function declared({ id, labels: known = {} }: CountedBy, labels: Readonly<Record<string, string>>): typeof labels {
+  const fits =
+    Object.keys(labels).length === Object.keys(known).length &&
+    Object.entries(known).every(([name, values]) => values.includes(labels[name] ?? ''));
+  if (!fits) throw coded('label_unknown', `${id}: ${JSON.stringify(labels)} are not its labels`);
+  return labels;
 }
 
 const taskKey = (capability: string, key: string): string => `task/${capability}/key:${key}`;

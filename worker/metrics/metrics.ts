@@ -2,6 +2,7 @@
 // configuration (endpoint, plugin), never from what people or platforms send.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { within } from '../../shared/abort.ts';
 import type { PluginCounter, PluginGauge } from '../runtime/setup.ts';
 
 /** What only the database knows, read at each scrape. */
@@ -191,6 +192,7 @@ const finite = (value: number): number => (Number.isFinite(value) ? value : -1);
 export class PluginMetrics {
   readonly #registry: Registry;
   readonly #counters = new Map<string, Counter>();
+  readonly #labels = new Map<string, string>();
   readonly #gauges = new Set<string>();
 
   constructor(registry: Registry) {
@@ -202,11 +204,11 @@ export class PluginMetrics {
     for (const name of this.#gauges) this.#registry.removeSingleMetric(name);
     this.#gauges.clear();
     for (const { name, help, labels } of counters) {
-      if (!this.#counters.has(name))
-        this.#counters.set(
-          name,
-          new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.#registry] }),
-        );
+      const labelNames = Object.keys(labels);
+      if (this.#labels.get(name) === labelNames.join()) continue;
+      this.#registry.removeSingleMetric(name); // other labels are another counter
+      this.#labels.set(name, labelNames.join());
+      this.#counters.set(name, new Counter({ name, help, labelNames, registers: [this.#registry] }));
     }
     for (const { name, help, read } of gauges) {
       this.#gauges.add(name);
@@ -215,7 +217,7 @@ export class PluginMetrics {
         help,
         registers: [this.#registry],
         async collect() {
-          this.set(await read());
+          this.set(await valueOf(read));
         },
       }); // prettier-ignore
     }
@@ -223,5 +225,16 @@ export class PluginMetrics {
 
   count(name: string, labels: Readonly<Record<string, string>>): void {
     this.#counters.get(name)?.inc({ ...labels });
+  }
+}
+
+const READ_LIMIT_MS = 1_000;
+
+/** A gauge of a plugin that fails or does not answer is NaN: the others are shown all the same. */
+async function valueOf(read: () => number | Promise<number>): Promise<number> {
+  try {
+    return await within(Promise.resolve(read()), { ms: READ_LIMIT_MS, late: Number.NaN });
+  } catch {
+    return Number.NaN;
   }
 }

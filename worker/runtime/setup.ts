@@ -39,6 +39,8 @@ export interface SetupOf {
   readonly registered: Registered;
 }
 
+const METRIC = /^[a-z][a-z0-9_-]{0,62}$/;
+
 type Loose = Readonly<Record<string, never>>;
 
 export function makeSetup({ slot, config, log, signal, uses, registered }: SetupOf): unknown {
@@ -59,8 +61,15 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     at: (inner: string) => state(store, inner, owner),
     of: (other: unknown) => state(store, key, other),
   });
-  const metric = (name: string, suffix: string): string =>
-    `svc_plugin_${slot.replaceAll('-', '_')}_${name.replaceAll('-', '_')}${suffix}`;
+  const metric = (name: string, help: string, suffix: string): string => {
+    base(name, undefined);
+    const id = `svc_plugin_${slot.replaceAll('-', '_')}_${name.replaceAll('-', '_')}${suffix}`;
+    const isTaken = [...registered.gauges, ...registered.counters].some((known) => known.name === id);
+    const fault = isTaken ? 'is defined twice' : METRIC.test(name) ? undefined : 'is not a word of a-z, 0-9, _ and -';
+    if (fault !== undefined || help.trim() === '')
+      throw new SvcError('definition_invalid', `${slot}: metric ${name} ${fault ?? 'has no help'}`);
+    return id;
+  };
   const setup = {
     slot,
     config,
@@ -116,11 +125,11 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
       return state(id, '', undefined);
     },
     gauge: (name: string, help: string, read: () => number | Promise<number>) =>
-      void registered.gauges.push({ name: metric(name, ''), help, read }),
+      void registered.gauges.push({ name: metric(name, help, ''), help, read }),
     counter: (name: string, help: string, labels: Readonly<Record<string, readonly string[]>> = {}) => {
-      const id = metric(name, '_total');
+      const id = metric(name, help, '_total');
       registered.counters.push({ name: id, help, labels });
-      return { id, kind: 'counter' };
+      return { id, kind: 'counter', labels };
     },
     resource: (
       name: string,

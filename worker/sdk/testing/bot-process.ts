@@ -43,6 +43,7 @@ export class BotProcess {
   readonly #core: Core;
   readonly #engine: Engine;
   readonly #webhooks: Webhooks;
+  readonly #counts = new Map<string, number>();
   #link: Link<unknown> | undefined;
 
   constructor(options: ProcessOptions) {
@@ -68,7 +69,12 @@ export class BotProcess {
       mediaFolder: '/media',
       linkKey: () => Buffer.alloc(32),
       files: disk.files(life),
-      observer: {},
+      observer: {
+        counted: (counter, labels) => {
+          const name = seriesOf(counter, labels);
+          this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+        },
+      },
       admit: () => {},
       modules: all,
       parts,
@@ -138,6 +144,16 @@ export class BotProcess {
   help(): string {
     const commands = this.generation.capabilities.ofKind('command');
     return commands.map((command) => `${usageOf(command, '/')}  ${command.spec.summary}`).join('\n');
+  }
+
+  /** As `/api/metrics` of a host would have them: counters of this process, gauges as they are now. */
+  async metrics(): Promise<Record<string, number>> {
+    const { counters, gauges } = this.generation.candidate;
+    const without = counters.filter(({ labels }) => Object.keys(labels).length === 0);
+    const values: Record<string, number> = Object.fromEntries(without.map(({ name }) => [name, 0]));
+    for (const [name, count] of this.#counts) values[name] = count;
+    for (const { name, read } of gauges) values[name] = await read();
+    return values;
   }
 
   /** Handlers under way. */
@@ -215,6 +231,12 @@ export class BotProcess {
     this.#engine.sender.wake();
     return result;
   }
+}
+
+/** The name of a series in the text format: `name{label="value"}`. */
+function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
 
 function logTo(write: (line: unknown) => void): Log {

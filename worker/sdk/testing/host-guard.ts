@@ -53,11 +53,12 @@ function start(args: readonly string[], environment: Readonly<Record<string, str
 }
 
 async function tellWhenUp(child: ChildProcess): Promise<void> {
-  while (host === child) {
+  for (;;) {
     const status = await callControl(WORKER_SOCKET, 'status', { timeoutMs: ANSWER_MS }).then(
       (answer) => answer as RuntimeStatus,
       () => undefined, // not yet
     );
+    if (child.exitCode !== null || child.signalCode !== null) return;
     if (status !== undefined && status.pid === child.pid && status.state === 'running' && status.address !== null)
       return tell({ kind: 'up', pid: status.pid ?? 0, port: status.address.port });
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

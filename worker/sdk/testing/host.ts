@@ -1,5 +1,4 @@
 // A real host for a harness: its own process, on a free port of 127.0.0.1, in a project folder of its own that goes with it.
-import type { TestOwner } from './loopback.ts';
 import { RealHost } from './real-host.ts';
 
 export interface HostOptions {
@@ -18,7 +17,7 @@ export interface HostOptions {
   /** How long a start may take. Default 20 000. */
   readonly timeoutMs?: number;
   /** The context of a `node:test` test: closes the host when the test ends. */
-  readonly owner?: TestOwner;
+  readonly owner?: { after(close: () => Promise<void>): void };
 }
 
 export interface HostRequest extends RequestInit {

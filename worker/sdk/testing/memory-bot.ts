@@ -143,6 +143,10 @@ export class MemoryBot implements Killable {
     return this.#running().help();
   }
 
+  async metrics(): Promise<Record<string, number>> {
+    return this.#ask((process) => process.metrics());
+  }
+
   shown(conversation: string): string[] {
     return this.platform.messages(conversation).map(({ text }) => text);
   }

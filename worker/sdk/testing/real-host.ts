@@ -1,4 +1,5 @@
 // The test host of a harness: starts, requests, kills; its process is held by the guard.
+import type { ReadinessReport } from '../../../shared/api/readiness.ts';
 import { processEnvironment } from '../../../shared/config/environment.ts';
 import { CLI_FILE, GuardedProcess } from './guarded-process.ts';
 import type { HostOptions, HostRequest, TestHost } from './host.ts';
@@ -114,17 +115,12 @@ export class RealHost implements TestHost {
 
   async #untilReady(limit: AbortSignal, timeoutMs: number): Promise<void> {
     for (;;) {
-      const ready = await fetch(`http://127.0.0.1:${this.#port}/pub/ready`).catch(() => undefined);
-      await ready?.arrayBuffer();
-      if (ready?.ok === true) return;
+      const answer = await this.request('/api/system/readiness').catch(() => undefined);
+      if (answer?.status === 200) return void (await answer.arrayBuffer());
       if (!this.#process.isRunning) throw this.#failed('the host ended before it was ready');
-      if (limit.aborted) {
-        const report = await this.request('/api/system/readiness').then(
-          (answer) => answer.text(),
-          () => '',
-        );
-        throw this.#failed(`the host is not ready after ${timeoutMs} ms: ${report}`);
-      }
+      const report = answer === undefined ? undefined : ((await answer.json()) as Partial<ReadinessReport>);
+      if (limit.aborted || willNotBeReady(report))
+        throw this.#failed(`the host is not ready${limit.aborted ? ` after ${timeoutMs} ms` : ''}: ${unmet(report)}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
@@ -133,3 +129,15 @@ export class RealHost implements TestHost {
     return new Error([what, ...this.#process.lines.slice(-LAST_LINES)].join('\n'));
   }
 }
+
+/** What could not be assembled does not become ready by waiting. */
+function willNotBeReady(report: Partial<ReadinessReport> | undefined): boolean {
+  const missing = report?.checks?.filter(({ ready }) => !ready).map(({ component }) => component) ?? [];
+  return missing.includes('runtime') && !missing.includes('database');
+}
+
+const unmet = (report: Partial<ReadinessReport> | undefined): string =>
+  report?.checks
+    ?.filter(({ ready }) => !ready)
+    .map(({ component, reason }) => `${component}: ${reason}`)
+    .join('; ') ?? JSON.stringify(report ?? 'no answer');

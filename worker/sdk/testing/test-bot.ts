@@ -42,6 +42,11 @@ export interface TestBot {
   due(slot: string, cron: string, at: number): Promise<void>;
   /** What people see there now, edits applied, oldest first. */
   shown(conversation: string): string[];
+  /**
+   * What the plugins count and gauge, under the names of `/api/metrics`: `svc_plugin_<slot>_<name>`, counters with `_total` and
+   * `{label="value"}`. Counters begin anew with a process.
+   */
+  metrics(): Promise<Record<string, number>>;
   /** Points passed in this bot's life, in order. */
   readonly points: string[];
   readonly logs: unknown[];
