@@ -34,7 +34,11 @@ const PROGRAMS: readonly Program[] = [
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
   { entries: { worker: 'worker/main.ts', task: 'worker/task.ts' } },
   { entries: { 'writer-thread': 'worker/database/writer-thread.ts' } },
-  { entries: { index: 'worker/sdk/testing/index.ts' }, folder: 'testing', failpoints: true },
+  {
+    entries: { index: 'worker/sdk/testing/index.ts', 'host-guard': 'worker/sdk/testing/host-guard.ts' },
+    folder: 'testing',
+    failpoints: true,
+  },
 ];
 
 const OUTSIDE = [

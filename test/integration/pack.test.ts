@@ -35,6 +35,44 @@ test('greets', async () => {
 });
 `;
 
+/** As somebody writes it who has JavaScript and a project of their own, whose package is a module. */
+const HARNESS = `import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { startHost } from 'svc/testing';
+test('the bot keeps its word over a kill', { timeout: 60_000 }, async (t) => {
+  const host = await startHost({ owner: t, plugins: { sandbox: {}, greeter: { use: './greeter.ts', greeting: 'hey' } } });
+  const said = await host.request('/api/chat/say', {
+    method: 'POST',
+    json: { person: 'ann', text: '/greet bob', delivery: 'first' },
+  });
+  assert.equal(said.status, 202);
+  await host.kill();
+  await host.restart();
+  let texts = [];
+  while (!texts.includes('hey bob')) {
+    const { messages } = await (await host.request('/api/chat/messages?person=ann')).json();
+    texts = messages.map(({ text }) => text);
+  }
+});
+test('a host is disposed of', async () => {
+  const host = await startHost({ plugins: { sandbox: {} } });
+  await host[Symbol.asyncDispose]();
+  assert.equal(existsSync(host.project), false);
+});
+`;
+/** Where Node reads this, it is how a host is held. */
+const USING = `import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { startHost } from 'svc/testing';
+let project;
+{
+  await using host = await startHost({ plugins: { sandbox: {} } });
+  project = host.project;
+}
+assert.equal(existsSync(project), false);
+`;
+
 interface Ran {
   readonly code: number;
   readonly stdout: string;
@@ -141,6 +179,24 @@ describe('the packed package', () => {
 
     assert.equal(code, 0, stdout + stderr);
     assert.equal(existsSync(join(project, '.svc')), false);
+  });
+
+  it('starts a real host for a harness in JavaScript', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    writeFileSync(join(project, 'harness.test.js'), HARNESS);
+    const { code, stdout, stderr } = await run(process.execPath, ['--test', 'harness.test.js'], project);
+
+    assert.equal(code, 0, stdout + stderr);
+  });
+
+  it('gives that host to `await using` where Node has it', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    writeFileSync(join(project, 'using.js'), USING);
+    const { code: readable } = await run(process.execPath, ['--check', 'using.js'], project);
+    if (readable !== 0) return t.skip('this Node does not read `await using`');
+    const { code, stderr } = await run(process.execPath, ['using.js'], project);
+
+    assert.equal(code, 0, stderr);
   });
 
   it('passes publint', async () => {

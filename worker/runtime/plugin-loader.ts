@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
@@ -51,7 +51,7 @@ export function findProjectFile(use: string, { project, mode }: LoaderOptions): 
   if (file === undefined) {
     throw new SvcError(
       'plugin_failed',
-      `no plugin at ${use}: looked for ${candidates.map((path) => path.slice(project.length + 1)).join(', ')}`,
+      `no plugin at ${use}: looked for ${candidates.map((path) => relative(project, path)).join(', ')}`,
       {
         hint: mode === 'development' ? 'check `use` in svc.config.yml' : 'compile it first: npm run build',
       },
