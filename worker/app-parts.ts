@@ -11,7 +11,7 @@ import { VERSION } from '../shared/version.ts';
 import type { AppOptions } from './app-options.ts';
 import type { Core } from './core.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from './database/database-host.ts';
-import { Housekeeping } from './database/housekeeping.ts';
+import { Housekeeping, type KeepFor } from './database/housekeeping.ts';
 import type { ProjectState } from './database/project-state.ts';
 import { Engine } from './engine.ts';
 import type { EngineObserver } from './engine-options.ts';
@@ -20,6 +20,8 @@ import type { NewEvent } from './events/event-types.ts';
 import type { EventRetention } from './events/retention.ts';
 import { failpointsOf, noFailpoint } from './failpoints.ts';
 import { linkKeyIn } from './handling/file-links.ts';
+import { MediaFolder } from './handling/file-store.ts';
+import { MediaRetention } from './handling/media-retention.ts';
 import type { EventGateway } from './http/host-port.ts';
 import { createMetrics, type Metrics, PluginMetrics } from './metrics/metrics.ts';
 import { readStoredFigures } from './metrics/stored-figures.ts';
@@ -54,6 +56,7 @@ export class Parts {
   };
   readonly core: Core & { projectId: ProjectId };
   readonly database: DatabaseHost;
+  readonly media: MediaFolder;
   readonly engine: Engine;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -77,13 +80,11 @@ export class Parts {
       mask: (text) => log.secrets.mask(text),
       point: FAILPOINTS ? failpointsOf(failpoints) : noFailpoint,
     };
+    this.media = new MediaFolder(this.core, projectPaths(project).mediaDir);
     this.engine = this.#makeEngine();
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
-    this.housekeeping = new Housekeeping(this.core, () => {
-      const { inbox, outbox } = this.engine.runtime.loaded.config;
-      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
-    });
+    this.housekeeping = this.#makeHousekeeping();
     this.metrics = this.#makeMetrics();
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
@@ -133,6 +134,7 @@ export class Parts {
       loaded: this.loaded,
       lockfile: paths.lockfile,
       mediaFolder: paths.mediaDir,
+      files: this.media,
       linkKey: () => linkKeyIn(paths.linkKey),
       admit: () => this.admit(),
       observer: this.#observer(),
@@ -157,6 +159,16 @@ export class Parts {
         this.readiness.look();
       },
     };
+  }
+
+  #makeHousekeeping(): Housekeeping {
+    const config = (): LoadedConfig['config'] => this.engine.runtime.loaded.config;
+    const files = new MediaRetention(this.core, this.media, () => config().files.days);
+    const keep = (): KeepFor => {
+      const { inbox, outbox } = config();
+      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
+    };
+    return new Housekeeping(this.core, keep, () => files.run());
   }
 
   #makeReadiness(): Readiness {

@@ -193,6 +193,11 @@ export const configSchema = Type.Object(
       ),
     }),
     files: group('Files that plugins save and people are sent.', {
+      days: integer(
+        'Days for which a file is kept after it was last saved; longer while anything stored names it: a message, a task, a state.',
+        30,
+        [1, 3_650],
+      ),
       maxFileBytes: integer('Largest file.', 64 * MIB, [KIB, 4 * GIB]),
       linkHours: integer('Hours for which a link to a file can be opened.', 168, [1, 87_600]),
     }),

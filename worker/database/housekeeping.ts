@@ -21,14 +21,17 @@ const BUTTON_DAYS = 90;
 export class Housekeeping {
   readonly #core: Core;
   readonly #keep: () => KeepFor;
+  readonly #also: () => Promise<void>;
   #timer: Timer | undefined;
   #stopped = false;
   /** Texts of items that ended before this are erased. */
   #erasedTo = 0;
 
-  constructor(core: Core, keep: () => KeepFor) {
+  /** `also` is done after each pass, and never rejects. */
+  constructor(core: Core, keep: () => KeepFor, also: () => Promise<void> = async () => {}) {
     this.#core = core;
     this.#keep = keep;
+    this.#also = also;
   }
 
   start(): void {
@@ -54,6 +57,7 @@ export class Housekeeping {
     } catch (error) {
       this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
     }
+    if (!this.#stopped) await this.#also();
   }
 
   async #batch(one: Statement): Promise<number> {

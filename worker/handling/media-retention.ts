@@ -1,0 +1,95 @@
+// How long saved files are kept: `files.days` after they were last saved, and longer while anything stored names them.
+//
+//   M1  A file is removed when two passes in a row have found it past its days and named by nothing: no message that is stored, no
+//       item that is not done, no task, dialog or state. A reference that moves while a pass looks is seen by the next one.
+//   M2  What a crash left in the folder without a row (a file half written, or written and not noted) goes after a day.
+import { sql as raw } from 'kysely';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { Core } from '../core.ts';
+import { sql } from '../database/statement.ts';
+import type { MediaFolder } from './file-store.ts';
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 3_600_000;
+const MOST = 1_000;
+const PAGE = 200;
+const DIGESTS = /[0-9a-f]{64}/g;
+
+/** Where a text may name a file: how to read it in pages, after the key of the last row. */
+const TEXTS = [
+  { table: 'outbox', text: 'body', key: ['seq'], where: raw<boolean>`body IS NOT NULL` },
+  { table: 'inbox', text: 'body', key: ['seq'], where: raw<boolean>`state <> 'done' AND body IS NOT NULL` },
+  { table: 'due', text: 'data', key: ['seq'], where: raw<boolean>`TRUE` },
+  { table: 'dialogs', text: 'data', key: ['owner'], where: raw<boolean>`TRUE` },
+  { table: 'once_results', text: 'value', key: ['item_id', 'handler', 'step'], where: raw<boolean>`value IS NOT NULL` },
+  { table: 'cells', text: 'value', key: ['store', 'owner', 'key'], where: raw<boolean>`TRUE` },
+] as const;
+
+type Row = { readonly text: string } & Readonly<Record<string, unknown>>;
+
+export class MediaRetention {
+  readonly #core: Core;
+  readonly #folder: MediaFolder;
+  readonly #days: () => number;
+  #nextAt = 0;
+  /** Named by nothing at the pass before. */
+  #unnamed: ReadonlySet<string> = new Set();
+
+  constructor(core: Core, folder: MediaFolder, days: () => number) {
+    this.#core = core;
+    this.#folder = folder;
+    this.#days = days;
+  }
+
+  /** One pass, at most once an hour. Never throws. */
+  async run(): Promise<void> {
+    const now = this.#core.clock.now();
+    if (now < this.#nextAt) return;
+    this.#nextAt = now + EVERY_MS;
+    try {
+      await this.#pass(now);
+    } catch (error) {
+      this.#core.log.warn({ error: messageOf(error) }, 'files past their days could not be removed');
+    }
+  }
+
+  async #pass(now: number): Promise<void> {
+    const before = now - this.#days() * DAY_MS;
+    const old = await this.#core.reader.all(
+      sql.selectFrom('files').select('id').where('created_at', '<', before).orderBy('created_at').limit(MOST),
+    );
+    const unnamed = await this.#unnamedOf(new Set(old.map(({ id }) => id)));
+    let removed = 0;
+    for (const id of unnamed) if (this.#unnamed.has(id) && (await this.#folder.remove(id, before))) removed += 1;
+    this.#unnamed = unnamed;
+    const orphans = await this.#folder.removeOrphans(now - DAY_MS);
+    if (removed + orphans > 0) this.#core.log.info({ removed, orphans }, 'files past their days removed');
+  }
+
+  /** Those of the ids that no stored text holds. Reads in pages, with a turn of the loop between two. */
+  async #unnamedOf(ids: Set<string>): Promise<ReadonlySet<string>> {
+    for (const source of TEXTS) {
+      let after: readonly unknown[] | undefined;
+      while (ids.size > 0) {
+        const rows = await this.#page(source, after);
+        for (const id of rows.flatMap(({ text }) => text.match(DIGESTS) ?? [])) ids.delete(id);
+        const last = rows.at(-1);
+        if (rows.length < PAGE || last === undefined) break;
+        after = source.key.map((_, index) => last[`k${index}`]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    return ids;
+  }
+
+  #page({ table, text, key, where }: (typeof TEXTS)[number], after: readonly unknown[] | undefined): Promise<Row[]> {
+    const columns = key.map((name, index) => raw`${raw.ref(name)} AS ${raw.ref(`k${index}`)}`);
+    const names = raw.join(key.map((name) => raw.ref(name)));
+    const from = after === undefined ? raw`TRUE` : raw`(${names}) > (${raw.join(after)})`;
+    const query = raw`SELECT ${raw.ref(text)} AS text, ${raw.join(columns)} FROM ${raw.table(table)} WHERE ${where} AND ${from} ORDER BY ${names} LIMIT ${PAGE}`;
+    return this.#core.reader.all<Row>({
+      compile: () => query.compile(sql),
+      execute: () => Promise.reject(new Error('run by a Reader')),
+    });
+  }
+}
