@@ -3,7 +3,7 @@
 //   O1  Whole lines in order, one write at a time. What a reader does not take waits, up to 1 MiB; more is counted.
 //   O2  A pipe that nobody reads any more ends nothing: its lines are counted.
 import { write, writeSync } from 'node:fs';
-import type { LogOutage } from './log-sink.ts';
+import type { LogOutage } from './api/ipc.ts';
 
 export interface LogPipeOptions {
   readonly destination: number;

@@ -5,17 +5,9 @@
 //   L3  A text that went in by half (the last room of a disk) is taken out again, so that the file holds whole lines alone.
 //   L4  What waited lands first, then `onRecovered` says what was lost and from when to when, then what comes next.
 //   L5  `reopen` keeps the old file until the new one is open: nothing is lost where that fails, and it is tried again.
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 
-/** One outage of the log, told when it is over. */
-export interface LogOutage {
-  readonly lostLines: number;
-  /** Lines that are in the log, but came late. */
-  readonly lateLines: number;
-  readonly from: string;
-  readonly to: string;
-  readonly reason: string;
-}
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import type { LogOutage } from './api/ipc.ts';
 
 export interface LogSinkOptions {
   /** A path, opened for appending with 0600, or an open descriptor of a file. */
@@ -33,6 +25,7 @@ interface Outage {
   readonly reason: string;
 }
 
+const TRY_AGAIN_MS = 10;
 const WAITING_BYTES = 1024 * 1024;
 const APPENDING = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 
@@ -47,6 +40,7 @@ export class LogSink {
   #waitingBytes = 0;
   #outage: Outage | undefined;
   #reason = '';
+  #triedAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor({ destination, onRecovered, retryMs = 500 }: LogSinkOptions) {
@@ -63,7 +57,9 @@ export class LogSink {
 
   /** Whole lines, each with its line feed. */
   write(text: string): void {
-    if (this.#outage !== undefined && !this.#recover()) this.#keep(text);
+    // A try that fails costs more than a line: a burst does not try with each.
+    const isHopeless = this.#outage !== undefined && performance.now() - this.#triedAt < TRY_AGAIN_MS;
+    if (isHopeless || (this.#outage !== undefined && !this.#recover())) this.#keep(text);
     else if (!this.#put(text)) this.#keep(text);
   }
 
@@ -91,9 +87,12 @@ export class LogSink {
     return !this.#isReopenDue;
   }
 
-  /** Tries once to get in what waits; for the last moment of a process. */
-  flush(): void {
-    if (this.#outage !== undefined) this.#recover();
+  /** Tries once to get in what waits, for the last moment of a process; gives what is lost with it. */
+  flush(): LogOutage | undefined {
+    if (this.#outage === undefined || this.#recover() || this.#outage === undefined) return undefined;
+    const { lost, late, from, reason } = this.#outage;
+    const waiting = this.#waiting.reduce((lines, text) => lines + countLines(text), 0);
+    return { lostLines: lost + waiting, lateLines: late - waiting, from, to: new Date().toISOString(), reason };
   }
 
   #open(): number | undefined {
@@ -170,6 +169,7 @@ export class LogSink {
     const landed = this.#waiting.findIndex((text) => !this.#put(text));
     const gone = this.#waiting.splice(0, landed === -1 ? this.#waiting.length : landed);
     for (const text of gone) this.#waitingBytes -= Buffer.byteLength(text);
+    this.#triedAt = performance.now();
     if (this.#waiting.length > 0 || this.#descriptor === undefined || !this.#putRest(this.#descriptor)) return false;
     this.#outage = undefined;
     const { lost, late, from, to, reason } = outage;
@@ -187,6 +187,9 @@ export class LogSink {
     }, this.#retryMs).unref();
   }
 }
+
+export const outageMessage = ({ lostLines }: LogOutage): string =>
+  lostLines > 0 ? 'log lines were lost' : 'log lines came late';
 
 /** Removes what was just appended, if it still is the end of the file. */
 function takeBack(descriptor: number, half: Buffer): boolean {

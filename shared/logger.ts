@@ -6,9 +6,10 @@
 //   G4  After `reopen` the file of the same name is written: nothing is lost over a rename.
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, levels, pino, stdTimeFunctions } from 'pino';
+import type { LogOutage } from './api/ipc.ts';
 import type { LogLevel } from './log-level.ts';
 import { LogPipe } from './log-pipe.ts';
-import { type LogOutage, LogSink } from './log-sink.ts';
+import { LogSink, outageMessage } from './log-sink.ts';
 import { stampLines } from './log-text.ts';
 import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 
@@ -38,8 +39,8 @@ export interface Log {
   reopen(): void;
   /** Lines kept in memory, the newest last, from number `after` on; `next` is the number to go on from. */
   recent(after: number): { readonly lines: readonly string[]; readonly next: number };
-  /** Writes what still waits; for the last moment of a process. Never throws, never takes long. */
-  flush(): void;
+  /** Writes what still waits, for the last moment of a process; gives what a file did not take. Never throws, never takes long. */
+  flush(): LogOutage | undefined;
   /** Resolves when a pipe has taken what waited. */
   drained(): Promise<void>;
 }
@@ -94,7 +95,7 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
       );
       return { lines: lines.map((line) => line.trimEnd()), next: written };
     },
-    flush: () => sink.flush(),
+    flush: () => sink.flush() ?? undefined,
     drained: () => (sink instanceof LogPipe ? sink.drained() : Promise.resolve()),
   };
 }
@@ -104,8 +105,7 @@ const openSink = (destination: string | number, onRecovered: (outage: LogOutage)
     ? new LogPipe({ destination, onRecovered })
     : new LogSink({ destination, onRecovered });
 
-const tell = (logger: Logger, outage: LogOutage): void =>
-  logger.warn(outage, outage.lostLines > 0 ? 'log lines were lost' : 'log lines came late');
+const tell = (logger: Logger, outage: LogOutage): void => logger.warn(outage, outageMessage(outage));
 
 function isPipe(descriptor: number): boolean {
   try {

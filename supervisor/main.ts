@@ -62,6 +62,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
   process.on('SIGHUP', () => {}); // the terminal that started it is gone
+  process.on('SIGUSR1', () => log.moved()); // a host has rotated the log; without a listener Node would open its inspector
   process.on('uncaughtException', (error) =>
     log.write('error', 'supervisor error', { reason: error.stack ?? String(error) }),
   );

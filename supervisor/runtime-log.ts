@@ -3,8 +3,13 @@
 //   T1  Everybody writes with O_APPEND, whole lines with one write, so lines of supervisor and worker never tear.
 //   T2  Rotation renames and opens anew; the worker's logger follows by message, its descriptors 1 and 2 at its next start.
 //   T3  A file that the worker still has as descriptor 1 and 2 is not deleted but set aside until that worker has ended: it may hold its last words.
-//   T4  A log that takes nothing (full disk, folder gone) stops nothing.
-import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+//   T4  A log that takes nothing (full disk, folder gone, no descriptors) stops nothing; the line about it is shared/log-sink.ts's.
+//   T5  The new file is there before the old one is renamed: where it cannot be made, nothing is rotated, and that is said once.
+//   T6  A log that a host has moved is opened anew, by signal or as soon as it is seen.
+import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import type { LogOutage } from '../shared/api/ipc.ts';
+import { LogSink, outageMessage } from '../shared/log-sink.ts';
+import { fileBackwards, linesBackwards } from '../shared/log-tail.ts';
 
 export interface RuntimeLogOptions {
   readonly path: string;
@@ -17,103 +22,10 @@ export interface LogLimits {
   readonly maxFiles: number;
 }
 
-type Level = 'info' | 'warn' | 'error';
-
-const LAST_BYTES = 64 * 1024;
-
-export class RuntimeLog {
-  readonly #path: string;
-  readonly #base: Readonly<Record<string, unknown>>;
-  #descriptor: number | undefined;
-  #workerInode: number | undefined;
-
-  constructor({ path, base }: RuntimeLogOptions) {
-    this.#path = path;
-    this.#base = base;
-    this.#descriptor = open(path);
-  }
-
-  /** The supervisor's own line. */
-  write(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    const line = `${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`;
-    try {
-      if (this.#descriptor === undefined || statSync(this.#path, { throwIfNoEntry: false }) === undefined)
-        this.#reopen();
-      if (this.#descriptor !== undefined) writeSync(this.#descriptor, line);
-    } catch {
-      // T4: there is nowhere left to say it
-    }
-  }
-
-  /** The descriptor for the next worker's stdout and stderr, and where its lines begin; `ignore` when there is no file. */
-  forWorker(): { readonly descriptor: number | 'ignore'; readonly from: LogPosition | undefined } {
-    if (this.#descriptor === undefined || statSync(this.#path, { throwIfNoEntry: false }) === undefined) this.#reopen();
-    if (this.#descriptor === undefined) return { descriptor: 'ignore', from: undefined };
-    const { ino, size } = fstatSync(this.#descriptor);
-    this.#workerInode = ino;
-    return { descriptor: this.#descriptor, from: { inode: ino, offset: size } };
-  }
-
-  /** The worker has ended: what was set aside for it may go. */
-  workerEnded(): void {
-    this.#workerInode = undefined;
-    rmSync(`${this.#path}.held`, { force: true });
-  }
-
-  /** Rotates when the file has grown over its limit; true when the worker has to open it anew. */
-  rotateWhenFull({ maxBytes, maxFiles }: LogLimits): boolean {
-    try {
-      if (this.#descriptor === undefined || fstatSync(this.#descriptor).size < maxBytes) return false;
-      this.#shift(Math.max(1, maxFiles));
-      this.#reopen();
-      return true;
-    } catch (error) {
-      this.write('warn', 'log rotation failed', { reason: String(error) });
-      return false;
-    }
-  }
-
-  /** The last lines since a position, oldest first, from the present file. */
-  lastLines(count: number, from: LogPosition | undefined): readonly string[] {
-    try {
-      return this.#read(from)
-        .split('\n')
-        .filter((line) => line !== '')
-        .slice(-count);
-    } catch {
-      return [];
-    }
-  }
-
-  #read(from: LogPosition | undefined): string {
-    const descriptor = openSync(this.#path, 'r');
-    try {
-      const { ino, size } = fstatSync(descriptor);
-      const begin = Math.max(from?.inode === ino ? from.offset : 0, size - LAST_BYTES);
-      const bytes = Buffer.alloc(Math.max(0, size - begin));
-      const read = readSync(descriptor, bytes, 0, bytes.length, begin);
-      return bytes.toString('utf8', 0, read);
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-
-  #shift(maxFiles: number): void {
-    const name = (n: number): string => (n === 0 ? this.#path : `${this.#path}.${n}`);
-    const oldest = name(maxFiles - 1);
-    const stat = statSync(oldest, { throwIfNoEntry: false });
-    if (maxFiles > 1 && stat !== undefined && stat.ino === this.#workerInode) renameSync(oldest, `${this.#path}.held`);
-    else if (maxFiles > 1) rmSync(oldest, { force: true });
-    for (let n = maxFiles - 2; n >= 0; n -= 1)
-      if (statSync(name(n), { throwIfNoEntry: false }) !== undefined) renameSync(name(n), name(n + 1));
-    if (maxFiles === 1) renameSync(this.#path, `${this.#path}.held`);
-  }
-
-  #reopen(): void {
-    const old = this.#descriptor;
-    this.#descriptor = open(this.#path);
-    if (old !== undefined) closeSync(old);
-  }
+export interface LogWatch {
+  readonly limits: () => LogLimits;
+  /** The worker has to open the log anew. */
+  readonly onMoved: () => void;
 }
 
 export interface LogPosition {
@@ -121,10 +33,190 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-function open(path: string): number | undefined {
-  try {
-    return openSync(path, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY, 0o600);
-  } catch {
-    return undefined; // T4: tried again with the next line
+type Level = 'info' | 'warn' | 'error';
+
+const LOOK_MS = 1_000;
+/** While the log grows fast. */
+const LOOK_AGAIN_MS = 50;
+const NEW = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_EXCL;
+
+export class RuntimeLog {
+  readonly #path: string;
+  readonly #base: Readonly<Record<string, unknown>>;
+  readonly #sink: LogSink;
+  /** The file that the worker has as descriptors 1 and 2, open for reading: whatever its name is by now. */
+  #workers: { readonly descriptor: number; readonly inode: number; readonly from: number } | undefined;
+  #watch: LogWatch | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #fault: string | undefined;
+
+  constructor({ path, base }: RuntimeLogOptions) {
+    this.#path = path;
+    this.#base = base;
+    this.#sink = new LogSink({ destination: path, onRecovered: (outage) => this.tell(outage) });
+  }
+
+  /** The supervisor's own line. */
+  write(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    if (this.#sink.follow()) this.#watch?.onMoved();
+    this.#sink.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`);
+  }
+
+  /** A time in which the log took no lines: the supervisor's own, or a worker's up to its end. */
+  tell({ lostLines, lateLines, from, to, reason }: LogOutage): void {
+    const outage = { lostLines, lateLines, from, to, reason };
+    this.write('warn', outageMessage(outage), outage);
+  }
+
+  /** The descriptor for the next worker's stdout and stderr, and where its lines begin; `ignore` when there is no file. */
+  forWorker(): { readonly descriptor: number | 'ignore'; readonly from: LogPosition | undefined } {
+    this.#sink.follow();
+    this.#forgetWorker();
+    const { descriptor } = this.#sink;
+    if (descriptor === undefined) return { descriptor: 'ignore', from: undefined };
+    const { ino, size } = fstatSync(descriptor);
+    const reading = open(this.#path);
+    if (reading !== undefined) this.#workers = { descriptor: reading, inode: ino, from: size };
+    return { descriptor, from: { inode: ino, offset: size } };
+  }
+
+  /** The worker has ended: what was set aside for it may go. */
+  workerEnded(): void {
+    this.#forgetWorker();
+    for (const name of ['held', 'rotated']) rmSync(`${this.#path}.${name}`, { force: true });
+  }
+
+  /** Looks after size and name of the file from now on. */
+  watch(watch: LogWatch): void {
+    this.#watch = watch;
+    this.#look(0);
+  }
+
+  unwatch(): void {
+    clearTimeout(this.#timer);
+    this.#watch = undefined;
+  }
+
+  /** A host says that it has moved the file. */
+  moved(): void {
+    this.#sink.reopen();
+    this.#watch?.onMoved();
+  }
+
+  /** Rotates when the file has grown over its limit; true when the worker has to open it anew. */
+  rotateWhenFull({ maxBytes, maxFiles }: LogLimits): boolean {
+    if (this.#size() < maxBytes) return false;
+    try {
+      closeSync(openSync(`${this.#path}.next`, NEW, 0o600));
+    } catch (error) {
+      if (!isThere(error)) return this.#failed(error);
+    }
+    const began = performance.now();
+    try {
+      this.#shift(maxFiles);
+      renameSync(`${this.#path}.next`, this.#path);
+    } catch (error) {
+      return this.#failed(error);
+    }
+    this.#sink.reopen();
+    this.#fault = undefined;
+    this.write('info', 'log rotated', { ms: Math.round((performance.now() - began) * 1_000) / 1_000 });
+    return true;
+  }
+
+  /** The last lines since a position, oldest first: from the present file and the one before it, then what the worker's Node itself wrote at its end. */
+  lastLines(count: number, from: LogPosition | undefined): readonly string[] {
+    try {
+      const raw = this.#rawLastWords(count);
+      const lines = [...take(this.#backwards(from), count - raw.length)].reverse();
+      return [...lines, ...raw];
+    } catch {
+      return []; // the folder is gone
+    }
+  }
+
+  *#backwards(from: LogPosition | undefined): Generator<string> {
+    for (const path of [this.#path, `${this.#path}.1`]) {
+      const inode = statSync(path, { throwIfNoEntry: false })?.ino;
+      const isFirst = inode === from?.inode;
+      yield* fileBackwards(path, isFirst ? { from: from?.offset ?? 0 } : {});
+      if (isFirst || from === undefined) return;
+    }
+  }
+
+  /** Where the worker's descriptors are on a rotated file: the text at its end that is no line of a log. */
+  #rawLastWords(count: number): readonly string[] {
+    if (this.#workers === undefined || this.#sink.descriptor === undefined) return [];
+    const { descriptor, inode, from } = this.#workers;
+    if (fstatSync(this.#sink.descriptor).ino === inode) return [];
+    const raw: string[] = [];
+    for (const line of linesBackwards(descriptor, { from })) {
+      if (line.startsWith('{') || raw.length === count) break;
+      raw.unshift(line);
+    }
+    return raw;
+  }
+
+  #look(sizeBefore: number): void {
+    if (this.#watch === undefined) return;
+    const limits = this.#watch.limits();
+    const isMoved = this.#sink.follow() || this.rotateWhenFull(limits);
+    if (isMoved) this.#watch.onMoved();
+    const size = this.#size();
+    const isFast = isMoved || size - sizeBefore > limits.maxBytes / 20;
+    this.#timer = setTimeout(() => this.#look(size), isFast ? LOOK_AGAIN_MS : LOOK_MS);
+  }
+
+  #size(): number {
+    return this.#sink.descriptor === undefined ? 0 : fstatSync(this.#sink.descriptor).size;
+  }
+
+  #failed(error: unknown): false {
+    const reason = String(error);
+    if (reason !== this.#fault)
+      this.write('warn', 'the log cannot be rotated: it goes on in the same file', { reason });
+    this.#fault = reason;
+    return false;
+  }
+
+  /** Makes room for the next file under its name, keeping so many files with it. */
+  #shift(maxFiles: number): void {
+    const name = (n: number): string => (n === 0 ? this.#path : `${this.#path}.${n}`);
+    for (let n = Math.max(1, maxFiles - 1); isFile(name(n)); n += 1) this.#drop(name(n));
+    for (let n = maxFiles - 2; n >= 0; n -= 1) if (isFile(name(n))) renameSync(name(n), name(n + 1));
+    if (maxFiles === 1) this.#drop(this.#path);
+  }
+
+  /** T3. Of one file alone the former stays until the next rotation: the worker's logger may be on its way to the new one. */
+  #drop(path: string): void {
+    if (statSync(path).ino === this.#workers?.inode) renameSync(path, `${this.#path}.held`);
+    else if (path === this.#path) renameSync(path, `${this.#path}.rotated`);
+    else rmSync(path, { force: true });
+  }
+
+  #forgetWorker(): void {
+    if (this.#workers !== undefined) closeSync(this.#workers.descriptor);
+    this.#workers = undefined;
   }
 }
+
+function* take(lines: Iterable<string>, count: number): Generator<string> {
+  let left = count;
+  if (left <= 0) return;
+  for (const line of lines) {
+    yield line;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+function open(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined; // EMFILE
+  }
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+const isThere = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EEXIST';

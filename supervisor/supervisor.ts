@@ -78,6 +78,10 @@ export class Supervisor {
     this.#machine = { ...this.#machine, window };
     this.#lookedAt = bootClock();
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
+    this.#options.log.watch({
+      limits: () => ({ maxBytes: this.#settings.logBytes, maxFiles: this.#settings.logFiles }),
+      onMoved: () => this.#current?.process.send({ type: 'reopen_logs' }),
+    });
     this.dispatch({ kind: 'lock_held' });
   }
 
@@ -157,6 +161,7 @@ export class Supervisor {
         return;
       case 'exit':
         clearInterval(this.#look);
+        this.#options.log.unwatch();
         clearTimeout(this.#timer);
         for (const resolve of this.#stopWaiters) resolve();
         this.#options.onStopped(effect.code);
@@ -238,6 +243,9 @@ export class Supervisor {
       case 'reloaded':
         this.#reloads.answered(message);
         return;
+      case 'log_lost':
+        this.#options.log.tell(message);
+        return;
       case 'ready':
       case 'failure':
         return; // facts alone
@@ -265,11 +273,6 @@ export class Supervisor {
     const now = bootClock();
     if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
     this.#lookedAt = now;
-    const rotated = this.#options.log.rotateWhenFull({
-      maxBytes: this.#settings.logBytes,
-      maxFiles: this.#settings.logFiles,
-    });
-    if (rotated) this.#current?.process.send({ type: 'reopen_logs' });
   }
 
   #arm(): void {

@@ -96,6 +96,7 @@ function learned(message: WorkerMessage): Partial<WorkerFacts> {
     case 'failure':
       return { failure: message.message };
     case 'settings':
+    case 'log_lost':
     case 'heartbeat':
     case 'stopping':
     case 'reloaded':

@@ -288,7 +288,8 @@ class Worker {
     this.#teller?.stop();
     this.#lock?.ending(code, reason);
     this.#capture?.release();
-    this.#log.flush();
+    const lost = this.#log.flush();
+    if (lost !== undefined) this.#link?.send({ type: 'log_lost', ...lost });
     const last = Promise.all([this.#log.drained(), this.#control?.close()]);
     void within(last, { ms: LAST_STEPS_MS / 5, late: undefined }).finally(() => this.#options.exit(code));
   }

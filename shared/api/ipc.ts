@@ -40,6 +40,16 @@ export interface PreviousEnd {
   readonly detail: string | null;
 }
 
+/** A time in which the log took no lines. */
+export interface LogOutage {
+  readonly lostLines: number;
+  /** Lines that are in the log, but came late. */
+  readonly lateLines: number;
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
 export type WorkerMessage =
   | {
       readonly type: 'hello';
@@ -61,6 +71,8 @@ export type WorkerMessage =
   | { readonly type: 'stopping'; readonly code: number; readonly reason: string }
   /** Why this worker is about to end, in a line: shown with its exit. */
   | { readonly type: 'failure'; readonly message: string }
+  /** What it could not get into the log up to its end. */
+  | ({ readonly type: 'log_lost' } & LogOutage)
   | {
       readonly type: 'reloaded';
       readonly id: number;
@@ -91,6 +103,7 @@ const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>([
   'ready',
   'stopping',
   'failure',
+  'log_lost',
   'reloaded',
 ]);
 const SUPERVISOR_TYPES: ReadonlySet<string> = new Set<SupervisorMessage['type']>([

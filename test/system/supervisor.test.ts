@@ -366,24 +366,4 @@ describe('the supervisor on command', () => {
     await assert.rejects(run.call('dance'), /does not know the command dance/);
     assert.equal((await run.status()).state, 'running');
   });
-
-  it('rotates the log without losing or tearing a line (40)', async (t) => {
-    const run = supervise(t, 'talks-a-lot', { settings: { logBytes: 300_000, logFiles: 50 } });
-    await run.state('running');
-    await until(() => existsSync(`${run.project.paths.runtimeLog}.2`), { what: 'two rotations', timeoutMs: 10_000 });
-
-    await run.call('stop');
-    await run.ended;
-
-    const files = readdirSync(run.project.paths.stateDir).filter((name) => name.startsWith('runtime.log'));
-    const numbers = files
-      .flatMap((name) => run.project.read(`.svc/${name}`).trimEnd().split('\n'))
-      .map((line) => JSON.parse(line).n)
-      .filter((n) => n !== undefined)
-      .sort((a, b) => a - b);
-    assert.deepEqual(
-      numbers,
-      Array.from({ length: numbers.length }, (_, index) => index + 1),
-    );
-  });
 });

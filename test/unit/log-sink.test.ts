@@ -4,7 +4,8 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, renameSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type LogOutage, LogSink } from '../../shared/log-sink.ts';
+import type { LogOutage } from '../../shared/api/ipc.ts';
+import { LogSink } from '../../shared/log-sink.ts';
 import { fillDisk, smallDisk, smallDiskMissing } from '../support/small-disk.ts';
 import { until } from '../support/until.ts';
 
@@ -126,6 +127,7 @@ describe('a log that goes to a descriptor', () => {
     sink.reopen();
 
     sink.write('now\n');
+    sink.flush();
 
     assert.equal(outages.length, 1);
     const landed = readFileSync(file, 'utf8').trimEnd().split('\n');

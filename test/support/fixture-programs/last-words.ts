@@ -8,3 +8,7 @@ if (end === 'exit') process.exit(1);
 if (end === 'abort') process.abort();
 if (end === 'kill') process.kill(process.pid, 'SIGKILL');
 if (end === 'throw') throw new Error('the end');
+if (end === 'memory') {
+  const kept: unknown[] = [];
+  for (;;) kept.push(new Array(10_000).fill(kept.length));
+}

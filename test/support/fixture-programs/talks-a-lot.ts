@@ -1,18 +1,15 @@
-// Writes numbered lines to the runtime log for as long as it lives, and follows a rotation.
-import { closeSync, openSync, writeSync } from 'node:fs';
+// Writes numbered lines to the runtime log as fast as its logger can, and follows a rotation.
+import { createLog } from '../../../shared/logger.ts';
 import { comeUp, hello, obey, onMessage } from '../fixture-worker.ts';
 
-const PATH = '.svc/runtime.log';
-let descriptor = openSync(PATH, 'a');
+const log = createLog({ destination: '.svc/runtime.log', base: {} });
 let n = 0;
-onMessage('reopen_logs', () => {
-  closeSync(descriptor);
-  descriptor = openSync(PATH, 'a');
-});
+onMessage('reopen_logs', () => log.reopen());
 hello();
 obey();
 comeUp();
-setInterval(() => {
-  for (let line = 0; line < 100; line += 1)
-    writeSync(descriptor, `${JSON.stringify({ level: 'info', n: (n += 1), msg: 'x'.repeat(200) })}\n`);
-}, 5);
+const talk = (): void => {
+  for (let line = 0; line < 500; line += 1) log.logger.info({ n: (n += 1) }, 'x'.repeat(200));
+  setImmediate(talk);
+};
+talk();
