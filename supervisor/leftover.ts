@@ -2,12 +2,10 @@
 //
 //   O1  A process is signalled only when pid, start time and boot of a record match it.
 //   O2  A worker of another owner (foreground, systemd, …) is never ended: it is named.
-//   O3  A port is tried three times, a second apart, before it is said to be taken; that spends no start.
+//   O3  A port that is taken (claim-address.ts) spends no start.
 import { readFileSync } from 'node:fs';
 import { delay } from '../shared/abort.ts';
-import type { SupervisorSettings } from '../shared/api/ipc.ts';
-import { bindFault, listenerOf } from '../shared/port-owner.ts';
-import { commandOf, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
+import { isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { Event, FailureKind } from './machine.ts';
 
 export interface LeftoverOptions {
@@ -15,14 +13,13 @@ export interface LeftoverOptions {
   readonly former: ProcessIdentity | null;
   /** `.svc/worker.json`: written by the holder of the writer lock. */
   readonly workerRecord: string;
-  readonly settings: Pick<SupervisorSettings, 'host' | 'port'> | undefined;
+  /** Gets hold of the address; gives why that failed. Asked for once nothing is left that could hold it. */
+  readonly claim: () => Promise<string | undefined>;
   readonly say: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
 const TERM_MS = 5_000;
 const KILL_MS = 2_000;
-const PORT_TRIES = 3;
-const PORT_PAUSE_MS = 1_000;
 
 /** Ends what may be ended; the answer is the event for the machine. */
 export async function lookForLeftovers(options: LeftoverOptions): Promise<Event> {
@@ -51,7 +48,8 @@ async function clearLeftovers(
     if (!(await endProcess(identity)))
       return { failure: 'leftover', detail: `pid ${identity.pid}, the worker of a former supervisor, cannot be ended` };
   }
-  return portTaken(options);
+  const taken = await options.claim();
+  return taken === undefined ? undefined : { failure: 'port', detail: taken };
 }
 
 async function endProcess(identity: ProcessIdentity): Promise<boolean> {
@@ -76,26 +74,6 @@ async function goneWithin(identity: ProcessIdentity, limitMs: number): Promise<b
     await delay(25);
   }
   return !isAlive(identity);
-}
-
-async function portTaken({
-  settings,
-  say,
-}: LeftoverOptions): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
-  if (settings === undefined || settings.port === 0) return undefined;
-  for (let attempt = 1; ; attempt += 1) {
-    const fault = await bindFault(settings.host, settings.port);
-    if (fault === undefined) return undefined;
-    const pid = listenerOf(settings.port);
-    const by = pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`;
-    const detail =
-      fault === 'EADDRINUSE'
-        ? `port ${settings.port} is held by ${by}`
-        : `cannot bind ${settings.host}:${settings.port}: ${fault}`;
-    if (attempt === PORT_TRIES) return { failure: 'port', detail };
-    say('port is not free yet', { detail, attempt });
-    await delay(PORT_PAUSE_MS);
-  }
 }
 
 function readHolder(path: string): { readonly identity: ProcessIdentity; readonly owner: string } | undefined {

@@ -15,8 +15,11 @@ export interface Limits extends RestartLimits {
 
 export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'port';
 
-/** Why a worker drains: it was told to, or it said so itself and with which code it is going to end. */
-export type DrainPurpose = { readonly kind: 'stop' | 'restart' } | { readonly kind: 'worker'; readonly code: number };
+/** Why a worker drains: it was told to, it said so itself and with which code it is going to end, or it cannot be served and is ended before `failed`. */
+export type DrainPurpose =
+  | { readonly kind: 'stop' | 'restart' }
+  | { readonly kind: 'worker'; readonly code: number }
+  | { readonly kind: 'fail'; readonly failure: FailureKind; readonly detail: string };
 
 export type State =
   | { readonly kind: 'locking' }
@@ -50,6 +53,8 @@ export type Event =
   | { readonly kind: 'clear' }
   | { readonly kind: 'stuck'; readonly failure: FailureKind; readonly detail: string }
   | { readonly kind: 'spawn_failed'; readonly run: number; readonly detail: string }
+  /** The address that a starting worker has asked for cannot be bound. */
+  | { readonly kind: 'address_taken'; readonly run: number; readonly detail: string }
   | { readonly kind: 'up' | 'progress' | 'heartbeat'; readonly run: number }
   | { readonly kind: 'worker_stopping'; readonly run: number; readonly code: number }
   | { readonly kind: 'exited'; readonly run: number; readonly exit: WorkerExit; readonly detail: string }
@@ -61,7 +66,10 @@ export type Event =
   | { readonly kind: 'tick' };
 
 export type Effect =
-  | { readonly kind: 'check' }
+  /** `final`: the known address is the configured one, so that a taken port ends the start; else the next worker tells which it is. */
+  | { readonly kind: 'check'; readonly final: boolean }
+  /** The listening socket is closed: there is nothing that a waiting connection could wait for. */
+  | { readonly kind: 'release' }
   | { readonly kind: 'spawn'; readonly run: number }
   | { readonly kind: 'ask_stop'; readonly run: number; readonly purpose: 'stop' | 'restart' }
   | { readonly kind: 'write_report'; readonly run: number }

@@ -1,6 +1,6 @@
 // What `runtime status` says under --daemon: pure, from the machine and what the worker has told.
 import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
-import { deadlineOf, type Machine } from './machine.ts';
+import { type DrainPurpose, deadlineOf, type Machine } from './machine.ts';
 import { startsLeft } from './restart-window.ts';
 
 /** What is known of the present worker, from its messages. */
@@ -24,6 +24,8 @@ export interface StatusFacts {
   readonly since: string;
   readonly worker: WorkerFacts | undefined;
   readonly exits: readonly ExitRecord[];
+  /** Whether the listening socket is held here. */
+  readonly socket: boolean;
   readonly configVersion: string | null;
   readonly log: string;
   readonly mode: string;
@@ -37,6 +39,7 @@ export function runtimeStatus({
   since,
   worker,
   exits,
+  socket,
   configVersion,
   log,
   mode,
@@ -60,6 +63,7 @@ export function runtimeStatus({
     ready: live && state.kind === 'running' && worker.ready,
     reasons: live ? worker.reasons : [],
     address: live ? worker.address : null,
+    socket: socket ? 'supervisor' : live && worker.address !== null ? 'worker' : null,
     startedAt: live ? worker.startedAt : null,
     version: live ? worker.version : null,
     configVersion,
@@ -74,6 +78,18 @@ export function runtimeStatus({
     mode,
     notes,
   };
+}
+
+function drainReason(purpose: DrainPurpose): string {
+  switch (purpose.kind) {
+    case 'worker':
+      return `the worker ends with ${purpose.code}`;
+    case 'fail':
+      return purpose.detail;
+    case 'stop':
+    case 'restart':
+      return `${purpose.kind} requested`;
+  }
 }
 
 function reasonOf(
@@ -94,9 +110,7 @@ function reasonOf(
     case 'hung':
       return `no heartbeat for ${limits.watchdogMs / 1_000} s`;
     case 'draining':
-      return state.purpose.kind === 'worker'
-        ? `the worker ends with ${state.purpose.code}`
-        : `${state.purpose.kind} requested`;
+      return drainReason(state.purpose);
     case 'starting':
       return worker?.progress ?? null;
     case 'locking':

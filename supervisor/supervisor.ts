@@ -1,21 +1,16 @@
 // The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
 //
 // Order of every event: step → state kept → record written when something in it changed → effects → timer set for the next deadline.
-import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
-import {
-  IPC_PROTOCOL,
-  type PreviousEnd,
-  type SupervisorSettings,
-  WORKER_CAPABILITIES,
-  type WorkerMessage,
-} from '../shared/api/ipc.ts';
+import type { RuntimeStatus } from '../shared/api/control.ts';
+import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
-import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
+import { bootClock } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
+import { History } from './history.ts';
 import { lookForLeftovers } from './leftover.ts';
+import { Listening } from './listening.ts';
 import { deadlineOf, type Effect, type Event, hasRun, type Machine, newMachine } from './machine.ts';
 import { PendingReloads } from './pending-reloads.ts';
-import { takeOver, writeRecord } from './record.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import { limitsOf } from './settings.ts';
 import { runtimeStatus } from './status.ts';
@@ -41,40 +36,34 @@ export interface SupervisorOptions {
 const LOOK_MS = 1_000;
 /** A timer that comes this late was held up by a sleep of the machine, not by work. */
 const JUMP_MS = 2_000;
-const EXITS_KEPT = 10;
 const LAST_LINES = 20;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #settings: SupervisorSettings;
   #machine: Machine;
-  #since = new Date().toISOString();
+  readonly #history: History;
+  readonly #listening: Listening;
   #current: WorkerRun | undefined;
-  #exits: readonly ExitRecord[] = [];
-  #previous: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
-  #notes: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
   #lookedAt = 0;
   readonly #reloads = new PendingReloads();
-  #former: ProcessIdentity | null = null;
   readonly #stopWaiters: (() => void)[] = [];
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#settings = options.settings;
     this.#machine = newMachine(limitsOf(options.settings));
+    this.#history = new History(options.paths);
+    this.#listening = new Listening((message, fields) => options.log.write('warn', message, fields));
   }
 
   /** The lock is held: takes over what a former supervisor left, then starts the worker. */
   start(): void {
-    const { paths, log } = this.#options;
-    const { fault, exits, previous, window, worker } = takeOver(paths);
+    const { window, fault } = this.#history.takeOver();
     if (fault !== undefined)
-      log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
-    this.#exits = exits;
-    this.#previous = previous;
-    this.#former = worker;
+      this.#options.log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
     this.#machine = { ...this.#machine, window };
     this.#lookedAt = bootClock();
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
@@ -88,13 +77,14 @@ export class Supervisor {
   status(): RuntimeStatus {
     return runtimeStatus({
       machine: this.#machine,
-      since: this.#since,
+      since: this.#history.since,
       worker: this.#current?.facts,
-      exits: this.#exits,
+      exits: this.#history.exits,
+      socket: this.#listening.isHeld,
       configVersion: this.#settings.configVersion,
       log: this.#options.paths.runtimeLog,
       mode: this.#options.mode,
-      notes: this.#notes,
+      notes: [...this.#history.notes, ...this.#listening.notes],
       now: { monotonic: bootClock(), wall: Date.now() },
     });
   }
@@ -127,7 +117,7 @@ export class Supervisor {
   }
 
   #entered({ state, run }: Machine): void {
-    this.#since = new Date().toISOString();
+    this.#history.entered();
     const level = state.kind === 'failed' || state.kind === 'hung' ? 'error' : 'info';
     const detail = state.kind === 'failed' ? { failure: state.failure, detail: state.detail } : {};
     this.#options.log.write(level, `supervisor ${state.kind.replaceAll('_', ' ')}`, {
@@ -140,7 +130,10 @@ export class Supervisor {
   #run(effect: Effect): void {
     switch (effect.kind) {
       case 'check':
-        void this.#check();
+        void this.#check(effect.final);
+        return;
+      case 'release':
+        this.#listening.release();
         return;
       case 'spawn':
         this.#spawn(effect.run);
@@ -176,15 +169,15 @@ export class Supervisor {
     log.write('error', 'worker is silent', { run: current?.facts.run, pid: current?.process.pid, report });
   }
 
-  async #check(): Promise<void> {
+  async #check(final: boolean): Promise<void> {
     const { log, paths } = this.#options;
+    const address = this.#settings;
     const event = await lookForLeftovers({
-      former: this.#former,
+      former: this.#history.takeFormer(),
       workerRecord: paths.workerRecord,
-      settings: this.#settings,
+      claim: async () => (final ? this.#listening.claim(address) : void (await this.#listening.claim(address, 1))),
       say: (message, fields) => log.write('warn', message, fields),
     });
-    this.#former = null;
     this.dispatch(event);
   }
 
@@ -219,18 +212,12 @@ export class Supervisor {
     current.learn(message);
     switch (message.type) {
       case 'hello':
-        current.process.send({
-          type: 'welcome',
-          protocol: IPC_PROTOCOL,
-          capabilities: WORKER_CAPABILITIES,
-          environment: this.#options.secrets,
-          previous: this.#previous,
-          run,
-        });
+        this.#welcome(current, message);
         return;
       case 'settings':
         this.#settings = { ...this.#settings, ...message.settings };
         this.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
+        if (this.#machine.state.kind === 'starting') void this.#serve(current);
         return;
       case 'up':
       case 'progress':
@@ -252,6 +239,23 @@ export class Supervisor {
     }
   }
 
+  #welcome({ process, facts }: WorkerRun, hello: Extract<WorkerMessage, { type: 'hello' }>): void {
+    const { host, port } = this.#settings;
+    const { listen, socket } = this.#listening.greet(process, hello, { host, port });
+    const capabilities = WORKER_CAPABILITIES.filter((name) => name !== 'listen' || this.#listening.isPossible);
+    const { previous } = this.#history;
+    const { secrets: environment } = this.#options;
+    process.send(
+      { type: 'welcome', protocol: IPC_PROTOCOL, capabilities, environment, previous, run: facts.run, listen },
+      socket,
+    );
+  }
+
+  async #serve({ process, facts: { run } }: WorkerRun): Promise<void> {
+    const detail = await this.#listening.serve(process, this.#settings);
+    if (detail !== undefined) this.dispatch({ kind: 'address_taken', run, detail });
+  }
+
   #exited(run: number, exit: WorkerExit): void {
     const { log } = this.#options;
     const current = this.#current;
@@ -261,8 +265,7 @@ export class Supervisor {
     const record = current.ended(exit, { wasUp, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
     const { lastLines: _, ...facts } = record;
     const { reason, detail } = facts;
-    this.#exits = [...this.#exits, record].slice(-EXITS_KEPT);
-    this.#previous = { end: reason, code: exit.code, signal: exit.signal, detail };
+    this.#history.ended(record);
     this.#current = undefined;
     log.workerEnded();
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
@@ -289,15 +292,6 @@ export class Supervisor {
   }
 
   #writeRecord(): void {
-    const supervisor = identify(process.pid);
-    if (supervisor === undefined) return;
-    const { machine, options, exits } = { machine: this.#machine, options: this.#options, exits: this.#exits };
-    const worker = hasRun(machine.state) ? (this.#current?.process.identity ?? null) : null;
-    const fault = writeRecord(
-      options.paths,
-      { version: 1, state: machine.state.kind, since: this.#since, supervisor, worker, exits },
-      machine.window,
-    );
-    this.#notes = fault === undefined ? [] : [`the record could not be written: ${fault}`];
+    this.#history.write(this.#machine, this.#current?.process.identity ?? null);
   }
 }

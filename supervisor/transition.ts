@@ -3,7 +3,7 @@
 //  state       | entered on                  | left on
 //  locking     | start                       | lock_held → checking; lock_lost → stopped (code 0 or 1)
 //  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed; stop → stopped
-//  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining
+//  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
 //  draining    | stop, restart, 51, 75       | exited → stopped, starting, or classified; over time → killed; stop turns a restart into a stop
@@ -41,7 +41,7 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
       return unchanged({ ...machine, limits: event.limits });
     case 'lock_held':
       return machine.state.kind === 'locking'
-        ? to(machine, { kind: 'checking' }, [{ kind: 'check' }])
+        ? to(machine, { kind: 'checking' }, [{ kind: 'check', final: true }])
         : unchanged(machine);
     case 'lock_lost':
       return machine.state.kind === 'locking' ? stopped(machine, event.healthy ? 0 : 1) : unchanged(machine);
@@ -51,6 +51,8 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
       return machine.state.kind === 'checking' ? failed(machine, event.failure, event.detail) : unchanged(machine);
     case 'spawn_failed':
       return hasRun(machine.state) ? failed(machine, 'spawn', event.detail) : unchanged(machine);
+    case 'address_taken':
+      return machine.state.kind === 'starting' ? condemn(machine, event.detail, moment) : unchanged(machine);
     case 'worker_stopping':
       return machine.state.kind === 'running'
         ? drain(machine, { kind: 'worker', code: event.code }, moment)
@@ -72,15 +74,17 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
   }
 }
 
+const RELEASE: Effect = { kind: 'release' };
+
 const unchanged = (machine: Machine): Step => ({ machine, effects: [] });
 const to = (machine: Machine, state: State, effects: readonly Effect[] = []): Step => ({
   machine: { ...machine, state },
   effects,
 });
 const stopped = (machine: Machine, code: 0 | 1): Step =>
-  to(machine, { kind: 'stopped', code }, [{ kind: 'exit', code }]);
+  to(machine, { kind: 'stopped', code }, [RELEASE, { kind: 'exit', code }]);
 const failed = (machine: Machine, failure: FailureKind, detail: string): Step =>
-  to(machine, { kind: 'failed', failure, detail });
+  to(machine, { kind: 'failed', failure, detail }, [RELEASE]);
 
 /** Starts a worker where the budget has room, else waits for it. */
 function begin(machine: Machine, { now }: Moment): Step {
@@ -109,15 +113,29 @@ function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }
 function drain(machine: Machine, purpose: DrainPurpose, { now }: Moment): Step {
   const { state, limits, run } = machine;
   const upAt = state.kind === 'running' ? state.upAt : undefined;
-  const effects: Effect[] = purpose.kind === 'worker' ? [] : [{ kind: 'ask_stop', run, purpose: purpose.kind }];
+  const effects = purpose.kind === 'stop' || purpose.kind === 'restart' ? askStop(run, purpose.kind) : leaving(purpose);
   return to(machine, { kind: 'draining', upAt, deadline: now + limits.stopMs, killed: false, purpose }, effects);
 }
+
+/** A worker that waits for nothing is killed: there will be no address for it. */
+function condemn(machine: Machine, detail: string, moment: Moment): Step {
+  return killNow(drain(machine, { kind: 'fail', failure: 'port', detail }, moment).machine, detail);
+}
+
+/** A stop closes the door first: what has no successor must not keep anybody waiting. */
+const askStop = (run: number, purpose: 'stop' | 'restart'): readonly Effect[] =>
+  purpose === 'stop' ? [RELEASE, { kind: 'ask_stop', run, purpose }] : [{ kind: 'ask_stop', run, purpose }];
+
+const leaving = (purpose: DrainPurpose): readonly Effect[] =>
+  purpose.kind === 'worker' && purpose.code === 0 ? [RELEASE] : [];
 
 function onExit(machine: Machine, { exit, detail }: Extract<Event, { kind: 'exited' }>, moment: Moment): Step {
   const { state } = machine;
   if (!hasRun(state)) return unchanged(machine);
   if (state.kind === 'draining' && state.purpose.kind === 'stop') return stopped(machine, 0);
   if (state.kind === 'draining' && state.purpose.kind === 'restart') return begin(machine, moment);
+  if (state.kind === 'draining' && state.purpose.kind === 'fail')
+    return failed(machine, state.purpose.failure, state.purpose.detail);
   const upAt = state.kind === 'starting' ? undefined : state.upAt;
   switch (exitReason(meantExit(state, exit), upAt !== undefined)) {
     case 'stopped':
@@ -175,11 +193,7 @@ function onStop(machine: Machine, atOnce: boolean, moment: Moment): Step {
     case 'draining': {
       if (state.killed) return to(machine, { ...state, purpose: STOP });
       if (atOnce) return killNow(to(machine, { ...state, purpose: STOP }).machine, 'stop --now');
-      return to(
-        machine,
-        { ...state, purpose: STOP },
-        state.purpose.kind === 'stop' ? [] : [{ kind: 'ask_stop', run, purpose: 'stop' }],
-      );
+      return to(machine, { ...state, purpose: STOP }, state.purpose.kind === 'stop' ? [] : askStop(run, 'stop'));
     }
     case 'locking':
     case 'checking':
@@ -203,7 +217,7 @@ function onRestart(machine: Machine, moment: Moment): Step {
     case 'deferred':
       return begin({ ...machine, window: EMPTY_WINDOW }, moment);
     case 'failed':
-      return to({ ...machine, window: EMPTY_WINDOW }, { kind: 'checking' }, [{ kind: 'check' }]);
+      return to({ ...machine, window: EMPTY_WINDOW }, { kind: 'checking' }, [{ kind: 'check', final: false }]);
     case 'locking':
     case 'checking':
     case 'draining':

@@ -3,7 +3,7 @@
 //   P1  The worker dies with its supervisor: by the kernel where `setpriv` can ask for it, and by the end of the IPC channel.
 //   P2  Its end is reported once, after the last messages of its channel, and after its whole group was ended: nothing of a run overlaps the next.
 //   P3  Its environment holds no secret; those go over IPC.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { asWorkerMessage, type SupervisorMessage, type WorkerMessage } from '../shared/api/ipc.ts';
@@ -57,10 +57,14 @@ export class WorkerProcess {
     });
   }
 
+  get isAlive(): boolean {
+    return !this.#ended;
+  }
+
   /** False when the channel is closed. */
-  send(message: SupervisorMessage): boolean {
+  send(message: SupervisorMessage, socket?: SendHandle): boolean {
     if (this.#ended || !this.#child.connected) return false;
-    this.#child.send(message, () => {}); // a failed send is an end that `exit` reports
+    this.#child.send(message, socket, () => {}); // a failed send is an end that `exit` reports
     return true;
   }
 

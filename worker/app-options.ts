@@ -28,8 +28,8 @@ export interface AppOptions {
   };
   /** The process environment; under a supervisor secrets come over IPC and are merged in here. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A listening-socket handle that the owner holds (`server.listen(handle)`); left out: the app binds http.host and http.port itself. */
-  readonly listenHandle?: unknown;
+  /** What `server.listen` takes of a socket that the owner holds, perhaps not there yet; left out: the app binds http.host and http.port itself. */
+  readonly listenHandle?: object | Promise<object>;
   /** The writer thread, when the process has started it first thing. */
   readonly writerThread?: Worker;
   /** Ends this process with a code after a drain: 51, 75. */

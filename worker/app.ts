@@ -54,7 +54,7 @@ class Host implements App {
       port: this.#httpPort(),
       log: options.log.logger,
       staticDir: consoleFolder(),
-      listen: options.listenHandle === undefined ? { host, port } : { handle: options.listenHandle as object },
+      listen: options.listenHandle === undefined ? { host, port } : { handle: options.listenHandle },
     });
     this.up = this.#start();
     this.up.catch(() => {}); // whoever waits for `up` hears of it

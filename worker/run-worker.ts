@@ -10,7 +10,6 @@
 
 import { within } from '../shared/abort.ts';
 import type { RuntimeStatus } from '../shared/api/control.ts';
-import type { SupervisorMessage } from '../shared/api/ipc.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { ControlListener } from '../shared/control-listener.ts';
 import { ERRORS } from '../shared/error-codes.ts';
@@ -21,13 +20,16 @@ import { type ProjectPaths, projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
 import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
-import type { App, AppOptions, Mode, RestartOwner } from './app-options.ts';
+import type { App, RestartOwner } from './app-options.ts';
 import { type Capture, captureConsole } from './console-capture.ts';
+import { inheritedSocket } from './inherited-socket.ts';
+import { ListenSocket } from './listen-socket.ts';
 import { restartOwner } from './restart-owner.ts';
 import { listenToSignals } from './signals.ts';
-import { linkToSupervisor, type SupervisorLink } from './supervisor-link.ts';
+import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './supervisor-link.ts';
 import { openWorkerControl } from './worker-control.ts';
 import { openWorkerLog } from './worker-log.ts';
+import type { WorkerOptions } from './worker-options.ts';
 import {
   type ReadinessTeller,
   supervisorSettings,
@@ -36,21 +38,6 @@ import {
   workerStatus,
 } from './worker-status.ts';
 import { acquireWriterLock, formerEnd, type WriterLock } from './writer-lock.ts';
-
-export interface WorkerOptions {
-  readonly project: string;
-  readonly mode: Mode;
-  readonly watch: boolean;
-  /** Started by our own supervisor, over IPC. */
-  readonly supervised: boolean;
-  readonly parent?: number;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
-  readonly terminal: boolean;
-  readonly createApp: (options: AppOptions) => App | Promise<App>;
-  /** Ends the process; called once, last. */
-  readonly exit: (code: ExitCode) => void;
-}
 
 const HEARTBEAT_MS = 1_000;
 const MESSAGE_CHARACTERS = 2_000;
@@ -77,6 +64,7 @@ class Worker {
   readonly #log: Log;
   #heartbeat: NodeJS.Timeout | undefined;
   #link: SupervisorLink | undefined;
+  #socket: ListenSocket | undefined;
   #lock: WriterLock | undefined;
   #control: ControlListener | undefined;
   #app: App | undefined;
@@ -121,6 +109,7 @@ class Worker {
         parent,
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
+    this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(this.#options.environment));
     const environment = { ...this.#options.environment, ...this.#link?.welcome.environment };
     this.#readConfig = () => loadConfig({ project, mode, environment });
     const loaded = this.#readConfig();
@@ -132,7 +121,7 @@ class Worker {
       'worker starting',
     );
     this.#control = await this.#openControl();
-    this.#link?.listen((message) => this.#hear(message));
+    this.#link?.listen((message, socket) => this.#hear(message, socket));
     const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
     this.#capture = captureConsole(this.#log);
     const app = await createApp({
@@ -145,6 +134,7 @@ class Worker {
       owner: this.#owner,
       previous,
       environment,
+      ...this.#socket.handle(loaded.config.http),
       requestExit: (code, reason) => void this.#stop(code, reason),
     });
     this.#app = app;
@@ -184,6 +174,7 @@ class Worker {
         owner: this.#owner,
         mode: this.#options.mode,
         app: this.#app,
+        socket: this.#socket?.holder ?? null,
       });
     return openWorkerControl({
       owner: this.#owner,
@@ -223,8 +214,11 @@ class Worker {
     this.#phase = { ...this.#phase, state, since: new Date().toISOString() };
   }
 
-  #hear(message: SupervisorMessage): void {
+  #hear(...[message, socket]: Parameters<SupervisorListener>): void {
     switch (message.type) {
+      case 'listen':
+        this.#socket?.handed(socket);
+        return;
       case 'stop':
         void this.#stop(
           message.purpose === 'restart' ? EXIT.restartRequested : EXIT.ok,

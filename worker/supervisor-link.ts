@@ -22,11 +22,20 @@ export interface SupervisorLinkOptions {
   readonly welcomeMs?: number;
 }
 
+/** For `server.listen`; closed where nobody listens on it. */
+export interface BoundSocket {
+  close(): void;
+}
+
+export type SupervisorListener = (message: SupervisorMessage, socket: BoundSocket | undefined) => void;
+
 export interface SupervisorLink {
   readonly welcome: Extract<SupervisorMessage, { type: 'welcome' }>;
+  /** The bound socket that came with `welcome`. */
+  readonly socket: BoundSocket | undefined;
   send(message: WorkerMessage): void;
-  /** One listener; messages that came before it are given to it. */
-  listen(listener: (message: SupervisorMessage) => void): void;
+  /** One listener; messages that came before it are given to it, each with the socket that came with it. */
+  listen(listener: SupervisorListener): void;
   /** Lets the process end by itself. */
   close(): void;
 }
@@ -40,35 +49,37 @@ export async function linkToSupervisor({
 }: SupervisorLinkOptions): Promise<SupervisorLink> {
   if (process.send === undefined || (parent !== undefined && process.ppid !== parent))
     throw new SvcError('not_running', 'the supervisor of this worker is gone');
-  const waiting: SupervisorMessage[] = [];
-  let listener: ((message: SupervisorMessage) => void) | undefined;
-  let onWelcome: ((message: SupervisorLink['welcome']) => void) | undefined;
-  process.on('message', (value) => {
+  const waiting: Parameters<SupervisorListener>[] = [];
+  let listener: SupervisorListener | undefined;
+  let onWelcome: ((welcomed: Pick<SupervisorLink, 'welcome' | 'socket'>) => void) | undefined;
+  process.on('message', (value, handle: BoundSocket | undefined) => {
     const message = asSupervisorMessage(value);
+    const socket = handle ?? undefined;
     if (message === undefined) return;
-    if (message.type === 'welcome') onWelcome?.(message);
-    else if (listener === undefined) waiting.push(message);
-    else listener(message);
+    if (message.type === 'welcome') onWelcome?.({ welcome: message, socket });
+    else if (listener === undefined) waiting.push([message, socket]);
+    else listener(message, socket);
   });
   process.once('disconnect', onLost);
-  const welcomed = new Promise<SupervisorLink['welcome']>((resolve, reject) => {
+  const welcomed = new Promise<Pick<SupervisorLink, 'welcome' | 'socket'>>((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`)),
       welcomeMs,
     );
-    onWelcome = (message) => {
+    onWelcome = (received) => {
       clearTimeout(timer);
-      resolve(message);
+      resolve(received);
     };
   });
   send({ type: 'hello', protocol: IPC_PROTOCOL, capabilities: WORKER_CAPABILITIES, runtimeId, version: VERSION });
-  const welcome = await welcomed;
+  const { welcome, socket } = await welcomed;
   return {
     welcome,
+    socket,
     send,
     listen(next) {
       listener = next;
-      for (const message of waiting.splice(0)) next(message);
+      for (const received of waiting.splice(0)) next(...received);
     },
     close() {
       process.off('disconnect', onLost);

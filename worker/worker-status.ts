@@ -4,6 +4,7 @@ import type { SupervisorSettings, WorkerMessage } from '../shared/api/ipc.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, Mode, RestartOwner } from './app-options.ts';
+import type { SocketHolder } from './listen-socket.ts';
 
 export interface WorkerPhase {
   readonly state: 'starting' | 'running' | 'draining';
@@ -17,9 +18,17 @@ export interface WorkerStatusFacts {
   readonly owner: RestartOwner;
   readonly mode: Mode;
   readonly app: App | undefined;
+  readonly socket: SocketHolder | null;
 }
 
-export async function workerStatus({ phase, runtimeId, owner, mode, app }: WorkerStatusFacts): Promise<RuntimeStatus> {
+export async function workerStatus({
+  phase,
+  runtimeId,
+  owner,
+  mode,
+  app,
+  socket,
+}: WorkerStatusFacts): Promise<RuntimeStatus> {
   const { generation, reasons, configVersion } = await hostFacts(app);
   return {
     state: phase.state,
@@ -33,6 +42,7 @@ export async function workerStatus({ phase, runtimeId, owner, mode, app }: Worke
     ready: phase.state === 'running' && app?.isReady() === true,
     reasons,
     address: app?.address() ?? null,
+    socket,
     startedAt: phase.startedAt,
     version: VERSION,
     configVersion,

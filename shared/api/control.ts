@@ -55,6 +55,8 @@ export interface RuntimeStatus {
   readonly ready: boolean;
   readonly reasons: readonly string[];
   readonly address: { readonly host: string; readonly port: number } | null;
+  /** Who holds the listening socket: `supervisor` (kept over restarts), `inherited` (from the owner), `worker`; null when nobody does or an older side does not say. */
+  readonly socket?: 'supervisor' | 'inherited' | 'worker' | null;
   readonly startedAt: string | null;
   readonly version: string | null;
   readonly configVersion: string | null;

@@ -1,7 +1,8 @@
 // Supervisor ↔ worker: the messages over the IPC channel, one JSON object each. Types and guards only; imports nothing.
 //
 //   I1  The first message of either side carries `protocol` and `capabilities`; an unknown message type is ignored, so that either side may be newer.
-//   I2  Secrets go to the worker in `welcome` alone, never in its environment or arguments.
+//   I2  A side that names the capability `listen`: a worker waits for the socket that it is handed, a supervisor hands one over.
+//   I3  Secrets go to the worker in `welcome` alone, never in its environment or arguments.
 
 export const IPC_PROTOCOL = 1;
 export const WORKER_CAPABILITIES = [
@@ -13,6 +14,7 @@ export const WORKER_CAPABILITIES = [
   'reopen_logs',
   'reload',
   'report',
+  'listen',
 ] as const;
 
 /** What the supervisor needs of the configuration; it reads none itself. */
@@ -30,6 +32,12 @@ export interface SupervisorSettings {
   readonly port: number;
   /** Delays of the n-th crash in a row; not a key of the configuration. Default 0, 1, 4, 16 s. */
   readonly delaysMs?: readonly number[];
+}
+
+export interface ListenAddress {
+  /** An IP literal. */
+  readonly host: string;
+  readonly port: number;
 }
 
 /** How the worker before this one ended; `end` is `first` where there was none. */
@@ -89,7 +97,11 @@ export type SupervisorMessage =
       readonly environment: Readonly<Record<string, string>>;
       readonly previous: PreviousEnd;
       readonly run: number;
+      /** The address whose bound socket comes with this message; null (or left out by an older supervisor): none does. */
+      readonly listen?: ListenAddress | null;
     }
+  /** The bound socket of the address in the worker's own `settings` comes with this message. */
+  | ({ readonly type: 'listen' } & ListenAddress)
   | { readonly type: 'stop'; readonly purpose: 'stop' | 'restart' }
   | { readonly type: 'reload'; readonly id: number; readonly orRestart: boolean }
   | { readonly type: 'reopen_logs' };
@@ -108,6 +120,7 @@ const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>([
 ]);
 const SUPERVISOR_TYPES: ReadonlySet<string> = new Set<SupervisorMessage['type']>([
   'welcome',
+  'listen',
   'stop',
   'reload',
   'reopen_logs',

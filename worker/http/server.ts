@@ -33,8 +33,8 @@ export interface HttpServerOptions {
   readonly log: HttpLog;
   /** Folder of the chat page, read at its first request; left out: no page. */
   readonly staticDir?: string;
-  /** A handle that the owner already listens on, or an address to bind; port 0 takes a free one. */
-  readonly listen: { readonly handle: object } | { readonly host: string; readonly port: number };
+  /** A bound socket that the owner holds, perhaps not handed over yet, or an address to bind; port 0 takes a free one. */
+  readonly listen: { readonly handle: object | Promise<object> } | { readonly host: string; readonly port: number };
   /** Limits of time; left out: those of the documentation. */
   readonly timeouts?: Partial<HttpTimeouts>;
   /** Wrong tokens per source. */
@@ -206,6 +206,7 @@ async function listen(
   server: Server,
   where: HttpServerOptions['listen'],
 ): Promise<{ readonly host: string; readonly port: number }> {
+  const target = 'handle' in where ? await where.handle : where;
   await new Promise<void>((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
       const reason =
@@ -222,8 +223,7 @@ async function listen(
       server.off('error', onError);
       resolve();
     };
-    if ('handle' in where) server.listen(where.handle, onListening);
-    else server.listen({ host: where.host, port: where.port }, onListening);
+    server.listen(target, onListening);
   });
   const address = server.address() as AddressInfo | null;
   return { host: address?.address ?? '', port: address?.port ?? 0 };

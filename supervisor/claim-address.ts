@@ -1,0 +1,48 @@
+// Getting hold of the address where a worker is to listen: a port that somebody else holds is tried three times, a second apart, and then its holder is named.
+import { delay } from '../shared/abort.ts';
+import { bindFault, listenerOf } from '../shared/port-owner.ts';
+import { commandOf } from '../shared/process-identity.ts';
+import type { Address, HeldSocket } from './held-socket.ts';
+
+export interface ClaimOptions {
+  readonly socket: HeldSocket;
+  readonly address: Address;
+  /** Default 3. */
+  readonly tries?: number;
+  /** Looked at before each further try. */
+  readonly isWanted?: () => boolean;
+  readonly say: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+const TRIES = 3;
+const PAUSE_MS = 1_000;
+
+/** Undefined when the address is held, free where it cannot be held, or not wanted any more; else why not, naming who holds it. */
+export async function claimAddress({
+  socket,
+  address,
+  tries = TRIES,
+  isWanted = () => true,
+  say,
+}: ClaimOptions): Promise<string | undefined> {
+  for (let attempt = 1; isWanted(); attempt += 1) {
+    const fault = await faultOf(socket, address);
+    if (fault === undefined) return undefined;
+    const detail = detailOf(address, fault);
+    if (attempt >= tries) return detail;
+    say('port is not free yet', { detail, attempt });
+    await delay(PAUSE_MS);
+  }
+  return undefined;
+}
+
+function faultOf(socket: HeldSocket, address: Address): string | undefined | Promise<string | undefined> {
+  if (socket.isPossible) return socket.hold(address);
+  return address.port === 0 ? undefined : bindFault(address.host, address.port);
+}
+
+function detailOf({ host, port }: Address, fault: string): string {
+  if (fault !== 'EADDRINUSE') return `cannot bind ${host}:${port}: ${fault}`;
+  const pid = listenerOf(port);
+  return `port ${port} is held by ${pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`}`;
+}

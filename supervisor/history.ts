@@ -1,0 +1,69 @@
+// What the supervisor remembers: since when it is in its state, how its workers ended, and what of it is on the disk (record.ts).
+import type { ExitRecord } from '../shared/api/control.ts';
+import type { PreviousEnd } from '../shared/api/ipc.ts';
+import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
+import { hasRun, type Machine } from './machine.ts';
+import { type RecordPaths, takeOver, writeRecord } from './record.ts';
+import type { RestartWindow } from './restart-window.ts';
+
+const EXITS_KEPT = 10;
+
+export class History {
+  readonly #paths: RecordPaths;
+  #since = new Date().toISOString();
+  #exits: readonly ExitRecord[] = [];
+  #previous: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
+  #former: ProcessIdentity | null = null;
+  #fault: string | undefined;
+
+  constructor(paths: RecordPaths) {
+    this.#paths = paths;
+  }
+
+  get since(): string {
+    return this.#since;
+  }
+  get exits(): readonly ExitRecord[] {
+    return this.#exits;
+  }
+  /** For the next worker. */
+  get previous(): PreviousEnd {
+    return this.#previous;
+  }
+  get notes(): readonly string[] {
+    return this.#fault === undefined ? [] : [`the record could not be written: ${this.#fault}`];
+  }
+
+  /** What a former supervisor left on the disk; gives its window, and why its record could not be used. */
+  takeOver(): { readonly window: RestartWindow; readonly fault: string | undefined } {
+    const { fault, exits, previous, window, worker } = takeOver(this.#paths);
+    this.#exits = exits;
+    this.#previous = previous;
+    this.#former = worker;
+    return { window, fault };
+  }
+
+  /** The worker of a former supervisor, which may live still; asked for once. */
+  takeFormer(): ProcessIdentity | null {
+    const former = this.#former;
+    this.#former = null;
+    return former;
+  }
+
+  entered(): void {
+    this.#since = new Date().toISOString();
+  }
+
+  ended(record: ExitRecord): void {
+    const { reason, code, signal, detail } = record;
+    this.#exits = [...this.#exits, record].slice(-EXITS_KEPT);
+    this.#previous = { end: reason, code, signal, detail };
+  }
+
+  write({ state, window }: Machine, worker: ProcessIdentity | null): void {
+    const supervisor = identify(process.pid);
+    if (supervisor === undefined) return;
+    const record = { since: this.#since, supervisor, worker: hasRun(state) ? worker : null, exits: this.#exits };
+    this.#fault = writeRecord(this.#paths, { version: 1, state: state.kind, ...record }, window);
+  }
+}

@@ -1,0 +1,73 @@
+// The way of the listening socket to the workers: held while there is something to wait for, handed to each worker that can take it.
+//
+//   G1  A worker that names no capability `listen` binds by itself: the socket is closed before it may.
+//   G2  A worker gets the socket of the address that its own configuration names; usually with `welcome`, before it has read that.
+import type { ListenAddress, WorkerMessage } from '../shared/api/ipc.ts';
+import { claimAddress } from './claim-address.ts';
+import { HeldSocket } from './held-socket.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+type Say = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+export class Listening {
+  readonly #say: Say;
+  readonly #socket = new HeldSocket();
+  #workersTakeIt = true;
+  /** What the present worker has been handed. */
+  #handed: { readonly process: WorkerProcess; readonly address: ListenAddress } | undefined;
+
+  constructor(say: Say) {
+    this.#say = say;
+  }
+
+  get isPossible(): boolean {
+    return this.#socket.isPossible;
+  }
+
+  get isHeld(): boolean {
+    return this.#socket.address !== undefined;
+  }
+
+  /** Why connections are refused while no worker lives. */
+  get notes(): readonly string[] {
+    if (!this.isPossible)
+      return ['this Node cannot hold the listening socket: the worker binds it, and none is there while it restarts'];
+    return this.#workersTakeIt ? [] : ['the worker is of a version that binds the listening socket by itself'];
+  }
+
+  /** Before a worker is started. Gives why the address cannot be had. */
+  async claim(address: ListenAddress, tries?: number): Promise<string | undefined> {
+    if (!this.#workersTakeIt) return undefined;
+    return claimAddress({ socket: this.#socket, address, say: this.#say, ...(tries === undefined ? {} : { tries }) });
+  }
+
+  /** Answers `hello`: what goes with `welcome`. */
+  greet(process: WorkerProcess, { capabilities }: Extract<WorkerMessage, { type: 'hello' }>, address: ListenAddress) {
+    this.#workersTakeIt = capabilities.includes('listen');
+    if (!this.#workersTakeIt) this.release();
+    const socket = this.#socket.handleFor(address);
+    if (socket === undefined) return { listen: null, socket };
+    this.#handed = { process, address };
+    return { listen: address, socket };
+  }
+
+  /** A starting worker has told its address. Gives why that cannot be had. */
+  async serve(process: WorkerProcess, { host, port }: ListenAddress): Promise<string | undefined> {
+    const handed = this.#handed?.process === process ? this.#handed.address : undefined;
+    if (!this.#workersTakeIt || !this.isPossible || (handed?.host === host && handed.port === port)) return undefined;
+    const address = { host, port };
+    const isWanted = (): boolean => process.isAlive;
+    const fault = await claimAddress({ socket: this.#socket, address, isWanted, say: this.#say });
+    const socket = this.#socket.handleFor(address);
+    if (fault === undefined && socket !== undefined) {
+      this.#handed = { process, address };
+      process.send({ type: 'listen', ...address }, socket);
+    }
+    return fault;
+  }
+
+  release(): void {
+    this.#socket.release();
+    this.#handed = undefined;
+  }
+}

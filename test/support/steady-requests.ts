@@ -1,0 +1,71 @@
+// Requests at a steady rate, each over a connection of its own, and what became of each: refused, cut after it was accepted, answered, how late.
+import { request } from 'node:http';
+
+export interface SteadyTally {
+  readonly sent: number;
+  readonly answered: number;
+  /** Nobody accepted them. */
+  readonly refused: number;
+  /** Accepted and then cut: a worker died over them. */
+  readonly cut: number;
+  /** Longest wait for an answer. */
+  readonly slowestMs: number;
+  /** Whatever else went wrong. */
+  readonly others: readonly string[];
+}
+
+export interface SteadyRequests {
+  /** Answers so far. */
+  readonly answered: () => number;
+  /** Sends no more, and waits for what is under way. */
+  end(): Promise<SteadyTally>;
+}
+
+const WAIT_MS = 30_000;
+
+export function sendSteadily(url: string, perSecond: number): SteadyRequests {
+  const tally = { sent: 0, answered: 0, refused: 0, cut: 0, slowestMs: 0, others: [] as string[] };
+  const open = new Set<Promise<void>>();
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    // A timer of a busy machine comes late: what is due is sent then.
+    for (const due = ((performance.now() - startedAt) / 1_000) * perSecond; tally.sent < due; tally.sent += 1) {
+      const one = send(url, tally).finally(() => open.delete(one));
+      open.add(one);
+    }
+  }, 1_000 / perSecond);
+  return {
+    answered: () => tally.answered,
+    async end() {
+      clearInterval(timer);
+      await Promise.all(open);
+      return tally;
+    },
+  };
+}
+
+type Counts = { -readonly [Key in keyof SteadyTally]: Key extends 'others' ? string[] : number };
+
+function send(url: string, tally: Counts): Promise<void> {
+  const sentAt = performance.now();
+  return new Promise((resolve) => {
+    const call = request(url, { agent: false, timeout: WAIT_MS }, (response) => {
+      response.resume().on('error', () => {}); // `close` tells
+      response.on('close', () => {
+        if (!response.complete) tally.cut += 1;
+        else if (response.statusCode === 200) tally.answered += 1;
+        else tally.others.push(`status ${response.statusCode}`);
+        tally.slowestMs = Math.max(tally.slowestMs, performance.now() - sentAt);
+        resolve();
+      });
+    });
+    call.on('timeout', () => call.destroy(new Error('no answer in time')));
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') tally.refused += 1;
+      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') tally.cut += 1;
+      else tally.others.push(error.code ?? error.message);
+      resolve();
+    });
+    call.end();
+  });
+}

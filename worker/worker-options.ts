@@ -1,0 +1,18 @@
+// What an entry file says of the worker that it runs: whose it is, and the ways to make the app and to end the process.
+import type { ExitCode } from '../shared/exit-codes.ts';
+import type { App, AppOptions, Mode } from './app-options.ts';
+
+export interface WorkerOptions {
+  readonly project: string;
+  readonly mode: Mode;
+  readonly watch: boolean;
+  /** Started by our own supervisor, over IPC. */
+  readonly supervised: boolean;
+  readonly parent?: number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
+  readonly terminal: boolean;
+  readonly createApp: (options: AppOptions) => App | Promise<App>;
+  /** Ends the process; called once, last. */
+  readonly exit: (code: ExitCode) => void;
+}
