@@ -6,6 +6,7 @@ import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/session.ts';
 import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
 import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
+import { ircAccount } from '../support/irc-account.ts';
 import { scriptedIrc } from '../support/scripted-irc.ts';
 import { until } from '../support/until.ts';
 
@@ -25,7 +26,7 @@ describe('IRC session', () => {
   });
 
   it('says later, and has written nothing, when there is no connection', async () => {
-    assert.equal((await irc.send(post('k1', 'ann', 'hello'), adapterLink(accountOf(1)))).kind, 'later');
+    assert.equal((await irc.send(post('k1', 'ann', 'hello'), adapterLink(ircAccount(1)))).kind, 'later');
   });
 
   it('writes a PING after the last line, and no faster than the flood limit', async (t) => {
@@ -90,7 +91,7 @@ describe('IRC session', () => {
 
     for (const [numeric, change, answer] of refusals) {
       const server = await scriptedIrc(t, { answer });
-      const link = adapterLink(accountOf(server.port, change));
+      const link = adapterLink(ircAccount(server.port, change));
       await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' }, numeric);
       assert.equal(link.isOnline, false);
     }
@@ -98,7 +99,7 @@ describe('IRC session', () => {
 
   it('does not go on without the SASL account that it has', async (t) => {
     const server = await scriptedIrc(t);
-    const link = adapterLink(accountOf(server.port, { sasl: { account: 'bot', password: secret('good') } }));
+    const link = adapterLink(ircAccount(server.port, { sasl: { account: 'bot', password: secret('good') } }));
 
     await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), /SASL is not possible now/);
 
@@ -110,7 +111,7 @@ describe('IRC session', () => {
     const endless = await scriptedIrc(t);
     const bot = await start(t, endless.port);
 
-    await assert.rejects(irc.connect?.(adapterLink(accountOf(silent.port))) ?? Promise.resolve(), /not registered/);
+    await assert.rejects(irc.connect?.(adapterLink(ircAccount(silent.port))) ?? Promise.resolve(), /not registered/);
     endless.send('x'.repeat(200_000));
     await assert.rejects(bot.ended, /connection lost/);
   });
@@ -152,7 +153,7 @@ async function start(
   port: number,
   change: Partial<Account> = {},
 ): Promise<{ readonly link: TestLink<Account>; readonly ended: Promise<void> }> {
-  const link = adapterLink(accountOf(port, change));
+  const link = adapterLink(ircAccount(port, change));
   const ended = Promise.resolve(irc.connect?.(link));
   ended.catch(() => {});
   t.after(async () => {
@@ -170,18 +171,4 @@ const post = (key: string, conversation: string, text: string): Outgoing => ({
   text,
   buttons: [],
   files: [],
-});
-const accountOf = (port: number, change: Partial<Account> = {}): Account => ({
-  server: '127.0.0.1',
-  port,
-  tls: false,
-  verifyCertificate: true,
-  nick: 'svcbot',
-  alternateNicks: [],
-  username: 'svc',
-  realname: 'svc',
-  channels: ['#room'],
-  burstLines: 100,
-  linesPerSecond: 100,
-  ...change,
 });

@@ -2,17 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  type EndpointEvent,
-  type EndpointState,
-  initialEndpoint,
-  stepEndpoint,
-} from '../../worker/endpoints/endpoint-machine.ts';
+import { type EndpointState, initialEndpoint, stepEndpoint } from '../../worker/endpoints/endpoint-machine.ts';
 import { type InboxEvent, stepItem } from '../../worker/inbox/inbox-machine.ts';
 import { type AttemptEnd, judge } from '../../worker/outbox/outbox-machine.ts';
 import { SendRate } from '../../worker/outbox/send-rate.ts';
 import { type GenerationEvent, type GenerationState, stepGeneration } from '../../worker/runtime/generation-machine.ts';
 import { ManualClock } from '../../worker/sdk/testing/manual-clock.ts';
+import { ENDPOINT_EVENTS } from '../support/endpoint-events.ts';
 
 describe('under any sequence of events', () => {
   it('an item that is done stays done, and only a dead one comes back (I1)', () => {
@@ -73,17 +69,7 @@ describe('under any sequence of events', () => {
   });
 
   it('an account has at most one connection, and one that may come back has a connection or a timer (N1)', () => {
-    const event = fc.constantFrom<EndpointEvent>(
-      { kind: 'enabled' },
-      { kind: 'disabled' },
-      { kind: 'connected' },
-      { kind: 'catch_up_failed', reason: 'r' },
-      { kind: 'caught_up' },
-      { kind: 'lost', reason: 'r' },
-      { kind: 'account_failed', reason: 'r', remedy: 'm' },
-      { kind: 'retry_due' },
-      { kind: 'reconnect' },
-    );
+    const event = fc.constantFrom(...ENDPOINT_EVENTS);
     fc.assert(
       fc.property(fc.array(event, { maxLength: 80 }), (events) => {
         let state: EndpointState = initialEndpoint(0);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './running-host.ts';
+import { freePort } from './free-port.ts';
 import type { Cleanup } from './temporary-project.ts';
 import { until } from './until.ts';
 

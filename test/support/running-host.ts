@@ -1,7 +1,7 @@
 // The whole host as a process of its own: dist/cli.js runtime start in the foreground, on a port that stays the same over restarts.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from './temporary-project.ts';
 import { until } from './until.ts';
 
@@ -69,18 +69,4 @@ export async function runningHost(
   const get = async (path: string): Promise<unknown> =>
     (await fetch(url + path, { headers: { authorization: `Bearer ${project.token}` } })).json();
   return { project, url, output: () => output, get, start, stop };
-}
-
-/** A port of the loopback that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }

@@ -1,9 +1,9 @@
 // The built command `svc` as a process: what it prints and how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { identify, isAlive } from '../../shared/process-identity.ts';
+import { freePort } from './free-port.ts';
 import { lives } from './supervised.ts';
 import {
   type Cleanup,
@@ -71,14 +71,7 @@ export async function portProject(
   return { ...project, port, url: `http://127.0.0.1:${port}` };
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
+export { freePort };
 
 /** Kills by the identities that the project's own records name: a pid alone could be somebody else's by now. */
 async function endAll({ paths }: TemporaryProject): Promise<void> {

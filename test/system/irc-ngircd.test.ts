@@ -6,6 +6,7 @@ import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/session.ts';
 import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
 import { adapterLink, definitionOf, type TestLink, type TestLinkOptions } from '../support/adapter-link.ts';
+import { ircAccount } from '../support/irc-account.ts';
 import { ircPerson } from '../support/irc-person.ts';
 import { ngircd, ngircdMissing } from '../support/ngircd.ts';
 import { until } from '../support/until.ts';
@@ -167,7 +168,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () 
 
   it('fails the account for a nick that the server does not take, and does not loop', async (t) => {
     const server = await ngircd(t);
-    const link = adapterLink(accountOf(server.port, { nick: 'x'.repeat(30) }));
+    const link = adapterLink(ircAccount(server.port, { nick: 'x'.repeat(30) }));
 
     await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' });
   });
@@ -185,7 +186,7 @@ async function start(
   port: number,
   { store, ...change }: Partial<Account> & TestLinkOptions = {},
 ): Promise<Bot> {
-  const link = adapterLink(accountOf(port, change), store === undefined ? {} : { store });
+  const link = adapterLink(ircAccount(port, change), store === undefined ? {} : { store });
   let isRunning = true;
   const ended = Promise.resolve(irc.connect?.(link)).finally(() => {
     isRunning = false;
@@ -202,21 +203,6 @@ async function start(
   };
   return { link, ended, isRunning: () => isRunning, post };
 }
-
-const accountOf = (port: number, change: Partial<Account> = {}): Account => ({
-  server: '127.0.0.1',
-  port,
-  tls: false,
-  verifyCertificate: true,
-  nick: 'svcbot',
-  alternateNicks: [],
-  username: 'svc',
-  realname: 'svc',
-  channels: ['#room'],
-  burstLines: 100,
-  linesPerSecond: 100,
-  ...change,
-});
 
 type MessageArrival = Extract<Arrival, { kind: 'message' | 'edited' }>;
 const messages = (link: TestLink<Account>): readonly MessageArrival[] =>

@@ -2,9 +2,8 @@
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql } from '../database/statement.ts';
-import type { InboxState } from '../database/tables.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, Page, PageRequest } from '../http/host-port.ts';
+import type { ItemStore } from '../http/host-port.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import type { Inbox } from './inbox.ts';
 import {
@@ -16,6 +15,7 @@ import {
   replayItem,
   settleCalls,
 } from './inbox-store.ts';
+import { iso, readItemPage, refuseStale, revisionOf } from './item-page.ts';
 
 export interface InboxAdminDeps {
   readonly core: Core;
@@ -37,7 +37,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
     return row;
   };
   return {
-    page: (request) => readPage(core, request),
+    page: (request) => readItemPage(core, { table: 'inbox', summary }, request),
     async show(id, texts) {
       const row = await find(id);
       const runs = await readRuns(core.reader, row.id);
@@ -59,7 +59,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
     },
     async replay(id, { caller, revision, answer: decision }) {
       const row = await find(id);
-      refuseStale(row, revision);
+      refuseStale('inbox item', row, revision);
       const called = await readCalled(core.reader, row.id);
       if (called !== undefined && decision === undefined) {
         throw new SvcError('conflict', `nobody knows whether step "${called.step}" of inbox item ${row.id} was done`, {
@@ -90,7 +90,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
     },
     async drop(id, { caller, revision, reason }) {
       const row = await find(id);
-      refuseStale(row, revision);
+      refuseStale('inbox item', row, revision);
       const at = core.clock.now();
       const event = {
         type: 'inbox.dropped',
@@ -111,36 +111,6 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       return summary(await find(row.id), true);
     },
   };
-}
-
-async function readPage(core: Core, { after, limit, state, endpoint, texts }: PageRequest): Promise<Page> {
-  let query = sql.selectFrom('inbox').selectAll();
-  let count = sql.selectFrom('inbox').select(({ fn }) => fn.countAll<number>().as('n'));
-  if (state !== undefined)
-    [query, count] = [query.where('state', '=', state as InboxState), count.where('state', '=', state as InboxState)];
-  if (endpoint !== undefined)
-    [query, count] = [query.where('endpoint', '=', endpoint), count.where('endpoint', '=', endpoint)];
-  if (after !== undefined) query = query.where('seq', '<', cursorOf(after));
-  const rows = await core.reader.all(query.orderBy('seq', 'desc').limit(limit + 1));
-  const total = Number((await core.reader.first(count))?.n ?? 0);
-  const items = rows.slice(0, limit).map((row) => summary(row, texts));
-  const last = rows[limit - 1];
-  return { items, total, ...(rows.length > limit && last !== undefined ? { next: String(last.seq) } : {}) };
-}
-
-export function cursorOf(text: string): number {
-  const seq = Number(text);
-  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(seq))
-    throw new SvcError('invalid_request', '`after` is not a cursor of this list');
-  return seq;
-}
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-const revisionOf = (row: InboxRow): string => `${row.state}-${row.attempts}`;
-
-function refuseStale(row: InboxRow, revision: string | undefined): void {
-  if (revision !== undefined && revision !== revisionOf(row))
-    throw new SvcError('precondition_failed', `inbox item ${row.id} has changed: it is ${row.state}`);
 }
 
 function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown>> {

@@ -1,11 +1,9 @@
 // What an operator does with the outbox: look, send a dead or unknown one again (or take it as sent), drop one.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
-import { sql } from '../database/statement.ts';
-import type { OutboxState } from '../database/tables.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, Page, PageRequest } from '../http/host-port.ts';
-import { cursorOf } from '../inbox/inbox-admin.ts';
+import type { ItemStore } from '../http/host-port.ts';
+import { iso, readItemPage, refuseStale, revisionOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { dropSend, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
 
@@ -29,7 +27,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     correlationId: row.correlation_id ?? undefined,
   });
   return {
-    page: (request) => readPage(core, request),
+    page: (request) => readItemPage(core, { table: 'outbox', summary }, request),
     async show(id, texts) {
       const row = await find(id);
       return {
@@ -42,7 +40,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     },
     async replay(id, { caller, revision, answer = 'again' }) {
       const row = await find(id);
-      refuseStale(row, revision);
+      refuseStale('outbox item', row, revision);
       const event = { ...head(row, caller.actor), type: 'outbox.replayed', data: { item: row.id, answer } } as const;
       const result = await core.writer.commit({
         name: 'outbox.replay',
@@ -58,7 +56,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     },
     async drop(id, { caller, revision, reason }) {
       const row = await find(id);
-      refuseStale(row, revision);
+      refuseStale('outbox item', row, revision);
       const event = { ...head(row, caller.actor), type: 'outbox.dropped', data: { item: row.id, reason } } as const;
       const result = await core.writer.commit({
         name: 'outbox.drop',
@@ -69,32 +67,6 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       return summary(await find(row.id), true);
     },
   };
-}
-
-async function readPage(core: Core, { after, limit, state, endpoint, texts }: PageRequest): Promise<Page> {
-  let query = sql.selectFrom('outbox').selectAll();
-  let count = sql.selectFrom('outbox').select(({ fn }) => fn.countAll<number>().as('n'));
-  if (state !== undefined)
-    [query, count] = [query.where('state', '=', state as OutboxState), count.where('state', '=', state as OutboxState)];
-  if (endpoint !== undefined)
-    [query, count] = [query.where('endpoint', '=', endpoint), count.where('endpoint', '=', endpoint)];
-  if (after !== undefined) query = query.where('seq', '<', cursorOf(after));
-  const rows = await core.reader.all(query.orderBy('seq', 'desc').limit(limit + 1));
-  const total = Number((await core.reader.first(count))?.n ?? 0);
-  const last = rows[limit - 1];
-  return {
-    items: rows.slice(0, limit).map((row) => summary(row, texts)),
-    total,
-    ...(rows.length > limit && last !== undefined ? { next: String(last.seq) } : {}),
-  };
-}
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-const revisionOf = (row: OutboxRow): string => `${row.state}-${row.attempts}`;
-
-function refuseStale(row: OutboxRow, revision: string | undefined): void {
-  if (revision !== undefined && revision !== revisionOf(row))
-    throw new SvcError('precondition_failed', `outbox item ${row.id} has changed: it is ${row.state}`);
 }
 
 function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknown>> {

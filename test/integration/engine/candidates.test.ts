@@ -4,27 +4,10 @@ import { createServer, type Server } from 'node:net';
 import { describe, it } from 'node:test';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { versioned } from '../../support/versioned-plugin.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
 const HTTP_TOKEN = '${HTTP_TOKEN}';
-
-/** Says its version; `hold` waits until the test lets go. */
-function versioned(version: () => string) {
-  const waiting: (() => void)[] = [];
-  const aborted: string[] = [];
-  const plugin = definePlugin({
-    name: 'talker',
-    setup(p) {
-      const mine = version();
-      p.signal.addEventListener('abort', () => void aborted.push(mine));
-      p.on('message', { timeoutMs: 600_000 }, async (_ctx, { text }) => {
-        if (text === 'hold') await new Promise<void>((resolve) => waiting.push(resolve));
-        return `${text} by ${mine}`;
-      });
-    },
-  });
-  return { plugin, aborted, release: () => waiting.splice(0).forEach((go) => go()) };
-}
 
 describe('a candidate that fails', () => {
   const opener = (servers: Server[], closed: string[]) =>

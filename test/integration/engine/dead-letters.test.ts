@@ -1,6 +1,6 @@
 // Dead letters, calls that are made once, dialogs and buttons, over restarts and by the word of an operator.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { createInboxAdmin } from '../../../worker/inbox/inbox-admin.ts';
 import { definePlugin, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost, type HostOptions } from '../../support/engine-host.ts';
@@ -27,14 +27,17 @@ describe('a dead letter', () => {
     },
   });
 
-  it('can be replayed: what was finished stays finished', async (context) => {
-    let works = false;
-    const host = await engineHost(
-      context,
-      failingCommand(() => works),
-    );
+  /** A host whose command was called once, and failed. */
+  async function failed(context: TestContext, works: () => boolean = () => false): Promise<EngineHost> {
+    const host = await engineHost(context, failingCommand(works));
     await host.platform.says('/do');
     await host.quiet();
+    return host;
+  }
+
+  it('can be replayed: what was finished stays finished', async (context) => {
+    let works = false;
+    const host = await failed(context, () => works);
     const before = host.platform.said('dm-ann');
 
     works = true;
@@ -47,12 +50,7 @@ describe('a dead letter', () => {
   });
 
   it('can be replayed in vain, as often as one likes', async (context) => {
-    const host = await engineHost(
-      context,
-      failingCommand(() => false),
-    );
-    await host.platform.says('/do');
-    await host.quiet();
+    const host = await failed(context);
 
     for (let n = 0; n < 3; n += 1) {
       await host.advance(10);
@@ -66,12 +64,7 @@ describe('a dead letter', () => {
   });
 
   it('can be dropped, and is not replayed afterwards', async (context) => {
-    const host = await engineHost(
-      context,
-      failingCommand(() => false),
-    );
-    await host.platform.says('/do');
-    await host.quiet();
+    const host = await failed(context);
     const admin = adminOf(host);
 
     await admin.drop(firstId(host), { caller, revision: undefined, reason: 'nobody cares' });
@@ -107,17 +100,22 @@ describe('once', () => {
       },
     });
 
-  it('calls again under the same key after a death in the call', async (context) => {
+  /** The process dies in the call, and the next one has done what it can. */
+  async function afterDeath(context: TestContext, unsure: 'again' | 'hold') {
     const calls: string[] = [];
     let hangs = true;
-    const host = await engineHost(context, { modules: { caller: calling('again', calls, () => hangs) } });
+    const host = await engineHost(context, { modules: { caller: calling(unsure, calls, () => hangs) } });
     await host.platform.says('x');
     await host.quiet();
     host.kill();
     hangs = false;
-
     const next = await host.restart(context);
     await next.quiet();
+    return { next, calls };
+  }
+
+  it('calls again under the same key after a death in the call', async (context) => {
+    const { next, calls } = await afterDeath(context, 'again');
 
     assert.equal(calls.length, 2);
     assert.equal(calls[0], calls[1]);
@@ -125,15 +123,7 @@ describe('once', () => {
   });
 
   it('never calls twice where it is told to hold; a person decides', async (context) => {
-    const calls: string[] = [];
-    let hangs = true;
-    const host = await engineHost(context, { modules: { caller: calling('hold', calls, () => hangs) } });
-    await host.platform.says('x');
-    await host.quiet();
-    host.kill();
-    hangs = false;
-    const next = await host.restart(context);
-    await next.quiet();
+    const { next, calls } = await afterDeath(context, 'hold');
     const held = [calls.length, ...next.states('inbox')];
 
     await adminOf(next).replay(firstId(next), { caller, revision: undefined, answer: 'again' });
@@ -149,15 +139,7 @@ describe('once', () => {
   });
 
   it('asks for the decision before it replays a held call', async (context) => {
-    const calls: string[] = [];
-    let hangs = true;
-    const host = await engineHost(context, { modules: { caller: calling('hold', calls, () => hangs) } });
-    await host.platform.says('x');
-    await host.quiet();
-    host.kill();
-    hangs = false;
-    const next = await host.restart(context);
-    await next.quiet();
+    const { next, calls } = await afterDeath(context, 'hold');
 
     await assert.rejects(adminOf(next).replay(firstId(next), { caller, revision: undefined, answer: undefined }), {
       code: 'conflict',

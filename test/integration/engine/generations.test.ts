@@ -5,26 +5,9 @@ import { createPluginRoutes } from '../../../worker/runtime/plugin-routes.ts';
 import { definePlugin, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
+import { versioned } from '../../support/versioned-plugin.ts';
 
 const A = 'root/memory:memory~a';
-
-/** Says its version; `hold` waits until the test lets go. */
-function versioned(version: () => string) {
-  const waiting: (() => void)[] = [];
-  const aborted: string[] = [];
-  const plugin = definePlugin({
-    name: 'talker',
-    setup(p) {
-      const mine = version();
-      p.signal.addEventListener('abort', () => void aborted.push(mine));
-      p.on('message', { timeoutMs: 600_000 }, async (_ctx, { text }) => {
-        if (text === 'hold') await new Promise<void>((resolve) => waiting.push(resolve));
-        return `${text} by ${mine}`;
-      });
-    },
-  });
-  return { plugin, aborted, release: () => waiting.splice(0).forEach((go) => go()) };
-}
 
 describe('a reload', () => {
   it('gives a higher number, also after a restart', async (context) => {

@@ -1,7 +1,7 @@
 // Handlers: attempts, dead letters, replay, effects that are all there or not at all.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { defineEvent, definePlugin, giveUp, retryLater, t, userError } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 
@@ -147,6 +147,18 @@ describe('attempts', () => {
   });
 });
 
+/** One line is said to a plugin that counts. */
+async function countsOf(context: TestContext, watcher: ReturnType<typeof definePlugin>) {
+  const counts: string[] = [];
+  const host = await engineHost(context, {
+    modules: { watcher },
+    engine: { observer: { counted: (counter) => counts.push(counter) } },
+  });
+  await host.platform.says('hello');
+  await host.quiet();
+  return { host, counts };
+}
+
 describe('what a handler decided', () => {
   it('is told to the person where it is an error of theirs, without its effects', async (context) => {
     const plugin = definePlugin({
@@ -180,14 +192,7 @@ describe('what a handler decided', () => {
         p.on('message', {}, () => 'ok');
       },
     });
-    const counts: string[] = [];
-    const host = await engineHost(context, {
-      modules: { watcher: plugin },
-      engine: { observer: { counted: (counter) => counts.push(counter) } },
-    });
-
-    await host.platform.says('hello');
-    await host.quiet();
+    const { host, counts } = await countsOf(context, plugin);
 
     assert.deepEqual(
       host.events('test.seen').map(({ data }) => data),
@@ -205,14 +210,7 @@ describe('what a handler decided', () => {
         p.on('message', {}, () => 'ok');
       },
     });
-    const counts: string[] = [];
-    const host = await engineHost(context, {
-      modules: { watcher: plugin },
-      engine: { observer: { counted: (counter) => counts.push(counter) } },
-    });
-
-    await host.platform.says('hello');
-    await host.quiet();
+    const { counts } = await countsOf(context, plugin);
 
     assert.equal(counts.length, 1);
   });

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type EndpointEvent,
   type EndpointState,
   type EndpointStateName,
   initialEndpoint,
@@ -13,6 +12,7 @@ import {
 import { type InboxEvent, retryDelayMs, stepItem } from '../../../worker/inbox/inbox-machine.ts';
 import { type AttemptEnd, judge, sendDelayMs } from '../../../worker/outbox/outbox-machine.ts';
 import { type GenerationEvent, stepGeneration } from '../../../worker/runtime/generation-machine.ts';
+import { ENDPOINT_EVENTS } from '../../support/endpoint-events.ts';
 
 const none = undefined;
 
@@ -134,17 +134,7 @@ describe('the machine of an account', () => {
     state,
     ...(state === 'online' || state === 'degraded' ? { onlineAt: 0 } : {}),
   });
-  const events: readonly EndpointEvent[] = [
-    { kind: 'enabled' },
-    { kind: 'disabled' },
-    { kind: 'connected' },
-    { kind: 'catch_up_failed', reason: 'r' },
-    { kind: 'caught_up' },
-    { kind: 'lost', reason: 'r' },
-    { kind: 'account_failed', reason: 'r', remedy: 'm' },
-    { kind: 'retry_due' },
-    { kind: 'reconnect' },
-  ];
+  const events = ENDPOINT_EVENTS;
   const table: Readonly<Record<EndpointStateName, readonly string[]>> = {
     disabled: ['connecting', '', '', '', '', '', '', '', ''],
     connecting: ['', 'disabled', 'online', '', '', 'offline', 'failed', '', 'connecting'],
