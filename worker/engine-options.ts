@@ -18,6 +18,7 @@ export interface EngineObserver {
   duplicate?(endpoint: string, conflict: boolean): void;
   handled?(row: InboxRow, outcome: ItemOutcome): void;
   sent?(row: OutboxRow, verdict: string): void;
+  pressRefused?(endpoint: string): void;
   pluginFailed?(slot: string, failure: Failure): void;
   counted?(counter: string, labels: Readonly<Record<string, string>>): void;
   endpointChanged?(spec: EndpointSpec, state: EndpointState): void;

@@ -230,10 +230,16 @@ export class Engine {
         counts: (counts) => {
           for (const { counter, labels } of counts) observer.counted?.(counter, labels);
         },
+        refusedPress: (endpoint) => this.#pressRefused(endpoint),
         failed: (capability, slot, failure) => this.#pluginFailed(capability, slot, failure),
         handled: (row, outcome) => observer.handled?.(row, outcome),
       },
     };
+  }
+
+  #pressRefused(endpoint: string): void {
+    this.#options.observer.pressRefused?.(endpoint);
+    this.core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
   }
 
   #pluginFailed(capability: string, slot: string, failure: Failure): void {

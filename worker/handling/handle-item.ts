@@ -65,7 +65,8 @@ class ItemHandling {
       );
     try {
       this.#payload = readPayload(this.#ledger.row.kind, this.#ledger.row.payload_version, this.#ledger.row.body);
-      steps = await planItem({ core, generation: this.#generation }, this.#ledger.row, this.#payload);
+      const { refusedPress } = this.#deps.after;
+      steps = await planItem({ core, generation: this.#generation, refusedPress }, this.#ledger.row, this.#payload);
     } catch (error) {
       if (coerceError(error).code === 'storage_unavailable') throw error; // the item is fine: it is tried again
       return this.#ledger.bury(null, reasonOf(core, error), []);

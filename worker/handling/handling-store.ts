@@ -188,8 +188,13 @@ export function keepButtons(
   return [clear, ...rows];
 }
 
-export const readButton = (reader: Reader, token: string): Promise<{ action: string; data: string } | undefined> =>
-  reader.first(sql.selectFrom('buttons').select(['action', 'data']).where('token', '=', token));
+export const readButton = (
+  reader: Reader,
+  token: string,
+): Promise<{ action: string; data: string; endpoint: string; conversation: string } | undefined> =>
+  reader.first(
+    sql.selectFrom('buttons').select(['action', 'data', 'endpoint', 'conversation']).where('token', '=', token),
+  );
 
 export const readMenuEntry = (
   reader: Reader,

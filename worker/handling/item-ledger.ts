@@ -23,6 +23,8 @@ export interface HandlingDeps {
     sends(): void;
     due(at: number): void;
     counts(counts: Decided['counts']): void;
+    /** A pressed button that is not one of its conversation. */
+    refusedPress(endpoint: string): void;
     failed(capability: string, slot: string, failure: Failure): void;
     handled(row: InboxRow, outcome: ItemOutcome): void;
   };

@@ -26,13 +26,21 @@ export interface PlannedStep {
   readonly hasOpenQuestion: boolean;
 }
 
+export interface PlanDeps {
+  readonly core: Core;
+  readonly generation: GenerationView;
+  /** A button was pressed that is not one of that conversation, or of nobody any more: nothing of it runs. */
+  readonly refusedPress: (endpoint: string) => void;
+}
+
 export async function planItem(
-  { core, generation }: { readonly core: Core; readonly generation: GenerationView },
+  { core, generation, refusedPress }: PlanDeps,
   row: InboxRow,
   payload: Payload,
 ): Promise<readonly PlannedStep[]> {
   if (payload.kind !== 'arrival') return [directStep(generation, row, payload)];
   const stored = await readStored(core, row, payload.arrival);
+  if (payload.arrival.kind === 'pressed' && stored.pressed === undefined) refusedPress(row.endpoint);
   const steps = route(payload.arrival, stored, {
     endpoint: row.endpoint,
     capabilities: generation.capabilities,
@@ -126,13 +134,16 @@ async function readStored(core: Core, row: InboxRow, arrival: Arrival): Promise<
 }
 
 async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
+  const conversation = arrival.conversation.id;
   const number = arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
-  const found =
-    arrival.kind === 'pressed'
-      ? await readButton(core.reader, arrival.token)
-      : number === undefined
-        ? undefined
-        : await readMenuEntry(core.reader, { endpoint, conversation: arrival.conversation.id, number: Number(number) });
+  const button = arrival.kind === 'pressed' ? await readButton(core.reader, arrival.token) : undefined;
+  // A token counts where its button was sent, and nowhere else: whoever has seen it may not press it from another place.
+  const isHere = button?.endpoint === endpoint && button.conversation === conversation;
+  const listed =
+    number === undefined
+      ? undefined
+      : await readMenuEntry(core.reader, { endpoint, conversation, number: Number(number) });
+  const found = isHere ? button : listed;
   return found && { action: found.action, data: JSON.parse(found.data) as unknown };
 }
 

@@ -108,6 +108,11 @@ export function createMetrics(build: Build, sources: MetricSources) {
     ),
     handled: counter('svc_inbox_handled_total', 'Items by how they left their handlers.', ['endpoint', 'outcome']),
     sends: counter('svc_outbox_attempts_total', 'Attempts to send by how they ended.', ['endpoint', 'outcome']),
+    pressesRefused: counter(
+      'svc_presses_refused_total',
+      'Pressed buttons that are not of that conversation, or of nobody any more.',
+      ['endpoint'],
+    ),
     pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
     webhooks: counter('svc_webhooks_total', 'Deliveries over HTTP by how they were answered.', ['endpoint', 'outcome']),
     gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream.', ['reason']),
