@@ -104,6 +104,8 @@ export class SendStatements {
       fileUrl: (file) => this.#of.generation.fileUrl(place.endpoint, file),
     });
     const sent = parts.filter((part) => part.kind !== 'refused');
+    if (sent.at(-1)?.isCut === true)
+      this.#of.core.log.warn({ key: effect.key, parts: sent.length }, 'a message was too long for its platform: cut');
     const keys = sent.map((part, index) => keyOf(effect, part, index));
     const statements = [
       ...sent.map((part, index) => this.#part(effect, { part, target, key: keys[index] ?? '', index })),

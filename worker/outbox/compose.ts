@@ -6,6 +6,7 @@
 //   K2  Parts are in order. A reply is on the first, buttons, files and menu are on the last. An edit changes
 //       as many parts as the message has, and posts what is more.
 //   K3  All text is rendered by the adapter's format, with everything literal escaped, and no part is over its limit.
+//   K4  One message has at most MOST_PARTS parts: what is longer is cut, and says so.
 import type { Can } from '../sdk/adapter.ts';
 import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
 import { split } from './split.ts';
@@ -55,6 +56,8 @@ export interface SendPart {
   readonly menu?: readonly string[];
   /** An edit has more parts than the message had. */
   readonly isMore?: true;
+  /** The text was longer than MOST_PARTS: its end is left out, and this part says so. */
+  readonly isCut?: true;
 }
 export interface RefusedPart {
   readonly kind: 'refused';
@@ -62,18 +65,18 @@ export interface RefusedPart {
 }
 export type ComposedPart = SendPart | RefusedPart;
 
+/** Most parts of one message: nobody reads more, and the lane would be full of it. */
+export const MOST_PARTS = 20;
+const CUT = '… (cut: this is too long to be shown here)';
+
 /** The parts to send, in order; at least one, which may be a refused one. */
 export function compose(given: StoredContent, can: Can, where: Where): readonly ComposedPart[] {
   const audience = placeAudience(given.only, can, where);
   const content = audience.address.conversation === undefined ? given : elsewhere(given);
   const files = placeFiles(content.files, can, where);
   const buttons = placeButtons(content.buttons, can);
-  const segments = joinBlocks([
-    [...audience.prefix, ...replyPrefix(content.replyTo, can, where), ...content.segments],
-    ...files.links,
-    ...buttons.list,
-  ]);
-  const texts = split(segments, can.text);
+  const said = [...audience.prefix, ...replyPrefix(content.replyTo, can, where), ...content.segments];
+  const { texts, isCut } = textsOf(said, [...files.links, ...buttons.list], can.text);
   if (texts === undefined) return [refuse(`nothing fits into ${can.text.limit} ${can.text.unit}`), ...files.refused];
   if (texts.length === 0 && files.attached.length === 0 && buttons.shown.length === 0) {
     return files.refused.length > 0 ? files.refused : [refuse('the message is empty')];
@@ -92,6 +95,7 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
       ...(can.threads === true && content.thread !== undefined ? { thread: content.thread } : {}),
       ...audience.address,
       ...(isLast && buttons.menu !== undefined ? { menu: buttons.menu } : {}),
+      ...(isLast && isCut ? { isCut } : {}),
     };
   });
   return [...parts, ...files.refused];
@@ -99,6 +103,21 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
 
 /** What it answers to, and the thread that it is in, are not where it goes. */
 const elsewhere = ({ replyTo: _reply, thread: _thread, ...content }: StoredContent): StoredContent => content;
+
+interface Texts {
+  /** Undefined when nothing fits. */
+  readonly texts: readonly string[] | undefined;
+  readonly isCut?: true;
+}
+
+/** K4. Links and lists are shown whatever is cut. */
+function textsOf(said: readonly Segment[], blocks: readonly (readonly Segment[])[], limits: Can['text']): Texts {
+  const texts = split(joinBlocks([said, ...blocks]), limits, MOST_PARTS + 1);
+  if (texts === undefined || texts.length <= MOST_PARTS) return { texts };
+  const end = split(joinBlocks([[plain(CUT)], ...blocks]), limits, MOST_PARTS / 2) ?? [];
+  const begin = split(said, limits, MOST_PARTS - end.length) ?? [];
+  return { texts: [...begin, ...end], isCut: true };
+}
 
 const refuse = (reason: string): RefusedPart => ({ kind: 'refused', reason });
 const plain = (text: string): Segment => ({ kind: 'text', text });

@@ -25,18 +25,25 @@ export function sizeOf(text: string, unit: Limits['unit']): number {
   }
 }
 
-/** The rendered pieces in order; one when it all fits. Undefined when not even one character fits into the limit. */
-export function split(segments: readonly Segment[], limits: Limits): readonly string[] | undefined {
+/**
+ * The rendered pieces in order; one when it all fits, and no more than `most`: what is behind them is left out. Undefined when not
+ * even one character fits into the limit.
+ */
+export function split(
+  segments: readonly Segment[],
+  limits: Limits,
+  most: number = Number.POSITIVE_INFINITY,
+): readonly string[] | undefined {
   const whole = render(segments, limits.render);
   if (sizeOf(whole, limits.unit) <= limits.limit) return whole.trim() === '' ? [] : [whole];
 
   const flow = flowOf(segments);
   const pieces: string[] = [];
   let from = 0;
-  while (from < flow.letters.length) {
+  while (from < flow.letters.length && pieces.length < most) {
     const piece = takePiece(flow, from, limits);
     if (piece === undefined) {
-      const others = splitAsText(flow, from, limits);
+      const others = splitAsText({ flow, from, limits, most: most - pieces.length });
       return others && [...pieces, ...others];
     }
     if (piece.text !== '') pieces.push(piece.text);
@@ -146,9 +153,16 @@ function skipBlanks(flow: Flow, cut: number): number {
   return at;
 }
 
+interface Rest {
+  readonly flow: Flow;
+  readonly from: number;
+  readonly limits: Limits;
+  readonly most: number;
+}
+
 /** Where what stands here does not fit by itself, its text alone is tried (L3). */
-function splitAsText(flow: Flow, from: number, limits: Limits): readonly string[] | undefined {
+function splitAsText({ flow, from, limits, most }: Rest): readonly string[] | undefined {
   const [first, ...rest] = slice(flow, from, flow.letters.length);
   if (first === undefined || (first.kind === 'text' && first.marks === undefined)) return undefined;
-  return split([{ kind: 'text', text: plainText([first]) }, ...rest], limits);
+  return split([{ kind: 'text', text: plainText([first]) }, ...rest], limits, most);
 }

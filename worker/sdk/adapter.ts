@@ -13,7 +13,7 @@ import type { Values } from './schema.ts';
 /** What the platform has. Whatever is missing is degraded by the host, the same for all adapters. */
 export interface Can {
   readonly text: {
-    /** Most that one message takes, in the unit. */
+    /** Most that one message takes, in the unit. What is longer comes in parts, at most 20; the end of more is cut, and the last says so. */
     readonly limit: number;
     readonly unit: 'bytes' | 'utf16' | 'codepoints';
     readonly render: 'plain' | 'markdown' | 'html' | ((rich: Rich) => string);

@@ -1,7 +1,7 @@
 // Degradation, piece by piece: what a platform lacks is made from what it has.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compose, type StoredContent, type Where } from '../../../worker/outbox/compose.ts';
+import { compose, MOST_PARTS, type StoredContent, type Where } from '../../../worker/outbox/compose.ts';
 import type { Can } from '../../../worker/sdk/index.ts';
 
 const POOR: Can = { text: { limit: 400, unit: 'utf16', render: 'plain' } };
@@ -112,6 +112,22 @@ describe('compose', () => {
       message({ kind: 'edit', text: 'aaaaaaaaa', replyTo }),
       message({ kind: 'edit', text: 'bbbbbbbbb', buttons: BUTTONS, files: [FILE] }),
     ]);
+  });
+
+  it('has a bounded number of parts: the end is cut, says so, and keeps links and lists (K4)', () => {
+    const can: Can = { text: { limit: 30, unit: 'codepoints', render: 'plain' } };
+    const text = Array.from({ length: 5_000 }, (_, n) => `word${n}`).join(' ');
+    const parts = compose(content({ segments: [{ kind: 'text', text }], buttons: BUTTONS }), can, GROUP);
+    const texts = parts.map((part) => (part.kind === 'refused' ? part.reason : part.text));
+
+    assert.equal(parts.length, MOST_PARTS);
+    assert.equal(texts[0], 'word0 word1 word2 word3 word4');
+    assert.match(texts.slice(-3).join(' '), /… \(cut: this is too long to be shown here\)\s1\) yes\s2\) no$/);
+    assert.deepEqual(
+      parts.map((part) => part.kind !== 'refused' && part.isCut === true),
+      [...Array<boolean>(MOST_PARTS - 1).fill(false), true],
+    );
+    for (const part of texts) assert.ok(part.length <= 30, part);
   });
 
   it('says why there is nothing to send', () => {
