@@ -5,21 +5,23 @@ import { type FilePort, nodeFiles } from './file-port.ts';
 export interface AtomicWrite {
   /** Rights of the new file. Default 0600. */
   readonly mode?: number;
+  /** False: whole for every reader, but not waited for until it is on the disk, so that a power cut may leave it old, empty or gone: for facts about processes, which end with it. Default true. */
+  readonly durable?: boolean;
   readonly files?: FilePort;
 }
 
-/** Replaces `path` as a whole; it is on the disk when this returns. Throws what the file system throws, with the old file untouched. */
+/** Replaces `path` as a whole; it is on the disk when this returns, unless `durable` is false. Throws what the file system throws, with the old file untouched. */
 export function writeFileAtomic(
   path: string,
   text: string,
-  { mode = 0o600, files = nodeFiles }: AtomicWrite = {},
+  { mode = 0o600, durable = true, files = nodeFiles }: AtomicWrite = {},
 ): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const file = files.open(temporary, 'w', mode);
     try {
       files.write(file, text);
-      files.sync(file);
+      if (durable) files.sync(file);
     } finally {
       files.close(file);
     }
@@ -28,7 +30,7 @@ export function writeFileAtomic(
     files.remove(temporary);
     throw error;
   }
-  syncFolder(dirname(path), files);
+  if (durable) syncFolder(dirname(path), files);
 }
 
 /** Makes a rename or a new name in the folder survive a power cut. */

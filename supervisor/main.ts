@@ -2,7 +2,9 @@
 //
 //   M1  Of two that start at once one holds the lock; the other ends with 0 where the holder is up and ready, else with 1.
 //   M2  Nothing of the worker is loaded here, nor any package.
-//   M3  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
+//   M3  `--trace FILE` appends each step of the machine as it was taken, for tests.
+//   M4  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
+import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { callControl } from '../shared/control-client.ts';
@@ -30,10 +32,11 @@ async function main(): Promise<void> {
       project: { type: 'string' },
       mode: { type: 'string', default: 'production' },
       worker: { type: 'string' },
+      trace: { type: 'string' },
       'node-option': { type: 'string', multiple: true, default: [] },
     },
   });
-  const { project, mode, worker } = values;
+  const { project, mode, worker, trace } = values;
   if (project === undefined || worker === undefined)
     return end(EXIT.usage, 'usage: supervisor --project DIR --worker FILE, the handoff on stdin');
   process.umask(0o077);
@@ -52,6 +55,7 @@ async function main(): Promise<void> {
     environment: process.env,
     secrets: handoff.secrets,
     settings: handoff.settings,
+    ...(trace === undefined ? {} : { trace: (taken) => appendFileSync(trace, `${JSON.stringify(taken)}\n`) }),
     onStopped: (code) => {
       // The answer to `stop` goes out first.
       setTimeout(() => void control.then((listener) => listener.close()).finally(() => process.exit(code)), GRACE_MS);

@@ -2,7 +2,8 @@
 //
 //   D1  Both files are replaced as a whole; a file that is empty, cut, foreign or of another boot is as if it were not there, and that is said.
 //   D2  The window is kept through the supervisor's own death, but not through a stop that somebody asked for.
-//   D3  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
+//   D3  Both are about processes of this boot, so nothing waits until they are on the disk: a start would.
+//   D4  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
 import { readFileSync } from 'node:fs';
 import type { ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
@@ -64,11 +65,11 @@ function readWindow(paths: RecordPaths): RestartWindow {
   return { starts: starts.filter((at): at is number => typeof at === 'number'), crashesInRow };
 }
 
-/** Replaces both files; gives the fault instead of throwing (D3). */
+/** Replaces both files; gives the fault instead of throwing (D4). */
 export function writeRecord(paths: RecordPaths, record: SupervisorRecord, window: RestartWindow): string | undefined {
   try {
-    writeFileAtomic(paths.restartWindow, stableJson({ version: 1, boot: bootId(), ...window }));
-    writeFileAtomic(paths.supervisorRecord, stableJson(record));
+    writeFileAtomic(paths.restartWindow, stableJson({ version: 1, boot: bootId(), ...window }), { durable: false });
+    writeFileAtomic(paths.supervisorRecord, stableJson(record), { durable: false });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

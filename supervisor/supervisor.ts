@@ -1,6 +1,6 @@
 // The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
 //
-// Order of every event: step → state kept → record written when something in it changed → effects → timer set for the next deadline.
+// Order of every event: step → state kept → effects → record written when something in it changed → timer set for the next deadline.
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
@@ -9,7 +9,7 @@ import type { WorkerExit } from './exit-reason.ts';
 import { History } from './history.ts';
 import { lookForLeftovers } from './leftover.ts';
 import { Listening } from './listening.ts';
-import { deadlineOf, type Effect, type Event, hasRun, type Machine, newMachine } from './machine.ts';
+import { deadlineOf, type Effect, type Event, hasRun, type Machine, type Moment, newMachine } from './machine.ts';
 import { PendingReloads } from './pending-reloads.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import { limitsOf } from './settings.ts';
@@ -29,8 +29,19 @@ export interface SupervisorOptions {
   /** Handed over IPC alone. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly settings: SupervisorSettings;
+  /** Is given every step as it was taken, for a later replay. */
+  readonly trace?: (taken: TracedStep) => void;
   /** The machine has stopped: the process may end. */
   readonly onStopped: (code: 0 | 1) => void;
+}
+
+/** The machine's memory of itself: replayed through `step`, every one must come out as it was. */
+export interface TracedStep {
+  readonly before: Machine;
+  readonly event: Event;
+  readonly moment: Moment;
+  readonly after: Machine;
+  readonly effects: readonly Effect[];
 }
 
 const LOOK_MS = 1_000;
@@ -108,11 +119,13 @@ export class Supervisor {
   /** The one way in which the state changes. */
   dispatch(event: Event): void {
     const before = this.#machine;
-    const { machine, effects } = step(before, event, { now: bootClock(), random: Math.random() });
+    const moment = { now: bootClock(), random: Math.random() };
+    const { machine, effects } = step(before, event, moment);
+    this.#options.trace?.({ before, event, moment, after: machine, effects });
     this.#machine = machine;
     if (machine.state.kind !== before.state.kind) this.#entered(machine);
-    if (machine.state.kind !== before.state.kind || machine.window !== before.window) this.#writeRecord();
     for (const effect of effects) this.#run(effect);
+    if (machine.state.kind !== before.state.kind || machine.window !== before.window) this.#writeRecord();
     this.#arm();
   }
 
@@ -195,7 +208,6 @@ export class Supervisor {
       );
       this.#current = new WorkerRun({ run, process, logFrom: from });
       log.write('info', 'worker started', { run, pid: process.pid });
-      this.#writeRecord();
     } catch (error) {
       queueMicrotask(() => this.#spawnFailed(run, String(error)));
     }

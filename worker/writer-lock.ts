@@ -79,7 +79,7 @@ function alreadyRunning(record: WorkerRecord | undefined): SvcError {
 
 function write(paths: ProjectPaths, record: WorkerRecord): void {
   try {
-    writeFileAtomic(paths.workerRecord, stableJson(record));
+    writeFileAtomic(paths.workerRecord, stableJson(record), { durable: false });
   } catch {
     // A full disk stops no worker; the record is a hint
   }

@@ -7,7 +7,9 @@ import { basename, dirname, join } from 'node:path';
 import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+import type { TracedStep } from '../../supervisor/supervisor.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from './temporary-project.ts';
+import { assertReplays, readTrace } from './trace.ts';
 import { until } from './until.ts';
 
 /** Limits that make a fault a matter of a second. */
@@ -45,6 +47,8 @@ export interface Supervised {
   /** Waits for a state of the supervisor. */
   state(name: string, timeoutMs?: number): Promise<RuntimeStatus>;
   log(): string;
+  /** Every step of its machine so far; each trace is replayed at the end of its test. */
+  trace(): readonly TracedStep[];
 }
 
 export function startSupervisor(
@@ -59,7 +63,11 @@ export function startSupervisor(
   }: SupervisedOptions,
 ): Supervised {
   mkdirSync(project.paths.stateDir, { recursive: true, mode: 0o700 });
-  const child = spawn(process.execPath, [supervisor, '--project', project.path, '--worker', worker], {
+  // Not in the project: that is removed first.
+  const traceFolder = mkdtempSync(join(tmpdir(), 'svc-t-'));
+  const trace = join(traceFolder, 'trace.jsonl');
+  const args = [supervisor, '--project', project.path, '--worker', worker, '--trace', trace];
+  const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], ...environment },
   });
@@ -70,6 +78,11 @@ export function startSupervisor(
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await ended;
+    try {
+      assertReplays(readTrace(trace));
+    } finally {
+      rmSync(traceFolder, { recursive: true, force: true });
+    }
   });
   const call = (command: string, options?: Readonly<Record<string, unknown>>): Promise<unknown> =>
     ask(`${project.paths.stateDir}/control.sock`, command, options);
@@ -89,6 +102,7 @@ export function startSupervisor(
         { what: `state ${name}`, timeoutMs },
       ),
     log: () => (existsSync(project.paths.runtimeLog) ? readFileSync(project.paths.runtimeLog, 'utf8') : ''),
+    trace: () => readTrace(trace),
   };
 }
 

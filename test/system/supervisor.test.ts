@@ -5,6 +5,7 @@ import { before, describe, it, type TestContext } from 'node:test';
 import { bundlePrograms } from '../support/bundle.ts';
 import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
+import { assertReplays } from '../support/trace.ts';
 import { until } from '../support/until.ts';
 
 let programs: ReadonlyMap<string, string>;
@@ -194,6 +195,31 @@ describe('the supervisor and ends of its worker', () => {
       what: 'the next worker',
     });
     assert.equal(lives(grandchild), false);
+  });
+});
+
+describe('the machine of a real supervisor', () => {
+  it('decides alone: what was traced replays through it to the same states', async (t) => {
+    const run = supervise(t, 'exits-51-once');
+    await until(async () => (await run.status()).exits.length === 1 && (await run.status()).ready, {
+      what: 'the second worker',
+    });
+    await run.call('stop');
+    await run.ended;
+
+    const steps = run.trace();
+
+    assertReplays(steps);
+    const states = steps.map(({ after }) => after.state.kind);
+    assert.deepEqual(
+      states.filter((kind, index) => kind !== states[index - 1]),
+      ['checking', 'starting', 'running', 'draining', 'starting', 'running', 'draining', 'stopped'],
+    );
+    const [first, ...others] = steps;
+    assert.ok(first !== undefined);
+    // A machine that had been led otherwise does not pass.
+    assert.throws(() => assertReplays([first, ...others.slice(1)]));
+    assert.throws(() => assertReplays([{ ...first, effects: [] }]));
   });
 });
 
