@@ -32,6 +32,8 @@ export interface AppOptions {
   readonly listenHandle?: object | Promise<object>;
   /** The writer thread, when the process has started it first thing. */
   readonly writerThread?: Worker;
+  /** A reload begins, and has come to an end, good or bad. */
+  onReload?(phase: 'begun' | 'ended'): void;
   /** Ends this process with a code after a drain: 51, 75. */
   requestExit(code: 51 | 75, reason: string): void;
 }

@@ -169,6 +169,7 @@ class Host implements App {
     actor: string,
     { orRestart }: { readonly orRestart: boolean },
   ): Promise<{ readonly generation: number }> {
+    this.#options.onReload?.('begun');
     try {
       const generation = await this.#parts.engine.runtime.reload(actor);
       this.#http.tokensChanged();
@@ -177,6 +178,8 @@ class Host implements App {
       const known = coerceError(error);
       if (known.code === 'restart_required' && orRestart) this.#options.requestExit(75, known.message);
       throw refusedReload(known);
+    } finally {
+      this.#options.onReload?.('ended');
     }
   }
 

@@ -8,6 +8,7 @@ import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
 import type { App, AppOptions, Mode } from './app-options.ts';
 import { startWriterThread } from './database/start-thread.ts';
+import { OWNER_VARIABLES } from './owner-notifier.ts';
 import { runWorker } from './run-worker.ts';
 
 export interface ForegroundOptions {
@@ -19,12 +20,15 @@ export interface ForegroundOptions {
 
 /** Runs the worker in this process. Resolves once up; throws when the start fails; `exit` is called at the end. */
 export function runForeground({ project, mode, watch, exit }: ForegroundOptions): Promise<void> {
+  const environment = processEnvironment();
+  // Words and sockets of the owner are this process's own: no child may speak for it.
+  for (const name of OWNER_VARIABLES) delete process.env[name];
   return runWorker({
     project,
     mode,
     watch,
     supervised: false,
-    environment: processEnvironment(),
+    environment,
     terminal: process.stdout.isTTY,
     createApp: appMaker(),
     exit,

@@ -1,5 +1,6 @@
 // Who would start this worker again: read from how the process came to be. Pure but for two marker files.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname as machineName } from 'node:os';
 import type { RestartOwner } from './app-options.ts';
 
 export interface Birth {
@@ -30,10 +31,47 @@ function isSystemd(environment: Birth['environment'], pid: number, ppid: number)
   return main === undefined ? ppid === 1 : main === String(pid) || main === String(ppid);
 }
 
-/** The command with which an owner that starts the worker again is told to stop. */
-export const OWNER_STOP: Readonly<Record<Exclude<RestartOwner, 'daemon' | 'foreground'>, string>> = {
-  systemd: 'systemctl stop <unit>',
-  launchd: 'launchctl bootout <domain>/<label>',
-  container: 'stop the container: docker compose stop, or kubectl scale --replicas=0',
-  pm2: 'pm2 stop <name>',
-};
+export interface OwnedFacts {
+  readonly owner: RestartOwner;
+  readonly environment: Birth['environment'];
+  /** /proc/self/cgroup, for the name of the unit; for tests. */
+  readonly cgroup?: () => string;
+  /** The name that a container has inside. */
+  readonly hostname?: string;
+}
+
+/** The command with which the owner that would start this worker again is told to stop it. */
+export function ownerStop({ owner, environment, cgroup = ownCgroup, hostname = machineName() }: OwnedFacts): string {
+  switch (owner) {
+    case 'systemd':
+      return systemdStop(cgroup(), environment['LISTEN_FDS'] !== undefined);
+    case 'launchd':
+      return `launchctl bootout gui/${process.getuid?.() ?? '<uid>'}/${environment['XPC_SERVICE_NAME'] ?? '<label>'}`;
+    case 'container':
+      return environment['KUBERNETES_SERVICE_HOST'] === undefined
+        ? `docker stop ${hostname}, docker compose stop, or podman stop ${hostname}`
+        : 'kubectl scale --replicas=0, for the workload that this pod is of';
+    case 'pm2':
+      return `pm2 stop ${environment['name'] ?? environment['pm_id'] ?? '<name>'}`;
+    case 'daemon':
+    case 'foreground':
+      return 'svc runtime stop';
+  }
+}
+
+/** The unit is the last part of the control group; below `user@<uid>.service` it is one of a user's manager. */
+function systemdStop(cgroup: string, hasSocket: boolean): string {
+  const path = /^(?:0:|\d+:name=systemd):(.*\.service)(?:\/|$)/m.exec(cgroup)?.[1] ?? '';
+  const unit = path.split('/').at(-1) ?? '';
+  const name = unit === '' ? '<unit>' : unit;
+  const socket = hasSocket ? ` ${name.replace(/\.service$/, '.socket')}` : '';
+  return `systemctl ${/\/user@\d+\.service\//.test(path) ? '--user ' : ''}stop${socket} ${name}`;
+}
+
+function ownCgroup(): string {
+  try {
+    return readFileSync('/proc/self/cgroup', 'utf8');
+  } catch {
+    return ''; // no Linux, or nothing to be seen of it
+  }
+}

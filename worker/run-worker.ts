@@ -24,7 +24,7 @@ import type { App, RestartOwner } from './app-options.ts';
 import { type Capture, captureConsole } from './console-capture.ts';
 import { inheritedSocket } from './inherited-socket.ts';
 import { ListenSocket } from './listen-socket.ts';
-import { restartOwner } from './restart-owner.ts';
+import { OwnerLink } from './owner-link.ts';
 import { listenToSignals } from './signals.ts';
 import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './supervisor-link.ts';
 import { openWorkerControl } from './worker-control.ts';
@@ -52,15 +52,16 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   } catch (error) {
     if (options.supervised) return worker.fail(error);
     await worker.abandon();
+    if (worker.owned.givesUp(error)) return options.exit(EXIT.ok);
     throw error;
   }
 }
 
 class Worker {
+  readonly owned: OwnerLink;
   readonly #options: WorkerOptions;
   readonly #paths: ProjectPaths;
   readonly #runtimeId: RuntimeId = newRuntimeId();
-  readonly #owner: RestartOwner;
   readonly #log: Log;
   #heartbeat: NodeJS.Timeout | undefined;
   #link: SupervisorLink | undefined;
@@ -78,17 +79,17 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#paths = projectPaths(options.project);
-    this.#owner = restartOwner({
-      supervised: options.supervised,
-      pid: process.pid,
-      ppid: process.ppid,
-      environment: options.environment,
-    });
     this.#log = openWorkerLog(this.#paths, {
       supervised: options.supervised,
       terminal: options.terminal,
       runtimeId: this.#runtimeId,
     });
+    const { supervised, environment } = options;
+    this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger });
+  }
+
+  get #owner(): RestartOwner {
+    return this.owned.owner;
   }
 
   async start(): Promise<void> {
@@ -109,12 +110,14 @@ class Worker {
         parent,
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
+    this.owned.begin();
     this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(this.#options.environment));
     const environment = { ...this.#options.environment, ...this.#link?.welcome.environment };
     this.#readConfig = () => loadConfig({ project, mode, environment });
     const loaded = this.#readConfig();
     this.#configure(loaded);
     ensureStateFolder(this.#paths.stateDir);
+    if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.#owner, mode });
     this.#log.logger.info(
       { version: VERSION, node: process.version, owner: this.#owner, mode, pid: process.pid },
@@ -136,6 +139,7 @@ class Worker {
       environment,
       ...this.#socket.handle(loaded.config.http),
       requestExit: (code, reason) => void this.#stop(code, reason),
+      onReload: (phase) => this.owned.reload(phase),
     });
     this.#app = app;
     await app.up;
@@ -178,6 +182,7 @@ class Worker {
       });
     return openWorkerControl({
       owner: this.#owner,
+      ownerStop: this.owned.stopCommand,
       log: this.#log,
       app: () => this.#app,
       status,
@@ -190,6 +195,7 @@ class Worker {
     const address = app.address();
     this.#log.logger.info({ host: address?.host, port: address?.port }, 'worker up');
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
+    this.owned.up(app);
     if (this.#link === undefined) return;
     const link = this.#link;
     this.#heartbeat = setInterval(() => link.send({ type: 'heartbeat' }), HEARTBEAT_MS);
@@ -266,6 +272,7 @@ class Worker {
     this.#enter('draining');
     this.#log.logger.info({ code, reason }, 'worker stopping');
     this.#link?.send({ type: 'stopping', code, reason });
+    this.owned.stopping(reason);
     const app = this.#app;
     const late = { cut: [{ name: 'worker', reason: `did not stop within ${limitMs} ms` }] };
     const { cut } =
@@ -274,6 +281,7 @@ class Worker {
         : await within(app.stop(limitMs, { code, reason }), { ms: limitMs + LAST_STEPS_MS / 2, late });
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
+    this.owned.ended(code);
     this.#end(code, reason);
   }
 

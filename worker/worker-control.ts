@@ -6,10 +6,11 @@ import { WORKER_SOCKET } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, RestartOwner } from './app-options.ts';
-import { OWNER_STOP } from './restart-owner.ts';
 
 export interface WorkerControlOptions {
   readonly owner: RestartOwner;
+  /** The owner's own command for a stop. */
+  readonly ownerStop: string;
   readonly log: Log;
   /** Undefined until the app has been made. */
   readonly app: () => App | undefined;
@@ -29,7 +30,7 @@ export function openWorkerControl(options: WorkerControlOptions): Promise<Contro
 }
 
 async function answer(
-  { owner, log, app, status, stop }: WorkerControlOptions,
+  { owner, ownerStop, log, app, status, stop }: WorkerControlOptions,
   { command, options = {} }: ControlRequest,
 ): Promise<unknown> {
   switch (command) {
@@ -40,7 +41,7 @@ async function answer(
     case 'stop':
       if (owner !== 'daemon' && owner !== 'foreground') {
         throw new SvcError('refused', `this worker belongs to ${owner}, which would start it again`, {
-          hint: OWNER_STOP[owner],
+          hint: ownerStop,
         });
       }
       void stop(0, 'stop asked for over the control socket');

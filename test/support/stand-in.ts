@@ -1,11 +1,11 @@
 // A program that stands in for one of the machine (systemctl, launchctl): it writes down how it was called and answers from files of the test.
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface StandIn {
   /** To be put before the rest of PATH. */
   readonly folder: string;
-  /** Command lines so far, without the program's path; forgets them. */
+  /** Command lines since the last look, without the program's path. */
   calls(): readonly string[];
   /** What the program prints and how it ends when its arguments begin so. Default: nothing, and 0. */
   answer(words: string, answer: { readonly code?: number; readonly stdout?: string; readonly stderr?: string }): void;
@@ -17,6 +17,7 @@ export function standIn(root: string, names: readonly string[]): StandIn {
   const record = join(folder, 'calls.txt');
   const answers = join(folder, 'answers');
   mkdirSync(answers, { recursive: true });
+  let seen = 0;
   // The longest prefix of the arguments that has an answer wins.
   const script = `#!/bin/sh
 printf '%s %s\\n' "\${0##*/}" "$*" >>'${record}'
@@ -34,8 +35,8 @@ done
   return {
     folder,
     calls() {
-      const text = existsSync(record) ? readFileSync(record, 'utf8') : '';
-      rmSync(record, { force: true });
+      const text = existsSync(record) ? readFileSync(record, 'utf8').slice(seen) : '';
+      seen += text.length;
       return text.split('\n').filter((line) => line !== '');
     },
     answer(words, { code = 0, stdout = '', stderr = '' }) {

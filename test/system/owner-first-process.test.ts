@@ -1,0 +1,147 @@
+// The worker as the first process of a pid namespace, as in a container; and as a child of the first process, as launchd's are. Needs root.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { CLI, type Ended, portProject } from '../support/svc-command.ts';
+import type { Cleanup, TemporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child'];
+const refused = spawnSync('unshare', [...UNSHARE, 'true'], { stdio: 'ignore' }).status !== 0;
+const NEEDS = { skip: refused ? 'unshare --pid is refused here (not root, or no Linux)' : false };
+
+interface First {
+  /** The first process of the namespace, by its pid outside. */
+  readonly pid: () => Promise<number>;
+  readonly output: () => string;
+  readonly ended: Promise<Ended>;
+}
+
+const START = ['runtime', 'start', '--mode', 'production', '--no-watch', '--project'];
+
+function firstProcess(
+  t: Cleanup,
+  project: TemporaryProject,
+  { shell = '', env = {} }: { readonly shell?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): First {
+  const worker = [process.execPath, CLI, ...START, project.path];
+  const command = shell === '' ? worker : ['sh', '-c', shell, 'sh', ...worker];
+  const child = spawn('unshare', [...UNSHARE, ...command], {
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => void child.kill('SIGKILL'));
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk;
+    });
+  const children = `/proc/${child.pid}/task/${child.pid}/children`;
+  return {
+    output: () => text.stdout + text.stderr,
+    ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, ...text }))),
+    pid: async () =>
+      Number((await until(() => readFileSync(children, 'utf8').trim(), { what: 'the first process' })).split(' ')[0]),
+  };
+}
+
+const says = (first: First, text: string): Promise<unknown> =>
+  until(() => first.output().includes(text), { what: text, timeoutMs: 60_000 });
+
+describe('a worker that is the first process', NEEDS, () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`drains and ends with 0 on ${signal}, which the kernel would keep from a first process without a handler`, async (t) => {
+      const first = firstProcess(t, await portProject(t));
+      await says(first, 'worker up');
+
+      process.kill(await first.pid(), signal);
+
+      const { code, stdout } = await first.ended;
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /"worker stopped"/);
+    });
+
+  it('says that nobody reaps what its children leave behind', async (t) => {
+    const first = firstProcess(t, await portProject(t));
+    await says(first, 'worker up');
+    process.kill(await first.pid(), 'SIGTERM');
+
+    assert.match((await first.ended).stdout, /first process here, without an init/);
+  });
+
+  it('waits without a port where its restart window is spent, until the oldest start has left it', async (t) => {
+    const project = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 10 } } });
+    const killed = firstProcess(t, project);
+    await says(killed, 'worker up');
+    process.kill(await killed.pid(), 'SIGKILL');
+    await killed.ended;
+
+    const waiting = firstProcess(t, project);
+    await says(waiting, 'waiting, without a port');
+    await assert.rejects(fetch(`${project.url}/pub/health`));
+    await says(waiting, 'worker up');
+    assert.equal((await fetch(`${project.url}/pub/health`)).status, 200);
+    process.kill(await waiting.pid(), 'SIGTERM');
+    assert.equal((await waiting.ended).code, 0);
+  });
+
+  it('ends with 0 when it is stopped while it waits', async (t) => {
+    const project = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 600 } } });
+    const killed = firstProcess(t, project);
+    await says(killed, 'worker up');
+    process.kill(await killed.pid(), 'SIGKILL');
+    await killed.ended;
+
+    const waiting = firstProcess(t, project);
+    await says(waiting, 'waiting, without a port');
+    process.kill(await waiting.pid(), 'SIGTERM');
+
+    assert.equal((await waiting.ended).code, 0);
+  });
+});
+
+describe('a worker under launchd', NEEDS, () => {
+  // Starts it again while it does not end with 0, as KeepAlive with SuccessfulExit false does; every start is killed once it is up.
+  const OWNER = `n=0
+while [ $n -lt 20 ]; do
+  n=$((n + 1))
+  "$@" & worker=$!
+  [ -z "$KILL" ] || { while ! [ -s up ] && kill -0 $worker 2>/dev/null; do sleep 0.05; done; }
+  [ -z "$KILL" ] || { : >up; kill -9 $worker 2>/dev/null; }
+  wait $worker; code=$?
+  echo "start $n ended with $code"
+  [ $code -eq 0 ] && exit 0
+done`;
+
+  it('ends the sixth start within the window with 0, so that launchd lets it be', async (t) => {
+    const project = await portProject(t, { keys: { log_level: 'fatal' } });
+    const owner = OWNER.replaceAll('[ -s up ]', `[ -s '${project.paths.workerRecord}' ]`).replaceAll(
+      ': >up;',
+      `rm -f '${project.paths.workerRecord}';`,
+    );
+    const first = firstProcess(t, project, { shell: owner, env: { XPC_SERVICE_NAME: 'io.svc.test', KILL: 'yes' } });
+
+    const { stdout } = await first.ended;
+
+    assert.deepEqual(stdout.match(/start \d+ ended with \d+/g), [
+      ...[1, 2, 3, 4, 5].map((n) => `start ${n} ended with 137`),
+      'start 6 ended with 0',
+    ]);
+    assert.match(stdout, /the restart window is spent/);
+  });
+
+  it('gives an invalid configuration up the same way: launchd would try it for ever', async (t) => {
+    const project = await portProject(t);
+    spawnSync('mkdir', ['-m', '700', project.paths.stateDir]);
+    writeFileSync(project.paths.config, 'http: {port: wrong}\n');
+    const first = firstProcess(t, project, { shell: OWNER, env: { XPC_SERVICE_NAME: 'io.svc.test' } });
+
+    const { stdout } = await first.ended;
+
+    assert.deepEqual(stdout.match(/start \d+ ended with \d+/g), [
+      ...[1, 2, 3, 4, 5].map((n) => `start ${n} ended with 78`),
+      'start 6 ended with 0',
+    ]);
+  });
+});

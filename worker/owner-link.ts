@@ -1,0 +1,119 @@
+// Between a worker and whoever starts it again: who that is, what it is told, and the limit that is kept for one that has none.
+//
+//   K1  Under our own supervisor all of it is silent: IPC says it there.
+//   K2  An owner hears of a reload, whoever asked for it, and of every change of readiness.
+import { setTimeout as pause } from 'node:timers/promises';
+import { EXIT, type ExitCode } from '../shared/exit-codes.ts';
+import type { Log } from '../shared/logger.ts';
+import type { ProjectPaths } from '../shared/paths.ts';
+import { coerceError } from '../shared/svc-error.ts';
+import type { App, RestartOwner } from './app-options.ts';
+import { type OwnerNotifier, ownerNotifier } from './owner-notifier.ts';
+import { DEFAULT_WINDOW, OwnerWindow, type WindowLimits } from './owner-window.ts';
+import { ownerStop, restartOwner } from './restart-owner.ts';
+import { type ReadinessTeller, tellReadiness } from './worker-status.ts';
+
+export interface OwnerLinkOptions {
+  readonly supervised: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow'>;
+  readonly log: Log['logger'];
+}
+
+export class OwnerLink {
+  readonly owner: RestartOwner;
+  /** The owner's own command for a stop. */
+  readonly stopCommand: string;
+  readonly #log: Log['logger'];
+  readonly #notifier: OwnerNotifier;
+  readonly #window: OwnerWindow;
+  readonly #stopped = new AbortController();
+  #teller: ReadinessTeller | undefined;
+
+  constructor({ supervised, environment, paths, log }: OwnerLinkOptions) {
+    this.owner = restartOwner({ supervised, pid: process.pid, ppid: process.ppid, environment });
+    this.stopCommand = ownerStop({ owner: this.owner, environment });
+    this.#log = log;
+    this.#notifier = ownerNotifier({ environment: supervised ? {} : environment, log });
+    this.#window = new OwnerWindow({ paths, owner: this.owner });
+  }
+
+  /** The start counts from here on, as soon as there is a folder to note it in. */
+  begin(): void {
+    this.#window.note();
+  }
+
+  /** Whether this start may go on; in a container it waits until it may, or is stopped. */
+  async hasRoom(limits: WindowLimits): Promise<boolean> {
+    this.#window.note();
+    for (;;) {
+      const verdict = this.#window.verdict(limits);
+      switch (verdict.kind) {
+        case 'room':
+          return true;
+        case 'spent':
+          this.#log.fatal({ starts: verdict.starts, ...limits }, 'the restart window is spent: this start ends here');
+          return false;
+        case 'wait':
+          this.#log.warn(
+            { starts: verdict.starts, ms: verdict.ms },
+            'the restart window is spent: waiting, without a port',
+          );
+          await pause(verdict.ms, undefined, { signal: this.#stopped.signal }).catch(() => {}); // a stop is looked for next
+          if (this.#stopped.signal.aborted) return false;
+      }
+    }
+  }
+
+  /** Whether an owner that knows no end should take this failed start for one. */
+  givesUp(error: unknown): boolean {
+    const { kind } = this.#window.verdict(DEFAULT_WINDOW);
+    if (kind === 'spent')
+      this.#log.fatal({ err: error, code: coerceError(error).code }, 'the restart window is spent: given up');
+    return kind === 'spent';
+  }
+
+  /** Up: told, and from now on each change of readiness. */
+  up(app: App): void {
+    this.#notifier.up();
+    if (process.pid === 1)
+      this.#log.warn(
+        {},
+        'first process here, without an init: what a child leaves behind is reaped by nobody; start the container with --init',
+      );
+    if (!this.#notifier.heard) return;
+    this.#teller = tellReadiness({
+      app,
+      send: (message) => {
+        if (message.type === 'ready') this.#notifier.status(statusLine(message));
+      },
+      onConfig: () => {},
+    });
+  }
+
+  reload(phase: 'begun' | 'ended'): void {
+    if (phase === 'begun') this.#notifier.reloading();
+    else this.#notifier.reloaded();
+  }
+
+  stopping(reason: string): void {
+    this.#stopped.abort();
+    this.#teller?.stop();
+    this.#notifier.stopping(reason);
+  }
+
+  ended(code: ExitCode): void {
+    this.#teller?.stop();
+    this.#notifier.close();
+    if (code === EXIT.ok) this.#window.empty();
+  }
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly generation: number | null;
+  readonly reasons: readonly string[];
+}
+
+const statusLine = ({ ready, generation, reasons }: Readiness): string =>
+  `${ready ? 'ready' : `not ready: ${reasons.join('; ')}`}${generation === null ? '' : `, generation ${generation}`}`;
