@@ -1,4 +1,5 @@
-// What a worker wrote to its log before it ended is in the file, whatever ended it: 40 deaths of four kinds, and SIGKILL.
+// What a worker wrote to its log before it ended is in the file, whatever ended it. SVC_DEATHS: how often of each kind (10: the
+// 40 deaths of the table of faults).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -6,7 +7,8 @@ import { before, describe, it } from 'node:test';
 import { bundlePrograms } from '../support/bundle.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
-const DEATHS = 10;
+// biome-ignore lint/style/noProcessEnv: a switch of the test run
+const DEATHS = Number(process.env['SVC_DEATHS'] ?? 3);
 const LINES = Array.from({ length: 2_000 }, (_, index) => index + 1);
 let program: string;
 

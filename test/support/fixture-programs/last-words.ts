@@ -10,5 +10,5 @@ if (end === 'kill') process.kill(process.pid, 'SIGKILL');
 if (end === 'throw') throw new Error('the end');
 if (end === 'memory') {
   const kept: unknown[] = [];
-  for (;;) kept.push(new Array(10_000).fill(kept.length));
+  for (;;) kept.push(Array.from({ length: 10_000 }, () => kept.length));
 }

@@ -1,0 +1,157 @@
+// The runtime log at full speed: lines that something prints, stamped, against plain writes; the JSON logger with redaction against pino
+// without; how long HTTP waits meanwhile; what is lost of last words. Each beside its baseline in the same minute, in processes of their own.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundlePrograms } from '../support/bundle.ts';
+import { median, percentile } from './support.ts';
+
+/** A row of the report. */
+export interface LogFigure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly baseline?: { readonly name: string; readonly value: number };
+  readonly ratio?: number;
+  readonly goal?: { readonly text: string; readonly met: boolean };
+}
+
+interface TextFigures {
+  readonly textPerSecond: number;
+  readonly filePerSecond: number;
+  readonly rssBytes: number;
+}
+
+const DEATHS_OF_A_KIND = 10;
+const LINES_BEFORE_DEATH = 2_000;
+const REQUESTS = 300;
+const MB = 1e6;
+
+export async function measureLogs(rounds: number): Promise<readonly LogFigure[]> {
+  const programs = await bundlePrograms(
+    ['log-load', 'last-words'].map((name) => `test/support/fixture-programs/${name}.ts`),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-log-'));
+  const bench = new LogBench(programs, join(folder, 'runtime.log'));
+  try {
+    return [...bench.text(rounds), ...bench.json(rounds), await bench.http(), ...bench.lastWords()];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class LogBench {
+  readonly #programs: ReadonlyMap<string, string>;
+  readonly #file: string;
+
+  constructor(programs: ReadonlyMap<string, string>, file: string) {
+    this.#programs = programs;
+    this.#file = file;
+  }
+
+  text(rounds: number): readonly LogFigure[] {
+    const pairs = Array.from({ length: rounds }, () => ({
+      raw: this.#load<TextFigures>('raw'),
+      stamped: this.#load<TextFigures>('stamped'),
+    }));
+    const of = (pick: (pair: (typeof pairs)[number]) => number): number => median(pairs.map(pick));
+    const raw = { name: 'one write a chunk, plain', value: of((pair) => pair.raw.textPerSecond) / MB };
+    const stamped = of((pair) => pair.stamped.textPerSecond) / MB;
+    const growth = of((pair) => pair.stamped.rssBytes) / MB;
+    return [
+      {
+        name: 'printed lines of 200 B, stamped and masked',
+        value: stamped,
+        unit: 'MB/s',
+        baseline: raw,
+        ratio: stamped / raw.value,
+        goal: { text: '>= 300 MB/s', met: stamped >= 300 },
+      },
+      { name: '  the same, as bytes of the log', value: of((pair) => pair.stamped.filePerSecond) / MB, unit: 'MB/s' },
+      { name: '  memory after 200 MB', value: growth, unit: 'MB', goal: { text: '<= +5 MB', met: growth <= 5 } },
+    ];
+  }
+
+  json(rounds: number): readonly LogFigure[] {
+    const pairs = Array.from({ length: rounds }, () => ({
+      pino: this.#load<{ linesPerSecond: number }>('pino').linesPerSecond,
+      own: this.#load<{ linesPerSecond: number }>('json').linesPerSecond,
+    }));
+    const own = median(pairs.map((pair) => pair.own));
+    const pino = median(pairs.map((pair) => pair.pino));
+    return [
+      {
+        name: 'JSON lines with redaction of 8 secrets',
+        value: own,
+        unit: '/s',
+        baseline: { name: 'pino without', value: pino },
+        ratio: own / pino,
+        goal: { text: '>= 0.50', met: own / pino >= 0.5 },
+      },
+    ];
+  }
+
+  /** Answers of a server that writes 64 KiB of lines in each turn of its event loop. */
+  async http(): Promise<LogFigure> {
+    const child = spawn(process.execPath, [this.#program('log-load'), 'serve', this.#file], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const latencies: number[] = [];
+    try {
+      const [port] = (await once(child.stdout, 'data')) as [Buffer];
+      for (let n = 0; n < REQUESTS; n += 1) latencies.push(await answered(Number(port)));
+    } finally {
+      await ended(child);
+      rmSync(this.#file, { force: true });
+    }
+    const p99 = percentile(latencies, 0.99);
+    return { name: 'p99 of HTTP meanwhile', value: p99, unit: 'ms', goal: { text: '< 20 ms', met: p99 < 20 } };
+  }
+
+  lastWords(): readonly LogFigure[] {
+    let lost = 0;
+    for (const kind of ['exit', 'throw', 'abort', 'memory'])
+      for (let death = 0; death < DEATHS_OF_A_KIND; death += 1) lost += LINES_BEFORE_DEATH - this.#linesOf(kind);
+    const name = `lines lost in ${DEATHS_OF_A_KIND * 4} deaths (exit, throw, abort, memory)`;
+    return [{ name, value: lost, unit: '', goal: { text: '0', met: lost === 0 } }];
+  }
+
+  #linesOf(kind: string): number {
+    const script = 'ulimit -c 0; "$@" 2>/dev/null; true';
+    const args = ['--max-old-space-size=16', this.#program('last-words'), this.#file, kind];
+    execFileSync('sh', ['-c', script, 'sh', process.execPath, ...args], { stdio: 'ignore' });
+    const lines = readFileSync(this.#file, 'utf8').trimEnd().split('\n').length;
+    rmSync(this.#file);
+    return lines;
+  }
+
+  #load<T>(kind: string): T {
+    const answer = execFileSync(process.execPath, [this.#program('log-load'), kind, this.#file], { encoding: 'utf8' });
+    rmSync(this.#file, { force: true });
+    return JSON.parse(answer) as T;
+  }
+
+  #program(name: string): string {
+    return this.#programs.get(name) ?? name;
+  }
+}
+
+function answered(port: number): Promise<number> {
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, agent: false }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(performance.now() - startedAt));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
