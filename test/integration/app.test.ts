@@ -255,7 +255,7 @@ describe('restart and stop', () => {
     const host = await running(t);
     await host.call('POST', '/api/chat/say', { person: 'ann', text: '/ping', delivery: randomUUID() });
 
-    const [end, again] = await Promise.all([host.app.stop(3_000), host.app.stop(1)]);
+    const [end, again] = await Promise.all([host.app.stop(30_000), host.app.stop(1)]);
 
     assert.deepEqual(end, { cut: [] });
     assert.equal(again, end);

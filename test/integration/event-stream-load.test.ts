@@ -29,7 +29,7 @@ describe('event stream under load and faults', () => {
         assert.ok((peer?.writableLength ?? 0) <= 2 * 64 * 1024 + 8_192, 'what waits in the socket is bounded');
         return counts.slowClosed === 1;
       },
-      { what: 'the cut of the silent client', timeoutMs: 20_000 },
+      { what: 'the cut of the silent client', timeoutMs: 20_000, everyMs: 75 },
     );
 
     const chunks: Buffer[] = [];

@@ -123,9 +123,17 @@ export class EngineHost {
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
-    const stopped = this.engine.stop(50);
-    const pump = setInterval(() => this.clock.moveTo(this.clock.now() + 50), 5);
-    await stopped.finally(() => clearInterval(pump));
+    let isOver = false;
+    const stopped = this.engine.stop(50).finally(() => {
+      isOver = true;
+    });
+    // Its limits pass only when nothing more happens by itself, however slow the machine is.
+    for (;;) {
+      await this.quiet();
+      if (isOver) break;
+      this.clock.moveTo(this.clock.now() + 50);
+    }
+    await stopped;
     this.close();
   }
 
