@@ -1,4 +1,4 @@
-// The daemon: node dist/supervisor.js --project DIR --mode MODE --worker FILE. Its first line of stdin is the handoff: settings and secrets.
+// The daemon: node dist/supervisor.cjs --project DIR --mode MODE --worker FILE. Its first line of stdin is the handoff: settings and secrets.
 //
 //   M1  Of two that start at once one holds the lock; the other ends with 0 where the holder is up and ready, else with 1.
 //   M2  Nothing of the worker is loaded here, nor any package.

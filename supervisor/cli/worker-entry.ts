@@ -15,7 +15,7 @@ export interface ProgramFiles {
 }
 
 export function programFiles(): ProgramFiles {
-  if (BUNDLED) return { supervisor: beside('./supervisor.js'), worker: beside('./worker.js'), nodeOptions: [] };
+  if (BUNDLED) return { supervisor: beside('./supervisor.cjs'), worker: beside('./worker.js'), nodeOptions: [] };
   return {
     supervisor: beside('../main.ts'),
     worker: beside('../../worker/main.ts'),

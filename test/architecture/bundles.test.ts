@@ -7,9 +7,9 @@ import { describe, it } from 'node:test';
 import { ROOT, sourceFiles } from './source-tree.ts';
 
 const DIST = join(ROOT, 'dist');
-/** Import and export declarations and `import()`, minified or not. */
+/** Import and export declarations, `import()` and `require()`, minified or not. */
 const SPECIFIER =
-  /(?:^|[;}\n])(?:import|export)\b[^"'();=]*?\bfrom\s*["']([^"'\n]+)["']|(?:^|[;}\n])import\s*["']([^"'\n]+)["']|\bimport\(["']([^"'\n]+)["']\)/g;
+  /(?:^|[;}\n])(?:import|export)\b[^"'();=]*?\bfrom\s*["']([^"'\n]+)["']|(?:^|[;}\n])import\s*["']([^"'\n]+)["']|\b(?:import|require)\(["']([^"'\n]+)["']\)/g;
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly bin: Record<string, string>;
@@ -38,7 +38,7 @@ const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${n
 
 describe('the bundles', () => {
   it('are all there', () => {
-    const wanted = ['cli.js', 'supervisor.js', 'worker.js', 'task.js', 'writer-thread.js'];
+    const wanted = ['cli.js', 'supervisor.cjs', 'worker.js', 'task.js', 'writer-thread.js'];
 
     assert.deepEqual(
       wanted.filter((name) => !existsSync(join(DIST, name))),
@@ -80,7 +80,7 @@ describe('the bundles', () => {
   });
 
   it('give the supervisor nothing but node: modules', () => {
-    assert.deepEqual(packagesOf('supervisor.js'), []);
+    assert.deepEqual(packagesOf('supervisor.cjs'), []);
   });
 
   it('import only packages that are installed with them', () => {
