@@ -1,83 +1,170 @@
-// Lines of a log file that somebody else writes and rotates: first all that there is, then what is new since the last look.
+// Lines of a log file that somebody else writes and rotates: the last ones there are, then what is new since the last look.
 //
-//   Q1  Rotated files are read before the present one, oldest first; a file that is rotated between two looks is read to its end first.
+//   Q1  Rotated files belong to it, oldest first; a file that is rotated between two looks is read to its end, however often that happens.
 //   Q2  Half a line waits until its end is written.
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+//   Q3  Memory does not grow with the log: the last lines are looked for from the end, the others come in batches.
+//   Q4  Lines that were rotated away before they could be read are not passed over in silence: `hasGap`.
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { fileBackwards, linesBackwards, readPiece } from '../../shared/log-tail.ts';
 
 export interface LineSource {
-  read(): Promise<readonly string[]>;
+  /** The last lines that are accepted, oldest first; without a count all of them, in batches. */
+  last(
+    count: number | undefined,
+    accepts: (line: string) => boolean,
+  ): Iterable<readonly string[]> | Promise<Iterable<readonly string[]>>;
+  /** What is new since. */
+  next(): Iterable<readonly string[]> | Promise<Iterable<readonly string[]>>;
+  /** Whether lines were missed since this was asked last. */
+  hasGap(): boolean;
 }
 
-const CHUNK_BYTES = 1024 * 1024;
-/** What a first look reads at most of each file. */
-const FIRST_BYTES = 32 * CHUNK_BYTES;
-const MAX_ROTATED = 100;
+const BATCH_BYTES = 1024 * 1024;
+const LINE_FEED = 10;
 
-export function openLogFile(path: string): LineSource {
-  let inode: number | undefined;
-  let offset = 0;
-  const take = (file: string, from: number): string[] => {
-    const { text, end, ino } = readFrom(file, from);
-    inode = ino;
-    offset = end;
-    return text.split('\n').filter((line) => line !== '');
-  };
-  const first = (): string[] => {
-    const old = rotatedFiles(path)
-      .reverse()
-      .flatMap((file) => take(file, -FIRST_BYTES));
-    return [...old, ...(exists(path) ? take(path, -FIRST_BYTES) : [])];
-  };
-  const next = (): string[] => {
-    const now = statSync(path, { throwIfNoEntry: false });
-    if (now === undefined) return [];
-    if (now.ino === inode) return now.size > offset ? take(path, offset) : [];
-    const rotated = rotatedFiles(path);
-    const seen = rotated.findIndex((file) => statSync(file, { throwIfNoEntry: false })?.ino === inode);
-    const missed =
-      seen === -1
-        ? []
-        : [
-            ...take(rotated[seen] ?? path, offset),
-            ...rotated
-              .slice(0, seen)
-              .reverse()
-              .flatMap((file) => take(file, 0)),
-          ];
-    return [...missed, ...take(path, 0)];
-  };
-  return { read: () => Promise.resolve(inode === undefined ? first() : next()) };
+/** A file that is open: it can be read to its end whatever its name is by now. */
+interface OpenFile {
+  readonly descriptor: number;
+  readonly inode: number;
+  offset: number;
 }
 
-/** `path.1` (the newest), `path.2`, … as far as they are there. */
-function rotatedFiles(path: string): string[] {
-  const files: string[] = [];
-  for (let n = 1; n <= MAX_ROTATED && exists(`${path}.${n}`); n += 1) files.push(`${path}.${n}`);
-  return files;
-}
+export class LogFile implements LineSource {
+  readonly #path: string;
+  /** What is read now, and the one before it, to which a worker may still write a moment after the rotation. */
+  #present: OpenFile | undefined;
+  #former: OpenFile | undefined;
+  #hasGap = false;
 
-const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
-
-/** A negative `from` counts from the end. */
-function readFrom(file: string, from: number): { readonly text: string; readonly end: number; readonly ino: number } {
-  const descriptor = openSync(file, 'r');
-  try {
-    const { size, ino } = fstatSync(descriptor);
-    const chunks: Buffer[] = [];
-    let position = from < 0 ? Math.max(0, size + from) : from;
-    for (let left = size - position; left > 0; ) {
-      const chunk = Buffer.alloc(Math.min(left, CHUNK_BYTES));
-      const read = readSync(descriptor, chunk, 0, chunk.length, position);
-      if (read === 0) break;
-      chunks.push(chunk.subarray(0, read));
-      position += read;
-      left -= read;
-    }
-    // A character whose bytes are not all there yet belongs to a half line, which is read again.
-    const bytes = Buffer.concat(chunks);
-    const whole = bytes.lastIndexOf(10) + 1;
-    return { text: bytes.toString('utf8', 0, whole), end: position - (bytes.length - whole), ino };
-  } finally {
-    closeSync(descriptor);
+  constructor(path: string) {
+    this.#path = path;
   }
+
+  *last(count: number | undefined, accepts: (line: string) => boolean): Generator<readonly string[]> {
+    this.#present = open(this.#path);
+    // Rotated since it was opened it has another name, and is not read twice.
+    const former = this.#rotated().filter((path) => inodeOf(path) !== this.#present?.inode);
+    if (count === undefined) yield* this.#all(former, accepts);
+    else yield this.#lastOf(former, { count, accepts });
+  }
+
+  *#all(former: readonly string[], accepts: (line: string) => boolean): Generator<readonly string[]> {
+    for (const path of former.toReversed()) {
+      const file = open(path);
+      if (file === undefined) continue;
+      for (const lines of grown(file)) yield lines.filter(accepts);
+      closeSync(file.descriptor);
+    }
+    for (const lines of this.#grownPresent()) yield lines.filter(accepts);
+  }
+
+  #lastOf(
+    former: readonly string[],
+    { count, accepts }: { readonly count: number; readonly accepts: (line: string) => boolean },
+  ): readonly string[] {
+    const found: string[] = [];
+    const look = (lines: Iterable<string>): void => {
+      if (found.length >= count) return;
+      for (const line of lines) {
+        if (accepts(line)) found.push(line);
+        if (found.length >= count) return;
+      }
+    };
+    if (this.#present !== undefined) {
+      this.#present.offset = wholeEnd(this.#present);
+      look(linesBackwards(this.#present.descriptor, { to: this.#present.offset }));
+    }
+    for (const path of former) look(fileBackwards(path));
+    return found.reverse();
+  }
+
+  *next(): Generator<readonly string[]> {
+    if (this.#former !== undefined) yield* grown(this.#former);
+    const named = statSync(this.#path, { throwIfNoEntry: false });
+    if (named === undefined) return yield* this.#grownPresent();
+    if (this.#present === undefined) this.#present = open(this.#path);
+    else if (named.ino !== this.#present.inode) yield* this.#change(this.#present.inode);
+    yield* this.#grownPresent();
+  }
+
+  hasGap(): boolean {
+    const had = this.#hasGap;
+    this.#hasGap = false;
+    return had;
+  }
+
+  /** Reads the file that was present to its end, then what has come and gone since, and takes the present one. */
+  *#change(inode: number): Generator<readonly string[]> {
+    yield* this.#grownPresent();
+    const rotated = this.#rotated();
+    const seen = rotated.findIndex((path) => inodeOf(path) === inode);
+    if (seen === -1) this.#hasGap = true;
+    for (const path of (seen === -1 ? rotated : rotated.slice(0, seen)).toReversed()) {
+      this.#take(open(path));
+      yield* this.#grownPresent();
+    }
+    this.#take(open(this.#path));
+  }
+
+  #take(file: OpenFile | undefined): void {
+    if (file === undefined) return;
+    if (this.#former !== undefined) closeSync(this.#former.descriptor);
+    this.#former = this.#present;
+    this.#present = file;
+  }
+
+  *#grownPresent(): Generator<readonly string[]> {
+    if (this.#present !== undefined) yield* grown(this.#present);
+  }
+
+  /** `path.1` (the newest), `path.2`, … as far as they are there. */
+  #rotated(): string[] {
+    const files: string[] = [];
+    for (let n = 1; statSync(`${this.#path}.${n}`, { throwIfNoEntry: false }) !== undefined; n += 1)
+      files.push(`${this.#path}.${n}`);
+    return files;
+  }
+}
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
+function open(path: string): OpenFile | undefined {
+  try {
+    const descriptor = openSync(path, 'r');
+    return { descriptor, inode: fstatSync(descriptor).ino, offset: 0 };
+  } catch {
+    return undefined; // not there yet, or gone again
+  }
+}
+
+/** Whole lines behind the offset, which moves with them; a file that became shorter is read from its start. */
+function* grown(file: OpenFile): Generator<readonly string[]> {
+  const { size } = fstatSync(file.descriptor);
+  if (size < file.offset) file.offset = 0;
+  let half: Buffer = Buffer.alloc(0);
+  for (let at = file.offset; at < size; ) {
+    const piece = readPiece(file.descriptor, at, Math.min(size, at + BATCH_BYTES));
+    if (piece.length === 0) return;
+    at += piece.length;
+    const bytes = half.length === 0 ? piece : Buffer.concat([half, piece]);
+    const whole = bytes.lastIndexOf(LINE_FEED) + 1;
+    half = bytes.subarray(whole);
+    if (whole === 0) continue;
+    file.offset = at - half.length;
+    yield bytes
+      .toString('utf8', 0, whole)
+      .split('\n')
+      .filter((line) => line !== '');
+  }
+}
+
+/** Behind the last line feed. */
+function wholeEnd({ descriptor }: OpenFile): number {
+  for (let end = fstatSync(descriptor).size; end > 0; ) {
+    const begin = Math.max(0, end - BATCH_BYTES);
+    const feed = readPiece(descriptor, begin, end).lastIndexOf(LINE_FEED);
+    if (feed !== -1) return begin + feed + 1;
+    end = begin;
+  }
+  return 0;
 }

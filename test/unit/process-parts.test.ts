@@ -1,11 +1,9 @@
 // Small parts of the worker process and the command line.
 import assert from 'node:assert/strict';
 import {
-  appendFileSync,
   chmodSync,
   mkdirSync,
   mkdtempSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,7 +15,6 @@ import { describe, it, type TestContext } from 'node:test';
 import { formatLogLine, isAtLeast } from '../../shared/log-line.ts';
 import { bootId, identify, isAlive } from '../../shared/process-identity.ts';
 import { checkStateFolder, ensureStateFolder } from '../../shared/state-folder.ts';
-import { openLogFile } from '../../supervisor/cli/log-file.ts';
 import { tableText } from '../../supervisor/cli/printer.ts';
 import { restartOwner } from '../../worker/restart-owner.ts';
 import { listenToSignals } from '../../worker/signals.ts';
@@ -183,26 +180,6 @@ describe('a log line for people', () => {
       [isAtLeast('error', 'warn'), isAtLeast('info', 'warn'), isAtLeast(undefined, 'warn')],
       [true, false, true],
     );
-  });
-});
-
-describe('a log file that is followed', () => {
-  it('gives every line once, over rotations and half lines (Q1, Q2)', async (t) => {
-    const path = join(folderOf(t), 'log');
-    writeFileSync(`${path}.1`, '1\n2\n');
-    writeFileSync(path, '3\n4');
-    const log = openLogFile(path);
-    const seen = [await log.read()];
-    appendFileSync(path, '\n5\n');
-    seen.push(await log.read());
-    appendFileSync(path, '6\n');
-    renameSync(`${path}.1`, `${path}.2`);
-    renameSync(path, `${path}.1`);
-    writeFileSync(path, '7\n');
-    seen.push(await log.read());
-    seen.push(await log.read());
-
-    assert.deepEqual(seen, [['1', '2', '3'], ['4', '5'], ['6', '7'], []]);
   });
 });
 

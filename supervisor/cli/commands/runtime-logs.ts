@@ -8,7 +8,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { findRunning, type RunningProject } from '../control-client.ts';
 import { parseDuration } from '../duration.ts';
-import { type LineSource, openLogFile } from '../log-file.ts';
+import { type LineSource, LogFile } from '../log-file.ts';
 
 interface Filter {
   readonly level: string | undefined;
@@ -17,6 +17,7 @@ interface Filter {
   readonly since: number | undefined;
 }
 
+const LINES = 100;
 const FOLLOW_MS = 200;
 
 export const command: Command = {
@@ -25,7 +26,7 @@ export const command: Command = {
   summary: 'Shows the runtime log, and follows it over rotations and restarts; exit 1 with nothing running',
   options: [
     { flags: '-f, --follow', description: 'Goes on with what comes' },
-    { flags: '-n, --lines <n>', description: 'The last lines', default: 100 },
+    { flags: '-n, --lines <n>', description: 'The last lines; default 100, with --since all' },
     { flags: '--since <when>', description: 'From a time (2026-01-31T12:00:00Z) or an age (15m, 2h) on' },
     { flags: '--level <level>', description: `This urgent or more: ${LOG_LEVELS.slice(0, -1).join(', ')}` },
     { flags: '--endpoint <id>', description: 'Lines of one endpoint' },
@@ -33,20 +34,27 @@ export const command: Command = {
   examples: ['svc runtime logs', 'svc runtime logs -f --level warn', 'svc runtime logs --since 15m --json'],
   async run(context, _args, options) {
     const filter = filterOf(options);
-    const lines = Number(options['lines']);
-    if (!Number.isSafeInteger(lines) || lines < 0) throw new SvcError('usage', '--lines takes a whole number');
+    const count = countOf(options);
     const project = context.project();
     const running = await findRunning(project);
     const source = sourceOf(project, running);
-    const last = (await source.read()).filter((line) => passes(line, filter)).slice(-lines || Number.MAX_SAFE_INTEGER);
-    for (const line of lines === 0 ? [] : last) show(context, line);
+    const accepts = (line: string): boolean => passes(line, filter);
+    for (const lines of await source.last(count, accepts)) showAll(context, lines);
     if (running === undefined) {
       context.print.note('nothing is running');
       return EXIT.failed;
     }
-    return options['follow'] === true ? follow(context, source, filter) : EXIT.ok;
+    return options['follow'] === true ? follow(context, source, accepts) : EXIT.ok;
   },
 };
+
+/** Undefined: all. */
+function countOf({ lines, since }: Readonly<Record<string, unknown>>): number | undefined {
+  if (lines === undefined) return since === undefined ? LINES : undefined;
+  const count = Number(lines);
+  if (!Number.isSafeInteger(count) || count < 0) throw new SvcError('usage', '--lines takes a whole number');
+  return count;
+}
 
 function filterOf(options: Readonly<Record<string, unknown>>): Filter {
   const text = (name: string): string | undefined => (options[name] === undefined ? undefined : String(options[name]));
@@ -85,27 +93,70 @@ function show({ json, print }: CommandContext, line: string): void {
   else print.text(formatLogLine(line, print.color));
 }
 
-async function follow(context: CommandContext, source: LineSource, filter: Filter): Promise<ExitCode> {
+const showAll = (context: CommandContext, lines: readonly string[]): void => {
+  for (const line of lines) show(context, line);
+};
+
+async function follow(
+  context: CommandContext,
+  source: LineSource,
+  accepts: (line: string) => boolean,
+): Promise<ExitCode> {
   while (!context.signal.aborted) {
-    for (const line of await source.read()) if (passes(line, filter)) show(context, line);
+    for (const lines of await source.next()) showAll(context, lines.filter(accepts));
+    if (source.hasGap()) context.print.note('lines may be missing here: they were gone before they could be read');
     await pause(FOLLOW_MS, undefined, { signal: context.signal }).catch(() => {}); // Ctrl-C is the ordinary end
   }
   return EXIT.ok;
 }
 
 /** Under a daemon the file, else the worker's own memory: its stdout belongs to its owner. */
-function sourceOf(project: string, running: RunningProject | undefined): LineSource {
-  if (running === undefined || running.who === 'supervisor' || running.status.owner === 'daemon')
-    return openLogFile(projectPaths(project).runtimeLog);
-  let after = 0;
-  return {
-    async read() {
-      const answer = (await running.call('logs', { options: { after } }).catch(() => ({ lines: [], next: 0 }))) as {
-        readonly lines: readonly string[];
-        readonly next: number;
-      };
-      after = answer.next;
-      return answer.lines;
-    },
-  };
+const sourceOf = (project: string, running: RunningProject | undefined): LineSource =>
+  running === undefined || running.who === 'supervisor' || running.status.owner === 'daemon'
+    ? new LogFile(projectPaths(project).runtimeLog)
+    : new WorkerLines(running);
+
+interface RecentLines {
+  readonly lines: readonly string[];
+  readonly next: number;
+}
+
+/** What a worker keeps of its lines; over a restart the next worker's, which count from the start again. */
+class WorkerLines implements LineSource {
+  readonly #running: RunningProject;
+  #after = 0;
+  #hasGap = false;
+
+  constructor(running: RunningProject) {
+    this.#running = running;
+  }
+
+  async last(count: number | undefined, accepts: (line: string) => boolean): Promise<readonly string[][]> {
+    const { lines, next } = await this.#ask(0);
+    this.#after = next;
+    const accepted = lines.filter(accepts);
+    return [count === undefined ? accepted : accepted.slice(accepted.length - Math.min(count, accepted.length))];
+  }
+
+  async next(): Promise<readonly (readonly string[])[]> {
+    const answer = await this.#ask(this.#after);
+    const { lines, next } = answer.next < this.#after ? await this.#ask(0) : answer;
+    if (next >= this.#after && next - this.#after > lines.length) this.#hasGap = true;
+    this.#after = next;
+    return [lines];
+  }
+
+  hasGap(): boolean {
+    const had = this.#hasGap;
+    this.#hasGap = false;
+    return had;
+  }
+
+  /** Nobody there is no lines: the next worker starts from none. */
+  #ask(after: number): Promise<RecentLines> {
+    return this.#running
+      .call('logs', { options: { after } })
+      .then((answer) => answer as RecentLines)
+      .catch(() => ({ lines: [], next: 0 }));
+  }
 }
