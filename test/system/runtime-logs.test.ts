@@ -127,7 +127,7 @@ describe('svc runtime logs', () => {
         seen,
         seen.map((_, index) => index + 1),
       );
-    assert.equal(readdirSync(project.paths.stateDir).filter((name) => /^runtime\.log/.test(name)).length, 10);
+    assert.equal(readdirSync(project.paths.stateDir).filter((name) => name.startsWith('runtime.log')).length, 10);
   });
 
   it('follows a foreground host over its restart, from what the workers themselves keep', async (t) => {
