@@ -23,8 +23,6 @@ export interface ProjectPaths {
   readonly writerLock: string;
   /** Key of the links to stored files; in no checkpoint. */
   readonly linkKey: string;
-  /** Key of the links to stored files; in no checkpoint. */
-  readonly linkKey: string;
   readonly workerRecord: string;
   readonly supervisorRecord: string;
   readonly restartWindow: string;
@@ -47,7 +45,6 @@ export function projectPaths(project: string): ProjectPaths {
     mediaDir: join(project, DATA_DIR, 'media'),
     database: state('data.sqlite'),
     writerLock: state('writer.lock'),
-    linkKey: state('link.key'),
     linkKey: state('link.key'),
     workerRecord: state('worker.json'),
     supervisorRecord: state('supervisor.json'),
