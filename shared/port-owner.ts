@@ -1,6 +1,7 @@
 // Who holds a TCP port, and whether one could be bound: for messages that name a process instead of EADDRINUSE.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { commandOf } from './process-identity.ts';
 
 /** The code of the error with which an address cannot be bound now; undefined when it can. */
 export function bindFault(host: string, port: number): Promise<string | undefined> {
@@ -22,6 +23,12 @@ export function listenerOf(port: number): number | undefined {
     }
   }
   return undefined;
+}
+
+/** The same for people: pid and command line. */
+export function holderOf(port: number): string {
+  const pid = listenerOf(port);
+  return pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`;
 }
 
 const LISTEN = '0A';

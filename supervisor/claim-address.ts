@@ -1,7 +1,6 @@
 // Getting hold of the address where a worker is to listen: a port that somebody else holds is tried three times, a second apart, and then its holder is named.
 import { delay } from '../shared/abort.ts';
-import { bindFault, listenerOf } from '../shared/port-owner.ts';
-import { commandOf } from '../shared/process-identity.ts';
+import { bindFault, holderOf } from '../shared/port-owner.ts';
 import type { Address, HeldSocket } from './held-socket.ts';
 
 export interface ClaimOptions {
@@ -41,8 +40,5 @@ function faultOf(socket: HeldSocket, address: Address): string | undefined | Pro
   return address.port === 0 ? undefined : bindFault(address.host, address.port);
 }
 
-function detailOf({ host, port }: Address, fault: string): string {
-  if (fault !== 'EADDRINUSE') return `cannot bind ${host}:${port}: ${fault}`;
-  const pid = listenerOf(port);
-  return `port ${port} is held by ${pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`}`;
-}
+const detailOf = ({ host, port }: Address, fault: string): string =>
+  fault === 'EADDRINUSE' ? `port ${port} is held by ${holderOf(port)}` : `cannot bind ${host}:${port}: ${fault}`;

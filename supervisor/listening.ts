@@ -36,8 +36,9 @@ export class Listening {
   }
 
   /** Before a worker is started. Gives why the address cannot be had. */
-  async claim(address: ListenAddress, tries?: number): Promise<string | undefined> {
+  async claim({ host, port }: ListenAddress, tries?: number): Promise<string | undefined> {
     if (!this.#workersTakeIt) return undefined;
+    const address = { host, port };
     return claimAddress({ socket: this.#socket, address, say: this.#say, ...(tries === undefined ? {} : { tries }) });
   }
 

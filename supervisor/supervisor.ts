@@ -2,33 +2,18 @@
 //
 // Order of every event: step → state kept → effects → record written when something in it changed → timer set for the next deadline.
 import type { RuntimeStatus } from '../shared/api/control.ts';
-import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
-import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock } from '../shared/process-identity.ts';
-import type { WorkerExit } from './exit-reason.ts';
 import { History } from './history.ts';
 import { lookForLeftovers } from './leftover.ts';
-import { Listening } from './listening.ts';
-import { deadlineOf, type Effect, type Event, hasRun, type Machine, type Moment, newMachine } from './machine.ts';
-import { PendingReloads } from './pending-reloads.ts';
-import type { RuntimeLog } from './runtime-log.ts';
+import { deadlineOf, type Effect, type Event, type Machine, type Moment, newMachine } from './machine.ts';
 import { limitsOf } from './settings.ts';
+import { StateWatch } from './state-watch.ts';
 import { runtimeStatus } from './status.ts';
 import { step } from './transition.ts';
-import { WorkerProcess } from './worker-process.ts';
-import { WorkerRun } from './worker-run.ts';
+import { Workers, type WorkersOptions } from './workers.ts';
 
-export interface SupervisorOptions {
-  readonly paths: ProjectPaths;
-  readonly log: RuntimeLog;
+export interface SupervisorOptions extends WorkersOptions {
   readonly mode: string;
-  /** Arguments of Node for a worker. */
-  readonly workerArgs: readonly string[];
-  /** Environment of the worker process, without secrets. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Handed over IPC alone. */
-  readonly secrets: Readonly<Record<string, string>>;
-  readonly settings: SupervisorSettings;
   /** Is given every step as it was taken, for a later replay. */
   readonly trace?: (taken: TracedStep) => void;
   /** The machine has stopped: the process may end. */
@@ -47,27 +32,28 @@ export interface TracedStep {
 const LOOK_MS = 1_000;
 /** A timer that comes this late was held up by a sleep of the machine, not by work. */
 const JUMP_MS = 2_000;
-const LAST_LINES = 20;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  #settings: SupervisorSettings;
   #machine: Machine;
   readonly #history: History;
-  readonly #listening: Listening;
-  #current: WorkerRun | undefined;
+  readonly #stateWatch: StateWatch;
+  readonly #workers: Workers;
   #timer: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
   #lookedAt = 0;
-  readonly #reloads = new PendingReloads();
   readonly #stopWaiters: (() => void)[] = [];
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#settings = options.settings;
     this.#machine = newMachine(limitsOf(options.settings));
     this.#history = new History(options.paths);
-    this.#listening = new Listening((message, fields) => options.log.write('warn', message, fields));
+    this.#stateWatch = new StateWatch(options.paths.stateDir);
+    this.#workers = new Workers(options, {
+      history: this.#history,
+      state: () => this.#machine.state,
+      dispatch: (event) => this.dispatch(event),
+    });
   }
 
   /** The lock is held: takes over what a former supervisor left, then starts the worker. */
@@ -79,8 +65,8 @@ export class Supervisor {
     this.#lookedAt = bootClock();
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.#options.log.watch({
-      limits: () => ({ maxBytes: this.#settings.logBytes, maxFiles: this.#settings.logFiles }),
-      onMoved: () => this.#current?.process.send({ type: 'reopen_logs' }),
+      limits: () => ({ maxBytes: this.#workers.settings.logBytes, maxFiles: this.#workers.settings.logFiles }),
+      onMoved: () => this.#workers.logMoved(),
     });
     this.dispatch({ kind: 'lock_held' });
   }
@@ -89,13 +75,13 @@ export class Supervisor {
     return runtimeStatus({
       machine: this.#machine,
       since: this.#history.since,
-      worker: this.#current?.facts,
+      worker: this.#workers.facts,
       exits: this.#history.exits,
-      socket: this.#listening.isHeld,
-      configVersion: this.#settings.configVersion,
+      socket: this.#workers.listening.isHeld,
+      configVersion: this.#workers.settings.configVersion,
       log: this.#options.paths.runtimeLog,
       mode: this.#options.mode,
-      notes: [...this.#history.notes, ...this.#listening.notes],
+      notes: [...this.#history.notes, ...this.#workers.listening.notes],
       now: { monotonic: bootClock(), wall: Date.now() },
     });
   }
@@ -109,11 +95,7 @@ export class Supervisor {
 
   /** Throws where there is no worker that could reload, and what the worker refuses. */
   reload(orRestart: boolean): Promise<{ readonly generation: number | null }> {
-    return this.#reloads.ask(
-      (id) =>
-        this.#machine.state.kind === 'running' &&
-        this.#current?.process.send({ type: 'reload', id, orRestart }) === true,
-    );
+    return this.#workers.reload(orRestart);
   }
 
   /** The one way in which the state changes. */
@@ -146,24 +128,19 @@ export class Supervisor {
         void this.#check(effect.final);
         return;
       case 'release':
-        this.#listening.release();
+        this.#workers.listening.release();
         return;
       case 'spawn':
-        this.#spawn(effect.run);
+        this.#workers.spawn(effect.run);
         return;
       case 'ask_stop':
-        this.#current?.process.askStop(effect.purpose);
+        this.#workers.askStop(effect.purpose);
         return;
       case 'write_report':
-        this.#report();
+        this.#workers.report();
         return;
       case 'kill':
-        this.#options.log.write('warn', 'worker killed', {
-          run: effect.run,
-          pid: this.#current?.process.pid,
-          cause: effect.cause,
-        });
-        this.#current?.kill(effect.cause);
+        this.#workers.kill(effect.cause);
         return;
       case 'exit':
         clearInterval(this.#look);
@@ -175,119 +152,27 @@ export class Supervisor {
     }
   }
 
-  #report(): void {
-    const { log, paths } = this.#options;
-    const current = this.#current;
-    const report = current?.report(paths.reportsDir, log.lastLines(LAST_LINES, current.logFrom));
-    log.write('error', 'worker is silent', { run: current?.facts.run, pid: current?.process.pid, report });
-  }
-
   async #check(final: boolean): Promise<void> {
     const { log, paths } = this.#options;
-    const address = this.#settings;
+    const { listening, settings } = this.#workers;
     const event = await lookForLeftovers({
       former: this.#history.takeFormer(),
       workerRecord: paths.workerRecord,
-      claim: async () => (final ? this.#listening.claim(address) : void (await this.#listening.claim(address, 1))),
+      claim: async () => (final ? listening.claim(settings) : void (await listening.claim(settings, 1))),
       say: (message, fields) => log.write('warn', message, fields),
     });
     this.dispatch(event);
-  }
-
-  #spawn(run: number): void {
-    const { log, paths, workerArgs, environment } = this.#options;
-    const { descriptor, from } = log.forWorker();
-    try {
-      const process = new WorkerProcess(
-        { args: workerArgs, project: paths.project, environment, output: descriptor },
-        {
-          message: (message) => this.#heard(run, message),
-          exited: (exit) => this.#exited(run, exit),
-          spawnFailed: (detail) => this.#spawnFailed(run, detail),
-        },
-      );
-      this.#current = new WorkerRun({ run, process, logFrom: from });
-      log.write('info', 'worker started', { run, pid: process.pid });
-    } catch (error) {
-      queueMicrotask(() => this.#spawnFailed(run, String(error)));
-    }
-  }
-
-  #spawnFailed(run: number, detail: string): void {
-    this.#current = undefined;
-    this.dispatch({ kind: 'spawn_failed', run, detail });
-  }
-
-  #heard(run: number, message: WorkerMessage): void {
-    const current = this.#current;
-    if (current === undefined || current.facts.run !== run) return;
-    current.learn(message);
-    switch (message.type) {
-      case 'hello':
-        this.#welcome(current, message);
-        return;
-      case 'settings':
-        this.#settings = { ...this.#settings, ...message.settings };
-        this.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
-        if (this.#machine.state.kind === 'starting') void this.#serve(current);
-        return;
-      case 'up':
-      case 'progress':
-      case 'heartbeat':
-        this.dispatch({ kind: message.type, run });
-        return;
-      case 'stopping':
-        this.dispatch({ kind: 'worker_stopping', run, code: message.code });
-        return;
-      case 'reloaded':
-        this.#reloads.answered(message);
-        return;
-      case 'log_lost':
-        this.#options.log.tell(message);
-        return;
-      case 'ready':
-      case 'failure':
-        return; // facts alone
-    }
-  }
-
-  #welcome({ process, facts }: WorkerRun, hello: Extract<WorkerMessage, { type: 'hello' }>): void {
-    const { host, port } = this.#settings;
-    const { listen, socket } = this.#listening.greet(process, hello, { host, port });
-    const capabilities = WORKER_CAPABILITIES.filter((name) => name !== 'listen' || this.#listening.isPossible);
-    const { previous } = this.#history;
-    const { secrets: environment } = this.#options;
-    process.send(
-      { type: 'welcome', protocol: IPC_PROTOCOL, capabilities, environment, previous, run: facts.run, listen },
-      socket,
-    );
-  }
-
-  async #serve({ process, facts: { run } }: WorkerRun): Promise<void> {
-    const detail = await this.#listening.serve(process, this.#settings);
-    if (detail !== undefined) this.dispatch({ kind: 'address_taken', run, detail });
-  }
-
-  #exited(run: number, exit: WorkerExit): void {
-    const { log } = this.#options;
-    const current = this.#current;
-    if (current === undefined || current.facts.run !== run) return;
-    const { state } = this.#machine;
-    const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
-    const record = current.ended(exit, { wasUp, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
-    const { lastLines: _, ...facts } = record;
-    const { reason, detail } = facts;
-    this.#history.ended(record);
-    this.#current = undefined;
-    log.workerEnded();
-    log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
-    this.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason });
   }
 
   #lookAround(): void {
     const now = bootClock();
     if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
     this.#lookedAt = now;
+    if (this.#stateWatch.isLostNow()) {
+      const { stateDir } = this.#options.paths;
+      this.#options.log.write('error', `${stateDir} was removed, moved or replaced while running: stopping`);
+      this.dispatch({ kind: 'stop', now: false });
+    }
   }
 
   #arm(): void {
@@ -304,6 +189,6 @@ export class Supervisor {
   }
 
   #writeRecord(): void {
-    this.#history.write(this.#machine, this.#current?.process.identity ?? null);
+    this.#history.write(this.#machine, this.#workers.identity);
   }
 }

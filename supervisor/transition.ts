@@ -18,6 +18,8 @@
 //   S4  Events of an earlier run change nothing.
 //   S5  A live run always has a deadline, until it has been killed.
 //   S6  `stop` ends in stopped from every state, whatever the worker does.
+//   S7  The socket is released with failed, stopped and any end that has no successor, and never before.
+//   S8  51 and 75 of a worker that was up never end in failed.
 import { exitReason, type WorkerExit } from './exit-reason.ts';
 import {
   type DrainPurpose,

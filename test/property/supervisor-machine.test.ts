@@ -1,4 +1,4 @@
-// Random sequences of events keep the promises S1-S6 of the supervisor's machine.
+// Random sequences of events keep the promises S1-S8 of the supervisor's machine.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -30,6 +30,7 @@ const eventArbitrary = fc.oneof(
     detail: '',
     back,
   })),
+  ago.map((back) => ({ kind: 'address_taken' as const, detail: '', back })),
   fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
   fc.constant({ kind: 'restart' } as const),
   fc.constant({ kind: 'clock_jump' } as const),
@@ -47,6 +48,19 @@ const lifeArbitrary = fc.array(
 
 const concrete = (machine: Machine, event: object): Event =>
   'back' in event ? ({ ...event, run: machine.run - Number(event.back) } as unknown as Event) : (event as Event);
+
+const isOver = ({ state }: Machine): boolean => state.kind === 'failed' || state.kind === 'stopped';
+
+/** A worker drains that has no successor. */
+const isLeaving = ({ state }: Machine): boolean =>
+  state.kind === 'draining' &&
+  (state.purpose.kind === 'stop' || (state.purpose.kind === 'worker' && state.purpose.code === 0));
+
+/** Up, not killed for silence, and ends with a code that asks for a restart. */
+const isRequest = ({ state }: Machine, code: number | null): boolean =>
+  (code === 51 || code === 75) &&
+  (state.kind === 'running' || (state.kind === 'draining' && state.upAt !== undefined)) &&
+  !(state.kind === 'draining' && (state.killed || state.purpose.kind === 'fail'));
 
 describe('the machine of the supervisor, over random lives', () => {
   it('never has two workers, never leaves the budget, and always knows what it waits for (S2, S3, S5)', () => {
@@ -85,6 +99,28 @@ describe('the machine of the supervisor, over random lives', () => {
           const killed =
             'killed' in machine.state ? machine.state.killed : 'overdue' in machine.state && machine.state.overdue;
           if (hasRun(machine.state) && !killed) assert.notEqual(deadlineOf(machine), undefined);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('holds the socket only while somebody may come to serve it, and takes 51 and 75 of a worker that was up for requests (S7, S8)', () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        let machine = step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine;
+        let now = 0;
+        for (const { event, afterMs, random } of life) {
+          now += afterMs;
+          const before = machine;
+          const real = concrete(machine, event);
+          const { machine: after, effects } = step(machine, real, { now, random });
+          machine = after;
+          const isReleased = effects.some(({ kind }) => kind === 'release');
+          if (isOver(after) && !isOver(before)) assert.ok(isReleased, `${before.state.kind} → ${after.state.kind}`);
+          if (isReleased) assert.ok(isOver(after) || isLeaving(after), `released in ${after.state.kind}`);
+          if (real.kind === 'exited' && real.run === before.run && isRequest(before, real.exit.code))
+            assert.ok(['starting', 'deferred', 'stopped'].includes(after.state.kind), after.state.kind);
         }
       }),
       { numRuns: 500 },

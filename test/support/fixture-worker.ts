@@ -1,7 +1,21 @@
 // The smallest worker that a supervisor takes for one, for fixture programs: hello, up, heartbeat, ready, stop.
+import { createServer, type Server } from 'node:net';
 import type { SupervisorMessage, WorkerMessage } from '../../shared/api/ipc.ts';
 
 export const tell = (message: WorkerMessage): void => void process.send?.(message);
+
+/** Listens on the socket that comes with `welcome`, then comes up. */
+export function listenOnHanded(listening: (server: Server) => void = () => {}): void {
+  hello(['listen']);
+  process.on('message', (message: SupervisorMessage, socket: object | undefined) => {
+    if (message.type !== 'welcome') return;
+    if (socket === undefined) throw new Error('no socket came with welcome');
+    const server = createServer((client) => client.end('hello')).listen(socket, () => {
+      listening(server);
+      comeUp();
+    });
+  });
+}
 
 /** Calls `run` with the first message of that type. */
 export function onMessage<T extends SupervisorMessage['type']>(
@@ -13,8 +27,8 @@ export function onMessage<T extends SupervisorMessage['type']>(
   });
 }
 
-export function hello(): void {
-  tell({ type: 'hello', protocol: 1, capabilities: [], runtimeId: `fixture-${process.pid}`, version: 'fixture' });
+export function hello(capabilities: readonly string[] = []): void {
+  tell({ type: 'hello', protocol: 1, capabilities, runtimeId: `fixture-${process.pid}`, version: 'fixture' });
   process.on('disconnect', () => process.exit(1));
 }
 

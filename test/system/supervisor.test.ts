@@ -1,6 +1,6 @@
 // The supervisor over real processes. Numbers in titles are rows of the table of faults that the supervisor must survive.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, it, type TestContext } from 'node:test';
 import { bundlePrograms } from '../support/bundle.ts';
 import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
@@ -183,19 +183,6 @@ describe('the supervisor and ends of its worker', () => {
     await run.state('hung');
     await until(async () => (await run.status()).exits.length === 1, { what: 'its end' });
   });
-
-  it('ends the whole group of a worker before the next start (43)', async (t) => {
-    const run = supervise(t, 'leaves-grandchild');
-    const { pid } = await run.state('running');
-    const [grandchild = 0] = run.project.read('grandchildren').split('\n').map(Number);
-
-    process.kill(pid ?? 0, 'SIGKILL');
-
-    await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', {
-      what: 'the next worker',
-    });
-    assert.equal(lives(grandchild), false);
-  });
 });
 
 describe('the machine of a real supervisor', () => {
@@ -224,17 +211,6 @@ describe('the machine of a real supervisor', () => {
 });
 
 describe('the supervisor and its own end', () => {
-  for (const worker of ['healthy', 'blocks-its-loop-always']) {
-    it(`takes the worker ${worker} with it when it is killed (17, 18)`, async (t) => {
-      const run = supervise(t, worker);
-      const { pid } = await run.state('running');
-
-      run.child.kill('SIGKILL');
-
-      await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 1_000 });
-    });
-  }
-
   it('starts after it was killed, and keeps the budget of its former life (19, 24, W4)', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'healthy', { project });
@@ -306,19 +282,6 @@ describe('the supervisor and its own end', () => {
     const states = await Promise.all(runs.map((run) => run.state('running')));
 
     assert.notEqual(states[0]?.supervisorPid, states[1]?.supervisorPid);
-  });
-
-  it('survives the loss of .svc, and of its socket (30, 31)', async (t) => {
-    const run = supervise(t, 'healthy');
-    await run.state('running');
-    rmSync(`${run.project.paths.stateDir}/control.sock`);
-
-    await run.state('running');
-    rmSync(run.project.paths.stateDir, { recursive: true });
-
-    assert.equal(run.child.exitCode, null);
-    run.child.kill('SIGTERM');
-    assert.equal((await run.ended).code, 0);
   });
 
   it('hands secrets to the worker over IPC and keeps them out of its environment', async (t) => {

@@ -48,6 +48,7 @@ const DRAINING: State = {
 };
 const RESTARTING: State = { ...DRAINING, purpose: { kind: 'restart' } };
 const LEAVING: State = { ...DRAINING, purpose: { kind: 'worker', code: 51 } };
+const CONDEMNED: State = { ...DRAINING, killed: true, purpose: { kind: 'fail', failure: 'port', detail: 'taken' } };
 const WAITING: State = { kind: 'backing_off', until: AT.now };
 const DEFERRED: State = { kind: 'deferred', until: AT.now };
 const FAILED: State = { kind: 'failed', failure: 'storm', detail: '' };
@@ -78,6 +79,29 @@ const TABLE: readonly (readonly [string, Machine, Event, string, readonly string
     ['release'],
   ],
   ['starting: up', machine(STARTING), { kind: 'up', run: 1 }, 'running', []],
+  [
+    'starting: no address for the worker',
+    machine(STARTING),
+    { kind: 'address_taken', run: 1, detail: 'port 1 is held by pid 2' },
+    'draining',
+    ['kill'],
+  ],
+  ['no address: its end is no crash', machine(CONDEMNED), exited(null, 'SIGKILL'), 'failed', ['release']],
+  ['no address: stop', machine(CONDEMNED), { kind: 'stop', now: false }, 'draining', []],
+  [
+    'running: an address that comes late',
+    machine(RUNNING),
+    { kind: 'address_taken', run: 1, detail: '' },
+    'running',
+    [],
+  ],
+  [
+    'running: the worker leaves for good',
+    machine(RUNNING),
+    { kind: 'worker_stopping', run: 1, code: 0 },
+    'draining',
+    ['release'],
+  ],
   [
     'starting: spawn failed',
     machine(STARTING),

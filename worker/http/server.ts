@@ -9,6 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { within } from '../../shared/abort.ts';
+import { holderOf } from '../../shared/port-owner.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { Authenticator } from './authenticate.ts';
 import { ClientAddresses } from './client-address.ts';
@@ -210,7 +211,9 @@ async function listen(
   await new Promise<void>((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
       const reason =
-        error.code === 'EADDRINUSE' ? 'the address is in use' : `the address cannot be bound (${error.code})`;
+        error.code === 'EADDRINUSE' && 'port' in where
+          ? `the address is in use: port ${where.port} is held by ${holderOf(where.port)}`
+          : `the address cannot be bound (${error.code})`;
       reject(
         new SvcError('listen_failed', reason, {
           cause: error,

@@ -1,0 +1,183 @@
+// The workers of a supervisor, one at a time: started, heard, ended. Reports what happens to them as events of the machine; decides nothing.
+import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
+import type { ProjectPaths } from '../shared/paths.ts';
+import type { ProcessIdentity } from '../shared/process-identity.ts';
+import type { WorkerExit } from './exit-reason.ts';
+import type { History } from './history.ts';
+import { Listening } from './listening.ts';
+import { type Event, hasRun, type State } from './machine.ts';
+import { PendingReloads } from './pending-reloads.ts';
+import type { RuntimeLog } from './runtime-log.ts';
+import { limitsOf } from './settings.ts';
+import type { WorkerFacts } from './status.ts';
+import { WorkerProcess } from './worker-process.ts';
+import { WorkerRun } from './worker-run.ts';
+
+export interface WorkersOptions {
+  readonly paths: ProjectPaths;
+  readonly log: RuntimeLog;
+  /** Arguments of Node for a worker. */
+  readonly workerArgs: readonly string[];
+  /** Environment of the worker process, without secrets. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Handed over IPC alone. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Until a worker tells newer ones. */
+  readonly settings: SupervisorSettings;
+}
+
+export interface WorkersHost {
+  readonly history: History;
+  readonly state: () => State;
+  readonly dispatch: (event: Event) => void;
+}
+
+const LAST_LINES = 20;
+
+export class Workers {
+  readonly listening: Listening;
+  readonly #options: WorkersOptions;
+  readonly #host: WorkersHost;
+  readonly #reloads = new PendingReloads();
+  #settings: SupervisorSettings;
+  #current: WorkerRun | undefined;
+
+  constructor(options: WorkersOptions, host: WorkersHost) {
+    this.#options = options;
+    this.#host = host;
+    this.#settings = options.settings;
+    this.listening = new Listening((message, fields) => options.log.write('warn', message, fields));
+  }
+
+  /** What the last worker has told of its configuration. */
+  get settings(): SupervisorSettings {
+    return this.#settings;
+  }
+  get facts(): WorkerFacts | undefined {
+    return this.#current?.facts;
+  }
+  get identity(): ProcessIdentity | null {
+    return this.#current?.process.identity ?? null;
+  }
+
+  spawn(run: number): void {
+    const { log, paths, workerArgs, environment } = this.#options;
+    const { descriptor, from } = log.forWorker();
+    try {
+      const process = new WorkerProcess(
+        { args: workerArgs, project: paths.project, environment, output: descriptor },
+        {
+          message: (message) => this.#heard(run, message),
+          exited: (exit) => this.#exited(run, exit),
+          spawnFailed: (detail) => this.#spawnFailed(run, detail),
+        },
+      );
+      this.#current = new WorkerRun({ run, process, logFrom: from });
+      log.write('info', 'worker started', { run, pid: process.pid });
+    } catch (error) {
+      queueMicrotask(() => this.#spawnFailed(run, String(error)));
+    }
+  }
+
+  askStop(purpose: 'stop' | 'restart'): void {
+    this.#current?.process.askStop(purpose);
+  }
+
+  kill(cause: string): void {
+    const { run, pid } = this.#current?.facts ?? {};
+    this.#options.log.write('warn', 'worker killed', { run, pid, cause });
+    this.#current?.kill(cause);
+  }
+
+  /** Writes down what can be seen of a silent worker. */
+  report(): void {
+    const { log, paths } = this.#options;
+    const current = this.#current;
+    const report = current?.report(paths.reportsDir, log.lastLines(LAST_LINES, current.logFrom));
+    log.write('error', 'worker is silent', { run: current?.facts.run, pid: current?.process.pid, report });
+  }
+
+  /** Throws where there is no worker that could reload, and what the worker refuses. */
+  reload(orRestart: boolean): Promise<{ readonly generation: number | null }> {
+    return this.#reloads.ask(
+      (id) =>
+        this.#host.state().kind === 'running' &&
+        this.#current?.process.send({ type: 'reload', id, orRestart }) === true,
+    );
+  }
+
+  logMoved(): void {
+    this.#current?.process.send({ type: 'reopen_logs' });
+  }
+
+  #spawnFailed(run: number, detail: string): void {
+    this.#current = undefined;
+    this.#host.dispatch({ kind: 'spawn_failed', run, detail });
+  }
+
+  #heard(run: number, message: WorkerMessage): void {
+    const current = this.#current;
+    if (current === undefined || current.facts.run !== run) return;
+    current.learn(message);
+    switch (message.type) {
+      case 'hello':
+        this.#welcome(current, message);
+        return;
+      case 'settings':
+        this.#settings = { ...this.#settings, ...message.settings };
+        this.#host.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
+        if (this.#host.state().kind === 'starting') void this.#serve(current);
+        return;
+      case 'up':
+      case 'progress':
+      case 'heartbeat':
+        this.#host.dispatch({ kind: message.type, run });
+        return;
+      case 'stopping':
+        this.#host.dispatch({ kind: 'worker_stopping', run, code: message.code });
+        return;
+      case 'reloaded':
+        this.#reloads.answered(message);
+        return;
+      case 'log_lost':
+        this.#options.log.tell(message);
+        return;
+      case 'ready':
+      case 'failure':
+        return; // facts alone
+    }
+  }
+
+  #welcome({ process, facts }: WorkerRun, hello: Extract<WorkerMessage, { type: 'hello' }>): void {
+    const { host, port } = this.#settings;
+    const { listen, socket } = this.listening.greet(process, hello, { host, port });
+    const capabilities = WORKER_CAPABILITIES.filter((name) => name !== 'listen' || this.listening.isPossible);
+    const { previous } = this.#host.history;
+    const { secrets: environment } = this.#options;
+    process.send(
+      { type: 'welcome', protocol: IPC_PROTOCOL, capabilities, environment, previous, run: facts.run, listen },
+      socket,
+    );
+  }
+
+  async #serve({ process, facts: { run } }: WorkerRun): Promise<void> {
+    const detail = await this.listening.serve(process, this.#settings);
+    if (detail !== undefined) this.#host.dispatch({ kind: 'address_taken', run, detail });
+  }
+
+  #exited(run: number, exit: WorkerExit): void {
+    const { log } = this.#options;
+    const current = this.#current;
+    if (current === undefined || current.facts.run !== run) return;
+    const state = this.#host.state();
+    const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
+    const record = current.ended(exit, { wasUp, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
+    const { lastLines: _, ...facts } = record;
+    const { reason, detail } = facts;
+    this.#host.history.ended(record);
+    this.#current = undefined;
+    log.workerEnded();
+    log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
+    this.#host.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason });
+  }
+}

@@ -1,0 +1,183 @@
+// What may happen around a supervisor: its own death, folders and sockets that go away, processes that stay behind, a machine that sleeps.
+// Numbers in titles are rows of the table of faults that it must survive.
+import assert from 'node:assert/strict';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { before, describe, it, type TestContext } from 'node:test';
+import { bindFault } from '../../shared/port-owner.ts';
+import { bundlePrograms } from '../support/bundle.ts';
+import { freePort } from '../support/free-port.ts';
+import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const WORKERS = [
+  'healthy',
+  'listens',
+  'blocks-its-loop-always',
+  'never-up',
+  'leaves-grandchild',
+  'grandchild-holds-port',
+] as const;
+const HOST = '127.0.0.1';
+
+let programs: ReadonlyMap<string, string>;
+
+before(async () => {
+  programs = await bundlePrograms([
+    'supervisor/main.ts',
+    ...WORKERS.map((name) => `test/support/fixture-programs/${name}.ts`),
+  ]);
+});
+
+function supervise(
+  t: TestContext,
+  worker: (typeof WORKERS)[number],
+  options: Partial<SupervisedOptions> = {},
+): Supervised {
+  return startSupervisor(t, {
+    supervisor: programs.get('supervisor-main') ?? '',
+    worker: programs.get(worker) ?? worker,
+    ...options,
+  });
+}
+
+const isFree = async (port: number): Promise<boolean> => (await bindFault(HOST, port)) === undefined;
+
+describe('the supervisor killed', () => {
+  for (const worker of ['listens', 'blocks-its-loop-always'] as const) {
+    it(`takes the worker ${worker} with it, and the port is free (17, 18)`, async (t) => {
+      const port = await freePort();
+      const run = supervise(t, worker, { settings: { port } });
+      const { pid } = await run.state('running');
+
+      run.child.kill('SIGKILL');
+
+      await until(() => !lives(pid ?? 0), { what: 'the end of the worker' });
+      await until(() => isFree(port), { what: 'the port' });
+    });
+  }
+
+  it('leaves nothing and starts again on its port, also over a socket and records of the dead (19, 24)', async (t) => {
+    const project = temporaryProject(t);
+    const port = await freePort();
+    const first = supervise(t, 'listens', { project, settings: { port } });
+    await first.state('running');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    assert.equal(existsSync(`${project.paths.stateDir}/control.sock`), true);
+
+    const status = await supervise(t, 'listens', { project, settings: { port } }).state('running');
+
+    assert.deepEqual([status.socket, status.exits.length], ['supervisor', 0]);
+  });
+
+  it('leaves no process when it is killed while it starts one (21)', async (t) => {
+    const run = supervise(t, 'never-up', { settings: { upMs: 60_000 } });
+    const { pid } = await run.state('starting');
+
+    run.child.kill('SIGKILL');
+
+    await until(() => !lives(pid ?? 0), { what: 'the end of the worker' });
+  });
+
+  it('names the grandchild in a session of its own that still holds the port (44)', async (t) => {
+    const project = temporaryProject(t);
+    const port = await freePort();
+    const first = supervise(t, 'grandchild-holds-port', { project, settings: { port } });
+    await first.state('running');
+    const grandchild = Number(project.read('grandchild'));
+    t.after(() => lives(grandchild) && process.kill(grandchild, 'SIGKILL'));
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const run = supervise(t, 'listens', { project, settings: { port } });
+    const { reason, exits } = await run.state('failed');
+
+    assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${grandchild} `));
+    assert.deepEqual(exits, []);
+    process.kill(grandchild, 'SIGKILL');
+    await until(() => !lives(grandchild), { what: 'the end of the grandchild' });
+    await run.call('restart');
+    await run.state('running');
+  });
+});
+
+describe('the supervisor and the rest of the machine', () => {
+  it('ends in failed when each worker is killed as soon as it is up (2)', async (t) => {
+    const run = supervise(t, 'healthy');
+    const killed = new Set<number>();
+
+    const status = await until(
+      async () => {
+        const now = await run.status();
+        if (now.state === 'running' && now.pid !== null && !killed.has(now.pid)) {
+          killed.add(now.pid);
+          process.kill(now.pid, 'SIGKILL');
+        }
+        return now.state === 'failed' ? now : undefined;
+      },
+      { what: 'failed', timeoutMs: 20_000 },
+    );
+
+    assert.equal(killed.size, 5);
+    assert.deepEqual(new Set(status.exits.map(({ signal }) => signal)), new Set(['SIGKILL']));
+  });
+
+  it('ends the whole group of a worker before the next start (43)', async (t) => {
+    const run = supervise(t, 'leaves-grandchild');
+    const { pid } = await run.state('running');
+    const [grandchild = 0] = run.project.read('grandchildren').split('\n').map(Number);
+
+    process.kill(pid ?? 0, 'SIGKILL');
+
+    await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', {
+      what: 'the next worker',
+    });
+    assert.equal(lives(grandchild), false);
+  });
+
+  for (const loss of ['removed', 'moved'] as const) {
+    it(`stops when .svc is ${loss} while it runs, and says so in a new one (30)`, async (t) => {
+      const run = supervise(t, 'listens', { settings: { port: await freePort() } });
+      const { pid } = await run.state('running');
+      const { stateDir } = run.project.paths;
+
+      if (loss === 'removed') rmSync(stateDir, { recursive: true });
+      else renameSync(stateDir, `${stateDir}-elsewhere`);
+
+      assert.deepEqual(await run.ended, { code: 0, signal: null });
+      assert.equal(lives(pid ?? 0), false);
+      assert.match(run.log(), /\.svc was removed, moved or replaced while running: stopping/);
+      assert.equal(statSync(stateDir).mode & 0o777, 0o700);
+    });
+  }
+
+  it('makes its socket anew when that was removed, and goes on (31)', async (t) => {
+    const run = supervise(t, 'healthy');
+    const { pid } = await run.state('running');
+
+    rmSync(`${run.project.paths.stateDir}/control.sock`);
+
+    assert.equal((await run.state('running')).pid, pid);
+    assert.match(run.log(), /the control socket was gone and is there again/);
+  });
+
+  it('does not take a sleep of the machine for a hung worker (47)', async (t) => {
+    const watchdogMs = 1_000;
+    const run = supervise(t, 'healthy', { settings: { watchdogMs } });
+    const { pid } = await run.state('running');
+    const both = [run.child.pid ?? 0, pid ?? 0];
+
+    for (const each of both) process.kill(each, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 4 * watchdogMs));
+    for (const each of [...both].reverse()) process.kill(each, 'SIGCONT');
+
+    await until(() => run.trace().some(({ event }) => event.kind === 'clock_jump'), {
+      what: 'the sleep to be noticed',
+    });
+    const seen = run.trace().length;
+    await until(() => run.trace().length > seen + 20, { what: 'heartbeats after the sleep' });
+    const now = await run.status();
+    assert.deepEqual([now.state, now.pid, now.exits.length], ['running', pid, 0]);
+  });
+});
