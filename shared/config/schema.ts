@@ -185,7 +185,11 @@ export const configSchema = Type.Object(
     }),
     outbox: group('Messages going out.', {
       days: integer('Days for which sent messages are kept.', 7, [1, 3_650]),
-      maxAttempts: integer('Attempts before a message becomes a dead letter.', 8, [1, 100]),
+      maxAttempts: integer(
+        'Attempts before a message becomes a dead letter, those included that a crash of the worker cut.',
+        8,
+        [1, 100],
+      ),
       onUnknown: choice(
         'After a crash during a send whose outcome the platform cannot tell: send again, or hold it for an operator.',
         ['resend', 'hold'],

@@ -109,6 +109,8 @@ export interface HandlerRunsTable {
   item_id: string;
   handler: string;
   attempts: number;
+  /** Attempts that ended, and failed: those that a crash cut are not among them. */
+  failures: Generated<number>;
   next_at: number | null;
   verdict: 'done' | 'stop' | 'told' | 'dead' | null;
   error: string | null;
@@ -129,6 +131,8 @@ export interface OutboxTable {
   unsure: 'again' | 'hold';
   state: OutboxState;
   attempts: number;
+  /** Attempts that ended, without being sent: those that a crash cut are not among them. */
+  failures: Generated<number>;
   next_at: number | null;
   platform_message: string | null;
   last_error: string | null;

@@ -103,7 +103,10 @@ class ItemHandling {
 
   async #step(
     step: PlannedStep,
-    { isLast, run: known }: { isLast: boolean; run: { attempts: number; next_at: number | null } | undefined },
+    {
+      isLast,
+      run: known,
+    }: { isLast: boolean; run: { attempts: number; failures: number; next_at: number | null } | undefined },
   ): Promise<StepEnd> {
     const { core } = this.#deps;
     const { capability } = step;
@@ -135,6 +138,7 @@ class ItemHandling {
         return this.#fail(step, {
           failure: failureOf(result.error, { reason: reasonOf(core, result.error), attempt, limit }),
           attempt,
+          failures: known?.failures ?? 0,
           isLast,
         });
       if (FAILPOINTS) await core.point('decided');
@@ -151,6 +155,7 @@ class ItemHandling {
             limit,
           }),
           attempt,
+          failures: known?.failures ?? 0,
           isLast,
         });
     }
@@ -214,13 +219,13 @@ class ItemHandling {
 
   async #fail(
     step: PlannedStep,
-    { failure, attempt, isLast }: { failure: Failure; attempt: number; isLast: boolean },
+    { failure, attempt, failures, isLast }: { failure: Failure; attempt: number; failures: number; isLast: boolean },
   ): Promise<StepEnd> {
     const { core } = this.#deps;
     const handler = step.capability?.id ?? '';
     if (failure.kind !== 'told') this.#deps.after.failed(handler, step.capability?.slot ?? '', failure);
     if (failure.kind !== 'wait') return this.#endStep(step, failure, isLast);
-    const nextAt = core.clock.now() + (failure.afterMs ?? retryDelayMs(attempt));
+    const nextAt = core.clock.now() + (failure.afterMs ?? retryDelayMs(failures + 1)); // a crash that cut an attempt makes nobody wait longer
     await this.#ledger.unit(
       'inbox.run_postponed',
       [

@@ -3,8 +3,8 @@
 import type { Core } from '../core.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
-import { type InboxRow, type ItemHead, readItem, readLane, readOpen } from './inbox-store.ts';
-import { Suspects } from './suspects.ts';
+import { Suspects } from '../lanes/suspects.ts';
+import { type InboxRow, type ItemHead, readItem, readLane, readOpen, readSuspects } from './inbox-store.ts';
 
 /** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
 export type ItemOutcome = 'done' | 'dead' | 'waiting' | 'retired' | 'gone';
@@ -23,7 +23,11 @@ export interface DispatcherOptions {
 }
 
 export function createDispatcher({ core, limits, held, handle, left }: DispatcherOptions): LaneRunner<ItemHead> {
-  const suspects = new Suspects(core, () => runner.wake());
+  const suspects = new Suspects(core, {
+    read: () => readSuspects(core.reader),
+    what: 'items',
+    changed: () => runner.wake(),
+  });
   const handled = async (item: ItemHead): Promise<LaneOutcome> => {
     const row = await readItem(core.reader, item.id);
     const outcome = row === undefined || !isOpen(row) ? 'gone' : await handle(row);

@@ -35,7 +35,7 @@ export function stepItem(state: InboxState, event: InboxEvent): InboxState | und
   return TABLE[state][event];
 }
 
-/** Wait before the next attempt after `attempts` failed ones: 1 s, 5 s, 30 s, then 2 min (sdk: Options.attempts). */
-export function retryDelayMs(attempts: number): number {
-  return [1_000, 5_000, 30_000][attempts - 1] ?? 120_000;
+/** Wait before the next attempt after so many that failed: 1 s, 5 s, 30 s, then 2 min (sdk: Options.attempts). */
+export function retryDelayMs(failures: number): number {
+  return [1_000, 5_000, 30_000][failures - 1] ?? 120_000;
 }

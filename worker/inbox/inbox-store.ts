@@ -185,8 +185,12 @@ export const postponeRun = prepared<{ item: string; handler: string; attempts: n
   ({ item, handler, attempts, nextAt, error }) =>
     sql
       .insertInto('handler_runs')
-      .values({ item_id: item, handler, attempts, next_at: nextAt, error })
-      .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet({ next_at: nextAt, error })),
+      .values({ item_id: item, handler, attempts, failures: 1, next_at: nextAt, error })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['item_id', 'handler'])
+          .doUpdateSet(({ eb }) => ({ next_at: nextAt, error, failures: eb('handler_runs.failures', '+', 1) })),
+      ),
 );
 
 export const forgetOnce = prepared<{ item: string; handler: string }>(({ item, handler }) =>
@@ -253,6 +257,10 @@ export const readDelivery = (
       .where('endpoint', '=', endpoint)
       .where('delivery_id', '=', deliveryId),
   );
+
+/** Items that were being handled at two deaths of the process, or more. */
+export const readSuspects = (reader: Reader): Promise<{ id: string }[]> =>
+  reader.all(sql.selectFrom('inbox').select('id').where('state', '=', 'handling').where('attempts', '>=', 2));
 
 export const readRuns = (reader: Reader, item: string) =>
   reader.all(sql.selectFrom('handler_runs').selectAll().where('item_id', '=', item));

@@ -7,6 +7,10 @@
 //   threw, or died without result | waiting, same key      | unknown: `again` waiting, `hold` unknown
 //   account failed                | waiting for the endpoint, not counted
 //   bound of attempts reached     | dead                   | dead
+//
+// The bound counts every attempt, those included that a crash cut: a send that ends the process each time is a dead letter after
+// `outbox.maxAttempts` of them. The wait counts only attempts that ended: a crash is not the platform's fault. Sends that were in hand
+// at two deaths in a row go out one at a time (lanes/suspects.ts), so that the others are not cut, and counted, with the guilty one.
 import type { SendResult } from '../sdk/index.ts';
 
 export type AttemptEnd = SendResult | { readonly kind: 'threw'; readonly reason: string } | { readonly kind: 'lost' };
@@ -18,8 +22,10 @@ export type SendVerdict =
   | { readonly kind: 'dead'; readonly reason: string; readonly code: string };
 
 export interface AttemptOf {
-  /** This attempt included. */
+  /** This attempt included, and those that a crash cut. */
   readonly attempts: number;
+  /** Attempts that ended, this one included unless it was lost. */
+  readonly failures: number;
   readonly maxAttempts: number;
   readonly idempotent: boolean;
   /** What to do where nobody knows whether the platform took it. */
@@ -28,8 +34,8 @@ export interface AttemptOf {
 
 const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
 
-/** Wait before the next attempt after `attempts` failed ones. */
-export const sendDelayMs = (attempts: number): number => DELAYS_MS[Math.min(attempts, DELAYS_MS.length) - 1] ?? 1_000;
+/** Wait before the next attempt after so many that failed. */
+export const sendDelayMs = (failures: number): number => DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1] ?? 1_000;
 
 export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
   switch (end.kind) {
@@ -48,7 +54,7 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
       const reason = end.kind === 'threw' ? end.reason : 'an attempt ended without a result';
       if (!of.idempotent && of.unsure === 'hold') return { kind: 'unknown', reason };
       return retry(of, {
-        delayMs: end.kind === 'lost' ? 0 : sendDelayMs(of.attempts),
+        delayMs: end.kind === 'lost' ? 0 : sendDelayMs(of.failures),
         reason,
         code: end.kind === 'lost' ? 'result_lost' : 'send_failed',
       });

@@ -136,11 +136,17 @@ export const finishSend = prepared<{ id: string; message: string | null; at: num
   { expect: 1, guard: 'send' },
 );
 
-export const postponeSend = prepared<{ id: string; nextAt: number; error: string; attempts: number }>(
-  ({ id, nextAt, error, attempts }) =>
+export const postponeSend = prepared<{
+  id: string;
+  nextAt: number;
+  error: string;
+  attempts: number;
+  failures: number;
+}>(
+  ({ id, nextAt, error, attempts, failures }) =>
     sql
       .updateTable('outbox')
-      .set({ state: 'waiting', next_at: nextAt, last_error: error, attempts })
+      .set({ state: 'waiting', next_at: nextAt, last_error: error, attempts, failures })
       .where('id', '=', id)
       .where('state', 'in', OPEN),
   { expect: 1, guard: 'send' },
@@ -160,7 +166,7 @@ export const endSend = prepared<{ id: string; state: 'dead' | 'unknown'; at: num
 export function replaySend(id: string, answer: 'again' | 'done', at: number): Statement {
   const to =
     answer === 'again'
-      ? { state: 'pending' as const, attempts: 0, next_at: null, done_at: null }
+      ? { state: 'pending' as const, attempts: 0, failures: 0, next_at: null, done_at: null }
       : { state: 'sent' as const, done_at: at, next_at: null };
   const query = sql.updateTable('outbox').set(to).where('id', '=', id).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
@@ -207,6 +213,17 @@ export async function readSendLane(
     .where(isOpen);
   return (await reader.all(query.where('seq', '>', after).orderBy('seq').limit(limit))).map(toHead);
 }
+
+/** Sends that were under way at two deaths of the process, or more. */
+export const readSuspectSends = (reader: Reader): Promise<{ id: string }[]> =>
+  reader.all(
+    sql
+      .selectFrom('outbox')
+      .select('id')
+      .where(isOpen)
+      .where('state', '=', 'sending')
+      .where(({ eb }) => eb('attempts', '>=', eb('failures', '+', 2))),
+  );
 
 const sendById = preparedRead<{ id: string }, OutboxRow>(({ id }) =>
   sql.selectFrom('outbox').selectAll().where('id', '=', id),

@@ -12,6 +12,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
+import { Suspects } from '../lanes/suspects.ts';
 import { putDue } from '../schedule/due-store.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing, SendResult } from '../sdk/index.ts';
@@ -25,6 +26,7 @@ import {
   readOpenSends,
   readSend,
   readSendLane,
+  readSuspectSends,
   type SendHead,
 } from './outbox-store.ts';
 import { resolveCall } from './resolve-call.ts';
@@ -59,15 +61,24 @@ const STORAGE_RETRY_MS = 1_000;
 export function createSender(options: SenderOptions): LaneRunner<SendHead> {
   const { core, limits } = options;
   const rate = new SendRate(core.clock);
-  return new LaneRunner<SendHead>({
+  const suspects = new Suspects(core, {
+    read: () => readSuspectSends(core.reader),
+    what: 'sends',
+    changed: () => runner.wake(),
+  });
+  const runner = new LaneRunner<SendHead>({
     name: 'outbox',
     core,
-    limits,
+    limits: () => suspects.limits(limits()),
     held: (item) => options.surface(item.endpoint).kind === 'waiting',
-    run: (item) => new SendAttempt(options, rate, item).run(),
-    readOpen: (after, limit) => readOpenSends(core.reader, after, limit),
+    run: (item) => suspects.watch(item.id, () => new SendAttempt(options, rate, item).run()),
+    async readOpen(after, limit) {
+      await suspects.load();
+      return readOpenSends(core.reader, after, limit);
+    },
     readLane: (lane, after, limit) => readSendLane(core.reader, { lane, after, limit }),
   });
+  return runner;
 }
 
 class SendAttempt {
@@ -170,7 +181,8 @@ class SendAttempt {
   ): SendVerdict {
     const { maxAttempts, onUnknown } = this.#options.policy();
     const unsure = row.unsure === 'hold' || onUnknown === 'hold' ? 'hold' : 'again';
-    return judge(end, { attempts, maxAttempts, idempotent: can.idempotent === true, unsure });
+    const failures = row.failures + (end.kind === 'lost' ? 0 : 1);
+    return judge(end, { attempts, failures, maxAttempts, idempotent: can.idempotent === true, unsure });
   }
 
   /** The account is refused or gone: the send waits for it and keeps its attempts. */
@@ -178,7 +190,7 @@ class SendAttempt {
     const at = this.#options.core.clock.now();
     await this.#unit(
       'outbox.returned',
-      [postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts })],
+      [postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts, failures: row.failures })],
       [],
     );
     return 'again';
@@ -218,7 +230,7 @@ class SendAttempt {
         const nextAt = at + verdict.delayMs;
         const data = { item: row.id, attempts, delayMs: verdict.delayMs, code: verdict.code, reason: verdict.reason };
         const statements = [
-          postponeSend({ id: row.id, nextAt, error: verdict.reason, attempts }),
+          postponeSend({ id: row.id, nextAt, error: verdict.reason, attempts, failures: row.failures + 1 }),
           putDue({
             id: `outbox/${row.id}`,
             kind: 'outbox',

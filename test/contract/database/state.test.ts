@@ -28,6 +28,7 @@ function databaseOf(t: Cleanup): { file: string; open: () => Database } {
     },
   };
 }
+const NEXT = MIGRATIONS.length + 1;
 const more = (id: number, breaking: boolean, statements: string[] = [`CREATE TABLE later_${id} (x)`]): Migration => ({
   id,
   name: `000${id}-later`,
@@ -48,6 +49,20 @@ describe('migrations', () => {
     assert.equal(version(database), MIGRATIONS.at(-1)?.id);
   });
 
+  it('bring a database of an earlier svc along, with what is in it', (t) => {
+    const database = databaseOf(t).open();
+    migrate(database, 0, MIGRATIONS.slice(0, 1));
+    database.exec("INSERT INTO handler_runs (item_id, handler, attempts) VALUES ('i', 'h', 3)");
+
+    assert.deepEqual(
+      migrate(database, 0),
+      MIGRATIONS.slice(1).map(({ name }) => name),
+    );
+    assert.deepEqual(database.prepare('SELECT attempts, failures FROM handler_runs').all(), [
+      { attempts: 3, failures: 0 },
+    ]);
+  });
+
   it('leave the schema before it when one is killed in the middle, and run it the next time', (t) => {
     const { file, open } = databaseOf(t);
     migrate(open(), 0);
@@ -57,7 +72,7 @@ describe('migrations', () => {
       import { MIGRATIONS } from './worker/database/migrations/list.ts';
       const database = new Sqlite(${JSON.stringify(file)});
       database.function('die', () => process.kill(process.pid, 'SIGKILL'));
-      migrate(database, 0, [...MIGRATIONS, { id: 2, name: '0002-later', breaking: true, statements: ['CREATE TABLE half (x)', 'SELECT die()', 'CREATE TABLE whole (x)'] }]);`;
+      migrate(database, 0, [...MIGRATIONS, { id: ${NEXT}, name: '0000-later', breaking: true, statements: ['CREATE TABLE half (x)', 'SELECT die()', 'CREATE TABLE whole (x)'] }]);`;
     const { signal } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
       cwd: join(import.meta.dirname, '../../..'),
     });
@@ -66,37 +81,37 @@ describe('migrations', () => {
       database.prepare("SELECT name FROM sqlite_master WHERE name IN ('half', 'whole') ORDER BY name").pluck().all();
     const killed = [signal, tables(), version(database)];
 
-    migrate(database, 0, [...MIGRATIONS, more(2, true, ['CREATE TABLE half (x)', 'CREATE TABLE whole (x)'])]);
+    migrate(database, 0, [...MIGRATIONS, more(NEXT, true, ['CREATE TABLE half (x)', 'CREATE TABLE whole (x)'])]);
 
-    assert.deepEqual(killed, ['SIGKILL', [], 1]);
+    assert.deepEqual(killed, ['SIGKILL', [], NEXT - 1]);
     assert.deepEqual(tables(), ['half', 'whole']);
   });
 
   it('of a newer svc that are compatible do not keep an older one out', (t) => {
     const database = databaseOf(t).open();
-    migrate(database, 0, [...MIGRATIONS, more(2, false)]);
+    migrate(database, 0, [...MIGRATIONS, more(NEXT, false)]);
 
     assert.deepEqual(migrate(database, 0), []);
-    assert.equal(version(database), 2);
+    assert.equal(version(database), NEXT);
   });
 
   it('of a newer svc that break keep an older one out, which leaves the file as it is', (t) => {
     const { file, open } = databaseOf(t);
     const database = open();
-    migrate(database, 0, [...MIGRATIONS, more(2, false), more(3, true)]);
+    migrate(database, 0, [...MIGRATIONS, more(NEXT, false), more(NEXT + 1, true)]);
     const digest = (): string => createHash('sha256').update(readFileSync(file)).digest('hex');
     const before = digest();
 
-    assert.throws(() => migrate(database, 0), { code: 'schema_newer', message: /0003-later/ });
+    assert.throws(() => migrate(database, 0), { code: 'schema_newer', message: new RegExp(`000${NEXT + 1}-later`) });
     assert.equal(digest(), before);
   });
 
   it('that were edited after they ran are refused, breaking or not', (t) => {
     for (const breaking of [true, false]) {
       const database = databaseOf(t).open();
-      migrate(database, 0, [...MIGRATIONS, more(2, breaking)]);
+      migrate(database, 0, [...MIGRATIONS, more(NEXT, breaking)]);
 
-      assert.throws(() => migrate(database, 0, [...MIGRATIONS, more(2, breaking, ['CREATE TABLE other (x)'])]), {
+      assert.throws(() => migrate(database, 0, [...MIGRATIONS, more(NEXT, breaking, ['CREATE TABLE other (x)'])]), {
         code: 'database_corrupt',
       });
     }

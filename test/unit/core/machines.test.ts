@@ -67,7 +67,7 @@ describe('the machine of a generation', () => {
 });
 
 describe('the machine of a send', () => {
-  const of = { attempts: 1, maxAttempts: 3, idempotent: true, unsure: 'hold' } as const;
+  const of = { attempts: 1, failures: 1, maxAttempts: 3, idempotent: true, unsure: 'hold' } as const;
   const kindOf = (end: AttemptEnd, more: object = {}): string => judge(end, { ...of, ...more }).kind;
   const threw = { kind: 'threw', reason: 'x' } as const;
 
@@ -103,6 +103,18 @@ describe('the machine of a send', () => {
       [kindOf(threw, { attempts: 3 }), kindOf({ kind: 'later', afterMs: 1 }, { attempts: 3 })],
       ['dead', 'dead'],
     );
+  });
+
+  it('waits by the attempts that ended, and is bounded by all of them', () => {
+    const after = (more: object): unknown => judge(threw, { ...of, maxAttempts: 9, ...more });
+
+    assert.deepEqual(after({ attempts: 5, failures: 1 }), {
+      kind: 'waiting',
+      delayMs: 1_000,
+      reason: 'x',
+      code: 'send_failed',
+    });
+    assert.equal(kindOf({ kind: 'lost' }, { attempts: 3, failures: 0, unsure: 'again' }), 'dead');
   });
 
   it('waits as long as the platform says, else longer each time', () => {

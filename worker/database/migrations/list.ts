@@ -1,5 +1,6 @@
 // All migrations in order. A breaking one makes an older svc refuse the database; a compatible one does not.
 import { init } from './0001-init.ts';
+import { failures } from './0002-failures.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -10,4 +11,4 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init];
+export const MIGRATIONS: readonly Migration[] = [init, failures];

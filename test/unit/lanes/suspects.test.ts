@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Core } from '../../../worker/core.ts';
-import { Suspects } from '../../../worker/inbox/suspects.ts';
+import { Suspects } from '../../../worker/lanes/suspects.ts';
 import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
 
 const USUAL = { concurrency: 64, endpointConcurrency: 32 };
@@ -14,9 +14,13 @@ async function suspectsOf(
 ): Promise<{ suspects: Suspects; clock: ManualClock; wakes: () => number }> {
   const clock = new ManualClock(1_000);
   let wakes = 0;
-  const core = { clock, reader: { all: async () => ids.map((id) => ({ id })) }, log: { warn() {} } } as unknown as Core;
-  const suspects = new Suspects(core, () => {
-    wakes += 1;
+  const core = { clock, log: { warn() {} } } as unknown as Core;
+  const suspects = new Suspects(core, {
+    read: async () => ids.map((id) => ({ id })),
+    what: 'items',
+    changed: () => {
+      wakes += 1;
+    },
   });
   await suspects.load();
   return { suspects, clock, wakes: () => wakes };

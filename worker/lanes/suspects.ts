@@ -1,28 +1,33 @@
-// After the second death of the process in a row with an item in its hands, that item may be what kills it, and so may each of those that
-// were being handled beside it. They run one at a time, so that only the guilty one's attempts go up until it is a dead letter.
+// After the second death of the process with an item (or a send) in its hands, that item may be what kills it, and so may each of those
+// that were under way beside it. They run one at a time, so that only the guilty one's attempts go up until it is a dead letter.
 //
 //   U1  While there are suspects, nothing starts beside what runs, unless that has been running for GRACE_MS: slow is not deadly.
 //   U2  A suspect that has ended, or has lived through its grace, is none any more. After LIMIT_MS nobody is: a pause may hold some back.
 import type { Core } from '../core.ts';
-import { sql } from '../database/statement.ts';
-import type { LaneLimits } from '../lanes/lanes.ts';
+import type { LaneLimits } from './lanes.ts';
 
-/** A single death is most often nobody's fault: then all start again at once. */
-const DEATHS = 2;
+export interface SuspectsOptions {
+  /** What was in hand at two deaths or more: a single one is most often nobody's fault, then all start again at once. */
+  readonly read: () => Promise<readonly { readonly id: string }[]>;
+  /** For the log. */
+  readonly what: string;
+  /** More may start now. */
+  readonly changed: () => void;
+}
+
 const GRACE_MS = 500;
 const LIMIT_MS = 60_000;
 
 export class Suspects {
   readonly #core: Core;
-  readonly #changed: () => void;
+  readonly #options: SuspectsOptions;
   #ids = new Set<string>();
   #loading: Promise<void> | undefined;
   #slow = 0;
 
-  /** `changed`: more may start now. */
-  constructor(core: Core, changed: () => void) {
+  constructor(core: Core, options: SuspectsOptions) {
     this.#core = core;
-    this.#changed = changed;
+    this.#options = options;
   }
 
   /** Reads, once, what the process before this one left in its hands. */
@@ -47,7 +52,7 @@ export class Suspects {
       isSlow = true;
       this.#slow += 1;
       this.#ids.delete(id);
-      this.#changed();
+      this.#options.changed();
     });
     try {
       return await run();
@@ -59,18 +64,16 @@ export class Suspects {
   }
 
   async #read(): Promise<void> {
-    const rows = await this.#core.reader.all(
-      sql.selectFrom('inbox').select('id').where('state', '=', 'handling').where('attempts', '>=', DEATHS),
-    );
+    const rows = await this.#options.read();
     if (rows.length === 0) return;
     this.#ids = new Set(rows.map(({ id }) => id));
     this.#core.log.warn(
-      { items: this.#ids.size },
-      'these items were being handled at two deaths of the process: they run one at a time',
+      { [this.#options.what]: this.#ids.size },
+      `these ${this.#options.what} were under way at two deaths of the process: they run one at a time`,
     );
     this.#core.clock.after(LIMIT_MS, () => {
       this.#ids.clear();
-      this.#changed();
+      this.#options.changed();
     });
   }
 }
