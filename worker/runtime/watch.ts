@@ -21,6 +21,8 @@ export async function watchProject({ project, clock, changed }: WatchOptions): P
     ['svc.config.yml', '.env', 'plugins', 'package-lock.json'].map((name) => join(project, name)),
     {
       ignoreInitial: true,
+      // A watch that ends while a file goes may lose a handle (chokidar 5.0.0): it must not keep the process.
+      persistent: false,
       ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
     },
   );
