@@ -5,21 +5,28 @@ import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { recordEvents } from './events/event-history.ts';
 import type { NewEvent } from './events/event-types.ts';
-import type { Failure } from './handling/failure.ts';
 
 export interface PluginFailed {
   readonly capability: string;
   readonly slot: string;
-  readonly failure: Failure;
-  readonly generation: number | undefined;
+  readonly during: 'handling' | 'route';
+  /** The item, or the request to a route. */
+  readonly item: string;
+  /** The one that ran it, which may have been superseded meanwhile. */
+  readonly generation: number;
+  readonly error: unknown;
+  /** What becomes of it: told, wait or dead; a route has answered 500. */
+  readonly outcome: string;
 }
 
 /** The event quotes nothing of the error, which may hold what a person wrote: log and item have it. */
-export function tellPluginFailed(core: Core, { capability, slot, failure, generation }: PluginFailed): void {
+export function tellPluginFailed(core: Core, failed: PluginFailed): void {
+  const { capability, slot, generation, during, item, error, outcome } = failed;
   const plugin = `root/${slot}`;
-  core.log.warn({ plugin, capability, generation, err: failure.error, outcome: failure.kind }, 'handler failed');
-  const code = coerceError(failure.error).code;
-  const data = { plugin, capability, during: 'handling', code, reason: 'see the log and the item' };
+  const message = during === 'route' ? 'plugin route failed' : 'handler failed';
+  core.log.warn({ plugin, capability, generation, item, err: error, outcome }, message);
+  const code = coerceError(error).code;
+  const data = { plugin, capability, during, code, reason: 'see the log and the item' };
   tell(core, { type: 'plugin.failed', at: core.clock.now(), runtimeId: core.runtimeId, generation, data });
 }
 

@@ -5,7 +5,6 @@ import type { Mode } from './app-options.ts';
 import type { Core } from './core.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
-import type { Failure } from './handling/failure.ts';
 import type { FileStore } from './handling/file-store.ts';
 import type { ItemOutcome } from './inbox/dispatcher.ts';
 import type { InboxRow } from './inbox/inbox-store.ts';
@@ -19,7 +18,7 @@ export interface EngineObserver {
   handled?(row: InboxRow, outcome: ItemOutcome): void;
   sent?(row: OutboxRow, verdict: string): void;
   pressRefused?(endpoint: string): void;
-  pluginFailed?(slot: string, failure: Failure): void;
+  pluginFailed?(slot: string): void;
   counted?(counter: string, labels: Readonly<Record<string, string>>): void;
   endpointChanged?(spec: EndpointSpec, state: EndpointState): void;
   served?(generation: Generation): void;

@@ -7,12 +7,11 @@ import type { Core } from './core.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
-import { tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
+import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
-import type { Failure } from './handling/failure.ts';
 import { FileLinks } from './handling/file-links.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
@@ -103,12 +102,7 @@ export class Engine {
       core,
       files: this.files,
       fileLimit: () => config().files.maxFileBytes,
-      logger: (capability) =>
-        scopedLog(core.log, {
-          plugin: `root/${capability.slot}`,
-          capability: capability.id,
-          generation: this.runtime.current?.number,
-        }),
+      logger: ({ id, slot }, of) => scopedLog(core.log, { plugin: `root/${slot}`, capability: id, ...of }),
       typing: (endpoint, conversation) => this.#typing(endpoint, conversation.id),
     };
     this.#handling = this.#handlingDeps(options, config);
@@ -231,7 +225,7 @@ export class Engine {
           for (const { counter, labels } of counts) observer.counted?.(counter, labels);
         },
         refusedPress: (endpoint) => this.#pressRefused(endpoint),
-        failed: (capability, slot, failure) => this.#pluginFailed(capability, slot, failure),
+        failed: (failed) => this.pluginFailed(failed),
         handled: (row, outcome) => observer.handled?.(row, outcome),
       },
     };
@@ -242,9 +236,10 @@ export class Engine {
     this.core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
   }
 
-  #pluginFailed(capability: string, slot: string, failure: Failure): void {
-    this.#options.observer.pluginFailed?.(slot, failure);
-    tellPluginFailed(this.core, { capability, slot, failure, generation: this.runtime.current?.number });
+  /** A handler or a route of a plugin threw: counted, logged, and told as an event. */
+  pluginFailed(failed: PluginFailed): void {
+    this.#options.observer.pluginFailed?.(failed.slot);
+    tellPluginFailed(this.core, failed);
   }
 
   async #receive(spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined): Promise<void> {

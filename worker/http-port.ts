@@ -77,7 +77,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
       context: engine.context,
       generation: () => runtime.current,
       decided: (decided) => engine.decided(decided),
-      failed: (route, error) => core.log.warn({ capability: route.id, err: error }, 'plugin route failed'),
+      failed: (failed) => engine.pluginFailed(failed),
     }),
     openFile: async (link) => {
       if (engine.links === undefined) throw new SvcError('not_found', 'this host has no links to files');

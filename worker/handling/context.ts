@@ -20,7 +20,8 @@ export interface ContextDeps {
   readonly files: FileStore;
   /** Bytes of the largest file that may be saved. */
   readonly fileLimit: () => number;
-  readonly logger: (capability: Capability) => Logger;
+  /** Each line names the handler, the generation that runs it and the item. */
+  readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
   /** Typing hints go out at once and are never repeated. */
   readonly typing: (endpoint: string, conversation: ConversationRef) => void;
 }
@@ -62,7 +63,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
   const context = {
     ...generationParts(generation, capability),
     item: { id: cause.id, receivedAt: cause.receivedAt, attempt: cause.attempt },
-    log: deps.logger(capability),
+    log: deps.logger(capability, { generation: generation.number, item: cause.id }),
     signal: of.signal,
     groups: of.groups,
     now: () => core.clock.now(),

@@ -223,7 +223,16 @@ class ItemHandling {
   ): Promise<StepEnd> {
     const { core } = this.#deps;
     const handler = step.capability?.id ?? '';
-    if (failure.kind !== 'told') this.#deps.after.failed(handler, step.capability?.slot ?? '', failure);
+    if (failure.kind !== 'told')
+      this.#deps.after.failed({
+        capability: handler,
+        slot: step.capability?.slot ?? '',
+        during: 'handling',
+        item: this.#ledger.row.id,
+        generation: this.#generation.number,
+        error: failure.error,
+        outcome: failure.kind,
+      });
     if (failure.kind !== 'wait') return this.#endStep(step, failure, isLast);
     const nextAt = core.clock.now() + (failure.afterMs ?? retryDelayMs(failures + 1)); // a crash that cut an attempt makes nobody wait longer
     await this.#ledger.unit(

@@ -25,9 +25,19 @@ export interface HandlingDeps {
     counts(counts: Decided['counts']): void;
     /** A pressed button that is not one of its conversation. */
     refusedPress(endpoint: string): void;
-    failed(capability: string, slot: string, failure: Failure): void;
+    failed(failed: HandlerFailed): void;
     handled(row: InboxRow, outcome: ItemOutcome): void;
   };
+}
+
+export interface HandlerFailed {
+  readonly capability: string;
+  readonly slot: string;
+  readonly during: 'handling';
+  readonly item: string;
+  readonly generation: number;
+  readonly error: unknown;
+  readonly outcome: Failure['kind'];
 }
 
 /** Events hold no message of an exception: it may quote what a person wrote. The item has it. */

@@ -19,7 +19,17 @@ export interface PluginRoutesDeps {
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly generation: () => Generation | undefined;
   readonly decided: (decided: Decided) => void;
-  readonly failed: (route: RouteCapability, error: unknown) => void;
+  readonly failed: (failed: RouteFailed) => void;
+}
+
+export interface RouteFailed {
+  readonly capability: string;
+  readonly slot: string;
+  readonly during: 'route';
+  readonly item: string;
+  readonly generation: number;
+  readonly error: unknown;
+  readonly outcome: string;
 }
 
 const STATE_MOVES = 10;
@@ -89,7 +99,7 @@ async function attempt(
   const result = await runHandler({ deps: { ...deps.context, generation }, capability: route, cause }, async (ctx) => {
     reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
   });
-  if (result.kind === 'failed') throw refusalOf(deps, route, result.error);
+  if (result.kind === 'failed') throw refusalOf(deps, { route, generation: generation.number, id }, result.error);
   const sent = await readSentMessages(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
@@ -120,11 +130,18 @@ function bodyOf({ route, delivery }: Call): unknown {
   return checked.value;
 }
 
-function refusalOf(deps: PluginRoutesDeps, route: RouteCapability, error: unknown): SvcError {
+interface Asked {
+  readonly route: RouteCapability;
+  readonly generation: number;
+  readonly id: string;
+}
+
+function refusalOf(deps: PluginRoutesDeps, { route, generation, id }: Asked, error: unknown): SvcError {
   if (errorCode(error) === 'user_error') {
     const { text = '' } = toContent((error as { body: Parameters<typeof toContent>[0] }).body);
     return new SvcError('invalid_request', typeof text === 'string' ? text : plainText(text.segments));
   }
-  deps.failed(route, error);
+  const { id: capability, slot } = route;
+  deps.failed({ capability, slot, during: 'route', item: id, generation, error, outcome: 'answered 500' });
   return new SvcError('plugin_failed', 'the plugin failed', { cause: error });
 }

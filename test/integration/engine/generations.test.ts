@@ -204,12 +204,64 @@ describe('a reload', () => {
   });
 });
 
-const routesOf = ({ engine, core }: EngineHost) =>
+describe('what a handler says and how it fails', () => {
+  it('names the generation that ran it, and the item or request, though another one serves by then', async (context) => {
+    const waiting: (() => void)[] = [];
+    const hold = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+    const plugin = definePlugin({
+      name: 'late',
+      setup(p) {
+        p.on('message', { attempts: 1 }, async (ctx) => {
+          await hold();
+          ctx.log.info('about to fail');
+          throw new Error('late');
+        });
+        p.route('GET /late', { scope: 'none' }, async () => {
+          await hold();
+          throw new Error('late too');
+        });
+      },
+    });
+    const host = await engineHost(context, { modules: { late: plugin } });
+    await host.platform.says('x');
+    const found = routesOf(host)('GET', 'late', '/late');
+    const answer = found !== undefined && 'run' in found ? found.run(request('GET', '/late')) : Promise.resolve();
+    const refused = assert.rejects(answer, { code: 'plugin_failed' });
+    await host.quiet();
+    await host.engine.runtime.reload('test');
+    for (const go of waiting) go();
+    await refused;
+    await host.quiet();
+
+    const [{ id } = { id: '' }] = host.rows<{ id: string }>('SELECT id FROM inbox');
+    const lines = host.logs.filter(({ message }) => /fail/.test(message));
+    assert.deepEqual(
+      lines
+        .map(
+          ({ message, fields }) => `${message} ${fields['generation']} ${fields['item'] === id ? 'item' : 'request'}`,
+        )
+        .toSorted(),
+      ['about to fail 1 item', 'handler failed 1 item', 'plugin route failed 1 request'],
+    );
+    const events = host.rows<{ generation: number; data: string }>(
+      "SELECT generation, data FROM event_log WHERE type = 'plugin.failed'",
+    );
+    assert.deepEqual(
+      events
+        .map(({ generation, data }) => `${generation} ${(JSON.parse(data) as { during: string }).during}`)
+        .toSorted(),
+      ['1 handling', '1 route'],
+    );
+    assert.equal(host.engine.runtime.current?.number, 2);
+  });
+});
+
+const routesOf = ({ engine }: EngineHost) =>
   createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
     decided: (decided) => engine.decided(decided),
-    failed: (_route, error) => core.log.warn({ err: error }, 'failed'),
+    failed: (failed) => engine.pluginFailed(failed),
   });
 
 const request = (method: string, path: string) =>
