@@ -8,6 +8,8 @@ export interface SteadyTally {
   readonly refused: number;
   /** Accepted and then cut: a worker died over them. */
   readonly cut: number;
+  /** Answered, but only after `lateMs`. */
+  readonly late: number;
   /** Longest wait for an answer. */
   readonly slowestMs: number;
   /** Whatever else went wrong. */
@@ -23,14 +25,14 @@ export interface SteadyRequests {
 
 const WAIT_MS = 30_000;
 
-export function sendSteadily(url: string, perSecond: number): SteadyRequests {
-  const tally = { sent: 0, answered: 0, refused: 0, cut: 0, slowestMs: 0, others: [] as string[] };
+export function sendSteadily(url: string, perSecond: number, lateMs = WAIT_MS): SteadyRequests {
+  const tally = { sent: 0, answered: 0, refused: 0, cut: 0, late: 0, slowestMs: 0, others: [] as string[] };
   const open = new Set<Promise<void>>();
   const startedAt = performance.now();
   const timer = setInterval(() => {
     // A timer of a busy machine comes late: what is due is sent then.
     for (const due = ((performance.now() - startedAt) / 1_000) * perSecond; tally.sent < due; tally.sent += 1) {
-      const one = send(url, tally).finally(() => open.delete(one));
+      const one = send(url, tally, lateMs).finally(() => open.delete(one));
       open.add(one);
     }
   }, 1_000 / perSecond);
@@ -46,7 +48,7 @@ export function sendSteadily(url: string, perSecond: number): SteadyRequests {
 
 type Counts = { -readonly [Key in keyof SteadyTally]: Key extends 'others' ? string[] : number };
 
-function send(url: string, tally: Counts): Promise<void> {
+function send(url: string, tally: Counts, lateMs: number): Promise<void> {
   const sentAt = performance.now();
   return new Promise((resolve) => {
     const call = request(url, { agent: false, timeout: WAIT_MS }, (response) => {
@@ -55,7 +57,9 @@ function send(url: string, tally: Counts): Promise<void> {
         if (!response.complete) tally.cut += 1;
         else if (response.statusCode === 200) tally.answered += 1;
         else tally.others.push(`status ${response.statusCode}`);
-        tally.slowestMs = Math.max(tally.slowestMs, performance.now() - sentAt);
+        const waitedMs = performance.now() - sentAt;
+        tally.slowestMs = Math.max(tally.slowestMs, waitedMs);
+        if (waitedMs > lateMs) tally.late += 1;
         resolve();
       });
     });

@@ -1,0 +1,115 @@
+// A host of its own for a benchmark of whoever keeps it up: a project in a temporary folder, its worker's pid, and the same worker
+// started by hand as a baseline.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { lives } from '../support/supervised.ts';
+import { until } from '../support/until.ts';
+import { answers, freePort, ROOT, TOKEN } from './support.ts';
+
+export const CLI = join(ROOT, 'dist/cli.js');
+const WORKER = join(ROOT, 'dist/worker.js');
+const READY_MS = 30_000;
+
+export interface HostProject {
+  readonly folder: string;
+  readonly port: number;
+  /** Of the worker that holds the project's writer lock, as its record says. */
+  workerPid(): number;
+  /** Waits for a worker that is another one than this, and ready. */
+  readyAfter(formerPid: number): Promise<void>;
+  /** SIGKILL to the first 200 of another worker, in ms. */
+  killToAnswer(): Promise<number>;
+  remove(): Promise<void>;
+}
+
+/** `supervisor` is a list of lines below that key of the configuration. */
+export async function hostProject(supervisor: readonly string[] = []): Promise<HostProject> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-kept-'));
+  const port = await freePort();
+  const lines = ['log_level: warn', 'http:', `  port: ${port}`, '  token: ${HTTP_TOKEN}'];
+  // A second of running and the next crash is the first again: each kill is answered at once, as the first in two minutes is.
+  lines.push('supervisor:', '  restarts: 100', '  windowSeconds: 1', ...supervisor.map((line) => `  ${line}`));
+  lines.push('plugins:', '  sandbox: {}', '  help: {}', '  echo: {}', '  ping: {}', '  remind: {}', '');
+  writeFileSync(join(folder, 'svc.config.yml'), lines.join('\n'));
+  writeFileSync(join(folder, '.env'), `HTTP_TOKEN=${TOKEN}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'package.json'), '{"name":"bench"}');
+  const workerPid = (): number =>
+    (JSON.parse(readFileSync(join(folder, '.svc', 'worker.json'), 'utf8')) as { readonly pid: number }).pid;
+  return {
+    folder,
+    port,
+    workerPid,
+    async readyAfter(formerPid) {
+      await until(() => pidOr0(workerPid) !== formerPid && lives(pidOr0(workerPid)), {
+        what: 'another worker',
+        timeoutMs: READY_MS,
+      });
+      await answers(port, '/pub/ready', performance.now());
+    },
+    async killToAnswer() {
+      const pid = workerPid();
+      const killedAt = performance.now();
+      process.kill(pid, 'SIGKILL');
+      while (lives(pid)) await pause(0);
+      return answers(port, '/pub/health', killedAt);
+    },
+    async remove() {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+const pidOr0 = (pid: () => number): number => {
+  try {
+    return pid();
+  } catch {
+    return 0; // the record is being written
+  }
+};
+
+/** The entry that the supervisor starts, started by this process: spawn to the first 200, in ms; killed then. */
+export async function workerByHand({ folder, port }: HostProject): Promise<number> {
+  const args = [WORKER, '--supervised', '--parent', String(process.pid), '--project', folder, '--mode', 'production'];
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  child.on('message', (message) => {
+    if (typeof message !== 'object' || !('type' in message) || message.type !== 'hello') return;
+    const previous = { end: 'first', code: null, signal: null, detail: null };
+    child.send({ type: 'welcome', protocol: 1, capabilities: [], environment: {}, previous, run: 1, listen: null });
+  });
+  return timed(child, answers(port, '/pub/health', startedAt));
+}
+
+/** The command in the foreground, which other process managers run: spawn to the first 200 of a path, in ms; killed then. */
+export async function foregroundByHand({ folder, port }: HostProject, path = '/pub/health'): Promise<number> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, foregroundArgs(folder), { cwd: folder, stdio: 'ignore' });
+  return timed(child, answers(port, path, startedAt));
+}
+
+export const foregroundArgs = (folder: string): string[] => [
+  CLI,
+  'runtime',
+  'start',
+  '--mode',
+  'production',
+  '--no-watch',
+  '--project',
+  folder,
+];
+
+async function timed(child: ChildProcess, answered: Promise<number>): Promise<number> {
+  const ended = once(child, 'exit');
+  const failed = ended.then(([code]) => {
+    throw new Error(`the worker started by hand ended with ${code}`);
+  });
+  const ms = await Promise.race([answered, failed]);
+  failed.catch(() => {}); // it is ended now
+  child.kill('SIGKILL');
+  await ended;
+  return ms;
+}

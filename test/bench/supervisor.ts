@@ -1,0 +1,178 @@
+// The supervisor: how soon and how completely a host comes back, what keeping it up costs, what is left of a crash loop. Each figure beside
+// its baseline of the same round; medians over rounds. The host is the built one, as its users run it.
+import { configSchema } from '../../shared/config/schema.ts';
+import type { SteadyTally } from '../support/steady-requests.ts';
+import { type HostProject, workerByHand } from './host-project.ts';
+import { type KeptHost, SVC } from './keeper.ts';
+import { connectionsOver, idleMemory, recovery, startToReady, statusRoundTrip, withHost } from './kept-host.ts';
+import { crashLoops, memoryOverRestarts } from './kept-programs.ts';
+import { measureLogs } from './logs.ts';
+import type { Report } from './report.ts';
+import { measureStart } from './start.ts';
+import { TOKEN } from './support.ts';
+
+const ROUNDS = 7;
+const STATUS_ROUNDS = 15;
+const SHORT_RESTARTS = 100;
+const LONG_RESTARTS = 1_000;
+
+export async function benchSupervisor(report: Report, { long }: { readonly long: boolean }): Promise<void> {
+  await withHost(SVC, [], async (project, kept) => {
+    await memory(report, kept, long ? LONG_RESTARTS : SHORT_RESTARTS);
+    const startMs = await recoveryOf(report, project);
+    await connections(report, { project, kept, startMs });
+    await status(report, kept);
+  });
+  await standby(report);
+  await starts(report);
+  for (const figure of await measureLogs(3)) report.add(figure);
+  for (const { kind, starts, cpuSeconds } of await crashLoops(SVC)) {
+    report.add({
+      name: `starts in 30 s: ${kind}`,
+      value: starts,
+      unit: '',
+      // The healthy start before the loop is one of the five of the window.
+      goal: { text: '<= 5', met: starts <= 5 },
+    });
+    report.add({
+      name: '  processor time of that',
+      value: cpuSeconds,
+      unit: 's',
+      goal: { text: '<= 1 s', met: cpuSeconds <= 1 },
+    });
+  }
+}
+
+/** Gives what a start by hand takes. */
+async function recoveryOf(report: Report, project: HostProject): Promise<number> {
+  const { value, baseline } = await recovery(project, { rounds: ROUNDS, byHand: workerByHand });
+  report.add({
+    name: 'SIGKILL of the worker to 200',
+    value,
+    unit: 'ms',
+    baseline: { name: 'the worker by hand', value: baseline },
+    ratio: value / baseline,
+    goal: { text: '<= +8 ms', met: value - baseline <= 8 },
+  });
+  return baseline;
+}
+
+interface Running {
+  readonly project: HostProject;
+  readonly kept: KeptHost;
+  readonly startMs: number;
+}
+
+async function connections(report: Report, { project, kept, startMs }: Running): Promise<void> {
+  const faults: Readonly<Record<string, () => Promise<void>>> = {
+    'a SIGKILL': async () => void process.kill(project.workerPid(), 'SIGKILL'),
+    'a 51': async () => {
+      const url = `http://127.0.0.1:${project.port}/api/system/restart`;
+      const { status } = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
+      if (status !== 202) throw new Error(`a restart was answered with ${status}`);
+    },
+    'a runtime restart': () => kept.restart(),
+  };
+  for (const [fault, restart] of Object.entries(faults)) {
+    const tally = await connectionsOver(project, { startMs, restart });
+    const lost = tally.refused + tally.late + tally.others.length;
+    report.add({
+      name: `refused or late over ${fault}, 200/s`,
+      value: lost,
+      unit: '',
+      baseline: { name: 'of', value: tally.sent },
+      goal: { text: '0', met: lost === 0 },
+    });
+    report.add({
+      name: '  cut, as the worker had accepted them',
+      value: tally.cut,
+      unit: '',
+      ...cutGoal(fault, tally),
+    });
+    report.add({ name: '  slowest answer', value: tally.slowestMs, unit: 'ms' });
+  }
+}
+
+/** Only a kill may cost what was accepted. */
+const cutGoal = (fault: string, { cut }: SteadyTally) =>
+  fault === 'a SIGKILL' ? {} : { goal: { text: '0', met: cut === 0 } };
+
+async function memory(report: Report, kept: KeptHost, restarts: number): Promise<void> {
+  const { value, baseline } = await idleMemory(kept);
+  report.add({
+    name: 'memory of the supervisor',
+    value,
+    unit: 'MiB',
+    baseline: { name: 'bare Node', value: baseline },
+    ratio: value / baseline,
+    goal: { text: '<= 42 MiB', met: value <= 42 },
+  });
+  const { beforeMiB, afterMiB } = await memoryOverRestarts(SVC, restarts);
+  report.add({
+    name: `  after ${restarts} restarts`,
+    value: afterMiB,
+    unit: 'MiB',
+    baseline: { name: 'before', value: beforeMiB },
+    ratio: afterMiB / beforeMiB,
+    goal: { text: '<= +2 MiB', met: afterMiB - beforeMiB <= 2 },
+  });
+}
+
+async function status(report: Report, kept: KeptHost): Promise<void> {
+  const { value, baseline } = await statusRoundTrip(kept, STATUS_ROUNDS);
+  report.add({
+    name: 'runtime status, prompt to prompt',
+    value,
+    unit: 'ms',
+    baseline: { name: 'bare Node', value: baseline },
+    ratio: value / baseline,
+    goal: { text: '<= 1.80', met: value / baseline <= 1.8 },
+  });
+}
+
+async function standby(report: Report): Promise<void> {
+  const name = 'SIGKILL to 200 with a spare worker';
+  if (!('standby' in configSchema.properties.supervisor.properties)) {
+    report.skip(name, 'this version has no supervisor.standby');
+    return;
+  }
+  await withHost(SVC, ['standby: true'], async (project) => {
+    const { value, baseline } = await recovery(project, { rounds: ROUNDS, byHand: workerByHand });
+    report.add({
+      name,
+      value,
+      unit: 'ms',
+      baseline: { name: 'the worker by hand', value: baseline },
+      ratio: value / baseline,
+      goal: { text: '<= 20 ms', met: value <= 20 },
+    });
+  });
+}
+
+async function starts(report: Report): Promise<void> {
+  const { promptMs, readyMs, foregroundMs } = await startToReady(SVC, 3);
+  const foreground = { name: 'the foreground to ready', value: foregroundMs };
+  report.add({
+    name: 'start --daemon to ready',
+    value: readyMs,
+    unit: 'ms',
+    baseline: foreground,
+    ratio: readyMs / foregroundMs,
+  });
+  report.add({
+    name: '  back at the prompt',
+    value: promptMs,
+    unit: 'ms',
+    baseline: foreground,
+    ratio: promptMs / foregroundMs,
+  });
+  const bare = await measureStart(3);
+  report.add({
+    name: 'start of the worker to ready',
+    value: bare.readyMs,
+    unit: 'ms',
+    baseline: { name: 'bare server', value: bare.bareMs },
+    ratio: bare.readyMs / bare.bareMs,
+    goal: { text: '<= 3.5', met: bare.readyMs / bare.bareMs <= 3.5 },
+  });
+}

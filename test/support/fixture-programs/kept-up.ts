@@ -1,0 +1,56 @@
+// What the benchmarks of process managers keep up: counts its starts in ./starts, then does what KEPT_AS says. Speaks to a supervisor of svc
+// where it has one, and needs none.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { hello, obey, tell } from '../fixture-worker.ts';
+
+const HEALTHY_MS = 22_000;
+const LATE_MS = 1_200;
+const LINES = 2_000;
+const DEATHS = ['exit', 'throw', 'abort', 'memory'];
+
+appendFileSync('starts', '.');
+const start = readFileSync('starts', 'utf8').length;
+const last = Number(process.env['KEPT_STARTS'] ?? 0);
+
+switch (process.env['KEPT_AS']) {
+  case 'crashes at start':
+    process.exit(1);
+    break;
+  case 'crashes after 1.2 s':
+    comeUp();
+    setTimeout(() => process.exit(1), LATE_MS);
+    break;
+  case 'crashes at start after 22 s of health':
+    if (start > 1) process.exit(1);
+    comeUp();
+    setTimeout(() => process.exit(1), HEALTHY_MS);
+    break;
+  case 'asks for restarts':
+    comeUp();
+    setInterval(() => {
+      if (start < last && existsSync('go')) process.exit(51);
+    }, 5);
+    break;
+  case 'has last words':
+    if (start > last) comeUp();
+    else speakAndDie(DEATHS[start % DEATHS.length]);
+    break;
+  case undefined:
+    break;
+}
+
+function comeUp(): void {
+  hello();
+  obey();
+  tell({ type: 'up', host: null, port: null });
+  tell({ type: 'ready', ready: true, generation: 1, reasons: [] });
+  setInterval(() => tell({ type: 'heartbeat' }), 1_000);
+}
+
+function speakAndDie(how: string | undefined): void {
+  for (let n = 0; n < LINES; n += 1) process.stdout.write(`word ${start} ${n} before the end\n`);
+  if (how === 'abort') process.abort();
+  if (how === 'throw') throw new Error('the end');
+  if (how === 'memory') for (const all: unknown[] = []; ; ) all.push(Array.from({ length: 1_000 }, () => all.length));
+  process.exit(1);
+}
