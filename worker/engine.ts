@@ -159,6 +159,7 @@ export class Engine {
     await this.sender.finish(limitMs * 0.15);
     const sends = await this.sender.stop(limitMs * 0.05);
     await this.endpoints.stop();
+    await this.subscriptions.stop();
     await this.runtime.stop();
     return { handlers, sends };
   }

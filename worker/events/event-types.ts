@@ -108,6 +108,9 @@ export const EVENT_TYPES = {
   ]),
   'ready.changed': kind(1, { ready: flag, state: text, unmet: Type.Array(text) }, ['ready', 'state', 'unmet']),
 
+  // a subscriber was behind the oldest event that is kept: what lies between is gone, of all types
+  'subscription.gap': kind(1, { capability: text, atMost: count }, ['capability', 'atMost']),
+
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 } as const satisfies Readonly<Record<string, EventKind>>;
@@ -153,6 +156,7 @@ const HOST_PREFIXES: ReadonlySet<string> = new Set([
   'runtime',
   'plugin',
   'ready',
+  'subscription',
   'task',
   'timer',
   'job',

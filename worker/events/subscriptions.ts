@@ -1,15 +1,23 @@
 // Plugins that subscribe to facts: each follows the event history by a stored position and gets every event of its type as an item,
 // in order, at least once. A new subscriber starts at the head.
+//
+//   S1  A position is stored with each item, and from time to time where nothing of the type came: so a gap that is told is one.
+//   S2  A subscriber that is behind the oldest event that is kept hears so once, in its place in the order: by an event of the host,
+//       a line of log, and an item of its own where it has a handler for that. Nothing is passed over in silence.
+import type { Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
+import type { Statement } from '../database/unit.ts';
 import type { SubscriptionCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { Inbox } from '../inbox/inbox.ts';
+import { recordEvents } from './event-history.ts';
 
 const PAGE = 100;
 /** Events about the items of subscribers themselves are told to none: handling one would cause the next, without end. */
 const SUBSCRIBERS = '%#subscribe/%';
+const KEEP_PLACE_MS = 30_000;
 
 export class Subscriptions {
   readonly #core: Core;
@@ -19,6 +27,8 @@ export class Subscriptions {
   #again = false;
   /** How far each was looked through in vain: not looked through again at each event. */
   readonly #looked = new Map<string, number>();
+  readonly #kept = new Map<string, number>();
+  #keeping: Timer | undefined;
 
   constructor(core: Core, deps: { readonly inbox: Inbox; readonly stored: () => void }) {
     this.#core = core;
@@ -46,6 +56,13 @@ export class Subscriptions {
     this.#wake();
   }
 
+  /** Stores how far each has come. */
+  async stop(): Promise<void> {
+    this.#keeping?.cancel();
+    await this.#pumping;
+    await this.#keepPlaces();
+  }
+
   #wake(): void {
     if (this.#subscribers.length === 0) return;
     if (this.#pumping !== undefined) {
@@ -69,7 +86,8 @@ export class Subscriptions {
   }
 
   /** One page of events of the type: items and the new position in one unit each. */
-  async #advance({ id, spec }: SubscriptionCapability): Promise<number> {
+  async #advance(subscriber: SubscriptionCapability): Promise<number> {
+    const { id, spec } = subscriber;
     const { reader, writer } = this.#core;
     const head = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
     const at = await reader.first(sql.selectFrom('subscriptions').select('position').where('capability', '=', id));
@@ -84,6 +102,12 @@ export class Subscriptions {
         .orderBy('seq')
         .limit(PAGE),
     );
+    // After the page: what was trimmed while it was read is seen here.
+    const oldest = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event_oldest'));
+    if (Number(oldest?.value ?? 1) > after + 1) {
+      await this.#tellGap(subscriber, { after, oldest: Number(oldest?.value) });
+      return PAGE; // there may be more behind it
+    }
     for (const event of events) {
       const item = this.#deps.inbox.statementsFor({
         endpoint: id,
@@ -92,17 +116,78 @@ export class Subscriptions {
         lane: id,
         capability: id,
       });
-      const move = statement(
-        sql.updateTable('subscriptions').set({ position: event.seq }).where('capability', '=', id),
-      );
-      const answer = await writer.commit({ name: 'subscription.event', statements: [...item.statements, move] });
+      const answer = await writer.commit({
+        name: 'subscription.event',
+        statements: [...item.statements, moveTo(id, event.seq)],
+      });
       if (answer.kind === 'committed') item.stored();
       else if (answer.reason !== 'unique')
         throw new Error(`event ${event.seq} could not be handed to ${id}: ${answer.detail}`);
-      else await writer.commit({ name: 'subscription.skip', statements: [move] });
+      else await writer.commit({ name: 'subscription.skip', statements: [moveTo(id, event.seq)] });
     }
-    if (events.length < PAGE && head !== undefined) this.#looked.set(id, Number(head.value));
+    if (events.length < PAGE && head !== undefined) this.#look(id, Number(head.value));
     if (events.length > 0) this.#deps.stored();
     return events.length;
   }
+
+  /** S2. */
+  async #tellGap(
+    { id, spec }: SubscriptionCapability,
+    { after, oldest }: { readonly after: number; readonly oldest: number },
+  ): Promise<void> {
+    const { clock, runtimeId, writer, log } = this.#core;
+    const atMost = oldest - 1 - after;
+    const item =
+      spec.missed === undefined
+        ? undefined
+        : this.#deps.inbox.statementsFor({
+            endpoint: id,
+            deliveryId: `gap/${after}-${oldest}`,
+            payload: { kind: 'event', type: spec.event, data: null, missed: { atMost } },
+            lane: id,
+            capability: id,
+          });
+    const told = { type: 'subscription.gap', at: clock.now(), runtimeId, data: { capability: id, atMost } } as const;
+    const statements = [...(item?.statements ?? []), moveTo(id, oldest - 1), ...recordEvents([told])];
+    const answer = await writer.commit({ name: 'subscription.gap', statements });
+    if (answer.kind === 'refused' && answer.reason !== 'unique')
+      throw new Error(`a gap could not be told to ${id}: ${answer.detail}`);
+    if (answer.kind === 'refused')
+      await writer.commit({ name: 'subscription.skip', statements: [moveTo(id, oldest - 1)] });
+    else item?.stored();
+    log.warn({ capability: id, atMost }, 'events were trimmed before a subscriber got them');
+    this.#looked.set(id, oldest - 1);
+    if (item !== undefined) this.#deps.stored();
+  }
+
+  #look(id: string, head: number): void {
+    this.#looked.set(id, head);
+    this.#keeping ??= this.#core.clock.after(
+      KEEP_PLACE_MS,
+      () => {
+        this.#keeping = undefined;
+        void this.#keepPlaces();
+      },
+      { background: true },
+    );
+  }
+
+  /** S1. What cannot be stored is stored the next time. */
+  async #keepPlaces(): Promise<void> {
+    const moved = [...this.#looked].filter(([id, position]) => position > (this.#kept.get(id) ?? 0));
+    if (moved.length === 0) return;
+    const statements = moved.map(([id, position]) => moveTo(id, position));
+    try {
+      await this.#core.writer.commit({ name: 'subscription.place', statements });
+      for (const [id, position] of moved) this.#kept.set(id, position);
+    } catch (error) {
+      this.#core.log.warn({ error: messageOf(error) }, 'places of subscriptions could not be stored');
+    }
+  }
 }
+
+/** Never back. */
+const moveTo = (id: string, position: number): Statement =>
+  statement(
+    sql.updateTable('subscriptions').set({ position }).where('capability', '=', id).where('position', '<', position),
+  );

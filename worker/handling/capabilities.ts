@@ -55,7 +55,12 @@ export type WebhookCapability = Base<'webhook', WebhookSpec>;
 export type RouteCapability = Base<'route', RouteSpec>;
 export type SubscriptionCapability = Base<
   'subscribe',
-  Options & { readonly event: string; readonly schema: TSchema | undefined }
+  Options & {
+    readonly event: string;
+    readonly schema: TSchema | undefined;
+    /** Hears of a gap in the place of `run`. */
+    readonly missed?: Run;
+  }
 >;
 export type ToolCapability = Base<'tool', Options & { readonly description: string; readonly input: TProperties }>;
 export type Capability =

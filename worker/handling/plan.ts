@@ -16,7 +16,7 @@ export interface PlannedStep {
   /** Undefined when the stored work is for a handler that is gone. */
   readonly capability: Capability | undefined;
   readonly missing: string | undefined;
-  readonly step: Step | { readonly kind: 'direct'; readonly input: () => unknown };
+  readonly step: Step | { readonly kind: 'direct'; readonly input: () => unknown; readonly isGap?: true };
   readonly isBefore: boolean;
   /** A failing one tells the person: somebody typed a command or answered a question. */
   readonly claims: boolean;
@@ -84,7 +84,11 @@ function directStep(
   return {
     capability: known,
     missing: id,
-    step: { kind: 'direct', input: () => directInput(known, payload) },
+    step: {
+      kind: 'direct',
+      input: () => directInput(known, payload),
+      ...(payload.kind === 'event' && payload.missed !== undefined ? { isGap: true } : {}),
+    },
     isBefore: false,
     claims: false,
     isQuiet: false,
@@ -106,6 +110,7 @@ function directInput(capability: Capability | undefined, payload: Exclude<Payloa
         body: checked(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
       };
     case 'event':
+      if (payload.missed !== undefined) return payload.missed;
       return capability?.kind === 'subscribe' && capability.spec.schema !== undefined
         ? checked(capability.spec.schema, payload.data)
         : payload.data;

@@ -136,7 +136,9 @@ async function callOf(of: Invocation): Promise<unknown> {
     case 'answer':
       return answerDialog(of, planned.capability, planned);
     case 'direct':
-      return call(planned.input());
+      return planned.isGap === true && step.capability?.kind === 'subscribe'
+        ? step.capability.spec.missed?.(ctx, planned.input() as never)
+        : call(planned.input());
     case 'gone':
       return undefined;
   }

@@ -9,7 +9,13 @@ export type Payload =
   | { readonly kind: 'arrival'; readonly arrival: Arrival }
   | { readonly kind: 'webhook'; readonly headers: HeaderMap; readonly text: string }
   | { readonly kind: 'task'; readonly data: unknown }
-  | { readonly kind: 'event'; readonly type: string; readonly data: unknown }
+  | {
+      readonly kind: 'event';
+      readonly type: string;
+      readonly data: unknown;
+      /** In the place of an event: some are gone. */
+      readonly missed?: { readonly atMost: number };
+    }
   | { readonly kind: 'cron'; readonly due: number };
 
 export function writePayload(payload: Payload): string {

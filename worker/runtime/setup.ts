@@ -108,8 +108,8 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
       const [method = 'GET', path = '/'] = at.split(' ');
       add('route', `${method} ${path}`, [{ ...spec, method, path } satisfies Partial<RouteSpec>, run]);
     },
-    subscribe: (event: { id: string; schema?: TSchema }, run: unknown) =>
-      add('subscribe', event.id, [{ event: event.id, schema: event.schema }, run]),
+    subscribe: (event: { id: string; schema?: TSchema }, run: unknown, spec: object = {}) =>
+      add('subscribe', event.id, [{ ...spec, event: event.id, schema: event.schema }, run]),
     tool: (tool: Readonly<Record<string, unknown>>) =>
       add('tool', String(tool['name']), [
         tool,

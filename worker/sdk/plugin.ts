@@ -89,6 +89,20 @@ export interface RouteSpec<S extends TSchema> extends Options {
   readonly body?: S;
 }
 
+/** What a subscriber can no longer get. */
+export interface MissedEvents {
+  /** Events of all types that are gone: at most so many of its own type are missing. */
+  readonly atMost: number;
+}
+
+export interface SubscribeSpec<X> extends Options {
+  /**
+   * The history was trimmed (`events.history`) further than this subscriber had come: it was not there, or its host was not. Called
+   * once for each gap, in its place in the order; without it a gap is a line of log and the event `subscription.gap` alone.
+   */
+  missed?(ctx: Ctx & X, gap: MissedEvents): Done;
+}
+
 export interface StateSpec<S extends TSchema> {
   readonly scope: 'plugin' | 'conversation' | 'user';
   readonly value: S;
@@ -138,8 +152,8 @@ export interface Setup<C, X> {
     spec: RouteSpec<S>,
     run: (ctx: Ctx & X, request: RawRequest & { readonly json: Static<S> }) => HttpAnswer | Promise<HttpAnswer>,
   ): void;
-  /** Facts of host and plugins from the event history, in order, at least once. */
-  subscribe<D>(event: EventType<D>, run: (ctx: Ctx & X, data: D) => Done): void;
+  /** Facts of host and plugins from the event history, in order, at least once; a new subscriber begins with what happens next. */
+  subscribe<D>(event: EventType<D>, run: (ctx: Ctx & X, data: D) => Done, spec?: SubscribeSpec<X>): void;
   tool<I extends TProperties, O>(tool: AgentTool<I, O, X>): void;
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   counter<const L extends Record<string, readonly string[]> = {}>(

@@ -1,7 +1,8 @@
 // Subscriptions: each event once and in order, over restarts, at a cost that does not grow with the history.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defineEvent, definePlugin, t } from '../../../worker/sdk/index.ts';
+import { trimEvents } from '../../../worker/events/retention.ts';
+import { type Ctx, defineEvent, definePlugin, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 
 const said = (host: EngineHost): string[] => host.platform.said('#out');
@@ -92,5 +93,93 @@ describe('a subscription', () => {
 
     assert.ok(asked.length > 0);
     assert.ok(Math.min(...asked) > 5_000, `${asked}`);
+  });
+
+  describe('that is behind the oldest event that is kept', () => {
+    const gaps = (host: EngineHost): unknown[] => host.events('subscription.gap').map(({ data }) => data);
+    const trimmed = async (host: EngineHost, keep = 0): Promise<number> => {
+      const head = host.events().at(-1)?.seq ?? 0;
+      for (const { sql, parameters } of trimEvents(head - keep)) await host.write(sql, ...parameters);
+      return head;
+    };
+    const emitter = definePlugin({
+      name: 'pair',
+      setup(p) {
+        p.on('message', {}, (ctx, { text }) => ctx.emit(happened, { n: text }));
+      },
+    });
+    const listener = (missed?: (atMost: number) => void) =>
+      definePlugin({
+        name: 'pair',
+        setup(p) {
+          const to = { endpoint: 'memory~a', id: '#out' };
+          p.on('message', {}, (ctx, { text }) => ctx.emit(happened, { n: text }));
+          const spec = {
+            missed: (ctx: Ctx, { atMost }: { readonly atMost: number }) => {
+              missed?.(atMost);
+              ctx.send(to, 'some are missing');
+            },
+          };
+          p.subscribe(happened, (ctx, { n }) => void ctx.send(to, n), missed === undefined ? undefined : spec);
+        },
+      });
+
+    it('hears of the gap once, in its place, and goes on behind it, over a restart', async (context) => {
+      const told: number[] = [];
+      const plugin = listener((atMost) => void told.push(atMost));
+      const host = await engineHost(context, { modules: { pair: plugin } });
+      await host.platform.says('1');
+      await host.quiet();
+      const without = await host.restart(context, { modules: { pair: emitter } });
+      for (const text of ['2', '3']) await without.platform.says(text);
+      await without.quiet();
+      const head = await trimmed(without);
+      await without.platform.says('4');
+      await without.quiet();
+
+      const next = await without.restart(context, { modules: { pair: plugin } });
+      await next.quiet();
+      const last = await next.restart(context, {});
+      await last.platform.says('5');
+      await last.quiet();
+
+      assert.deepEqual(said(last), ['1', 'some are missing', '4', '5']);
+      assert.equal(told.length, 1);
+      assert.ok((told[0] ?? 0) > 0 && (told[0] ?? 0) < head, `${told}`);
+      assert.deepEqual(gaps(last), [{ capability: 'root/pair#subscribe/test.happened', atMost: told[0] }]);
+    });
+
+    it('has it in the log and as an event where it has no handler for it', async (context) => {
+      const host = await engineHost(context, { modules: { pair: listener() } });
+      await host.platform.says('1');
+      await host.quiet();
+      const without = await host.restart(context, { modules: { pair: emitter } });
+      await without.platform.says('2');
+      await without.quiet();
+      await trimmed(without);
+
+      const next = await without.restart(context, { modules: { pair: listener() } });
+      await next.quiet();
+
+      assert.deepEqual(said(next), ['1']);
+      assert.equal(gaps(next).length, 1);
+      assert.ok(next.logs.some(({ message }) => message === 'events were trimmed before a subscriber got them'));
+    });
+
+    it('is told of none where nothing of its type was missed: what it has looked through is stored', async (context) => {
+      const host = await engineHost(context, { modules: { pair: listener() } });
+      for (let pause = 0; pause < 5; pause += 1) {
+        await host.engine.gate.set({ state: pause % 2 === 0 ? 'paused' : 'open', mode: 'park' } as never, 'op');
+        await host.quiet();
+      }
+      await host.advance(31_000);
+      await trimmed(host);
+      host.kill();
+
+      const next = await host.restart(context, {});
+      await next.quiet();
+
+      assert.deepEqual(gaps(next), []);
+    });
   });
 });
