@@ -16,6 +16,10 @@ export class SecretRegistry {
   readonly #values = new Set<string>();
   #searches: readonly TextSearch[] = [];
 
+  get values(): ReadonlySet<string> {
+    return this.#values;
+  }
+
   /** Registers the texts of secrets; those that were there stay, since an old one may still be in flight. */
   add(values: Iterable<string>): void {
     const before = this.#values.size;

@@ -1,9 +1,10 @@
-// What can be seen from outside of a worker that has gone silent: kept in .svc/reports/, at most ten.
+// The report on a worker that has gone silent, kept in .svc/reports/ (shared/report-folder.ts: at most ten, two MiB).
 //
-// A blocked event loop answers no signal, so Node's own report cannot be had; the kernel tells whether it burns time (R), waits (S, D) or was stopped (T).
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// From outside: the kernel tells whether it burns time (R), waits (S, D) or was stopped (T). From inside, where a thread of the worker could
+// still look (worker/watchdog/): the stack of its main thread. Neither holds a value of the program: no environment, no argument, no heap.
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import { blockedReportPath, writeReport } from '../shared/report-folder.ts';
 
 export interface HangFacts {
   readonly pid: number;
@@ -12,26 +13,54 @@ export interface HangFacts {
   readonly lastLines: readonly string[];
 }
 
-const KEPT = 10;
+const LINE_CHARACTERS = 2_000;
+const RUNTIME_ID = /^[0-9a-f-]{36}$/;
 const STATUS_FIELDS = /^(State|VmRSS|VmSwap|Threads|voluntary_ctxt_switches|nonvoluntary_ctxt_switches):\s+(.+)$/gm;
 
-/** Writes the report; gives its path, or undefined where it cannot be written. */
-export function writeHangReport(folder: string, facts: HangFacts): string | undefined {
-  const path = join(folder, `hung-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileAtomic(
-      path,
-      stableJson({ version: 1, at: new Date().toISOString(), ...facts, kernel: kernelView(facts.pid) }),
-    );
-    const old = readdirSync(folder)
-      .filter((name) => name.startsWith('hung-'))
-      .sort()
-      .slice(0, -KEPT);
-    for (const name of old) rmSync(join(folder, name), { force: true });
-    return path;
-  } catch {
-    return undefined; // a full disk must not hold up the kill
+export class HangReport {
+  readonly #folder: string;
+  readonly #path: string;
+  readonly #facts: HangFacts;
+  readonly #kernel: Readonly<Record<string, string>>;
+
+  constructor(folder: string, facts: HangFacts) {
+    this.#folder = folder;
+    this.#path = join(folder, `hung-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`);
+    this.#facts = { ...facts, lastLines: facts.lastLines.map((line) => line.slice(0, LINE_CHARACTERS)) };
+    this.#kernel = kernelView(facts.pid);
+  }
+
+  /** Writes what is known by now, the worker's own view included; gives the path, or undefined where it cannot be written. */
+  write(): string | undefined {
+    const at = new Date().toISOString();
+    const inside = this.#insideView();
+    try {
+      writeReport(this.#path, this.#folder, { version: 1, at, ...this.#facts, kernel: this.#kernel, samples: inside });
+      return this.#path;
+    } catch {
+      return undefined; // a full disk must not hold up the kill
+    }
+  }
+
+  /** The worker is gone: its own view, which may have come late, has its place in this report now. */
+  close(): void {
+    if (this.write() === undefined || this.#inside === undefined) return;
+    rmSync(this.#inside, { force: true });
+  }
+
+  get #inside(): string | undefined {
+    const { runtimeId } = this.#facts;
+    return runtimeId !== null && RUNTIME_ID.test(runtimeId) ? blockedReportPath(this.#folder, runtimeId) : undefined;
+  }
+
+  #insideView(): unknown {
+    if (this.#inside === undefined) return null;
+    try {
+      const { state, samples } = JSON.parse(readFileSync(this.#inside, 'utf8')) as Record<string, unknown>;
+      return state === 'silent' ? samples : null;
+    } catch {
+      return null; // none was written
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import type { ExitRecord } from '../shared/api/control.ts';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { bootClock } from '../shared/process-identity.ts';
 import { exitReason, type WorkerExit } from './exit-reason.ts';
-import { writeHangReport } from './hang-report.ts';
+import { HangReport } from './hang-report.ts';
 import type { LogPosition } from './runtime-log.ts';
 import type { WorkerFacts } from './status.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -21,6 +21,7 @@ export class WorkerRun {
   readonly #startedAt = bootClock();
   #facts: WorkerFacts;
   #killedFor: string | undefined;
+  #report: HangReport | undefined;
 
   constructor({ run, process, logFrom }: WorkerRunOptions) {
     this.process = process;
@@ -44,7 +45,8 @@ export class WorkerRun {
   /** Writes down what can be seen of it from outside; gives the path. */
   report(folder: string, lastLines: readonly string[]): string | undefined {
     const { run, pid, runtimeId } = this.#facts;
-    return writeHangReport(folder, { run, pid, runtimeId, lastLines });
+    this.#report = new HangReport(folder, { run, pid, runtimeId, lastLines });
+    return this.#report.write();
   }
 
   /** What is kept of its end; `detail` is why it was killed, else its own last word, else code or signal. */
@@ -52,6 +54,7 @@ export class WorkerRun {
     { code, signal }: WorkerExit,
     { wasUp, lastLines }: { readonly wasUp: boolean; readonly lastLines: readonly string[] },
   ): ExitRecord {
+    this.#report?.close();
     const { run, pid, runtimeId, failure } = this.#facts;
     const plain = `${signal === null ? `exit code ${code}` : `signal ${signal}`}${wasUp ? '' : ' before it was up'}`;
     return {

@@ -6,10 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
-import type { App, AppOptions, Mode } from './app-options.ts';
+import type { Mode } from './app-options.ts';
 import { startWriterThread } from './database/start-thread.ts';
 import { OWNER_VARIABLES } from './owner-notifier.ts';
 import { runWorker } from './run-worker.ts';
+import { guardLoop } from './watchdog/loop-guard.ts';
+import type { WorkerOptions } from './worker-options.ts';
 
 export interface ForegroundOptions {
   readonly project: string;
@@ -30,17 +32,20 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
     supervised: false,
     environment,
     terminal: process.stdout.isTTY,
-    createApp: appMaker(),
+    ...appMaker(),
     exit,
   });
 }
 
 /** The writer thread starts before anything else is loaded; it touches nothing before the app tells it a file. */
-function appMaker(): (options: AppOptions) => Promise<App> {
+function appMaker(): Pick<WorkerOptions, 'createApp' | 'guard'> {
   const writerThread = startWriterThread();
-  return async (options) => {
-    const app = await import('./app.ts');
-    return app.createApp({ ...options, writerThread });
+  return {
+    async createApp(options) {
+      const app = await import('./app.ts');
+      return app.createApp({ ...options, writerThread });
+    },
+    guard: (runtimeId, options) => guardLoop(writerThread, { runtimeId, ...options }),
   };
 }
 
@@ -66,7 +71,7 @@ async function main(): Promise<void> {
     ...(parent === undefined ? {} : { parent: Number(parent) }),
     environment: processEnvironment(),
     terminal: false,
-    createApp: appMaker(),
+    ...appMaker(),
     exit: (code) => process.exit(code),
   });
 }

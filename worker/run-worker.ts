@@ -11,6 +11,7 @@
 import { within } from '../shared/abort.ts';
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import { supervisorSettings } from '../shared/config/supervisor-settings.ts';
 import type { ControlListener } from '../shared/control-listener.ts';
 import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../shared/exit-codes.ts';
@@ -30,13 +31,7 @@ import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from '
 import { openWorkerControl } from './worker-control.ts';
 import { openWorkerLog } from './worker-log.ts';
 import type { WorkerOptions } from './worker-options.ts';
-import {
-  type ReadinessTeller,
-  supervisorSettings,
-  tellReadiness,
-  type WorkerPhase,
-  workerStatus,
-} from './worker-status.ts';
+import { type ReadinessTeller, tellReadiness, type WorkerPhase, workerStatus } from './worker-status.ts';
 import { acquireWriterLock, formerEnd, type WriterLock } from './writer-lock.ts';
 
 const HEARTBEAT_MS = 1_000;
@@ -79,12 +74,8 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#paths = projectPaths(options.project);
-    this.#log = openWorkerLog(this.#paths, {
-      supervised: options.supervised,
-      terminal: options.terminal,
-      runtimeId: this.#runtimeId,
-    });
-    const { supervised, environment } = options;
+    const { supervised, terminal, environment } = options;
+    this.#log = openWorkerLog(this.#paths, { supervised, terminal, runtimeId: this.#runtimeId });
     this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger });
   }
 
@@ -148,7 +139,8 @@ class Worker {
 
   /** The start did not come to an end: last words, then the code of the error. */
   fail(error: unknown): void {
-    const { code, message } = coerceError(error);
+    const { code, message: text } = coerceError(error);
+    const message = this.#log.secrets.mask(text);
     this.#log.logger.fatal({ err: error, code }, 'worker could not start');
     this.#link?.send({ type: 'failure', message: message.slice(0, MESSAGE_CHARACTERS) });
     this.#end(ERRORS[code].exit, message);
@@ -194,6 +186,7 @@ class Worker {
     this.#enter('running');
     const address = app.address();
     this.#log.logger.info({ host: address?.host, port: address?.port }, 'worker up');
+    this.#options.guard?.(this.#runtimeId, { paths: this.#paths, log: this.#log, config: () => this.#config });
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
     this.owned.up(app);
     if (this.#link === undefined) return;
@@ -256,8 +249,9 @@ class Worker {
 
   #die(kind: string, error: unknown): void {
     this.#log.logger.fatal({ err: error, kind }, 'error that nobody caught');
-    this.#link?.send({ type: 'failure', message: `${kind}: ${messageOf(error)}`.slice(0, MESSAGE_CHARACTERS) });
-    this.#end(EXIT.failed, messageOf(error));
+    const message = this.#log.secrets.mask(messageOf(error));
+    this.#link?.send({ type: 'failure', message: `${kind}: ${message}`.slice(0, MESSAGE_CHARACTERS) });
+    this.#end(EXIT.failed, message);
   }
 
   /** The one drain. Coalesced: the first code stands. */

@@ -1,6 +1,7 @@
 // What an entry file says of the worker that it runs: whose it is, and the ways to make the app and to end the process.
 import type { ExitCode } from '../shared/exit-codes.ts';
 import type { App, AppOptions, Mode } from './app-options.ts';
+import type { LoopGuardOptions } from './watchdog/loop-guard.ts';
 
 export interface WorkerOptions {
   readonly project: string;
@@ -13,6 +14,8 @@ export interface WorkerOptions {
   /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
   readonly terminal: boolean;
   readonly createApp: (options: AppOptions) => App | Promise<App>;
+  /** Has another thread look after the event loop of this one, once up. */
+  readonly guard?: (runtimeId: string, options: LoopGuardOptions) => void;
   /** Ends the process; called once, last. */
   readonly exit: (code: ExitCode) => void;
 }

@@ -72,10 +72,11 @@ const RULES: readonly Rule[] = [
   {
     name: 'database',
     files: /^worker\/database\//,
-    local: /^(shared\/|worker\/(core|failpoints)\.ts$)/,
+    local: /^(shared\/|worker\/watchdog\/|worker\/(core|failpoints)\.ts$)/,
     packages: ['better-sqlite3', 'kysely'],
     lazyPackages: ['tsx', 'better-sqlite3'],
   },
+  { name: 'watchdog', files: /^worker\/watchdog\//, local: /^(shared|worker\/watchdog)\//, packages: [] },
   {
     name: 'features',
     files: /^worker\/(inbox|lanes|outbox|events|schedule|handling|metrics|readiness)\//,

@@ -1,7 +1,9 @@
-// The writer thread: groups of units come in, answers go out after the sync. Nothing else happens here.
+// The writer thread: groups of units come in, answers go out after the sync. Besides, since it waits most of the time, it looks after
+// the event loop of the main thread (watchdog/).
 import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../shared/svc-error.ts';
 import { type Failpoint, failpointsOf } from '../failpoints.ts';
+import type { GuardOrder } from '../watchdog/loop-guard.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import { GroupUnpacker, type PackedGroup } from './packed-group.ts';
 import { WriterCore } from './writer-core.ts';
@@ -32,7 +34,11 @@ const unpacker = new GroupUnpacker();
 let core: WriterCore | undefined;
 let point: Failpoint | undefined;
 
-parentPort?.on('message', (message: ToWriter) => {
+parentPort?.on('message', (message: ToWriter | GuardOrder) => {
+  if (message.kind === 'guard') {
+    void import('../watchdog/blocked-loop.ts').then(({ watchLoop }) => watchLoop(message));
+    return;
+  }
   parentPort?.postMessage(serve(message));
   if (FAILPOINTS && message.kind === 'group') void point?.('writer.committed');
 });

@@ -1,0 +1,170 @@
+// Real workers that fall silent, under a real supervisor: what the report on them says, and what it must not hold. Numbers are rows of the table of faults.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { writeReport } from '../../shared/report-folder.ts';
+import { portProject, svc } from '../support/svc-command.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
+
+const PLANTED = `planted${randomBytes(16).toString('hex')}`;
+
+/** Falls silent in the way that the file `block` in the project names, with a secret in every place of its stack. */
+const BLOCKER = `import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { definePlugin, t } from 'svc';
+export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setup(p) {
+  const key = p.config.key.reveal();
+  const timer = setInterval(() => {
+    if (!existsSync('block')) return;
+    const kind = readFileSync('block', 'utf8');
+    if (kind === '') return;
+    rmSync('block');
+    const named = { ['spin' + key](text, ends) { let n = 0; while (Date.now() < ends) n += (text + n).length; return n; } };
+    if (kind === 'loop') named['spin' + key](key, Infinity);
+    if (kind === 'while') named['spin' + key](key, Date.now() + 2_500);
+    if (kind === 'system') execFileSync('sh', ['-c', 'sleep 60', key], { env: { PATH: process.env.PATH, KEY: key } });
+  }, 20);
+  timer.unref();
+} });
+`;
+
+async function silentHost(t: TestContext) {
+  const project = await portProject(t, {
+    keys: {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+      plugins: { sandbox: {}, blocker: { use: './plugins/blocker.mjs', key: '${BLOCKER_KEY}' } },
+      supervisor: { watchdogSeconds: 3, stopTimeoutSeconds: 3 },
+    },
+    env: { BLOCKER_KEY: PLANTED },
+    plugins: { 'blocker.mjs': BLOCKER },
+  });
+  const run = (...words: string[]) => svc(['runtime', ...words], { cwd: project.path });
+  const status = async () => JSON.parse((await run('status', '--json')).stdout);
+  const started = await run('start', '--daemon', '--json');
+  assert.equal(started.code, 0, started.stderr);
+  const { pid } = JSON.parse(started.stdout);
+  return {
+    project,
+    run,
+    status,
+    pid: Number(pid),
+    block: (kind: string) => writeFileSync(join(project.path, 'block'), kind),
+    replaced: () =>
+      until(
+        async () => {
+          const now = await status();
+          return now.exits.length === 1 && now.ready ? now : undefined;
+        },
+        { what: 'the next worker', timeoutMs: 60_000, everyMs: 100 },
+      ),
+    reports: () =>
+      readdirSync(project.paths.reportsDir).map((name) => ({
+        name,
+        text: readFileSync(join(project.paths.reportsDir, name), 'utf8'),
+      })),
+  };
+}
+
+function assertNoSecret(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true }))
+    if (entry.isFile())
+      assert.equal(readFileSync(join(entry.parentPath, entry.name), 'latin1').includes(PLANTED), false, entry.name);
+}
+
+describe('a worker that falls silent', { concurrency: 2 }, () => {
+  it('in a loop is replaced, and the report has its stack, without a secret of it (13)', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('loop');
+    const { exits } = await host.replaced();
+
+    assert.match(exits[0].detail, /no heartbeat for 3000 ms/);
+    const [report, ...others] = host.reports();
+    assert.equal(others.length, 0);
+    assert.match(report?.name ?? '', /^hung-/);
+    const { samples, kernel, pid, lastLines } = JSON.parse(report?.text ?? '');
+    const frames = samples[0].frames as readonly {
+      readonly function: string;
+      readonly file: string;
+      readonly line: number;
+    }[];
+    assert.match(frames[0]?.function ?? '', /^spin\[secret\]/);
+    assert.match(frames[0]?.file ?? '', /plugins\/blocker\.mjs$/);
+    assert.equal(frames[0]?.line, BLOCKER.slice(0, BLOCKER.indexOf('const named')).split('\n').length);
+    assert.equal(pid, host.pid);
+    assert.match(kernel.State, /^R/);
+    assert.ok(lastLines.length > 0);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('and comes back leaves a report, and a line in the log that names it', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('while');
+    await until(() => readFileSync(host.project.paths.runtimeLog, 'utf8').includes('event loop was blocked'), {
+      what: 'the line in the log',
+      timeoutMs: 30_000,
+    });
+
+    await until(() => host.reports()[0]?.text.includes('"recovered"'), {
+      what: 'the report to be ended',
+      timeoutMs: 20_000,
+    });
+    const [report] = host.reports();
+    assert.match(report?.name ?? '', /^blocked-/);
+    assert.match(report?.text ?? '', /"function": "spin\[secret\]/);
+    assert.equal((await host.status()).pid, host.pid);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('in a call of the system is replaced; the report says where it waits (13)', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('system');
+    await host.replaced();
+
+    const { kernel, samples } = JSON.parse(host.reports()[0]?.text ?? '');
+    assert.match(kernel.State, /^S/);
+    assert.equal(samples?.[0]?.frames, undefined);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('by SIGSTOP is replaced; the report says that it was stopped (16)', async (t) => {
+    const host = await silentHost(t);
+
+    process.kill(host.pid, 'SIGSTOP');
+    await host.replaced();
+
+    assert.match(JSON.parse(host.reports()[0]?.text ?? '').kernel.State, /^T/);
+  });
+
+  it('stops when it is told to, within the time for a drain (14)', async (t) => {
+    const host = await silentHost(t);
+    host.block('loop');
+    await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop', timeoutMs: 20_000 });
+
+    const { code, stdout } = await host.run('stop', '--json');
+
+    assert.equal(code, 0);
+    assert.match(JSON.parse(stdout).cut, /the worker was killed: (not drained within 3000 ms|hung)/);
+  });
+});
+
+describe('the folder of reports', () => {
+  it('keeps ten, two MiB of them, and the newest whatever its size', (t) => {
+    const folder = join(temporaryProject(t).path, 'reports');
+    const sizeOf = (): number => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    for (let n = 10; n < 25; n += 1) writeReport(join(folder, `hung-${n}.json`), folder, { n });
+    assert.equal(readdirSync(folder).length, 10);
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+
+    for (let n = 30; n < 36; n += 1) writeReport(join(folder, `hung-${n}.json`), folder, 'x'.repeat(700_000));
+    assert.ok(sizeOf() <= 2 * 1024 * 1024);
+    writeReport(join(folder, 'hung-40.json'), folder, 'y'.repeat(3_000_000));
+
+    assert.deepEqual(readdirSync(folder), ['hung-40.json']);
+  });
+});

@@ -1,0 +1,98 @@
+// In another thread of the worker: sees that the main thread's pulse stands still, takes its stack and writes the report.
+//
+//   D1  Only where code is, never what it holds: names of functions, files, lines; without a secret even where a name was made of one.
+//   D2  Nothing is attached before the silence is long, and never a port opened: the session goes from thread to thread.
+//   D3  A main thread that waits inside the system has no stack to give until it is back: the report says so.
+//   D4  A pulse that stood still because the machine slept is no silence: this thread slept, too.
+
+import { stableJson } from '../../shared/atomic-file.ts';
+import { SecretRegistry } from '../../shared/redaction.ts';
+import { blockedReportPath, writeReport } from '../../shared/report-folder.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { GuardOrder } from './loop-guard.ts';
+import { type StackFrame, takeMainStack } from './main-stack.ts';
+
+interface Sample {
+  readonly at: string;
+  readonly silentMs: number;
+  /** Undefined: the main thread gave none in time (D3). */
+  readonly frames: readonly StackFrame[] | undefined;
+}
+
+const SAMPLES = 3;
+const LATE_MS = 2_000;
+const LONGEST_LOOK_MS = 1_000;
+
+class BlockedLoop {
+  #order: GuardOrder;
+  #registry = new SecretRegistry();
+  #seen = 0;
+  #seenAt = performance.now();
+  #lookedAt = performance.now();
+  #samples: Sample[] = [];
+  #isTaking = false;
+
+  constructor(order: GuardOrder) {
+    this.#order = order;
+    this.learn(order);
+  }
+
+  get lookMs(): number {
+    return Math.min(LONGEST_LOOK_MS, this.#order.limitMs / 4);
+  }
+
+  learn(order: GuardOrder): void {
+    this.#order = order;
+    this.#registry.add(order.secrets);
+  }
+
+  look(): void {
+    const now = performance.now();
+    const pulse = Atomics.load(new Int32Array(this.#order.pulse), 0);
+    if (now - this.#lookedAt > this.lookMs + LATE_MS) this.#seenAt = now; // D4
+    this.#lookedAt = now;
+    if (pulse !== this.#seen) {
+      if (this.#samples.length > 0) this.#write(now - this.#seenAt, 'recovered');
+      this.#samples = [];
+      this.#seen = pulse;
+      this.#seenAt = now;
+    } else if (now - this.#seenAt > this.#order.limitMs && this.#samples.length < SAMPLES && !this.#isTaking)
+      void this.#sample(now - this.#seenAt);
+  }
+
+  async #sample(silentMs: number): Promise<void> {
+    this.#isTaking = true;
+    const pulse = this.#seen;
+    const frames = await takeMainStack().catch(() => undefined);
+    this.#isTaking = false;
+    if (pulse !== this.#seen) return; // it came back meanwhile
+    this.#samples.push({ at: new Date().toISOString(), silentMs: Math.round(silentMs), frames });
+    this.#write(silentMs, 'silent');
+  }
+
+  #write(silentMs: number, state: 'silent' | 'recovered'): void {
+    const { folder, runtimeId, pid } = this.#order;
+    const report = { version: 1, runtimeId, pid, state, silentMs: Math.round(silentMs), samples: this.#samples };
+    try {
+      writeReport(blockedReportPath(folder, runtimeId), folder, this.#registry.mask(stableJson(report)));
+    } catch (error) {
+      process.emitWarning(`no report of the blocked event loop: ${messageOf(error)}`); // a full disk
+    }
+  }
+}
+
+let loop: BlockedLoop | undefined;
+
+/** Takes the order, or what has changed in it. Looks until the thread ends. */
+export function watchLoop(order: GuardOrder): void {
+  if (loop !== undefined) return loop.learn(order);
+  const made = new BlockedLoop(order);
+  loop = made;
+  const lookAgain = (): void => {
+    setTimeout(() => {
+      made.look();
+      lookAgain();
+    }, made.lookMs).unref();
+  };
+  lookAgain();
+}

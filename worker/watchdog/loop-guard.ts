@@ -1,0 +1,63 @@
+// Has a thread look after the event loop of this one: a pulse that both can see, and what the thread needs for its report.
+//
+// The thread is the writer's, which waits for work most of the time: a thread of its own would cost 9 MB. See blocked-loop.ts.
+import type { Worker } from 'node:worker_threads';
+import type { LoadedConfig } from '../../shared/config/load.ts';
+import type { Log } from '../../shared/logger.ts';
+import type { ProjectPaths } from '../../shared/paths.ts';
+import { blockedReportPath } from '../../shared/report-folder.ts';
+
+export interface LoopGuardOptions {
+  readonly paths: Pick<ProjectPaths, 'reportsDir'>;
+  readonly log: Log;
+  /** The configuration as it is now: it says after how many seconds of silence the worker is ended. */
+  readonly config: () => LoadedConfig | undefined;
+}
+
+/** What the thread is told; again when something in it has changed. */
+export interface GuardOrder {
+  readonly kind: 'guard';
+  readonly pulse: SharedArrayBuffer;
+  readonly pid: number;
+  readonly folder: string;
+  readonly runtimeId: string;
+  /** So long a silence is worth a report. */
+  readonly limitMs: number;
+  readonly secrets: readonly string[];
+}
+
+const BEAT_MS = 250;
+const WATCHDOG_SECONDS = 15;
+/** Of the time after which the worker is ended: the report has to be there by then. */
+const REPORT_SHARE = 0.6;
+
+/** Runs until the process ends, and keeps nothing alive. */
+export function guardLoop(
+  thread: Pick<Worker, 'postMessage'>,
+  { paths: { reportsDir: folder }, runtimeId, log, config }: LoopGuardOptions & { readonly runtimeId: string },
+): void {
+  const pulse = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const beats = new Int32Array(pulse);
+  let told: GuardOrder | undefined;
+  let beatAt = performance.now();
+  const tell = (): void => {
+    const limitMs = (config()?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000 * REPORT_SHARE;
+    const secrets = log.secrets.values;
+    if (told?.limitMs === limitMs && told.secrets.length === secrets.size) return;
+    told = { kind: 'guard', pulse, pid: process.pid, folder, runtimeId, limitMs, secrets: [...secrets] };
+    thread.postMessage(told);
+  };
+  const beat = (): void => {
+    const silentMs = performance.now() - beatAt;
+    beatAt += silentMs;
+    Atomics.add(beats, 0, 1);
+    if (told !== undefined && silentMs > told.limitMs)
+      log.logger.warn(
+        { ms: Math.round(silentMs), report: blockedReportPath(folder, runtimeId) },
+        'event loop was blocked',
+      );
+    tell();
+  };
+  tell();
+  setInterval(beat, BEAT_MS).unref();
+}

@@ -1,0 +1,86 @@
+// The stack of the main thread, taken from another thread through the inspector's own session: no port, no signal.
+import { existsSync, readFileSync } from 'node:fs';
+import type { Session } from 'node:inspector';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** Where a call is; never what it was called with. */
+export interface StackFrame {
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface CallFrame {
+  readonly functionName: string;
+  readonly location: {
+    readonly scriptId: string;
+    readonly lineNumber: number;
+    readonly columnNumber?: number | undefined;
+  };
+}
+
+const PAUSE_MS = 1_500;
+const FRAMES = 50;
+const NAME_CHARACTERS = 200;
+
+let waiting: Session | undefined;
+
+/** Undefined when the main thread does not get to it in time: it waits inside the system. */
+export async function takeMainStack(): Promise<readonly StackFrame[] | undefined> {
+  if (waiting !== undefined) return undefined; // still asked to pause
+  const inspector = await import('node:inspector');
+  const session = new inspector.Session();
+  waiting = session;
+  const files = new Map<string, string>();
+  const paused = new Promise<readonly CallFrame[]>((resolve) => {
+    session.on('Debugger.scriptParsed', ({ params }) => files.set(params.scriptId, params.url));
+    session.on('Debugger.paused', ({ params }) => {
+      resolve(params.callFrames);
+      session.post('Debugger.resume');
+      session.post('Debugger.disable');
+      session.disconnect();
+      waiting = undefined;
+    });
+  });
+  session.connectToMainThread();
+  session.post('Debugger.enable');
+  session.post('Debugger.pause');
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, PAUSE_MS));
+  const frames = await Promise.race([paused, late]);
+  return frames?.slice(0, FRAMES).map((frame) => described(frame, files));
+}
+
+function described({ functionName, location }: CallFrame, files: ReadonlyMap<string, string>): StackFrame {
+  const url = files.get(location.scriptId) ?? '';
+  const place = { file: pathOf(url), line: location.lineNumber + 1, column: (location.columnNumber ?? 0) + 1 };
+  return { function: functionName.slice(0, NAME_CHARACTERS) || '(anonymous)', ...(sourceOf(place) ?? place) };
+}
+
+function pathOf(url: string): string {
+  try {
+    return url.startsWith('file:') ? fileURLToPath(url) : url.slice(0, NAME_CHARACTERS);
+  } catch {
+    return url.slice(0, NAME_CHARACTERS);
+  }
+}
+
+const maps = new Map<string, SourceMap | undefined>();
+
+/** The line of the source, where a map lies beside the file. */
+function sourceOf({ file, line, column }: Omit<StackFrame, 'function'>): Omit<StackFrame, 'function'> | undefined {
+  if (!file.startsWith('/')) return undefined;
+  if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
+  const entry = maps.get(file)?.findEntry(line - 1, column - 1);
+  if (entry === undefined || !('originalSource' in entry)) return undefined;
+  return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+}
+
+function readMap(path: string): SourceMap | undefined {
+  try {
+    return existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload) : undefined;
+  } catch {
+    return undefined; // a map of another kind
+  }
+}
