@@ -92,11 +92,11 @@ export const SVC: Keeper = {
   },
 };
 
-/** What a configuration gives by default, or a budget that is never spent. */
+/** What a configuration gives by default, or a budget that no program here spends. */
 function settingsOf(always: boolean): object {
   const { delaysMs: _, ...settings } = QUICK;
   const numbers = { restarts: 5, windowMs: 120_000, upMs: 30_000, watchdogMs: 15_000, stopMs: 8_000 };
-  return { ...settings, ...numbers, ...(always ? { restarts: 1_000_000, delaysMs: [0] } : {}) };
+  return { ...settings, ...numbers, ...(always ? { restarts: 100, windowMs: 1_000, delaysMs: [0] } : {}) };
 }
 
 export async function end(child: ChildProcess, folder: string): Promise<void> {
