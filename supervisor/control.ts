@@ -3,10 +3,11 @@ import type { ControlRequest } from '../shared/api/control.ts';
 import { type ControlListener, listenForControl } from '../shared/control-listener.ts';
 import { CONTROL_SOCKET } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
+import type { SuccessorProgram } from './handover.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import type { Supervisor } from './supervisor.ts';
 
-const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs'];
+const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs', 'replace'];
 
 /** Listens on the control socket. The working folder is the project. */
 export function openControl(supervisor: Supervisor, log: RuntimeLog, version: string): Promise<ControlListener> {
@@ -44,13 +45,24 @@ async function answer(
       return { accepted: true, runtimeId: status.runtimeId, pid: status.pid, state: status.state };
     case 'reload':
       return supervisor.reload(options['orRestart'] === true);
+    case 'replace':
+      return { accepted: true, supervisorPid: await supervisor.replace(successorProgram(options)) };
     case 'logs':
       return { path: status.log };
     default:
       throw new SvcError(
         'not_implemented_coding',
         `this supervisor does not know the command ${command.slice(0, 40)}`,
-        { hint: 'renew it with `svc runtime stop` and `svc runtime start --daemon`' },
+        { hint: 'renew it with `svc runtime restart --daemon`' },
       );
   }
+}
+
+/** Whoever may write here may run programs of this account anyway. */
+function successorProgram(options: Readonly<Record<string, unknown>>): SuccessorProgram {
+  const { program, args, settings } = options;
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  if (!isText(program) || !Array.isArray(args) || !args.every(isText) || typeof settings !== 'object')
+    throw new SvcError('refused', 'replace needs program, args and settings');
+  return { program, args, settings } as SuccessorProgram;
 }

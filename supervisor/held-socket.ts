@@ -56,6 +56,11 @@ export class HeldSocket {
     return undefined;
   }
 
+  /** Takes a socket over that another supervisor held. */
+  adopt(address: Address, handle: SendHandle): void {
+    this.#held = { address, handle: handle as unknown as BoundHandle };
+  }
+
   release(): void {
     this.#held?.handle.close();
     this.#held = undefined;

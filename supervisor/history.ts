@@ -5,6 +5,7 @@ import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import { hasRun, type Machine } from './machine.ts';
 import { type RecordPaths, takeOver, writeRecord } from './record.ts';
 import type { RestartWindow } from './restart-window.ts';
+import type { Estate } from './succession.ts';
 
 const EXITS_KEPT = 10;
 
@@ -15,6 +16,7 @@ export class History {
   #previous: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
   #former: ProcessIdentity | null = null;
   #fault: string | undefined;
+  #isOurs = true;
 
   constructor(paths: RecordPaths) {
     this.#paths = paths;
@@ -43,6 +45,17 @@ export class History {
     return { window, fault };
   }
 
+  /** The same from a supervisor that hands over. */
+  inherit({ exits, previous }: Pick<Estate, 'exits' | 'previous'>): void {
+    this.#exits = exits;
+    this.#previous = previous;
+  }
+
+  /** From here on the files are a successor's. */
+  leave(): void {
+    this.#isOurs = false;
+  }
+
   /** The worker of a former supervisor, which may live still; asked for once. */
   takeFormer(): ProcessIdentity | null {
     const former = this.#former;
@@ -62,7 +75,7 @@ export class History {
 
   write({ state, window }: Machine, worker: ProcessIdentity | null): void {
     const supervisor = identify(process.pid);
-    if (supervisor === undefined) return;
+    if (supervisor === undefined || !this.#isOurs) return;
     const record = { since: this.#since, supervisor, worker: hasRun(state) ? worker : null, exits: this.#exits };
     this.#fault = writeRecord(this.#paths, { version: 1, state: state.kind, ...record }, window);
   }

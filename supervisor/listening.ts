@@ -2,6 +2,7 @@
 //
 //   G1  A worker that names no capability `listen` binds by itself: the socket is closed before it may.
 //   G2  A worker gets the socket of the address that its own configuration names; usually with `welcome`, before it has read that.
+import type { SendHandle } from 'node:child_process';
 import type { ListenAddress, WorkerMessage } from '../shared/api/ipc.ts';
 import { claimAddress } from './claim-address.ts';
 import { HeldSocket } from './held-socket.ts';
@@ -18,6 +19,17 @@ export class Listening {
 
   constructor(say: Say) {
     this.#say = say;
+  }
+
+  /** What a successor gets. */
+  get held(): { readonly address: ListenAddress; readonly socket: SendHandle } | undefined {
+    const { address } = this.#socket;
+    const socket = address === undefined ? undefined : this.#socket.handleFor(address);
+    return address === undefined || socket === undefined ? undefined : { address, socket };
+  }
+
+  adopt(address: ListenAddress, socket: SendHandle): void {
+    this.#socket.adopt(address, socket);
   }
 
   get isPossible(): boolean {

@@ -17,7 +17,7 @@ export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'port';
 
 /** Why a worker drains: it was told to, it said so itself and with which code it is going to end, or it cannot be served and is ended before `failed`. */
 export type DrainPurpose =
-  | { readonly kind: 'stop' | 'restart' }
+  | { readonly kind: 'stop' | 'restart' | 'replace' }
   | { readonly kind: 'worker'; readonly code: number }
   | { readonly kind: 'fail'; readonly failure: FailureKind; readonly detail: string };
 
@@ -60,6 +60,9 @@ export type Event =
   | { readonly kind: 'exited'; readonly run: number; readonly exit: WorkerExit; readonly detail: string }
   | { readonly kind: 'stop'; readonly now: boolean }
   | { readonly kind: 'restart' }
+  /** Another supervisor is ready to take the place of this one. */
+  | { readonly kind: 'replace' }
+  | { readonly kind: 'handed_over' | 'handover_failed' }
   /** The supervisor's own timer was late by seconds: the machine slept. */
   | { readonly kind: 'clock_jump' }
   | { readonly kind: 'limits'; readonly limits: Limits }
@@ -74,6 +77,8 @@ export type Effect =
   | { readonly kind: 'ask_stop'; readonly run: number; readonly purpose: 'stop' | 'restart' }
   | { readonly kind: 'write_report'; readonly run: number }
   | { readonly kind: 'kill'; readonly run: number; readonly cause: string }
+  /** Lock, socket and budget go to the supervisor that is waiting for them. */
+  | { readonly kind: 'hand_over' }
   | { readonly kind: 'exit'; readonly code: 0 | 1 };
 
 export interface Step {

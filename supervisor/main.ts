@@ -3,20 +3,23 @@
 //   M1  Of two that start at once one holds the lock; the other ends with 0 where the holder is up and ready, else with 1.
 //   M2  Nothing of the worker is loaded here, nor any package.
 //   M3  `--trace FILE` appends each step of the machine as it was taken, for tests.
-//   M4  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
+//   M4  `--successor`: started by the supervisor whose place it takes (succession.ts); the handoff comes from that one.
+//   M5  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { callControl } from '../shared/control-client.ts';
 import { EXIT } from '../shared/exit-codes.ts';
-import { CONTROL_SOCKET, projectPaths } from '../shared/paths.ts';
+import { CONTROL_SOCKET, type ProjectPaths, projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
 import { messageOf } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { openControl } from './control.ts';
-import { acquireInstanceLock } from './instance-lock.ts';
+import { acquireInstanceLock, type InstanceLock } from './instance-lock.ts';
 import { RuntimeLog } from './runtime-log.ts';
+import { type Inheritance, inherit, LOCK_DESCRIPTOR } from './succession.ts';
 import { Supervisor } from './supervisor.ts';
+import { stayThin } from './thin-process.ts';
 
 interface Handoff {
   readonly settings: SupervisorSettings;
@@ -33,6 +36,7 @@ async function main(): Promise<void> {
       mode: { type: 'string', default: 'production' },
       worker: { type: 'string' },
       trace: { type: 'string' },
+      successor: { type: 'boolean', default: false },
       'node-option': { type: 'string', multiple: true, default: [] },
     },
   });
@@ -41,10 +45,9 @@ async function main(): Promise<void> {
     return end(EXIT.usage, 'usage: supervisor --project DIR --worker FILE, the handoff on stdin');
   process.umask(0o077);
   process.chdir(project);
-  const handoff = await readHandoff();
   const paths = projectPaths(project);
-  const lock = await acquireInstanceLock(paths.stateDir, ensureStateFolder(paths.stateDir));
-  if (lock === undefined) return end(await isHolderHealthy(), 'another supervisor of this project is running');
+  const office = values.successor ? await succeed() : await takeOffice(paths);
+  if (office === undefined) return end(await isHolderHealthy(), 'another supervisor of this project is running');
 
   const log = new RuntimeLog({ path: paths.runtimeLog, base: { process: 'supervisor', pid: process.pid } });
   const supervisor = new Supervisor({
@@ -53,16 +56,17 @@ async function main(): Promise<void> {
     mode,
     workerArgs: workerArguments(values['node-option'], worker, { project, mode }),
     environment: process.env,
-    secrets: handoff.secrets,
-    settings: handoff.settings,
+    secrets: office.handoff.secrets,
+    settings: office.handoff.settings,
+    lock: office.lock,
     ...(trace === undefined ? {} : { trace: (taken) => appendFileSync(trace, `${JSON.stringify(taken)}\n`) }),
     onStopped: (code) => {
       // The answer to `stop` goes out first.
       setTimeout(() => void control.then((listener) => listener.close()).finally(() => process.exit(code)), GRACE_MS);
     },
   });
-  const control = openControl(supervisor, log, VERSION);
-  await control;
+  const control = office.formerGone.then(() => openControl(supervisor, log, VERSION));
+  if (office.inheritance === undefined) await control;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
   process.on('SIGHUP', () => {}); // the terminal that started it is gone
@@ -70,7 +74,38 @@ async function main(): Promise<void> {
   process.on('uncaughtException', (error) =>
     log.write('error', 'supervisor error', { reason: error.stack ?? String(error) }),
   );
-  supervisor.start();
+  supervisor.start(office.inheritance);
+  await control;
+}
+
+/** What the first supervisor and one that takes the place of another come into office with. */
+interface Office {
+  readonly lock: InstanceLock;
+  readonly handoff: Handoff;
+  readonly inheritance?: Inheritance;
+  /** Resolves when nobody else answers on the control socket. */
+  readonly formerGone: Promise<void>;
+}
+
+/** Undefined where another supervisor holds the lock. */
+async function takeOffice({ stateDir }: ProjectPaths): Promise<Office | undefined> {
+  const handoff = await readHandoff();
+  const lock = await acquireInstanceLock(stateDir, ensureStateFolder(stateDir));
+  return lock === undefined ? undefined : { lock, handoff, formerGone: Promise.resolve() };
+}
+
+async function succeed(): Promise<Office> {
+  const inheritance = await inherit();
+  const { lock: server, estate } = inheritance;
+  const formerGone = new Promise<void>((resolve) => {
+    process.once('disconnect', resolve);
+  });
+  return {
+    lock: server === undefined ? { descriptor: LOCK_DESCRIPTOR } : { server },
+    handoff: estate,
+    inheritance,
+    formerGone,
+  };
 }
 
 function workerArguments(
@@ -117,4 +152,5 @@ function end(code: number, message: string): void {
   process.exit(code);
 }
 
+stayThin();
 main().catch((error: unknown) => end(EXIT.failed, messageOf(error)));

@@ -86,6 +86,8 @@ function drainReason(purpose: DrainPurpose): string {
       return `the worker ends with ${purpose.code}`;
     case 'fail':
       return purpose.detail;
+    case 'replace':
+      return 'the supervisor is being replaced';
     case 'stop':
     case 'restart':
       return `${purpose.kind} requested`;

@@ -3,16 +3,21 @@
 // Order of every event: step → state kept → effects → record written when something in it changed → timer set for the next deadline.
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import { bootClock } from '../shared/process-identity.ts';
+import { messageOf } from '../shared/svc-error.ts';
+import { Handover, type SuccessorProgram } from './handover.ts';
 import { History } from './history.ts';
+import type { InstanceLock } from './instance-lock.ts';
 import { lookForLeftovers } from './leftover.ts';
 import { deadlineOf, type Effect, type Event, type Machine, type Moment, newMachine } from './machine.ts';
 import { limitsOf } from './settings.ts';
 import { StateWatch } from './state-watch.ts';
 import { runtimeStatus } from './status.ts';
+import type { Inheritance } from './succession.ts';
 import { step } from './transition.ts';
 import { Workers, type WorkersOptions } from './workers.ts';
 
 export interface SupervisorOptions extends WorkersOptions {
+  readonly lock: InstanceLock;
   readonly mode: string;
   /** Is given every step as it was taken, for a later replay. */
   readonly trace?: (taken: TracedStep) => void;
@@ -39,6 +44,7 @@ export class Supervisor {
   readonly #history: History;
   readonly #stateWatch: StateWatch;
   readonly #workers: Workers;
+  readonly #handover: Handover;
   #timer: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
   #lookedAt = 0;
@@ -48,6 +54,7 @@ export class Supervisor {
     this.#options = options;
     this.#machine = newMachine(limitsOf(options.settings));
     this.#history = new History(options.paths);
+    this.#handover = new Handover(options.lock);
     this.#stateWatch = new StateWatch(options.paths.stateDir);
     this.#workers = new Workers(options, {
       history: this.#history,
@@ -56,12 +63,9 @@ export class Supervisor {
     });
   }
 
-  /** The lock is held: takes over what a former supervisor left, then starts the worker. */
-  start(): void {
-    const { window, fault } = this.#history.takeOver();
-    if (fault !== undefined)
-      this.#options.log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
-    this.#machine = { ...this.#machine, window };
+  /** The lock is held: takes over what a former supervisor left, on the disk or in these hands, then starts the worker. */
+  start(inheritance?: Inheritance): void {
+    this.#machine = { ...this.#machine, ...(inheritance === undefined ? this.#fromDisk() : this.#from(inheritance)) };
     this.#lookedAt = bootClock();
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.#options.log.watch({
@@ -69,6 +73,50 @@ export class Supervisor {
       onMoved: () => this.#workers.logMoved(),
     });
     this.dispatch({ kind: 'lock_held' });
+  }
+
+  #fromDisk(): Pick<Machine, 'window'> {
+    const { window, fault } = this.#history.takeOver();
+    if (fault !== undefined)
+      this.#options.log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
+    return { window };
+  }
+
+  #from({ estate, socket }: Inheritance): Pick<Machine, 'window' | 'run'> {
+    this.#history.inherit(estate);
+    if (estate.held !== null && socket !== undefined) this.#workers.listening.adopt(estate.held, socket);
+    return { window: estate.window, run: estate.run };
+  }
+
+  /** Starts the supervisor that is to take the place of this one; the machine does the rest. Throws where that is impossible, and then nothing has changed. */
+  async replace({ settings, ...program }: SuccessorProgram): Promise<number> {
+    const { paths, environment, log } = this.#options;
+    const spec = { ...program, project: paths.project, environment };
+    const pid = await this.#handover.prepare(spec, this.#machine.state);
+    log.write('info', 'supervisor is being replaced', { by: pid });
+    this.#workers.adjust(settings);
+    this.dispatch({ kind: 'replace' });
+    return pid;
+  }
+
+  async #handOver(): Promise<void> {
+    const { listening, settings } = this.#workers;
+    const { window, run } = this.#machine;
+    const { exits, previous } = this.#history;
+    const { held } = listening;
+    const { secrets } = this.#options;
+    try {
+      const estate = { window, run, exits, previous, settings, secrets, held: held?.address ?? null };
+      await this.#handover.perform(estate, held?.socket);
+      if (this.#machine.state.kind !== 'checking') return this.#handover.giveUp(); // stopped meanwhile
+      this.#history.leave();
+      this.#handover.go();
+      this.dispatch({ kind: 'handed_over' });
+    } catch (error) {
+      this.#options.log.write('error', 'the supervisor could not be replaced', { reason: messageOf(error) });
+      this.#handover.giveUp();
+      this.dispatch({ kind: 'handover_failed' });
+    }
   }
 
   status(): RuntimeStatus {
@@ -141,6 +189,9 @@ export class Supervisor {
         return;
       case 'kill':
         this.#workers.kill(effect.cause);
+        return;
+      case 'hand_over':
+        void this.#handOver();
         return;
       case 'exit':
         clearInterval(this.#look);

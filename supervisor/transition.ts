@@ -2,7 +2,7 @@
 //
 //  state       | entered on                  | left on
 //  locking     | start                       | lock_held → checking; lock_lost → stopped (code 0 or 1)
-//  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed; stop → stopped
+//  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed; stop, handed_over → stopped; handover_failed → starting or deferred
 //  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
@@ -11,6 +11,8 @@
 //  deferred    | 51 or 75, budget spent      | oldest start leaves the window → starting; restart → starting (window cleared); stop → stopped
 //  failed      | crash, budget spent; 78; …  | restart → checking (window cleared); stop → stopped
 //  stopped     | exit 0 or 130, stop         | never: the supervisor exits
+//
+//  replace: as restart, but the end of the worker leads to checking, where a waiting supervisor is handed lock, socket and budget
 //
 //   S1  Every event has a defined answer in every state; what does not apply changes nothing.
 //   S2  A worker is started only when none is left: `spawn` never comes while a run is alive.
@@ -21,19 +23,10 @@
 //   S7  The socket is released with failed, stopped and any end that has no successor, and never before.
 //   S8  51 and 75 of a worker that was up never end in failed.
 import { exitReason, type WorkerExit } from './exit-reason.ts';
-import {
-  type DrainPurpose,
-  deadlineOf,
-  type Effect,
-  type Event,
-  type FailureKind,
-  hasRun,
-  type Machine,
-  type Moment,
-  type State,
-  type Step,
-} from './machine.ts';
-import { crashDelay, EMPTY_WINDOW, recordCrash, recordStart, roomAt, startsLeft } from './restart-window.ts';
+import { deadlineOf, type Event, hasRun, type Machine, type Moment, type State, type Step } from './machine.ts';
+import { onReplace, onRestart, onStop } from './requests.ts';
+import { crashDelay, recordCrash, startsLeft } from './restart-window.ts';
+import { begin, drain, failed, handOver, killNow, stopped, to, unchanged } from './steps.ts';
 
 /** One event: the machine after it, and what is to be done. */
 export function step(machine: Machine, event: Event, moment: Moment): Step {
@@ -69,36 +62,17 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
       return onStop(machine, event.now, moment);
     case 'restart':
       return onRestart(machine, moment);
+    case 'replace':
+      return onReplace(machine, moment);
+    case 'handed_over':
+      return machine.state.kind === 'checking' ? stopped(machine, 0) : unchanged(machine);
+    case 'handover_failed':
+      return machine.state.kind === 'checking' ? begin(machine, moment) : unchanged(machine);
     case 'clock_jump':
       return renewed(machine, moment);
     case 'tick':
       return onTick(machine, moment);
   }
-}
-
-const RELEASE: Effect = { kind: 'release' };
-
-const unchanged = (machine: Machine): Step => ({ machine, effects: [] });
-const to = (machine: Machine, state: State, effects: readonly Effect[] = []): Step => ({
-  machine: { ...machine, state },
-  effects,
-});
-const stopped = (machine: Machine, code: 0 | 1): Step =>
-  to(machine, { kind: 'stopped', code }, [RELEASE, { kind: 'exit', code }]);
-const failed = (machine: Machine, failure: FailureKind, detail: string): Step =>
-  to(machine, { kind: 'failed', failure, detail }, [RELEASE]);
-
-/** Starts a worker where the budget has room, else waits for it. */
-function begin(machine: Machine, { now }: Moment): Step {
-  const { window, limits } = machine;
-  if (startsLeft(window, now, limits) === 0)
-    return to(machine, { kind: 'deferred', until: roomAt(window, now, limits) });
-  const run = machine.run + 1;
-  const state: State = { kind: 'starting', deadline: now + limits.upMs, overdue: false };
-  return {
-    machine: { ...machine, run, window: recordStart(window, now, limits), state },
-    effects: [{ kind: 'spawn', run }],
-  };
 }
 
 function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }: Moment): Step {
@@ -111,31 +85,17 @@ function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }
   return unchanged(machine);
 }
 
-/** From starting or running: the worker has until the deadline. */
-function drain(machine: Machine, purpose: DrainPurpose, { now }: Moment): Step {
-  const { state, limits, run } = machine;
-  const upAt = state.kind === 'running' ? state.upAt : undefined;
-  const effects = purpose.kind === 'stop' || purpose.kind === 'restart' ? askStop(run, purpose.kind) : leaving(purpose);
-  return to(machine, { kind: 'draining', upAt, deadline: now + limits.stopMs, killed: false, purpose }, effects);
-}
-
 /** A worker that waits for nothing is killed: there will be no address for it. */
 function condemn(machine: Machine, detail: string, moment: Moment): Step {
   return killNow(drain(machine, { kind: 'fail', failure: 'port', detail }, moment).machine, detail);
 }
-
-/** A stop closes the door first: what has no successor must not keep anybody waiting. */
-const askStop = (run: number, purpose: 'stop' | 'restart'): readonly Effect[] =>
-  purpose === 'stop' ? [RELEASE, { kind: 'ask_stop', run, purpose }] : [{ kind: 'ask_stop', run, purpose }];
-
-const leaving = (purpose: DrainPurpose): readonly Effect[] =>
-  purpose.kind === 'worker' && purpose.code === 0 ? [RELEASE] : [];
 
 function onExit(machine: Machine, { exit, detail }: Extract<Event, { kind: 'exited' }>, moment: Moment): Step {
   const { state } = machine;
   if (!hasRun(state)) return unchanged(machine);
   if (state.kind === 'draining' && state.purpose.kind === 'stop') return stopped(machine, 0);
   if (state.kind === 'draining' && state.purpose.kind === 'restart') return begin(machine, moment);
+  if (state.kind === 'draining' && state.purpose.kind === 'replace') return handOver(machine);
   if (state.kind === 'draining' && state.purpose.kind === 'fail')
     return failed(machine, state.purpose.failure, state.purpose.detail);
   const upAt = state.kind === 'starting' ? undefined : state.upAt;
@@ -171,61 +131,6 @@ function onCrash(
   if (startsLeft(crashed.window, moment.now, limits) === 0) return failed(crashed, 'storm', detail);
   const delayMs = crashDelay(crashed.window, moment.random, limits);
   return delayMs === 0 ? begin(crashed, moment) : to(crashed, { kind: 'backing_off', until: moment.now + delayMs });
-}
-
-const STOP: DrainPurpose = { kind: 'stop' };
-const RESTART: DrainPurpose = { kind: 'restart' };
-
-function killNow(machine: Machine, cause: string): Step {
-  const { state, run } = machine;
-  if (state.kind !== 'draining') return unchanged(machine);
-  return to(machine, { ...state, killed: true }, [{ kind: 'kill', run, cause }]);
-}
-
-function onStop(machine: Machine, atOnce: boolean, moment: Moment): Step {
-  const { state, run } = machine;
-  switch (state.kind) {
-    case 'stopped':
-      return unchanged(machine);
-    case 'starting':
-    case 'running':
-      return atOnce ? killNow(drain(machine, STOP, moment).machine, 'stop --now') : drain(machine, STOP, moment);
-    case 'hung':
-      return killNow(to(machine, { ...state, kind: 'draining', purpose: STOP }).machine, 'hung');
-    case 'draining': {
-      if (state.killed) return to(machine, { ...state, purpose: STOP });
-      if (atOnce) return killNow(to(machine, { ...state, purpose: STOP }).machine, 'stop --now');
-      return to(machine, { ...state, purpose: STOP }, state.purpose.kind === 'stop' ? [] : askStop(run, 'stop'));
-    }
-    case 'locking':
-    case 'checking':
-    case 'backing_off':
-    case 'deferred':
-    case 'failed':
-      return stopped(machine, 0);
-  }
-}
-
-function onRestart(machine: Machine, moment: Moment): Step {
-  const { state } = machine;
-  switch (state.kind) {
-    case 'starting':
-    case 'running':
-      return drain(machine, RESTART, moment);
-    case 'hung':
-      return killNow(to(machine, { ...state, kind: 'draining', purpose: RESTART }).machine, 'hung');
-    case 'backing_off':
-      return begin(machine, moment);
-    case 'deferred':
-      return begin({ ...machine, window: EMPTY_WINDOW }, moment);
-    case 'failed':
-      return to({ ...machine, window: EMPTY_WINDOW }, { kind: 'checking' }, [{ kind: 'check', final: false }]);
-    case 'locking':
-    case 'checking':
-    case 'draining':
-    case 'stopped':
-      return unchanged(machine);
-  }
 }
 
 /** After a sleep of the machine everybody gets their full time again. */

@@ -53,6 +53,10 @@ export class Workers {
   get settings(): SupervisorSettings {
     return this.#settings;
   }
+  adjust(settings: SupervisorSettings): void {
+    this.#settings = { ...this.#settings, ...settings };
+    this.#host.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
+  }
   get facts(): WorkerFacts | undefined {
     return this.#current?.facts;
   }
@@ -124,8 +128,7 @@ export class Workers {
         this.#welcome(current, message);
         return;
       case 'settings':
-        this.#settings = { ...this.#settings, ...message.settings };
-        this.#host.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
+        this.adjust(message.settings);
         if (this.#host.state().kind === 'starting') void this.#serve(current);
         return;
       case 'up':

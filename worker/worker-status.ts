@@ -1,7 +1,6 @@
 // What a worker tells of itself: to its supervisor, and over its own socket.
 import type { RuntimeStatus } from '../shared/api/control.ts';
-import type { SupervisorSettings, WorkerMessage } from '../shared/api/ipc.ts';
-import type { LoadedConfig } from '../shared/config/load.ts';
+import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, Mode, RestartOwner } from './app-options.ts';
 import type { SocketHolder } from './listen-socket.ts';
@@ -51,23 +50,6 @@ export async function workerStatus({
     log: null,
     mode,
     notes: [],
-  };
-}
-
-/** What the supervisor needs of the configuration: it reads none itself. */
-export function supervisorSettings({ config, version }: LoadedConfig): SupervisorSettings {
-  const { restarts, windowSeconds, upTimeoutSeconds, watchdogSeconds, stopTimeoutSeconds, log } = config.supervisor;
-  return {
-    restarts,
-    windowMs: windowSeconds * 1_000,
-    upMs: upTimeoutSeconds * 1_000,
-    watchdogMs: watchdogSeconds * 1_000,
-    stopMs: stopTimeoutSeconds * 1_000,
-    logBytes: log.maxBytes,
-    logFiles: log.maxFiles,
-    configVersion: version,
-    host: config.http.host,
-    port: config.http.port,
   };
 }
 

@@ -6,7 +6,7 @@
 export const CONTROL_PROTOCOL = 1;
 export const MAX_REQUEST_BYTES = 64 * 1024;
 
-export type ControlCommand = 'hello' | 'status' | 'start' | 'stop' | 'restart' | 'reload' | 'logs';
+export type ControlCommand = 'hello' | 'status' | 'start' | 'stop' | 'restart' | 'reload' | 'logs' | 'replace';
 
 export interface ControlRequest {
   readonly id: number;
@@ -47,6 +47,8 @@ export interface RuntimeStatus {
   readonly since: string;
   /** Who starts the worker again: `daemon`, `systemd`, `launchd`, `container`, `pm2`, `foreground`. */
   readonly owner: string;
+  /** The owner's own command for a stop, from a worker in the foreground. */
+  readonly ownerStop?: string;
   readonly reason: string | null;
   readonly pid: number | null;
   readonly supervisorPid: number | null;

@@ -4,8 +4,8 @@
 //   N2  Beside a healthy daemon of the same configuration it is already done: 0.
 //   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
 import { spawn } from 'node:child_process';
-import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
+import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
@@ -63,19 +63,13 @@ function spawnSupervisor(
   project: string,
   { loaded, env }: { readonly loaded: LoadedConfig; readonly env: CommandContext['env'] },
 ): { readonly ended: () => string | undefined; readonly release: () => void } {
-  const { supervisor, worker, nodeOptions } = programFiles();
   const { environment, secrets } = parted(env, loaded.secrets);
-  const options = nodeOptions.flatMap((option) => [`--node-option=${option}`]);
-  const child = spawn(
-    process.execPath,
-    [...nodeOptions, supervisor, '--project', project, '--mode', 'production', '--worker', worker, ...options],
-    {
-      cwd: project,
-      detached: true,
-      stdio: ['pipe', 'ignore', 'pipe'],
-      env: environment,
-    },
-  );
+  const child = spawn(process.execPath, supervisorArguments(project), {
+    cwd: project,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: environment,
+  });
   let cause = '';
   let code: number | null | undefined;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -89,7 +83,7 @@ function spawnSupervisor(
     code = status;
   });
   child.stdin.on('error', () => {}); // it ended before it read: `close` tells
-  child.stdin.end(JSON.stringify({ settings: settingsOf(loaded), secrets }));
+  child.stdin.end(JSON.stringify({ settings: supervisorSettings(loaded), secrets }));
   return {
     ended: () =>
       code === undefined ? undefined : cause.trim() === '' ? `the supervisor ended with code ${code}` : cause.trim(),
@@ -105,6 +99,13 @@ function parted(
   env: CommandContext['env'],
   texts: readonly string[],
 ): { readonly environment: Record<string, string>; readonly secrets: Record<string, string> } {
+/** Arguments of Node for a supervisor of this version. */
+export function supervisorArguments(project: string): readonly string[] {
+  const { supervisor, worker, nodeOptions } = programFiles();
+  const options = nodeOptions.map((option) => `--node-option=${option}`);
+  return [...nodeOptions, supervisor, '--project', project, '--mode', 'production', '--worker', worker, ...options];
+}
+
   const environment: Record<string, string> = {};
   const secrets: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -115,25 +116,6 @@ function parted(
     (isSecret ? secrets : environment)[name] = value;
   }
   return { environment, secrets };
-}
-
-function settingsOf({ config, version }: LoadedConfig): SupervisorSettings {
-  const { restarts, windowSeconds, upTimeoutSeconds, watchdogSeconds, stopTimeoutSeconds, log } = config.supervisor;
-  const seconds = {
-    windowMs: windowSeconds * 1_000,
-    upMs: upTimeoutSeconds * 1_000,
-    watchdogMs: watchdogSeconds * 1_000,
-    stopMs: stopTimeoutSeconds * 1_000,
-  };
-  return {
-    restarts,
-    ...seconds,
-    logBytes: log.maxBytes,
-    logFiles: log.maxFiles,
-    configVersion: version,
-    host: config.http.host,
-    port: config.http.port,
-  };
 }
 
 function tell(

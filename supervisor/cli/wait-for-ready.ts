@@ -8,6 +8,8 @@ export interface WaitOptions {
   readonly timeoutMs: number;
   /** A worker that is to go first: it does not count. */
   readonly notRuntimeId?: string | null;
+  /** The supervisor that is to be there by then. */
+  readonly supervisorPid?: number;
   /** Undefined while whoever starts it lives; else why it does not. */
   readonly givenUp?: () => string | undefined;
 }
@@ -23,13 +25,15 @@ const POLL_MS = 25;
 
 export async function waitForReady(
   project: string,
-  { timeoutMs, notRuntimeId = null, givenUp }: WaitOptions,
+  { timeoutMs, notRuntimeId = null, supervisorPid, givenUp }: WaitOptions,
 ): Promise<WaitResult> {
   const endsAt = performance.now() + timeoutMs;
   let status: RuntimeStatus | undefined;
   for (;;) {
     status = (await findRunning(project).catch(() => undefined))?.status;
-    if (status?.ready === true && status.runtimeId !== notRuntimeId) return { ready: true, status, reasons: [] };
+    const isTheirs = supervisorPid === undefined || status?.supervisorPid === supervisorPid;
+    if (status?.ready === true && status.runtimeId !== notRuntimeId && isTheirs)
+      return { ready: true, status, reasons: [] };
     if (status?.state === 'failed')
       return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
     const why = status === undefined ? givenUp?.() : undefined;

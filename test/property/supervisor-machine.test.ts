@@ -33,6 +33,7 @@ const eventArbitrary = fc.oneof(
   ago.map((back) => ({ kind: 'address_taken' as const, detail: '', back })),
   fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
   fc.constant({ kind: 'restart' } as const),
+  fc.constantFrom('replace', 'handed_over', 'handover_failed').map((kind) => ({ kind: kind as 'replace' })),
   fc.constant({ kind: 'clock_jump' } as const),
   fc.constant({ kind: 'tick' } as const),
   fc.constant({ kind: 'tick' } as const),
@@ -49,6 +50,11 @@ const lifeArbitrary = fc.array(
 const concrete = (machine: Machine, event: object): Event =>
   'back' in event ? ({ ...event, run: machine.run - Number(event.back) } as unknown as Event) : (event as Event);
 
+/** An operator's new budget. */
+const isCleared = ({ state }: Machine, { kind }: Event): boolean =>
+  (state.kind === 'failed' && (kind === 'restart' || kind === 'replace')) ||
+  (state.kind === 'deferred' && kind === 'restart');
+
 const isOver = ({ state }: Machine): boolean => state.kind === 'failed' || state.kind === 'stopped';
 
 /** A worker drains that has no successor. */
@@ -60,7 +66,7 @@ const isLeaving = ({ state }: Machine): boolean =>
 const isRequest = ({ state }: Machine, code: number | null): boolean =>
   (code === 51 || code === 75) &&
   (state.kind === 'running' || (state.kind === 'draining' && state.upAt !== undefined)) &&
-  !(state.kind === 'draining' && (state.killed || state.purpose.kind === 'fail'));
+  !(state.kind === 'draining' && (state.killed || state.purpose.kind === 'fail' || state.purpose.kind === 'replace'));
 
 describe('the machine of the supervisor, over random lives', () => {
   it('never has two workers, never leaves the budget, and always knows what it waits for (S2, S3, S5)', () => {
@@ -85,7 +91,7 @@ describe('the machine of the supervisor, over random lives', () => {
           const before = machine;
           const { machine: after, effects } = step(machine, real, { now, random });
           machine = after;
-          if (real.kind === 'restart' && ['failed', 'deferred'].includes(before.state.kind)) starts = []; // cleared by an operator
+          if (isCleared(before, real)) starts = [];
           for (const effect of effects) {
             if (effect.kind === 'spawn') {
               assert.equal(alive, false, 'a worker is started while another lives');

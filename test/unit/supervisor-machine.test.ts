@@ -47,6 +47,7 @@ const DRAINING: State = {
   purpose: { kind: 'stop' },
 };
 const RESTARTING: State = { ...DRAINING, purpose: { kind: 'restart' } };
+const REPLACING: State = { ...DRAINING, purpose: { kind: 'replace' } };
 const LEAVING: State = { ...DRAINING, purpose: { kind: 'worker', code: 51 } };
 const CONDEMNED: State = { ...DRAINING, killed: true, purpose: { kind: 'fail', failure: 'port', detail: 'taken' } };
 const WAITING: State = { kind: 'backing_off', until: AT.now };
@@ -165,6 +166,21 @@ const TABLE: readonly (readonly [string, Machine, Event, string, readonly string
     [],
   ],
   ['draining by itself: a crash on the way is one', machine(LEAVING, SPENT), exited(1), 'failed', ['release']],
+  ['running: replace', machine(RUNNING), { kind: 'replace' }, 'draining', ['ask_stop']],
+  ['hung: replace', machine(HUNG), { kind: 'replace' }, 'draining', ['kill']],
+  ['draining to replace: any exit', machine(REPLACING), exited(1), 'checking', ['hand_over']],
+  [
+    'draining to replace: stop wins',
+    machine(REPLACING),
+    { kind: 'stop', now: false },
+    'draining',
+    ['release', 'ask_stop'],
+  ],
+  ['draining to stop: replace comes too late', machine(DRAINING), { kind: 'replace' }, 'draining', []],
+  ['backing off: replace', machine(WAITING), { kind: 'replace' }, 'checking', ['hand_over']],
+  ['failed: replace', machine(FAILED, SPENT), { kind: 'replace' }, 'checking', ['hand_over']],
+  ['handed over', machine({ kind: 'checking' }), { kind: 'handed_over' }, 'stopped', ['release', 'exit']],
+  ['not handed over', machine({ kind: 'checking' }, []), { kind: 'handover_failed' }, 'starting', ['spawn']],
   ['backing off: delay over', machine(WAITING), { kind: 'tick' }, 'starting', ['spawn']],
   ['backing off: restart', machine(WAITING), { kind: 'restart' }, 'starting', ['spawn']],
   ['backing off: stop', machine(WAITING), { kind: 'stop', now: false }, 'stopped', ['release', 'exit']],

@@ -1,4 +1,5 @@
 // `svc runtime restart`: the worker drains and ends with 51, whoever its owner is; the command returns when the next one is ready.
+// With --daemon the supervisor is replaced as well (replace-daemon.ts).
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
@@ -12,23 +13,33 @@ export const command: Command = {
   verb: 'restart',
   summary: 'Restarts the worker, and waits until the new one is ready; a failed runtime gets a new budget of starts',
   options: [
+    { flags: '--daemon', description: 'Replaces the supervisor too, after an upgrade; nobody is refused meanwhile' },
     { flags: '--timeout <seconds>', description: 'How long to wait for the new worker', default: DEFAULT_SECONDS },
   ],
-  examples: ['svc runtime restart', 'svc runtime restart --timeout 120 --json'],
-  async run({ project, print }, _args, options) {
+  examples: ['svc runtime restart', 'svc runtime restart --daemon', 'svc runtime restart --timeout 120 --json'],
+  async run({ project, print, env }, _args, options) {
     const folder = project();
     const seconds = Number(options['timeout']);
     if (!(seconds > 0)) throw new SvcError('usage', '--timeout needs a number of seconds');
     const running = await requireRunning(folder);
     const former = running.status.runtimeId;
-    await running.call('restart');
+    const supervisorPid =
+      options['daemon'] === true
+        ? await (await import('../replace-daemon.ts')).replaceDaemon(folder, { running, env })
+        : undefined;
+    if (supervisorPid === undefined) await running.call('restart');
     print.note(former === null ? 'starting' : `restarting ${former}`);
-    const { status, ready, reasons } = await waitForReady(folder, { timeoutMs: seconds * 1_000, notRuntimeId: former });
+    const { status, ready, reasons } = await waitForReady(folder, {
+      timeoutMs: seconds * 1_000,
+      notRuntimeId: former,
+      ...(supervisorPid === undefined ? {} : { supervisorPid }),
+    });
     print.json({
       ready,
       formerRuntimeId: former,
       runtimeId: status?.runtimeId ?? null,
       pid: status?.pid ?? null,
+      supervisorPid: status?.supervisorPid ?? null,
       state: status?.state ?? null,
       reasons,
     });

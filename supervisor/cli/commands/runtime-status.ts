@@ -58,9 +58,7 @@ function formerExits(project: string): RuntimeStatus['exits'] {
 const renewal = (version: string | undefined): string[] =>
   version === undefined || version === VERSION
     ? []
-    : [
-        `the daemon is of version ${version}, this command of ${VERSION}: renew it with svc runtime stop and svc runtime start --daemon`,
-      ];
+    : [`the daemon is of version ${version}, this command of ${VERSION}: renew it with svc runtime restart --daemon`];
 
 function show(status: RuntimeStatus, print: Printer, lines: number): void {
   const { color } = print;

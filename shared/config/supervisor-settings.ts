@@ -1,0 +1,19 @@
+// What a supervisor needs of the configuration; it reads none itself: the command that starts it and each worker tell it.
+import type { SupervisorSettings } from '../api/ipc.ts';
+import type { LoadedConfig } from './load.ts';
+
+export function supervisorSettings({ config, version }: LoadedConfig): SupervisorSettings {
+  const { restarts, windowSeconds, upTimeoutSeconds, watchdogSeconds, stopTimeoutSeconds, log } = config.supervisor;
+  return {
+    restarts,
+    windowMs: windowSeconds * 1_000,
+    upMs: upTimeoutSeconds * 1_000,
+    watchdogMs: watchdogSeconds * 1_000,
+    stopMs: stopTimeoutSeconds * 1_000,
+    logBytes: log.maxBytes,
+    logFiles: log.maxFiles,
+    configVersion: version,
+    host: config.http.host,
+    port: config.http.port,
+  };
+}

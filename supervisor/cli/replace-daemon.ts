@@ -1,0 +1,34 @@
+// `svc runtime restart --daemon`: the supervisor of this version takes the place of the running one, with its lock, its socket and its budget.
+import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { CommandContext } from './command.ts';
+import type { RunningProject } from './control-client.ts';
+import { supervisorArguments } from './start-daemon.ts';
+import { loadTasks } from './worker-entry.ts';
+
+/** A successor has ten seconds to get ready. */
+const PREPARE_MS = 15_000;
+
+export interface ReplaceOptions {
+  readonly running: RunningProject;
+  readonly env: CommandContext['env'];
+}
+
+/** Gives the pid of the new supervisor. Throws what is wrong with the configuration (78), and where there is no daemon, or one that cannot be replaced. */
+export async function replaceDaemon(project: string, { running, env }: ReplaceOptions): Promise<number> {
+  if (running.who !== 'supervisor')
+    throw new SvcError('not_running', `no daemon runs here, but a worker of ${running.status.owner}`, {
+      hint: 'svc runtime restart',
+    });
+  const { checkProject } = await loadTasks();
+  const { loaded } = await checkProject({ project, mode: 'production', environment: env });
+  const options = {
+    program: process.execPath,
+    args: [...supervisorArguments(project), '--successor'],
+    settings: supervisorSettings(loaded),
+  };
+  const { supervisorPid } = (await running.call('replace', { options, timeoutMs: PREPARE_MS })) as {
+    readonly supervisorPid: number;
+  };
+  return supervisorPid;
+}

@@ -1,0 +1,61 @@
+// The way out of office, for the supervisor that is replaced: one successor at a time, and none where it could not be served.
+import type { SendHandle } from 'node:child_process';
+import type { SupervisorSettings } from '../shared/api/ipc.ts';
+import { SvcError } from '../shared/svc-error.ts';
+import type { InstanceLock } from './instance-lock.ts';
+import type { State } from './machine.ts';
+import { type Estate, Successor, type SuccessorSpec } from './succession.ts';
+
+/** Which supervisor is to come: its program, and what the configuration says by now. */
+export interface SuccessorProgram extends Pick<SuccessorSpec, 'program' | 'args'> {
+  readonly settings: SupervisorSettings;
+}
+
+export class Handover {
+  readonly #lock: InstanceLock;
+  #isBusy = false;
+  #successor: Successor | undefined;
+
+  constructor(lock: InstanceLock) {
+    this.#lock = lock;
+  }
+
+  /** Starts the successor; gives its pid. Throws where that is impossible, and then nothing has changed. */
+  async prepare(spec: SuccessorSpec, state: State): Promise<number> {
+    if (this.#isBusy || isOnItsWay(state))
+      throw new SvcError('refused', `the supervisor cannot be replaced while it is ${state.kind}`, {
+        hint: 'try again when that is over',
+      });
+    this.#isBusy = true;
+    try {
+      this.#successor = await Successor.start(spec, this.#lock);
+      return this.#successor.pid;
+    } catch (error) {
+      this.giveUp();
+      throw error;
+    }
+  }
+
+  /** Throws where the successor has not taken everything. */
+  async perform(estate: Estate, socket: SendHandle | undefined): Promise<void> {
+    if (this.#successor === undefined) throw new SvcError('refused', 'there is no successor');
+    await this.#successor.handOver(estate, { lock: this.#lock, ...(socket === undefined ? {} : { socket }) });
+  }
+
+  go(): void {
+    this.#successor?.go();
+  }
+
+  giveUp(): void {
+    this.#successor?.giveUp();
+    this.#successor = undefined;
+    this.#isBusy = false;
+  }
+}
+
+/** States that lead somewhere by themselves, where a successor would have to wait for what may never come. */
+const isOnItsWay = (state: State): boolean =>
+  state.kind === 'locking' ||
+  state.kind === 'checking' ||
+  state.kind === 'stopped' ||
+  (state.kind === 'draining' && state.purpose.kind === 'stop');
