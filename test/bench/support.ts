@@ -3,10 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import autocannon from 'autocannon';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
 export const TOKEN = randomBytes(24).toString('base64url');
@@ -135,49 +136,39 @@ export interface LoadResult {
   readonly failed: number;
 }
 
-/** Sends all of them over so many connections, each one after the other. */
+/** Sends each of them once, over so many connections, each connection one after the other. Built before the clock runs. */
 export async function post(
   { port, path }: { readonly port: number; readonly path: string },
   deliveries: readonly Signed[],
   connections: number,
 ): Promise<LoadResult> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
-  let next = 0;
   let failed = 0;
-  const one = ({ body, headers }: Signed): Promise<void> =>
-    new Promise((resolve) => {
-      const startedAt = performance.now();
-      const done = (ok: boolean): void => {
-        latencies.push(performance.now() - startedAt);
-        if (!ok) failed += 1;
-        resolve();
-      };
-      request(
-        {
-          host: '127.0.0.1',
-          port,
-          path,
-          method: 'POST',
-          agent,
-          headers: { ...headers, 'content-length': body.length },
-        },
-        (response) => {
-          response.resume();
-          response.on('end', () => done((response.statusCode ?? 0) < 300 && response.statusCode !== undefined));
-        },
-      )
-        .on('error', () => done(false))
-        .end(body);
+  let client = 0;
+  const share = Math.floor(deliveries.length / connections);
+  const options: autocannon.Options = {
+    url: `http://127.0.0.1:${port}`,
+    connections,
+    amount: share * connections,
+    timeout: 60,
+    setupClient: (one) => {
+      const from = share * client++;
+      one.setRequests(
+        deliveries.slice(from, from + share).map(({ body, headers }) => ({ method: 'POST', path, body, headers })),
+      );
+    },
+  };
+  let firstAt = 0;
+  let lastAt = 0;
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const load = autocannon(options, (error: unknown, answer) => (error ? reject(error as Error) : resolve(answer)));
+    load.on('response', (_client, status, _bytes, latency) => {
+      lastAt = performance.now();
+      if (firstAt === 0) firstAt = lastAt - latency;
+      latencies.push(latency);
+      if (status >= 300) failed += 1;
     });
-  const startedAt = performance.now();
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      for (let delivery = deliveries[next++]; delivery !== undefined; delivery = deliveries[next++])
-        await one(delivery);
-    }),
-  );
-  const perSecond = deliveries.length / ((performance.now() - startedAt) / 1_000);
-  agent.destroy();
-  return { perSecond, latencies, failed };
+  });
+  failed += result.errors + share * connections - latencies.length;
+  return { perSecond: latencies.length / ((lastAt - firstAt) / 1_000), latencies, failed };
 }

@@ -64,7 +64,8 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
 }
 
 /** Lines of the sandbox: from the first one taken in to the last answer that the outbox has as sent. */
-async function commandsPerSecond(count: number): Promise<number> {
+async function commandsPerSecond(wanted: number): Promise<number> {
+  const count = wanted - (wanted % CONNECTIONS);
   const host = await startHost(
     ['  sandbox: {}', '  echo: {}'],
     ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
