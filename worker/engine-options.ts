@@ -15,7 +15,7 @@ import type { Generation } from './runtime/generation.ts';
 export interface EngineObserver {
   accepted?(endpoint: string, kind: string): void;
   duplicate?(endpoint: string, conflict: boolean): void;
-  handled?(row: InboxRow, outcome: ItemOutcome): void;
+  handled?(row: Pick<InboxRow, 'id' | 'endpoint'>, outcome: ItemOutcome): void;
   sent?(row: OutboxRow, verdict: string): void;
   pressRefused?(endpoint: string): void;
   pluginFailed?(slot: string): void;

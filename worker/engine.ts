@@ -16,9 +16,12 @@ import { FileLinks } from './handling/file-links.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
 import type { HandlingDeps } from './handling/item-ledger.ts';
+import { OpenDialogs } from './handling/open-dialogs.ts';
+import { isForNobody } from './handling/plan.ts';
 import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { type InboxRow, type ItemHead, itemIsDue } from './inbox/inbox-store.ts';
+import type { Delivery } from './inbox/prepare-item.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
@@ -53,6 +56,7 @@ export class Engine {
   readonly links: FileLinks | undefined;
   readonly #options: EngineOptions;
   readonly #handling: HandlingDeps;
+  readonly #dialogs = new OpenDialogs();
 
   constructor(options: EngineOptions) {
     const { core, observer } = options;
@@ -60,7 +64,11 @@ export class Engine {
     this.core = core;
     const config = (): LoadedConfig['config'] => this.runtime.loaded.config;
     this.inbox = new Inbox(core, () => config().inbox, {
-      accepted: (endpoint, kind) => observer.accepted?.(endpoint, kind),
+      passedBy: (delivery) => this.#passedBy(delivery),
+      accepted: (row) => {
+        observer.accepted?.(row.endpoint, row.kind);
+        if (row.state === 'done') observer.handled?.(row, 'done');
+      },
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
     });
     this.gate = new IngressGate(core, () => this.dispatcher.wake());
@@ -75,11 +83,12 @@ export class Engine {
     });
     this.dispatcher = createDispatcher({
       core,
+      inbox: this.inbox,
       limits: () => config().inbox,
       held: (item) =>
         this.runtime.current === undefined || (this.gate.parks && (item.kind === 'arrival' || item.kind === 'webhook')),
       handle: (row) => (options.around === undefined ? this.#handle(row) : options.around(() => this.#handle(row))),
-      left: (item) => this.inbox.release(item.bytes),
+      left: (item) => this.inbox.release(item),
     });
     this.sender = createSender({
       core,
@@ -140,6 +149,7 @@ export class Engine {
   /** The database is open: reads what is stored. Nothing runs yet. */
   async load(): Promise<void> {
     await this.inbox.load();
+    await this.#dialogs.load(this.core.reader);
     await this.gate.load();
     await this.endpoints.load();
   }
@@ -203,6 +213,12 @@ export class Engine {
     }
   }
 
+  #passedBy(delivery: Delivery): number | undefined {
+    const generation = this.runtime.current;
+    if (generation === undefined || this.gate.parks) return undefined;
+    return isForNobody({ dialogs: this.#dialogs, generation }, delivery) ? generation.number : undefined;
+  }
+
   async #handle(row: InboxRow): Promise<ItemOutcome> {
     const generation = this.runtime.current;
     const leave = generation?.enter();
@@ -218,6 +234,7 @@ export class Engine {
     return {
       core,
       context: this.context,
+      dialogs: this.#dialogs,
       maxAttempts: () => config().inbox.maxAttempts,
       after: {
         sends: () => this.sender.wake(),

@@ -1,60 +1,94 @@
-// Units on their way to the writer thread: texts of statements are sent once and named by a number afterwards, because copying
-// them again for each unit costs more than the rest.
-import type { Statement, Unit } from './unit.ts';
+// Units on their way to the writer thread, and its answers on their way back. Copying objects between threads costs more than the rest:
+// so a group is one flat list of primitives, texts of statements are sent once and named by a number afterwards, and the answer to a unit
+// that was committed and returned nothing is `null`.
+//
+//   units: [statements, (shape, parameter…)…] for each unit, one after the other; the shape tells how many parameters follow.
+import type { GroupAnswer } from './group-commit.ts';
+import type { Statement, Unit, UnitAnswer } from './unit.ts';
 
-type PackedStatement = readonly [
-  text: number,
-  parameters: readonly unknown[],
-  expect: number | undefined,
-  guard: string | undefined,
-];
-type PackedUnit = readonly [name: string, statements: readonly PackedStatement[]];
+interface Shape {
+  readonly sql: string;
+  readonly parameters: number;
+  readonly expect: number | undefined;
+  readonly guard: string | undefined;
+}
+
 export interface PackedGroup {
-  /** Texts that the other side has not seen; their numbers go on from those before. */
-  readonly texts: readonly string[];
-  readonly units: readonly PackedUnit[];
+  /** Shapes that the other side has not seen; their numbers go on from those before. */
+  readonly shapes: readonly Shape[];
+  readonly units: readonly unknown[];
 }
 
 export class GroupPacker {
-  readonly #numbers = new Map<string, number>();
+  /** By text; of one text there are at most a few that differ in their guard. */
+  readonly #numbers = new Map<string, { readonly number: number; readonly shape: Shape }[]>();
+  #size = 0;
 
   pack(units: readonly Unit[]): PackedGroup {
-    const texts: string[] = [];
-    const numberOf = (text: string): number => {
-      const known = this.#numbers.get(text);
-      if (known !== undefined) return known;
-      const number = this.#numbers.size;
-      this.#numbers.set(text, number);
-      texts.push(text);
-      return number;
-    };
-    const packed = units.map(
-      ({ name, statements }): PackedUnit => [
-        name,
-        statements.map(
-          ({ sql, parameters, expect, guard }): PackedStatement => [numberOf(sql), parameters, expect, guard],
-        ),
-      ],
-    );
-    return { texts, units: packed };
+    const shapes: Shape[] = [];
+    const flat: unknown[] = [];
+    for (const { statements } of units) {
+      flat.push(statements.length);
+      for (const statement of statements) {
+        flat.push(this.#numberOf(statement, shapes));
+        for (const parameter of statement.parameters) flat.push(parameter);
+      }
+    }
+    return { shapes, units: flat };
+  }
+
+  #numberOf({ sql, parameters, expect, guard }: Statement, fresh: Shape[]): number {
+    let known = this.#numbers.get(sql);
+    if (known === undefined) {
+      known = [];
+      this.#numbers.set(sql, known);
+    }
+    for (const { number, shape } of known) if (shape.expect === expect && shape.guard === guard) return number;
+    const shape = { sql, parameters: parameters.length, expect, guard };
+    const number = this.#size++;
+    known.push({ number, shape });
+    fresh.push(shape);
+    return number;
   }
 }
 
 export class GroupUnpacker {
-  readonly #texts: string[] = [];
+  readonly #shapes: Shape[] = [];
 
-  unpack({ texts, units }: PackedGroup): readonly Unit[] {
-    this.#texts.push(...texts);
-    return units.map(([name, statements]) => ({
-      name,
-      statements: statements.map(
-        ([text, parameters, expect, guard]): Statement => ({
-          sql: this.#texts[text] ?? '',
-          parameters,
+  unpack({ shapes, units: flat }: PackedGroup): readonly Unit[] {
+    this.#shapes.push(...shapes);
+    const units: Unit[] = [];
+    for (let at = 0; at < flat.length; ) {
+      const statements: Statement[] = [];
+      for (let left = flat[at++] as number; left > 0; left -= 1) {
+        const { sql, parameters, expect, guard } = this.#shapes[flat[at++] as number] as Shape;
+        statements.push({
+          sql,
+          parameters: flat.slice(at, at + parameters),
           ...(expect === undefined ? {} : { expect }),
           ...(guard === undefined ? {} : { guard }),
-        }),
-      ),
-    }));
+        });
+        at += parameters;
+      }
+      units.push({ name: '', statements });
+    }
+    return units;
   }
+}
+
+export interface PackedAnswer {
+  readonly answers: readonly (UnitAnswer | null)[];
+  readonly head: number;
+}
+
+export const packAnswer = ({ answers, head }: GroupAnswer): PackedAnswer => ({
+  answers: answers.map((answer) =>
+    answer.kind === 'committed' && answer.rows.every((rows) => rows.length === 0) ? null : answer,
+  ),
+  head,
+});
+
+export function unpackAnswer({ answers, head }: PackedAnswer): GroupAnswer {
+  const plain: UnitAnswer = { kind: 'committed', rows: [], head };
+  return { answers: answers.map((answer) => answer ?? plain), head };
 }

@@ -24,7 +24,7 @@ export interface Unit {
 export type UnitAnswer =
   | {
       readonly kind: 'committed';
-      /** Rows of the statements that return any, by index of the statement. */
+      /** Rows of the statements that return any, by index of the statement; empty when none did. */
       readonly rows: readonly (readonly Row[])[];
       /** Highest event position after the commit of the unit's group. */
       readonly head: number;

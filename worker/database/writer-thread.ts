@@ -4,8 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../shared/svc-error.ts';
 import { type Failpoint, failpointsOf } from '../failpoints.ts';
 import type { GuardOrder } from '../watchdog/loop-guard.ts';
-import type { GroupAnswer } from './group-commit.ts';
-import { GroupUnpacker, type PackedGroup } from './packed-group.ts';
+import { GroupUnpacker, type PackedAnswer, type PackedGroup, packAnswer } from './packed-group.ts';
 import { WriterCore } from './writer-core.ts';
 
 /** The file to write, and what the crash kit asks for. */
@@ -18,7 +17,7 @@ export type ToWriter =
   | { readonly kind: 'group'; readonly id: number; readonly group: PackedGroup }
   | { readonly kind: 'close'; readonly id: number };
 export type FromWriter =
-  | { readonly kind: 'done'; readonly id: number; readonly answer: GroupAnswer | undefined }
+  | { readonly kind: 'done'; readonly id: number; readonly answer: PackedAnswer | undefined }
   | {
       readonly kind: 'failed';
       readonly id: number;
@@ -51,7 +50,7 @@ function serve(message: ToWriter): FromWriter {
         if (FAILPOINTS) plantFaults(required());
         return { kind: 'done', id: message.id, answer: undefined };
       case 'group':
-        return { kind: 'done', id: message.id, answer: required().run(unpacker.unpack(message.group)) };
+        return { kind: 'done', id: message.id, answer: packAnswer(required().run(unpacker.unpack(message.group))) };
       case 'close':
         core?.close();
         return { kind: 'done', id: message.id, answer: undefined };

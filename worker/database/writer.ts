@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
-import { GroupPacker } from './packed-group.ts';
+import { GroupPacker, unpackAnswer } from './packed-group.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import type { WriterCore } from './writer-core.ts';
 import type { FromWriter, OpenWriter, ToWriter } from './writer-thread.ts';
@@ -174,7 +174,7 @@ export class ThreadRunner implements GroupRunner {
   #settle(message: FromWriter): void {
     const call = this.#calls.get(message.id);
     this.#calls.delete(message.id);
-    if (message.kind === 'done') call?.resolve(message.answer);
+    if (message.kind === 'done') call?.resolve(message.answer && unpackAnswer(message.answer));
     else
       call?.reject(
         new SvcError(

@@ -12,6 +12,7 @@ import type { Statement } from '../database/unit.ts';
 import type { SubscriptionCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { Inbox } from '../inbox/inbox.ts';
+import type { Delivery } from '../inbox/prepare-item.ts';
 import { recordEvents } from './event-history.ts';
 
 const PAGE = 100;
@@ -109,21 +110,21 @@ export class Subscriptions {
       return PAGE; // there may be more behind it
     }
     for (const event of events) {
-      const item = this.#deps.inbox.statementsFor({
-        endpoint: id,
-        deliveryId: `event/${event.seq}`,
-        payload: { kind: 'event', type: spec.event, data: JSON.parse(event.data) as unknown },
-        lane: id,
-        capability: id,
-      });
-      const answer = await writer.commit({
-        name: 'subscription.event',
-        statements: [...item.statements, moveTo(id, event.seq)],
-      });
-      if (answer.kind === 'committed') item.stored();
-      else if (answer.reason !== 'unique')
+      const move = moveTo(id, event.seq);
+      const answer = await this.#deps.inbox.storeWith(
+        {
+          endpoint: id,
+          deliveryId: `event/${event.seq}`,
+          payload: { kind: 'event', type: spec.event, data: JSON.parse(event.data) as unknown },
+          lane: id,
+          capability: id,
+        },
+        { name: 'subscription.event', statements: [move] },
+      );
+      if (answer.kind === 'committed') continue;
+      if (answer.reason !== 'unique')
         throw new Error(`event ${event.seq} could not be handed to ${id}: ${answer.detail}`);
-      else await writer.commit({ name: 'subscription.skip', statements: [moveTo(id, event.seq)] });
+      await writer.commit({ name: 'subscription.skip', statements: [move] });
     }
     if (events.length < PAGE && head !== undefined) this.#look(id, Number(head.value));
     if (events.length > 0) this.#deps.stored();
@@ -137,27 +138,24 @@ export class Subscriptions {
   ): Promise<void> {
     const { clock, runtimeId, writer, log } = this.#core;
     const atMost = oldest - 1 - after;
-    const item =
-      spec.missed === undefined
-        ? undefined
-        : this.#deps.inbox.statementsFor({
-            endpoint: id,
-            deliveryId: `gap/${after}-${oldest}`,
-            payload: { kind: 'event', type: spec.event, data: null, missed: { atMost } },
-            lane: id,
-            capability: id,
-          });
     const told = { type: 'subscription.gap', at: clock.now(), runtimeId, data: { capability: id, atMost } } as const;
-    const statements = [...(item?.statements ?? []), moveTo(id, oldest - 1), ...recordEvents([told])];
-    const answer = await writer.commit({ name: 'subscription.gap', statements });
+    const unit = { name: 'subscription.gap', statements: [moveTo(id, oldest - 1), ...recordEvents([told])] };
+    const delivery: Delivery = {
+      endpoint: id,
+      deliveryId: `gap/${after}-${oldest}`,
+      payload: { kind: 'event', type: spec.event, data: null, missed: { atMost } },
+      lane: id,
+      capability: id,
+    };
+    const isTold = spec.missed !== undefined;
+    const answer = await (isTold ? this.#deps.inbox.storeWith(delivery, unit) : writer.commit(unit));
     if (answer.kind === 'refused' && answer.reason !== 'unique')
       throw new Error(`a gap could not be told to ${id}: ${answer.detail}`);
     if (answer.kind === 'refused')
       await writer.commit({ name: 'subscription.skip', statements: [moveTo(id, oldest - 1)] });
-    else item?.stored();
     log.warn({ capability: id, atMost }, 'events were trimmed before a subscriber got them');
     this.#looked.set(id, oldest - 1);
-    if (item !== undefined) this.#deps.stored();
+    if (isTold) this.#deps.stored();
   }
 
   #look(id: string, head: number): void {

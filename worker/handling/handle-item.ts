@@ -19,7 +19,7 @@ import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
-import { causeOf, dialogOwner, type PlannedStep, planItem } from './plan.ts';
+import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
 import { readSentMessages } from './send-statements.ts';
@@ -52,7 +52,7 @@ class ItemHandling {
   }
 
   async #handle(): Promise<ItemOutcome> {
-    const { core } = this.#deps;
+    const { core, dialogs } = this.#deps;
     let steps: readonly PlannedStep[];
     // A pattern of a plugin may never come back: then the attempt is counted before the item is matched against it.
     const early = hasPatterns(this.#generation);
@@ -66,7 +66,8 @@ class ItemHandling {
     try {
       this.#payload = readPayload(this.#ledger.row.kind, this.#ledger.row.payload_version, this.#ledger.row.body);
       const { refusedPress } = this.#deps.after;
-      steps = await planItem({ core, generation: this.#generation, refusedPress }, this.#ledger.row, this.#payload);
+      const plan = { core, dialogs, generation: this.#generation, refusedPress };
+      steps = await planItem(plan, this.#ledger.row, this.#payload);
     } catch (error) {
       if (coerceError(error).code === 'storage_unavailable') throw error; // the item is fine: it is tried again
       return this.#ledger.bury(null, reasonOf(core, error), []);
@@ -209,12 +210,21 @@ class ItemHandling {
       throw new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);
     }
     this.#ledger.tell(decided);
+    if (run.dialog === null && this.#dialogOwner !== undefined) this.#deps.dialogs.closed(this.#dialogOwner);
     return ends ? 'ended' : run.stopped ? 'stop' : 'next';
   }
 
-  #dialog(run: Run): readonly Statement[] {
-    if (run.dialog === undefined || this.#payload?.kind !== 'arrival') return [];
-    return [writeDialog(dialogOwner(this.#ledger.row.endpoint, this.#payload.arrival), run.dialog)];
+  #dialog({ dialog }: Run): readonly Statement[] {
+    const owner = this.#dialogOwner;
+    if (dialog === undefined || owner === undefined) return [];
+    if (dialog !== null) this.#deps.dialogs.opens(owner);
+    return [writeDialog(owner, dialog)];
+  }
+
+  get #dialogOwner(): string | undefined {
+    return this.#payload?.kind === 'arrival'
+      ? dialogOwner(this.#ledger.row.endpoint, this.#payload.arrival)
+      : undefined;
   }
 
   async #fail(
@@ -279,6 +289,3 @@ class ItemHandling {
     return ends ? 'ended' : 'next';
   }
 }
-
-const hasPatterns = ({ capabilities }: GenerationView): boolean =>
-  capabilities.ofKind('on').some(({ spec }) => spec.text instanceof RegExp);

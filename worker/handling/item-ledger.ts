@@ -11,11 +11,13 @@ import type { ContextDeps } from './context.ts';
 import { type Decided, type EffectsOf, eventOf } from './effects.ts';
 import type { Failure } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
+import type { OpenDialogs } from './open-dialogs.ts';
 import { causeOf } from './plan.ts';
 
 export interface HandlingDeps {
   readonly core: Core;
   readonly context: Omit<ContextDeps, 'generation'>;
+  readonly dialogs: OpenDialogs;
   /** Bound of attempts where a handler names none. */
   readonly maxAttempts: () => number;
   /** Something was decided that others wait for. */

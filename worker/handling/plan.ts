@@ -3,6 +3,7 @@
 import type { Core } from '../core.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { Payload } from '../inbox/payload.ts';
+import type { Delivery } from '../inbox/prepare-item.ts';
 import { check } from '../sdk/check.ts';
 import type { Arrival, Conversation, User } from '../sdk/index.ts';
 import { plainText } from '../sdk/message.ts';
@@ -10,6 +11,7 @@ import type { Capability } from './capabilities.ts';
 import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { readButton, readDialog, readMenuEntry } from './handling-store.ts';
+import type { OpenDialogs } from './open-dialogs.ts';
 import { route, type Step, type Stored } from './routing.ts';
 
 export interface PlannedStep {
@@ -28,19 +30,17 @@ export interface PlannedStep {
 
 export interface PlanDeps {
   readonly core: Core;
+  readonly dialogs: OpenDialogs;
   readonly generation: GenerationView;
   /** A button was pressed that is not one of that conversation, or of nobody any more: nothing of it runs. */
   readonly refusedPress: (endpoint: string) => void;
 }
 
-export async function planItem(
-  { core, generation, refusedPress }: PlanDeps,
-  row: InboxRow,
-  payload: Payload,
-): Promise<readonly PlannedStep[]> {
+export async function planItem(deps: PlanDeps, row: InboxRow, payload: Payload): Promise<readonly PlannedStep[]> {
+  const { generation } = deps;
   if (payload.kind !== 'arrival') return [directStep(generation, row, payload)];
-  const stored = await readStored(core, row, payload.arrival);
-  if (payload.arrival.kind === 'pressed' && stored.pressed === undefined) refusedPress(row.endpoint);
+  const stored = await readStored(deps, row, payload.arrival);
+  if (payload.arrival.kind === 'pressed' && stored.pressed === undefined) deps.refusedPress(row.endpoint);
   const steps = route(payload.arrival, stored, {
     endpoint: row.endpoint,
     capabilities: generation.capabilities,
@@ -48,6 +48,30 @@ export async function planItem(
   });
   return steps.map((step) => planned(step, stored.dialog !== undefined && step.kind !== 'answer'));
 }
+
+/**
+ * Whether an arrival would find no handler at all, told without a read: nothing of the person is open here and no button was pressed.
+ * A pattern of a plugin may never come back, so where there is one this is not asked before the item is stored and counted.
+ */
+export function isForNobody(
+  { dialogs, generation }: { readonly dialogs: OpenDialogs; readonly generation: GenerationView },
+  { endpoint, payload }: Pick<Delivery, 'endpoint' | 'payload'>,
+): boolean {
+  if (payload.kind !== 'arrival' || hasPatterns(generation)) return false;
+  const { arrival } = payload;
+  try {
+    if (arrival.kind === 'pressed' || menuNumber(arrival) !== undefined) return false;
+    if (dialogs.mayBeOpen(dialogOwner(endpoint, arrival))) return false;
+    const { capabilities, commands } = generation;
+    const nothing = { dialog: undefined, pressed: undefined };
+    return route(arrival, nothing, { endpoint, capabilities, prefix: commands.prefix }).length === 0;
+  } catch {
+    return false; // whoever handles it says what is wrong with it
+  }
+}
+
+export const hasPatterns = ({ capabilities }: GenerationView): boolean =>
+  capabilities.ofKind('on').some(({ spec }) => spec.text instanceof RegExp);
 
 function planned(step: Step, hasOpenQuestion: boolean): PlannedStep {
   if (step.kind === 'gone')
@@ -133,14 +157,23 @@ function checked(schema: unknown, value: unknown): unknown {
 const parseJson = (text: string): unknown =>
   JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 
-async function readStored(core: Core, row: InboxRow, arrival: Arrival): Promise<Stored> {
-  const dialog = await readDialog(core.reader, dialogOwner(row.endpoint, arrival), core.clock.now());
+async function readStored(
+  { core, dialogs }: { readonly core: Core; readonly dialogs: OpenDialogs },
+  row: InboxRow,
+  arrival: Arrival,
+): Promise<Stored> {
+  const owner = dialogOwner(row.endpoint, arrival);
+  const dialog = dialogs.mayBeOpen(owner) ? await readDialog(core.reader, owner, core.clock.now()) : undefined;
   return { dialog, pressed: await readPressed(core, row.endpoint, arrival) };
 }
 
+/** A number that may name an entry of a listed menu. */
+const menuNumber = (arrival: Arrival): string | undefined =>
+  arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+
 async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
   const conversation = arrival.conversation.id;
-  const number = arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+  const number = menuNumber(arrival);
   const button = arrival.kind === 'pressed' ? await readButton(core.reader, arrival.token) : undefined;
   // A token counts where its button was sent, and nowhere else: whoever has seen it may not press it from another place.
   const isHere = button?.endpoint === endpoint && button.conversation === conversation;

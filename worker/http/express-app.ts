@@ -24,12 +24,22 @@ export interface AppParts extends GateParts {
   readonly isDraining: () => boolean;
 }
 
+/** One request, with its answer whatever happens; never rejects. */
+export async function serveRequest(parts: AppParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    await serve(parts, request, response);
+  } catch (error) {
+    report(parts.log, error, request);
+    respondProblem(request, response, error);
+  }
+}
+
 export function createExpressApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
-  app.use((request: Request, response: Response) => serve(parts, request, response));
+  app.use((request: Request, response: Response) => serveRequest(parts, request, response));
   // oxlint-disable-next-line max-params -- Express knows an error handler by its four parameters
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     report(parts.log, error, request);

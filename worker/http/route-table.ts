@@ -58,22 +58,29 @@ export type Found =
 
 export class RouteTable {
   readonly #exact = new Map<string, Place>();
-  readonly #places: readonly Place[];
+  /** Paths with parameters by their first segment, in the order of the table; under '' those whose first segment is one. */
+  readonly #places = new Map<string, readonly Place[]>();
 
   readonly routes: readonly Route[];
 
   constructor(routes: readonly Route[]) {
     this.routes = routes;
     const paths = [...new Set(routes.map(({ path }) => path))];
-    this.#places = paths.map((path) =>
-      placeOf(
+    const open: { readonly first: string; readonly place: Place }[] = [];
+    for (const path of paths) {
+      const place = placeOf(
         path,
         routes.filter((route) => route.path === path),
-      ),
-    );
-    for (const [at, path] of paths.entries()) {
-      const place = this.#places[at];
-      if (place !== undefined && place.names.length === 0) this.#exact.set(path, place);
+      );
+      if (place.names.length === 0) this.#exact.set(path, place);
+      else open.push({ first: firstSegment(path), place });
+    }
+    for (const key of new Set(['', ...open.map(({ first }) => first)])) {
+      const fitting = open.filter(({ first }) => first === key || first === '');
+      this.#places.set(
+        key,
+        fitting.map(({ place }) => place),
+      );
     }
   }
 
@@ -82,11 +89,12 @@ export class RouteTable {
     for (const { place, params } of this.#candidates(path)) {
       const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
       if (located === undefined) continue;
-      const allow = located.kind === 'other_methods' ? allowOf(located.allow) : allowOf([...place.methods.keys()]);
-      if (method === 'OPTIONS') return { kind: 'options', allow };
+      const allow = (): readonly string[] =>
+        allowOf(located.kind === 'other_methods' ? located.allow : [...place.methods.keys()]);
+      if (method === 'OPTIONS') return { kind: 'options', allow: allow() };
       const route = place.methods.get(method === 'HEAD' ? 'GET' : method);
       if (route === undefined || located.kind === 'other_methods') {
-        throw new SvcError('method_not_allowed', 'this method is not allowed here', { details: { allow } });
+        throw new SvcError('method_not_allowed', 'this method is not allowed here', { details: { allow: allow() } });
       }
       return {
         kind: 'match',
@@ -101,13 +109,19 @@ export class RouteTable {
   *#candidates(path: string): Generator<{ readonly place: Place; readonly params: Readonly<Record<string, string>> }> {
     const exact = this.#exact.get(path);
     if (exact !== undefined) yield { place: exact, params: {} };
-    for (const place of this.#places) {
-      if (place.names.length === 0) continue;
+    for (const place of this.#places.get(firstSegment(path)) ?? this.#places.get('') ?? []) {
       const values = place.pattern.exec(path);
       if (values === null) continue;
       yield { place, params: Object.fromEntries(place.names.map((name, at) => [name, values[at + 1] ?? ''])) };
     }
   }
+}
+
+/** Without a parameter in it, else ''. */
+function firstSegment(path: string): string {
+  const end = path.indexOf('/', 1);
+  const first = path.slice(1, end === -1 ? undefined : end);
+  return first.includes('{') ? '' : first;
 }
 
 const HERE: Located = { kind: 'here' };

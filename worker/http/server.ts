@@ -15,7 +15,7 @@ import { Authenticator } from './authenticate.ts';
 import { ClientAddresses } from './client-address.ts';
 import { ConnectionFaults } from './connection-faults.ts';
 import { ConnectionLimits } from './connection-limits.ts';
-import { createExpressApp } from './express-app.ts';
+import { createExpressApp, serveRequest } from './express-app.ts';
 import { expressClasses } from './express-classes.ts';
 import { FailureBudget, type FailureBudgetOptions } from './failure-budget.ts';
 import type { GateParts } from './gate.ts';
@@ -111,6 +111,8 @@ interface Parts extends GateParts {
   readonly app: Express;
   readonly addresses: ClientAddresses;
   readonly isDraining: () => boolean;
+  /** The way of every request, without Express around it. */
+  serve(request: IncomingMessage, response: ServerResponse): void;
   newResponse(request: IncomingMessage): ServerResponse;
 }
 
@@ -119,7 +121,8 @@ function createParts(
   given: Pick<Parts, 'authenticator' | 'isDraining'>,
 ): Parts {
   const gate = { port, files: new StaticFiles(staticDir), table: new RouteTable(ROUTES), ...given };
-  const app = createExpressApp({ ...gate, validators: new BodyValidators(), log });
+  const appParts = { ...gate, validators: new BodyValidators(), log };
+  const app = createExpressApp(appParts);
   const { Request, Response } = expressClasses(app);
   const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(timeouts) });
   // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
@@ -130,6 +133,7 @@ function createParts(
     app,
     server,
     addresses: new ClientAddresses(app, log),
+    serve: (request, response) => void serveRequest(appParts, request, response), // never rejects
     newResponse: (request) => new Response(request),
   };
 }
@@ -155,7 +159,8 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
     if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
     try {
       begin(request, response);
-      app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+      if (isDelivery(request, port)) parts.serve(request, response);
+      else app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
     } catch (error) {
       respondProblem(request, response, error);
     }
@@ -173,6 +178,10 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
     void serveUpgrade({ ...parts, begin, onAnswered }, { request, socket, head }); // never throws
   });
 }
+
+/** Deliveries of platforms come in floods, and need nothing that Express adds. */
+const isDelivery = ({ url = '' }: IncomingMessage, port: HostPort): boolean =>
+  url.startsWith('/webhooks/', port.settings().base.length);
 
 function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   const { headersMs, requestMs, checkMs, keepAliveMs } = { ...TIMEOUTS, ...given };

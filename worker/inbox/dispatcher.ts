@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import { Suspects } from '../lanes/suspects.ts';
+import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readItem, readLane, readOpen, readSuspects } from './inbox-store.ts';
 
 /** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
@@ -13,6 +14,7 @@ const isOpen = ({ state }: InboxRow): boolean => state === 'received' || state =
 
 export interface DispatcherOptions {
   readonly core: Core;
+  readonly inbox: Pick<Inbox, 'recent'>;
   readonly limits: () => LaneLimits;
   /** True while there is no generation to serve, or an ingress pause holds the item back. */
   readonly held: (item: ItemHead) => boolean;
@@ -22,14 +24,16 @@ export interface DispatcherOptions {
   readonly left: (item: ItemHead) => void;
 }
 
-export function createDispatcher({ core, limits, held, handle, left }: DispatcherOptions): LaneRunner<ItemHead> {
+export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHead> {
+  const { core, inbox, limits, held, handle, left } = options;
   const suspects = new Suspects(core, {
     read: () => readSuspects(core.reader),
     what: 'items',
     changed: () => runner.wake(),
   });
   const handled = async (item: ItemHead): Promise<LaneOutcome> => {
-    const row = await readItem(core.reader, item.id);
+    const kept = inbox.recent.take(item.id);
+    const row = kept === undefined ? await readItem(core.reader, item.id) : { ...kept, seq: item.seq };
     const outcome = row === undefined || !isOpen(row) ? 'gone' : await handle(row);
     if (outcome === 'retired') return 'again';
     if (outcome === 'waiting') return 'waiting';

@@ -84,7 +84,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
           'conflict',
           `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`,
         );
-      inbox.returned(row.bytes);
+      inbox.returned(row);
       dispatcher.reread();
       return summary(await find(row.id), true);
     },
@@ -106,7 +106,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
         statements: [dropItem(row.id, at, `dropped: ${reason}`), ...recordEvents([event])],
       });
       if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
-      if (OPEN_STATES.includes(row.state)) inbox.release(row.bytes);
+      if (OPEN_STATES.includes(row.state)) inbox.release(row);
       dispatcher.dropped(row.lane, row.id);
       return summary(await find(row.id), true);
     },

@@ -6,49 +6,32 @@ import type { Reader, Statement } from '../database/unit.ts';
 
 const OPEN = ['received', 'handling', 'waiting'] as const;
 
-export interface NewItem {
-  readonly id: string;
-  readonly endpoint: string;
-  readonly deliveryId: string;
-  readonly weak: boolean;
-  readonly kind: InboxKind;
-  readonly lane: string;
-  readonly capability: string | null;
-  readonly payloadVersion: number;
-  readonly body: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly receivedAt: number;
-  readonly actor: string | null;
-  readonly correlationId: string | null;
-  readonly causationId: string | null;
-}
-
 /** Refuses the unit as `unique` when this delivery is stored already. */
-export const receiveItem = prepared<Omit<NewItem, 'weak'> & { readonly weak: number }>((item) =>
+export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
   sql.insertInto('inbox').values({
     id: item.id,
     endpoint: item.endpoint,
-    delivery_id: item.deliveryId,
+    delivery_id: item.delivery_id,
     weak: item.weak,
     kind: item.kind,
     lane: item.lane,
     capability: item.capability,
-    payload_version: item.payloadVersion,
+    payload_version: item.payload_version,
     body: item.body,
     sha256: item.sha256,
     bytes: item.bytes,
-    received_at: item.receivedAt,
-    state: 'received',
+    received_at: item.received_at,
+    state: item.state,
     attempts: 0,
+    done_at: item.done_at,
     actor: item.actor,
-    correlation_id: item.correlationId,
-    causation_id: item.causationId,
+    correlation_id: item.correlation_id,
+    causation_id: item.causation_id,
   }),
 );
 
 /** As literals: the partial indexes are used only when SQLite sees the values. */
-const isOpen = raw<boolean>`state IN ('received', 'handling', 'waiting')`;
+export const isOpen = raw<boolean>`state IN ('received', 'handling', 'waiting')`;
 
 /** Counts the attempt before anything runs, so that an item that kills the process does not come back for ever. */
 export const claimItem = prepared<{ id: string }>(
@@ -264,14 +247,3 @@ export const readSuspects = (reader: Reader): Promise<{ id: string }[]> =>
 
 export const readRuns = (reader: Reader, item: string) =>
   reader.all(sql.selectFrom('handler_runs').selectAll().where('item_id', '=', item));
-
-/** How much is waiting: loaded once at start, kept in memory afterwards. */
-export async function readPending(reader: Reader): Promise<{ items: number; bytes: number }> {
-  const row = await reader.first(
-    sql
-      .selectFrom('inbox')
-      .select(({ fn }) => [fn.countAll<number>().as('items'), fn.sum<number | null>('bytes').as('bytes')])
-      .where(isOpen),
-  );
-  return { items: Number(row?.items ?? 0), bytes: Number(row?.bytes ?? 0) };
-}

@@ -7,12 +7,14 @@
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
-import type { Statement } from '../database/unit.ts';
+import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { buryItem, readDelivery, readPending } from './inbox-store.ts';
+import { RecentRows } from '../lanes/recent-rows.ts';
+import { buryItem, readDelivery } from './inbox-store.ts';
+import { OpenItems } from './open-items.ts';
 
-import { type Delivery, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
+import { type Delivery, type NewRow, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
 
 export interface InboxLimits {
   readonly maxPending: number;
@@ -27,7 +29,9 @@ export interface Accepted {
 }
 
 export interface InboxObserver {
-  accepted?(endpoint: string, kind: string, count: number): void;
+  /** The number of the generation in which nobody listens to this delivery; undefined when somebody may. */
+  passedBy?(delivery: Delivery): number | undefined;
+  accepted?(row: NewRow): void;
   duplicate?(endpoint: string, conflict: boolean): void;
 }
 
@@ -36,8 +40,8 @@ export class Inbox {
   readonly #limits: () => InboxLimits;
   readonly #observer: InboxObserver;
   readonly #listeners = new Set<() => void>();
-  #items = 0;
-  #bytes = 0;
+  readonly recent = new RecentRows<NewRow>();
+  readonly #open = new OpenItems();
 
   constructor(core: Core, limits: () => InboxLimits, observer: InboxObserver = {}) {
     this.#core = core;
@@ -47,13 +51,12 @@ export class Inbox {
 
   /** Reads how much is waiting; before it nothing is bounded. */
   async load(): Promise<void> {
-    const { items, bytes } = await readPending(this.#core.reader);
-    this.#items = items;
-    this.#bytes = bytes;
+    await this.#open.load(this.#core.reader);
   }
 
   get pending(): { readonly items: number; readonly bytes: number } {
-    return { items: this.#items, bytes: this.#bytes };
+    const { items, bytes } = this.#open;
+    return { items, bytes };
   }
 
   /** Called after each commit that stored an item. */
@@ -62,57 +65,87 @@ export class Inbox {
   }
 
   /** An item left the open states. */
-  release(bytes: number): void {
-    this.#items = Math.max(0, this.#items - 1);
-    this.#bytes = Math.max(0, this.#bytes - bytes);
+  release(item: { readonly lane: string; readonly bytes: number }): void {
+    this.#open.remove(item);
   }
 
   /** A dead item came back into them. */
-  returned(bytes: number): void {
-    this.#items += 1;
-    this.#bytes += bytes;
+  returned(item: { readonly lane: string; readonly bytes: number }): void {
+    this.#open.add(item);
   }
 
   /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
   async accept(deliveries: readonly Delivery[], joined: readonly Statement[] = []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
-    const prepared = deliveries.map((delivery) => prepareItem(this.#core, delivery));
-    this.#refuseWhenFull(prepared);
+    const prepared: PreparedItem[] = [];
+    try {
+      for (const delivery of deliveries) prepared.push(this.#prepare(delivery));
+      this.#refuseWhenFull();
+    } catch (error) {
+      for (const { row } of prepared) this.#open.remove(row);
+      throw error;
+    }
     const taken = this.#take(prepared, joined);
     if (FAILPOINTS && (await this.#core.point('plant.ack-before-commit')) === 'on') {
       taken.catch(() => {});
-      return { fresh: prepared.map(({ id }) => id), duplicates: 0, conflicts: 0 };
+      return { fresh: prepared.map(({ row }) => row.id), duplicates: 0, conflicts: 0 };
     }
     return taken;
   }
 
+  /** What nobody listens to is over as soon as it is stored, but never before an item of its lane that is open: that one may ask something. */
+  #prepare(delivery: Delivery): PreparedItem {
+    const passedBy = this.#open.isIdle(delivery.lane) ? this.#observer.passedBy?.(delivery) : undefined;
+    const item = prepareItem(this.#core, delivery, passedBy);
+    this.#open.add(item.row);
+    return item;
+  }
+
   async #take(prepared: readonly PreparedItem[], joined: readonly Statement[]): Promise<Accepted> {
-    // Counted from here on: many at once do not pass the bound together.
-    this.#count(prepared, 1);
     let result: Stored = { stored: [], duplicates: 0, conflicts: 0 };
     try {
       result = await this.#store(prepared, joined);
     } finally {
-      this.#count(prepared, -1);
-      this.#count(result.stored, 1);
+      for (const item of prepared)
+        if (item.row.state === 'done' || !result.stored.includes(item)) this.#open.remove(item.row);
     }
     if (FAILPOINTS) await this.#core.point('stored');
-    for (const item of result.stored) this.#observer.accepted?.(item.delivery.endpoint, item.delivery.payload.kind, 1);
-    if (result.stored.length > 0) for (const listener of this.#listeners) listener();
-    return { fresh: result.stored.map(({ id }) => id), duplicates: result.duplicates, conflicts: result.conflicts };
+    let isOpen = false;
+    for (const { row } of result.stored) {
+      this.#observer.accepted?.(row);
+      if (row.state === 'done') continue;
+      this.recent.keep(row);
+      isOpen = true;
+    }
+    if (isOpen) for (const listener of this.#listeners) listener();
+    return {
+      fresh: result.stored.map(({ row }) => row.id),
+      duplicates: result.duplicates,
+      conflicts: result.conflicts,
+    };
   }
 
-  /** Statements that store one item as part of somebody else's unit (a due task). Its unit is told to `stored` afterwards. */
-  statementsFor(delivery: Delivery): { readonly statements: readonly Statement[]; stored(): void } {
-    const item = prepareItem(this.#core, delivery);
-    return { statements: [item.insert, ...recordEvents([item.event])], stored: () => this.#count([item], 1) };
+  /** Stores one item as part of somebody else's unit (a due task), after its own statements. */
+  async storeWith(delivery: Delivery, unit: Unit): Promise<UnitAnswer> {
+    const { row, insert, events } = prepareItem(this.#core, delivery);
+    this.#open.add(row);
+    let isStored = false;
+    try {
+      const statements = [...unit.statements, insert, ...recordEvents(events)];
+      const answer = await this.#core.writer.commit({ name: unit.name, statements });
+      isStored = answer.kind === 'committed';
+      return answer;
+    } finally {
+      if (!isStored) this.#open.remove(row);
+    }
   }
 
-  #refuseWhenFull(items: readonly PreparedItem[]): void {
+  /** What comes now is counted already. */
+  #refuseWhenFull(): void {
     const { maxPending, maxPendingBytes } = this.#limits();
-    const bytes = items.reduce((sum, item) => sum + item.bytes, 0);
-    if (this.#items + items.length <= maxPending && this.#bytes + bytes <= maxPendingBytes) return;
-    throw new SvcError('inbox_full', `the inbox holds ${this.#items} items (${this.#bytes} bytes) that wait`, {
+    const { items, bytes } = this.#open;
+    if (items <= maxPending && bytes <= maxPendingBytes) return;
+    throw new SvcError('inbox_full', `${items} items of ${bytes} bytes would wait in the inbox`, {
       hint: 'svc inbox list shows what waits; inbox.maxPending and inbox.maxPendingBytes bound it',
       details: { retryAfterMs: 5_000 },
     });
@@ -124,18 +157,18 @@ export class Inbox {
     { code, reason }: { readonly code: string; readonly reason: string },
   ): Promise<void> {
     const { clock, runtimeId, writer } = this.#core;
-    const item = prepareItem(this.#core, delivery);
+    const { row, insert, events } = prepareItem(this.#core, delivery);
     const at = clock.now();
-    const data = { item: item.id, handler: null, attempts: 0, code, reason };
+    const data = { item: row.id, handler: null, attempts: 0, code, reason };
     const dead: NewEvent = {
       type: 'inbox.dead',
       at,
       runtimeId,
       endpoint: delivery.endpoint,
-      correlationId: item.id,
+      correlationId: row.id,
       data,
     };
-    const statements = [item.insert, buryItem({ id: item.id, at, error: reason }), ...recordEvents([item.event, dead])];
+    const statements = [insert, buryItem({ id: row.id, at, error: reason }), ...recordEvents([...events, dead])];
     const answer = await writer.commit({ name: 'inbox.dead_letter', statements });
     if (answer.kind === 'refused' && answer.reason !== 'unique')
       throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
@@ -143,15 +176,14 @@ export class Inbox {
 
   async #store(items: readonly PreparedItem[], joined: readonly Statement[]): Promise<Stored> {
     let open = items;
-    let duplicates =
-      items.length - new Set(items.map((item) => `${item.delivery.endpoint} ${item.delivery.deliveryId}`)).size;
+    let duplicates = items.length - new Set(items.map(({ row }) => `${row.endpoint} ${row.delivery_id}`)).size;
     if (duplicates > 0) open = withoutRepeats(items);
     let conflicts = 0;
     for (;;) {
       const statements = [
         ...open.map((item) => item.insert),
         ...joined,
-        ...recordEvents(open.map((item) => item.event)),
+        ...recordEvents(open.flatMap((item) => item.events)),
       ];
       if (statements.length === 0) return { stored: [], duplicates, conflicts };
       const answer = await this.#core.writer.commit({ name: 'inbox.accept', statements });
@@ -173,33 +205,28 @@ export class Inbox {
   async #known(items: readonly PreparedItem[]): Promise<{ item: PreparedItem; conflict: boolean }[]> {
     const known: { item: PreparedItem; conflict: boolean }[] = [];
     for (const item of items) {
-      const row = await readDelivery(this.#core.reader, item.delivery.endpoint, item.delivery.deliveryId);
+      const row = await readDelivery(this.#core.reader, item.row.endpoint, item.row.delivery_id);
       if (row === undefined) continue;
-      const conflict = row.sha256 !== item.sha256;
+      const conflict = row.sha256 !== item.row.sha256;
       known.push({ item, conflict });
-      this.#observer.duplicate?.(item.delivery.endpoint, conflict);
+      this.#observer.duplicate?.(item.row.endpoint, conflict);
       if (conflict) this.#tellConflict(item, row.id);
     }
     return known;
   }
 
-  #tellConflict({ delivery, bytes, sha256 }: PreparedItem, stored: string): void {
+  #tellConflict({ row: { endpoint, delivery_id: delivery, bytes, sha256 } }: PreparedItem, stored: string): void {
     const { clock, runtimeId, log, writer } = this.#core;
-    log.warn({ endpoint: delivery.endpoint, item: stored }, 'delivery id was used again with another body');
-    const data = { item: stored, delivery: delivery.deliveryId, bytes, sha256 };
+    log.warn({ endpoint, item: stored }, 'delivery id was used again with another body');
+    const data = { item: stored, delivery, bytes, sha256 };
     const event: NewEvent = {
       type: 'inbox.duplicate_conflict',
       at: clock.now(),
       runtimeId,
-      endpoint: delivery.endpoint,
+      endpoint,
       data,
     };
     writer.commit({ name: 'inbox.conflict', statements: recordEvents([event]) }).catch(() => {}); // the log has it
-  }
-
-  #count(items: readonly PreparedItem[], sign: 1 | -1): void {
-    this.#items += sign * items.length;
-    this.#bytes += sign * items.reduce((sum, item) => sum + item.bytes, 0);
   }
 }
 

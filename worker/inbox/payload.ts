@@ -18,8 +18,11 @@ export type Payload =
     }
   | { readonly kind: 'cron'; readonly due: number };
 
+/** The moment of sending stands first in an arrival, so that the text after it is what makes two arrivals the same. */
 export function writePayload(payload: Payload): string {
-  return JSON.stringify(payload);
+  if (payload.kind !== 'arrival') return JSON.stringify(payload);
+  const { sentAt, ...rest } = payload.arrival;
+  return JSON.stringify({ kind: payload.kind, arrival: { sentAt, ...rest } });
 }
 
 /** Throws when the text is of a version or shape that this program does not know: the item becomes a dead letter that says so. */

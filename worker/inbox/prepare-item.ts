@@ -1,10 +1,10 @@
 // A delivery as it will be stored: its row, its digest and the event that tells of it.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { receiveItem } from './inbox-store.ts';
+import { type InboxRow, receiveItem } from './inbox-store.ts';
 import { PAYLOAD_VERSION, type Payload, writePayload } from './payload.ts';
 
 export interface Delivery {
@@ -20,66 +20,80 @@ export interface Delivery {
 }
 
 export interface PreparedItem {
-  readonly id: string;
-  readonly delivery: Delivery;
-  readonly sha256: string;
-  readonly bytes: number;
+  /** As it will be on disk, but for its place in the order. */
+  readonly row: NewRow;
   readonly insert: Statement;
-  readonly event: NewEvent;
+  readonly events: readonly NewEvent[];
 }
+export type NewRow = Omit<InboxRow, 'seq'>;
 
-export function prepareItem(core: Core, delivery: Delivery): PreparedItem {
+/** `passedBy`: the number of the generation in which nobody listens to it; it is stored as done. */
+export function prepareItem(core: Core, delivery: Delivery, passedBy?: number): PreparedItem {
   const at = core.clock.now();
   const id = uuidv7(at);
   const body = writePayload(delivery.payload);
-  const sha256 = createHash('sha256').update(identityOf(delivery.payload, body)).digest('hex');
+  const sha256 = hash('sha256', identityOf(delivery.payload, body));
   const bytes = Buffer.byteLength(body);
-  const insert = receiveItem({
+  const row: NewRow = {
     id,
     endpoint: delivery.endpoint,
-    deliveryId: delivery.deliveryId,
+    delivery_id: delivery.deliveryId,
     weak: delivery.weak === true ? 1 : 0,
     kind: delivery.payload.kind,
     lane: delivery.lane,
     capability: delivery.capability ?? null,
-    payloadVersion: PAYLOAD_VERSION,
+    payload_version: PAYLOAD_VERSION,
     body,
     sha256,
     bytes,
-    receivedAt: at,
+    received_at: at,
+    state: passedBy === undefined ? 'received' : 'done',
+    attempts: 0,
+    next_at: null,
+    last_error: null,
+    done_at: passedBy === undefined ? null : at,
     actor: delivery.actor ?? null,
-    correlationId: id,
-    causationId: delivery.causationId ?? null,
-  });
-  const event: NewEvent = {
+    correlation_id: id,
+    causation_id: delivery.causationId ?? null,
+  };
+  const { runtimeId } = core;
+  const { endpoint } = delivery;
+  const received: NewEvent = {
     type: 'inbox.received',
     at,
-    runtimeId: core.runtimeId,
-    endpoint: delivery.endpoint,
+    runtimeId,
+    endpoint,
     correlationId: id,
     causationId: delivery.causationId,
-    data: {
-      item: id,
-      kind: delivery.payload.kind,
-      delivery: delivery.deliveryId,
-      lane: delivery.lane,
-      bytes,
-      sha256,
-    },
+    data: { item: id, kind: row.kind, delivery: row.delivery_id, lane: row.lane, bytes, sha256 },
   };
-  return { id, delivery, sha256, bytes, insert, event };
+  if (passedBy === undefined) return { row, insert: receiveItem(row), events: [received] };
+  const done: NewEvent = {
+    type: 'inbox.done',
+    at,
+    runtimeId,
+    endpoint,
+    generation: passedBy,
+    correlationId: id,
+    causationId: id,
+    actor: delivery.actor,
+    data: { item: id, attempts: 0, sends: 0, durationMs: 0 },
+  };
+  return { row, insert: receiveItem(row), events: [received, done] };
 }
 
-/** What makes two deliveries the same: not the moment at which a platform, or we, say that it was sent. */
+const SENT_AT = '{"kind":"arrival","arrival":{"sentAt":';
+
+/** What makes two deliveries the same: not the moment at which a platform, or we, say that it was sent, which stands first. */
 function identityOf(payload: Payload, body: string): string {
   if (payload.kind === 'webhook') return payload.text;
-  return payload.kind === 'arrival' ? JSON.stringify({ ...payload.arrival, sentAt: 0 }) : body;
+  return body.startsWith(SENT_AT) ? body.slice(body.indexOf(',', SENT_AT.length)) : body;
 }
 
 export function withoutRepeats(items: readonly PreparedItem[]): readonly PreparedItem[] {
   const seen = new Set<string>();
-  return items.filter(({ delivery }) => {
-    const key = `${delivery.endpoint} ${delivery.deliveryId}`;
+  return items.filter(({ row }) => {
+    const key = `${row.endpoint} ${row.delivery_id}`;
     return !seen.has(key) && seen.add(key) !== undefined;
   });
 }

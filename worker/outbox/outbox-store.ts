@@ -1,5 +1,5 @@
 // Statements and reads of the outbox. A send is a row before it is a call; its key is the same on each attempt.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql as raw, type Selectable } from 'kysely';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { OutboxTable } from '../database/tables.ts';
@@ -90,7 +90,7 @@ export function enqueueSend({ call, refused, ...send }: NewSend): Statement {
     doneAt: refused === null ? null : send.createdAt,
     kind: call.kind,
     body,
-    sha256: createHash('sha256').update(body).digest('hex'),
+    sha256: hash('sha256', body),
     bytes: Buffer.byteLength(body),
   });
 }

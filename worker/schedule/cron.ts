@@ -11,6 +11,7 @@ import { sql, statement } from '../database/statement.ts';
 import type { CronCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { Inbox } from '../inbox/inbox.ts';
+import type { Delivery } from '../inbox/prepare-item.ts';
 import { type DueRow, putDue, takeDue } from './due-store.ts';
 import type { TimerService } from './timer-service.ts';
 
@@ -65,23 +66,18 @@ export class CronService {
     if (job === undefined) return;
     const missed = clock.now() - row.at > LATE_MS && job.spec.missed === 'skip';
     const at = this.#next(this.#patternOf(job), clock.now());
-    const item = this.#deps.inbox.statementsFor({
+    const next = at === undefined ? [] : [this.#row(job, at)];
+    const unit = { name: 'cron.due', statements: [takeDue({ id: row.id, at: row.at }), ...next] };
+    const delivery: Delivery = {
       endpoint: job.id,
       deliveryId: `cron/${row.at}`,
       payload: { kind: 'cron', due: row.at },
       lane: job.id,
       capability: job.id,
-    });
-    const next = at === undefined ? [] : [this.#row(job, at)];
-    const answer = await writer.commit({
-      name: 'cron.due',
-      statements: [takeDue({ id: row.id, at: row.at }), ...(missed ? [] : item.statements), ...next],
-    });
-    if (answer.kind === 'refused' && answer.reason === 'unique')
-      await writer.commit({ name: 'cron.again', statements: [takeDue({ id: row.id, at: row.at }), ...next] });
-    if (answer.kind === 'refused' || missed) return;
-    item.stored();
-    this.#deps.stored();
+    };
+    const answer = await (missed ? writer.commit(unit) : this.#deps.inbox.storeWith(delivery, unit));
+    if (answer.kind === 'refused' && answer.reason === 'unique') await writer.commit({ ...unit, name: 'cron.again' });
+    if (answer.kind === 'committed' && !missed) this.#deps.stored();
   }
 
   #patternOf(job: CronCapability): { at: string; timezone: string } {

@@ -42,18 +42,15 @@ export function connectTimers(deps: FireDeps): void {
 
 /** The row goes and the item comes in one unit: it fires once. A row that was replaced meanwhile refuses it, and nothing has happened. */
 async function fireTask({ core, inbox, stored }: FireDeps, row: DueRow): Promise<void> {
-  const item = inbox.statementsFor({
-    endpoint: row.capability ?? '',
-    deliveryId: `${row.id}@${row.at}/${uuidv7(core.clock.now())}`,
-    payload: { kind: 'task', data: JSON.parse(row.data) as unknown },
-    lane: row.lane ?? row.id,
-    capability: row.capability ?? '',
-  });
-  const answer = await core.writer.commit({
-    name: 'due.task',
-    statements: [takeDue({ id: row.id, at: row.at }), ...item.statements],
-  });
-  if (answer.kind === 'refused') return;
-  item.stored();
-  stored();
+  const answer = await inbox.storeWith(
+    {
+      endpoint: row.capability ?? '',
+      deliveryId: `${row.id}@${row.at}/${uuidv7(core.clock.now())}`,
+      payload: { kind: 'task', data: JSON.parse(row.data) as unknown },
+      lane: row.lane ?? row.id,
+      capability: row.capability ?? '',
+    },
+    { name: 'due.task', statements: [takeDue({ id: row.id, at: row.at })] },
+  );
+  if (answer.kind === 'committed') stored();
 }

@@ -64,16 +64,25 @@ function convert(schema: Json, given: unknown, open: boolean): unknown {
 function convertObject(schema: Json, value: Json, open: boolean): unknown {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const others = valuesOf(schema);
-  const known = Object.entries(properties).flatMap(([key, property]) => {
-    const converted = convert(property as Json, Object.hasOwn(value, key) ? value[key] : undefined, open);
-    return converted === undefined ? [] : [[key, converted] as const];
-  });
-  const unknown = Object.entries(value).flatMap(([key, item]) => {
-    if (Object.hasOwn(properties, key)) return [];
-    if (others !== undefined) return [[key, convert(others, item, open)] as const];
-    return open && 'properties' in schema && schema['additionalProperties'] !== true ? [] : [[key, item] as const];
-  });
-  return Object.fromEntries([...known, ...unknown]);
+  const isClosed = open && 'properties' in schema && schema['additionalProperties'] !== true;
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(properties)) {
+    const converted = convert(properties[key] as Json, Object.hasOwn(value, key) ? value[key] : undefined, open);
+    if (converted !== undefined) put(result, key, converted);
+  }
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(properties, key)) continue;
+    if (others !== undefined) put(result, key, convert(others, value[key], open));
+    else if (!isClosed) put(result, key, value[key]);
+  }
+  return result;
+}
+
+/** An own property whatever its name is: an assignment of `__proto__` would change what the object inherits. */
+function put(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
 }
 
 /** The schema of the values of a record, in our form or in TypeBox's. */

@@ -1,7 +1,7 @@
 // Taking in and handling: once, in order, side by side, bounded.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { definePlugin } from '../../../worker/sdk/index.ts';
+import { definePlugin, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 
 const echo = definePlugin({
@@ -275,3 +275,72 @@ async function adminOf(host: EngineHost) {
     drop: (id: string) => admin.drop(id, { caller, revision: undefined, reason: 'test' }),
   };
 }
+
+describe('what nobody listens to', () => {
+  const ping = definePlugin({
+    name: 'ping',
+    setup(p) {
+      p.command('ping', { summary: 'Answers', args: {} }, () => 'pong');
+    },
+  });
+
+  it('is over in the unit that stores it, with both events', async (t) => {
+    const handled: string[] = [];
+    const host = await engineHost(t, {
+      modules: { ping },
+      engine: { observer: { handled: (_row, outcome) => handled.push(outcome) } },
+    });
+    const before = host.commits;
+    await host.platform.says('nothing to anybody');
+    await host.quiet();
+
+    assert.equal(host.commits - before, 1);
+    assert.deepEqual(host.states('inbox'), ['done']);
+    assert.equal(host.events('inbox.received').length, 1);
+    assert.equal(host.events('inbox.done').length, 1);
+    assert.deepEqual(handled, ['done']);
+    assert.deepEqual(host.engine.inbox.pending, { items: 0, bytes: 0 });
+  });
+
+  it('waits in its lane behind what is open, which may ask for it', async (test) => {
+    const asking = definePlugin({
+      name: 'asking',
+      setup(p) {
+        const dialog = p.dialog(
+          'name',
+          { answers: { name: t.string({ title: 'Who are you?' }) } },
+          (_ctx, { name }) => `hello ${name}`,
+        );
+        p.command('hello', { summary: 'Asks', args: {} }, (ctx) => ctx.ask(dialog, {}));
+      },
+    });
+    const host = await engineHost(test, { modules: { asking } });
+    await Promise.all([host.platform.says('/hello'), host.platform.says('Ann')]);
+    await host.quiet();
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['Who are you?', 'hello Ann']);
+  });
+
+  it('is parked while ingress is, and handled by what is there when it opens', async (t) => {
+    const host = await engineHost(t, { modules: { ping } });
+    await host.engine.gate.set({ state: 'paused', mode: 'park' } as never, 'op');
+    await host.platform.says('nothing to anybody');
+    await host.quiet();
+    assert.deepEqual(host.states('inbox'), ['received']);
+
+    await host.engine.gate.set({ state: 'open' } as never, 'op');
+    await host.quiet();
+    assert.deepEqual(host.states('inbox'), ['done']);
+  });
+
+  it('counts as open again after a restart, lane by lane', async (t) => {
+    const { plugin } = gated();
+    const host = await engineHost(t, { modules: { gated: plugin, ping } });
+    await host.platform.says('one');
+    await host.quiet();
+    host.kill();
+    const next = await host.restart(t);
+
+    assert.equal(next.engine.inbox.pending.items, 1);
+  });
+});

@@ -136,10 +136,12 @@ describe('attempts', () => {
         p.on('message', { text: /never/ }, () => 'no');
       },
     });
-    const host = await engineHost(context, { modules: { pattern: plugin } });
+    let host = await engineHost(context, { modules: { pattern: plugin } });
     await host.engine.gate.set({ state: 'paused', mode: 'park' } as never, 'op');
     await host.platform.says('x');
     await host.write("UPDATE inbox SET state = 'handling', attempts = 5");
+    host.kill();
+    host = await host.restart(context);
     await host.engine.gate.set({ state: 'open' } as never, 'op');
     await host.quiet();
 

@@ -24,8 +24,19 @@ const PREFIX = 'whsec_';
 const MIN_KEY_BYTES = 24;
 const MAX_KEY_BYTES = 64;
 
+const keys = new WeakMap<Secret, { readonly key: Buffer | undefined }>();
+
 /** The key in a secret, or undefined when it is not `whsec_` and strict base64 of 24 to 64 bytes. */
 export function keyOf(secret: Secret): Buffer | undefined {
+  let known = keys.get(secret);
+  if (known === undefined) {
+    known = { key: readKey(secret) };
+    keys.set(secret, known);
+  }
+  return known.key;
+}
+
+function readKey(secret: Secret): Buffer | undefined {
   const text = secret.reveal();
   if (!text.startsWith(PREFIX)) return undefined;
   const key = strictBase64(text.slice(PREFIX.length));

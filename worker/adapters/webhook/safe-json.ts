@@ -8,10 +8,22 @@ const MAX_DEPTH = 64;
 /** The value, or undefined when the text is not JSON or nests too deep. */
 export function safeJson(text: string): unknown {
   try {
-    return clean(JSON.parse(text), 0);
+    const value: unknown = JSON.parse(text);
+    return isPlain(text) ? value : clean(value, 0);
   } catch {
     return undefined;
   }
+}
+
+/** Most texts cannot hold what J1 and J2 refuse, and the text tells so for less than a walk over the value. */
+const isPlain = (text: string): boolean =>
+  !/__proto__|constructor|\\u/.test(text) && opens(text, '{') + opens(text, '[') < MAX_DEPTH;
+
+/** How often the character occurs, as far as it matters. */
+function opens(text: string, bracket: string): number {
+  let count = 0;
+  for (let at = text.indexOf(bracket); at !== -1 && count < MAX_DEPTH; at = text.indexOf(bracket, at + 1)) count += 1;
+  return count;
 }
 
 function clean(value: unknown, depth: number): unknown {

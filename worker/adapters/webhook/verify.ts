@@ -21,12 +21,12 @@ export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'
   const given = readSignatures(header);
   if (given.length === 0) return refused('no v1 signature, or one that is malformed');
 
-  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), request.body]);
   let matches = 0;
   for (const secret of secrets) {
     const key = keyOf(secret);
     const wanted = createHmac('sha256', key ?? '')
-      .update(signed)
+      .update(`${id}.${timestamp}.`)
+      .update(request.body)
       .digest();
     for (const signature of given) matches += Number(timingSafeEqual(signature, wanted)) * Number(key !== undefined);
   }
