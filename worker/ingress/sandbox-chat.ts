@@ -1,12 +1,15 @@
 // The chat page's side of the sandbox: what people write goes into the inbox like any delivery; what they see is read from inbox and
-// outbox, in the order in which the event history says that it became visible.
+// outbox, in the order in which the event history says that it became visible. What is older than that history comes before it, in the
+// order of its times: a conversation goes as far back as `inbox.bodyDays` and `outbox.days` keep its texts, at most MOST_ROWS each way.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql } from '../database/statement.ts';
+import type { InboxKind } from '../database/tables.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { ChatMessage, ChatPort } from '../http/host-port.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { readPayload } from '../inbox/payload.ts';
+import type { OutboxRow } from '../outbox/outbox-store.ts';
 import { resolveCall } from '../outbox/resolve-call.ts';
 import type { Arrival, Outgoing } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
@@ -46,6 +49,8 @@ export interface SandboxChatDeps {
 }
 
 const MOST_ROWS = 500;
+/** A row and its event are stamped a moment apart. */
+const CLOCK_SLACK_MS = 5_000;
 
 export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox }: SandboxChatDeps): ChatPort {
   const running = (): EndpointRunner => {
@@ -74,7 +79,7 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
       const place = { person, room };
       const { id } = running().spec;
       const conversation = sandbox.conversation(place);
-      const { inbound, outbound } = await readVisible(core, { endpoint: id, conversation });
+      const { inbound, outbound } = await readVisible(core, { endpoint: id, conversation, after });
       const messages = sandbox.view(inbound, outbound, place);
       const cursor = Math.max(after, ...messages.map(({ n }) => n));
       return { messages: messages.filter(({ n }) => n > after), cursor };
@@ -82,40 +87,75 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
   };
 }
 
+interface Seen<T> {
+  readonly n: number;
+  readonly at: number;
+  readonly what: T;
+}
 interface Visible {
   readonly inbound: { n: number; at: number; arrival: Arrival }[];
   readonly outbound: { n: number; at: number; call: Outgoing }[];
 }
+interface Where {
+  readonly endpoint: string;
+  readonly conversation: string;
+  readonly after: number;
+}
 
 /** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
-async function readVisible(
-  core: Core,
-  { endpoint, conversation }: { readonly endpoint: string; readonly conversation: string },
-): Promise<Visible> {
-  const lane = [endpoint, conversation, ''].map(encodeURIComponent).join('/');
+async function readVisible(core: Core, where: Where): Promise<Visible> {
   // One position for both reads: a line that is stored between them must not be passed over by the cursor.
-  const [newest] = await core.reader.all(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
-  const head = newest?.value ?? 0;
-  const items = await core.reader.all(
+  const [head, oldest] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
+  const items = await readItems(core, where, head ?? 0);
+  const sends = await readSends(core, where, head ?? 0);
+  const { inbound, outbound } = await toVisible(core, { items, sends });
+  if (where.after >= (oldest ?? 1) - 1 && !changesOlder(sends, outbound)) return { inbound, outbound };
+  const older = await readOlder(core, where, { items, sends, oldest: oldest ?? 1 });
+  const before = await toVisible(core, older);
+  return { inbound: [...before.inbound, ...inbound], outbound: [...before.outbound, ...outbound] };
+}
+
+/** True when something is edited, removed or reacted to that is not among the rows. */
+function changesOlder(sends: readonly SendRow[], outbound: Visible['outbound']): boolean {
+  const posted = new Set(sends.flatMap((row) => (row.kind === 'post' ? [row.platform_message] : [])));
+  return outbound.some(({ call }) => 'message' in call && call.message !== undefined && !posted.has(call.message));
+}
+
+type ItemRow = { n: number; id: string; at: number; kind: InboxKind; version: number; body: string | null };
+type SendRow = OutboxRow & { n: number };
+interface Rows {
+  readonly items: readonly ItemRow[];
+  readonly sends: readonly SendRow[];
+}
+
+async function readCounter(core: Core, name: string): Promise<number> {
+  const row = await core.reader.first(sql.selectFrom('counters').select('value').where('name', '=', name));
+  return Number(row?.value ?? 0);
+}
+
+const laneOf = ({ endpoint, conversation }: Where): string =>
+  [endpoint, conversation, ''].map(encodeURIComponent).join('/');
+
+const itemColumns = ['inbox.id', 'inbox.received_at as at', 'inbox.kind', 'inbox.payload_version as version'] as const;
+
+function readItems(core: Core, where: Where, head: number): Promise<ItemRow[]> {
+  return core.reader.all(
     sql
       .selectFrom('event_log')
       .innerJoin('inbox', 'inbox.id', 'event_log.subject')
-      .select([
-        'event_log.seq as n',
-        'inbox.received_at as at',
-        'inbox.kind',
-        'inbox.payload_version as version',
-        'inbox.body',
-      ])
+      .select([...itemColumns, 'inbox.body', 'event_log.seq as n'])
       .where('event_log.type', '=', 'inbox.received')
       .where('event_log.seq', '<=', head)
-      .where('event_log.endpoint', '=', endpoint)
-      .where('inbox.lane', '=', lane)
+      .where('event_log.endpoint', '=', where.endpoint)
+      .where('inbox.lane', '=', laneOf(where))
       .where('inbox.body', 'is not', null)
       .orderBy('event_log.seq', 'desc')
       .limit(MOST_ROWS),
   );
-  const sends = await core.reader.all(
+}
+
+function readSends(core: Core, where: Where, head: number): Promise<SendRow[]> {
+  return core.reader.all(
     sql
       .selectFrom('event_log')
       .innerJoin('outbox', 'outbox.id', 'event_log.subject')
@@ -123,12 +163,60 @@ async function readVisible(
       .select('event_log.seq as n')
       .where('event_log.type', '=', 'outbox.sent')
       .where('event_log.seq', '<=', head)
-      .where('event_log.endpoint', '=', endpoint)
-      .where('outbox.conversation', '=', conversation)
+      .where('event_log.endpoint', '=', where.endpoint)
+      .where('outbox.conversation', '=', where.conversation)
       .where('outbox.body', 'is not', null)
       .orderBy('event_log.seq', 'desc')
       .limit(MOST_ROWS),
   );
+}
+
+/**
+ * Rows whose event is no longer kept, with numbers right below the oldest event. They are never lower than the numbers that the
+ * rows had, so a client that has seen some of them misses none of the others; what it has seen it knows by the message's id.
+ */
+async function readOlder(core: Core, where: Where, known: Rows & { readonly oldest: number }): Promise<Rows> {
+  const first = await core.reader.first(sql.selectFrom('event_log').select('at').orderBy('seq').limit(1));
+  const until = (first?.at ?? core.clock.now()) + CLOCK_SLACK_MS;
+  const knownItems = new Set(known.items.map(({ id }) => id));
+  const knownSends = new Set(known.sends.map(({ id }) => id));
+  const items = await core.reader.all(
+    sql
+      .selectFrom('inbox')
+      .select([...itemColumns, 'inbox.body'])
+      .where('endpoint', '=', where.endpoint)
+      .where('lane', '=', laneOf(where))
+      .where('body', 'is not', null)
+      .where('received_at', '<=', until)
+      .orderBy('seq', 'desc')
+      .limit(MOST_ROWS),
+  );
+  const sends = await core.reader.all(
+    sql
+      .selectFrom('outbox')
+      .selectAll()
+      .where('endpoint', '=', where.endpoint)
+      .where('conversation', '=', where.conversation)
+      .where('state', '=', 'sent')
+      .where('body', 'is not', null)
+      .where('done_at', '<=', until)
+      .orderBy('seq', 'desc')
+      .limit(MOST_ROWS),
+  );
+  const seen: Seen<{ readonly item: (typeof items)[number] } | { readonly send: (typeof sends)[number] }>[] = [
+    ...items.toReversed().flatMap((item) => (knownItems.has(item.id) ? [] : [{ n: 0, at: item.at, what: { item } }])),
+    ...sends
+      .toReversed()
+      .flatMap((send) => (knownSends.has(send.id) ? [] : [{ n: 0, at: send.done_at ?? 0, what: { send } }])),
+  ].sort((a, b) => a.at - b.at);
+  const numbered = seen.map(({ what }, rank) => ({ n: Math.max(1, known.oldest - seen.length + rank), what }));
+  return {
+    items: numbered.flatMap(({ n, what }) => ('item' in what ? [{ ...what.item, n }] : [])),
+    sends: numbered.flatMap(({ n, what }) => ('send' in what ? [{ ...what.send, n }] : [])),
+  };
+}
+
+async function toVisible(core: Core, { items, sends }: Rows): Promise<Visible> {
   const inbound = items.flatMap((row) => {
     const payload = readPayload(row.kind, row.version, row.body);
     return payload.kind === 'arrival' ? [{ n: Number(row.n), at: row.at, arrival: payload.arrival }] : [];

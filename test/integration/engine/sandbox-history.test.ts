@@ -1,0 +1,107 @@
+// The history of the chat page is as long as texts are kept, whatever the event history forgets.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { conversationId, sandboxArrival, sandboxPress } from '../../../worker/adapters/sandbox/arrival.ts';
+import { chatView } from '../../../worker/adapters/sandbox/chat-view.ts';
+import { sandbox } from '../../../worker/adapters/sandbox/index.ts';
+import { trimEvents } from '../../../worker/events/retention.ts';
+import type { ChatPort } from '../../../worker/http/host-port.ts';
+import { createSandboxChat } from '../../../worker/ingress/sandbox-chat.ts';
+import { definePlugin, t } from '../../../worker/sdk/index.ts';
+import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+
+const bot = definePlugin({
+  name: 'bot',
+  setup(p) {
+    const first = p.state('first', { scope: 'conversation', value: t.message() });
+    p.on('message', {}, async (ctx, { text }) => {
+      const known = await ctx.get(first);
+      if (text === 'edit' && known !== undefined) return ctx.edit(known, 'edited');
+      const said = ctx.reply(`re ${text}`);
+      if (known === undefined) ctx.set(first, said);
+      return undefined;
+    });
+  },
+});
+
+interface Chat {
+  readonly host: EngineHost;
+  readonly chat: ChatPort;
+  says(text: string): Promise<void>;
+  /** Forgets all events up to now. */
+  forget(): Promise<void>;
+  seen(after?: number): Promise<string[]>;
+}
+
+async function start(context: TestContext): Promise<Chat> {
+  const host = await engineHost(context, { modules: { sandbox, bot } });
+  const { engine, core } = host;
+  const chat = createSandboxChat({
+    core,
+    inbox: engine.inbox,
+    gate: engine.gate,
+    admit: () => {},
+    endpoint: () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox'),
+    sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
+  });
+  const place = { person: 'ann', room: undefined };
+  let deliveries = 0;
+  return {
+    host,
+    chat,
+    async says(text) {
+      await chat.say({ ...place, text, delivery: `d${(deliveries += 1)}` });
+      await host.quiet();
+      await host.advance(10_000);
+    },
+    async forget() {
+      const head = host.events().at(-1)?.seq ?? 0;
+      for (const { sql, parameters } of trimEvents(head)) await host.write(sql, ...parameters);
+    },
+    async seen(after = 0) {
+      const { messages } = await chat.messages({ ...place, after });
+      return messages.map(({ from, text }) => `${from}: ${text}`);
+    },
+  };
+}
+
+describe('the history of the chat page', () => {
+  it('is the same, in order and numbered, when the events of a part or of all of it are gone', async (context) => {
+    const { chat, says, forget, seen } = await start(context);
+    for (const text of ['a', 'b', 'c']) await says(text);
+    const before = await seen();
+    await forget();
+    const withoutEvents = await seen();
+    await says('d');
+    const later = await seen();
+    const { messages } = await chat.messages({ person: 'ann', room: undefined, after: 0 });
+    const numbers = messages.map(({ n }) => n);
+
+    assert.deepEqual(before, ['ann: a', 'svc: re a', 'ann: b', 'svc: re b', 'ann: c', 'svc: re c']);
+    assert.deepEqual(withoutEvents, before);
+    assert.deepEqual(later, [...before, 'ann: d', 'svc: re d']);
+    assert.deepEqual(
+      numbers,
+      [...new Set(numbers)].toSorted((a, b) => a - b),
+    );
+    assert.ok((numbers[0] ?? 0) >= 1);
+  });
+
+  it('gives a client that was there before all that it has not seen, and edits of what it has', async (context) => {
+    const { chat, says, forget, seen } = await start(context);
+    await says('a');
+    const { cursor } = await chat.messages({ person: 'ann', room: undefined, after: 0 });
+    await says('b');
+    await forget();
+    await says('edit');
+
+    const missed = await seen(cursor);
+    const now = (await chat.messages({ person: 'ann', room: undefined, after: 0 })).cursor;
+    await forget();
+    await says('edit');
+
+    for (const text of ['ann: b', 'svc: re b', 'ann: edit', 'svc: edited']) assert.ok(missed.includes(text), text);
+    assert.deepEqual(await seen(now), ['svc: edited', 'ann: edit']);
+    assert.deepEqual(await seen(), ['ann: a', 'svc: edited', 'ann: b', 'svc: re b', 'ann: edit', 'ann: edit']);
+  });
+});
