@@ -17,9 +17,13 @@ export function identify(pid: number): ProcessIdentity | undefined {
 
 /** Whether exactly that process is still alive (a zombie is not). */
 export function isAlive(identity: ProcessIdentity): boolean {
-  return identity.boot === bootId() && startOf(identity.pid) === identity.start;
+  return isThisBoot(identity.boot) && startOf(identity.pid) === identity.start;
 }
 
+/** A hardened unit hides the boot from its processes: then pid and start time alone have to fit. */
+const isThisBoot = (boot: string): boolean => boot === UNKNOWN || bootId() === UNKNOWN || boot === bootId();
+
+const UNKNOWN = 'unknown';
 let boot: string | undefined;
 
 /** Changes with each boot of the machine. */
@@ -28,7 +32,7 @@ export function bootId(): string {
     process.platform === 'linux'
       ? readText('/proc/sys/kernel/random/boot_id')
       : run('sysctl', ['-n', 'kern.bootsessionuuid']);
-  return boot ?? 'unknown';
+  return boot ?? UNKNOWN;
 }
 
 /** Monotonic milliseconds since boot, the same in every process; they stand still while the machine sleeps. */

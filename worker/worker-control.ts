@@ -37,7 +37,7 @@ async function answer(
     case 'hello':
       return { who: 'worker', pid: process.pid, owner, version: VERSION };
     case 'status':
-      return status();
+      return { ...(await status()), ownerStop };
     case 'stop':
       if (owner !== 'daemon' && owner !== 'foreground') {
         throw new SvcError('refused', `this worker belongs to ${owner}, which would start it again`, {

@@ -11,22 +11,28 @@ import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
-import { findRunning, type RunningProject } from './control-client.ts';
+import { findStaying, type RunningProject } from './control-client.ts';
+import { refuseSecondOwner } from './second-owner.ts';
 import { type WaitResult, waitForReady } from './wait-for-ready.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
 const READY_MS = 20_000;
 const CAUSE_BYTES = 4_096;
 
-export async function startDaemon(context: CommandContext, project: string): Promise<ExitCode> {
+export async function startDaemon(
+  context: CommandContext,
+  project: string,
+  timeoutMs: number = READY_MS,
+): Promise<ExitCode> {
   const { checkProject } = await loadTasks();
   const { loaded } = await checkProject({ project, mode: 'production', environment: context.env });
   for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
-  const running = await findRunning(project);
-  if (running !== undefined) return join(context, { project, running, loaded });
+  const running = await findStaying(project);
+  if (running !== undefined) return join(context, { project, running, loaded, timeoutMs });
+  refuseSecondOwner(project, context.env);
   ensureStateFolder(projectPaths(project).stateDir);
   const child = spawnSupervisor(project, { loaded, env: context.env });
-  const result = await waitForReady(project, { timeoutMs: READY_MS, givenUp: child.ended });
+  const result = await waitForReady(project, { timeoutMs, givenUp: child.ended });
   child.release();
   return tell(context, { project, result, already: false });
 }
@@ -38,14 +44,23 @@ async function join(
     project,
     running,
     loaded,
-  }: { readonly project: string; readonly running: RunningProject; readonly loaded: LoadedConfig },
+    timeoutMs,
+  }: {
+    readonly project: string;
+    readonly running: RunningProject;
+    readonly loaded: LoadedConfig;
+    readonly timeoutMs: number;
+  },
 ): Promise<ExitCode> {
   const { status, who } = running;
   if (who === 'worker' && status.owner !== 'daemon') {
     throw new SvcError(
       'already_running',
       `this project is already running as pid ${status.pid}, started by ${status.owner} in mode ${status.mode}`,
-      { hint: 'end it there first', details: { pid: status.pid, owner: status.owner } },
+      {
+        hint: `end it there first: ${status.ownerStop ?? 'svc runtime stop'}`,
+        details: { pid: status.pid, owner: status.owner },
+      },
     );
   }
   if (status.state !== 'failed' && status.configVersion !== null && status.configVersion !== loaded.version) {
@@ -55,7 +70,7 @@ async function join(
     });
   }
   if (who === 'supervisor' && status.state === 'failed') await running.call('start');
-  const result = await waitForReady(project, { timeoutMs: READY_MS });
+  const result = await waitForReady(project, { timeoutMs });
   return tell(context, { project, result, already: true });
 }
 
@@ -94,11 +109,6 @@ function spawnSupervisor(
   };
 }
 
-/** Variables that hold a secret of the configuration, apart from the others. */
-function parted(
-  env: CommandContext['env'],
-  texts: readonly string[],
-): { readonly environment: Record<string, string>; readonly secrets: Record<string, string> } {
 /** Arguments of Node for a supervisor of this version. */
 export function supervisorArguments(project: string): readonly string[] {
   const { supervisor, worker, nodeOptions } = programFiles();
@@ -106,6 +116,11 @@ export function supervisorArguments(project: string): readonly string[] {
   return [...nodeOptions, supervisor, '--project', project, '--mode', 'production', '--worker', worker, ...options];
 }
 
+/** Variables that hold a secret of the configuration, apart from the others. */
+function parted(
+  env: CommandContext['env'],
+  texts: readonly string[],
+): { readonly environment: Record<string, string>; readonly secrets: Record<string, string> } {
   const environment: Record<string, string> = {};
   const secrets: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { identify, isAlive } from '../../shared/process-identity.ts';
 import type { RestartOwner } from '../../worker/app-options.ts';
 import { OwnerWindow, type WindowVerdict } from '../../worker/owner-window.ts';
 import { ownerStop } from '../../worker/restart-owner.ts';
@@ -125,5 +126,16 @@ describe('ownerStop', () => {
     assert.equal(stop('pm2', { environment: { pm_id: '3', name: 'bot' } }), 'pm2 stop bot');
     assert.match(stop('container'), /docker stop 1a2b3c/);
     assert.match(stop('container', { environment: { KUBERNETES_SERVICE_HOST: 'x' } }), /kubectl scale/);
+  });
+});
+
+describe('isAlive', () => {
+  it('goes by pid and start time alone where a hardened unit hides the boot', () => {
+    const own = identify(process.pid);
+    assert.ok(own !== undefined);
+
+    assert.equal(isAlive({ ...own, boot: 'unknown' }), true);
+    assert.equal(isAlive({ ...own, boot: 'another' }), false);
+    assert.equal(isAlive({ ...own, boot: 'unknown', start: '1' }), false);
   });
 });

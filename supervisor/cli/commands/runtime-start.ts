@@ -10,6 +10,7 @@ interface StartOptions {
   readonly mode: Mode;
   readonly watch: boolean;
   readonly kind: 'foreground' | 'daemon' | 'once';
+  readonly timeoutMs: number | undefined;
 }
 
 export const command: Command = {
@@ -20,6 +21,7 @@ export const command: Command = {
     { flags: '--mode <mode>', description: 'development (default: watches files), production, test' },
     { flags: '--daemon', description: 'In the background, kept up by a supervisor; production without watching' },
     { flags: '--once', description: 'With --mode test: assembles everything once, prints a report, leaves nothing' },
+    { flags: '--timeout <seconds>', description: 'With --daemon: how long to wait for ready; default 20' },
     { flags: '--watch', description: 'Takes in changed files' },
     { flags: '--no-watch', description: 'Leaves changed files alone' },
   ],
@@ -34,7 +36,7 @@ export const command: Command = {
     const project = context.project();
     switch (options.kind) {
       case 'daemon':
-        return (await import('../start-daemon.ts')).startDaemon(context, project);
+        return (await import('../start-daemon.ts')).startDaemon(context, project, options.timeoutMs);
       case 'once':
         return (await import('../start-once.ts')).startOnce(context, project);
       case 'foreground':
@@ -44,7 +46,7 @@ export const command: Command = {
 };
 
 function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
-  const { daemon, once, watch } = given;
+  const { daemon, once, watch, timeout } = given;
   if (daemon === true && once === true) throw usage('--daemon and --once exclude each other');
   const mode = MODES.find(
     (name) => name === (given['mode'] ?? (daemon === true ? 'production' : once === true ? 'test' : 'development')),
@@ -53,10 +55,13 @@ function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
   if (daemon === true && mode !== 'production') throw usage('--daemon runs in mode production');
   if (daemon === true && watch === true) throw usage('--daemon does not watch');
   if (once === true && mode !== 'test') throw usage('--once takes --mode test');
+  if (timeout !== undefined && (daemon !== true || !(Number(timeout) > 0)))
+    throw usage('--timeout goes with --daemon and needs a number of seconds');
   return {
     mode,
     watch: watch === undefined ? mode === 'development' : watch === true,
     kind: daemon === true ? 'daemon' : once === true ? 'once' : 'foreground',
+    timeoutMs: timeout === undefined ? undefined : Number(timeout) * 1_000,
   };
 }
 
@@ -64,12 +69,14 @@ const usage = (message: string): SvcError => new SvcError('usage', message, { hi
 
 /** The worker is this process: no wrapper between it and whoever started the command. */
 async function startForeground(
-  { print, json }: CommandContext,
+  { print, json, env }: CommandContext,
   project: string,
   { mode, watch }: StartOptions,
 ): Promise<ExitCode> {
   if (json) throw usage('--json is for --daemon and --once; the foreground prints its log');
   await refuseBesideDaemon(project);
+  const { refuseSecondOwner } = await import('../second-owner.ts');
+  refuseSecondOwner(project, env);
   const { runForeground } = await import('../worker-entry.ts');
   const ended = deferred<ExitCode>();
   await runForeground({ project, mode, watch, exit: ended.resolve });
@@ -89,7 +96,7 @@ async function refuseBesideDaemon(project: string): Promise<void> {
     'already_running',
     `this project is already running as pid ${pid}, started by ${status.owner} in mode ${status.mode}, ${status.state}`,
     {
-      hint: '`svc runtime status` shows it, `svc runtime stop` ends it',
+      hint: `\`svc runtime status\` shows it, \`${status.ownerStop ?? 'svc runtime stop'}\` ends it`,
       details: { pid, owner: status.owner },
     },
   );

@@ -6,6 +6,7 @@ import { commandOf } from '../../../shared/process-identity.ts';
 import { checkStateFolder } from '../../../shared/state-folder.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { findRunning, liveWorker } from '../control-client.ts';
+import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
 import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
 
 const MIB = 1024 * 1024;
@@ -139,19 +140,31 @@ async function database(settings: Readonly<Record<string, unknown>>): Promise<Fi
   }
 }
 
-async function singleOwner({ paths }: Subject): Promise<Finding> {
+async function singleOwner({ paths, env }: Subject): Promise<Finding> {
   const worker = liveWorker(paths.project);
   const running = await findRunning(paths.project).catch(() => undefined);
+  const known = knownOwners(paths.project, ownerPlaces(env));
+  const [first, second] = known;
+  if (first !== undefined && second !== undefined)
+    return fault(`${nameOf(first)} and ${nameOf(second)} both start this project`, second.remove);
   if (running === undefined) {
-    return worker === undefined
-      ? ok('nothing is running')
-      : fault(`pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, `kill ${worker.pid}`);
+    if (worker !== undefined)
+      return fault(`pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, `kill ${worker.pid}`);
+    return ok(first === undefined ? 'nothing is running' : `${nameOf(first)}; nothing is running`);
   }
+  const { owner, pid, supervisorPid, ownerStop } = running.status;
   if (running.who === 'supervisor' && worker !== undefined && worker.owner !== 'daemon') {
     return fault(
-      `a daemon (pid ${running.status.supervisorPid}) and ${worker.owner} (pid ${worker.pid}) both want this project`,
+      `a daemon (pid ${supervisorPid}) and ${worker.owner} (pid ${worker.pid}) both want this project`,
       'svc runtime stop, or end the other one',
     );
   }
-  return ok(`${running.status.owner}, pid ${running.status.pid ?? running.status.supervisorPid}`);
+  if (first !== undefined && first.kind !== owner)
+    return fault(
+      `${owner} (pid ${pid ?? supervisorPid}) runs this project, and ${nameOf(first)} would start it too`,
+      `${ownerStop ?? 'svc runtime stop'}, or ${first.remove}`,
+    );
+  return ok(`${first === undefined ? owner : nameOf(first)}, pid ${pid ?? supervisorPid}`);
 }
+
+const nameOf = ({ kind, name }: KnownOwner): string => `${kind} (${name})`;

@@ -58,16 +58,21 @@ function units(project: string, { folder, systemctl }: UnitFolder): KnownOwner[]
   const enabled = new Set(
     names.filter((name) => /\.(wants|requires)$/.test(name)).flatMap((name) => entries(join(folder, name))),
   );
-  return names
-    .filter((name) => name.endsWith('.service') && enabled.has(name) && worksIn(project, join(folder, name), name))
-    .map((name) => ({
+  return [...enabled]
+    .filter((name) => name.endsWith('.service'))
+    .map((name) => ({ name, file: join(folder, names.includes(name) ? name : templateOf(name)) }))
+    .filter(({ name, file }) => worksIn(project, file, name))
+    .map(({ name, file }) => ({
       kind: 'systemd' as const,
       name,
-      file: join(folder, name),
+      file,
       start: `${systemctl} start ${name}`,
       remove: `${systemctl} disable --now ${name}`,
     }));
 }
+
+/** `svc@alice.service` → `svc@.service`. */
+const templateOf = (name: string): string => name.replace(/@.*\.service$/, '@.service');
 
 /** By `WorkingDirectory=`, with the instance of the unit's name in the place of `%i` (O2). */
 function worksIn(project: string, file: string, name: string): boolean {

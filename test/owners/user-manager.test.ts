@@ -1,0 +1,123 @@
+// The service of a user under that user's own manager, in a systemd that was booted for it; the project's path holds what a path may hold.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { userServiceName } from '../../supervisor/cli/service/names.ts';
+import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../support/booted-systemd.ts';
+import { until } from '../support/until.ts';
+
+const skip = nspawnMissing();
+const PROJECT = '/home/ann/my "bot" 100% $HOME';
+const NAME = userServiceName(PROJECT);
+const UNIT = `${NAME}.service`;
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+const CONFIG = 'http:\n  port: 8070\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n';
+const ANN = { user: '4300', env: { HOME: '/home/ann', USER: 'ann', XDG_RUNTIME_DIR: '/run/user/4300' } };
+const SLOW_MS = 120_000;
+
+/** As logind's template has it, without PAM, which a machine in memory does not have. */
+const MANAGER = `[Service]
+Type=notify
+User=ann
+Slice=user-4300.slice
+Environment=XDG_RUNTIME_DIR=/run/user/4300 HOME=/home/ann
+ExecStart=/usr/lib/systemd/systemd --user
+Delegate=pids memory
+KillMode=mixed
+`;
+
+describe('52. a service under the manager of a user', { skip }, () => {
+  let systemd: BootedSystemd;
+
+  before(async () => {
+    systemd = await bootSystemd();
+    await systemd.must([
+      'sh',
+      '-c',
+      'echo "ann:x:4300:4300::/home/ann:/bin/sh" >>/etc/passwd; echo "ann:x:4300:" >>/etc/group',
+    ]);
+    await systemd.write(`${PROJECT}/svc.config.yml`, CONFIG);
+    await systemd.write(`${PROJECT}/.env`, 'HTTP_TOKEN=Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae\n');
+    await systemd.write(`${PROJECT}/package.json`, '{"name":"bot","version":"1.0.0","type":"module"}\n');
+    await systemd.must(['chmod', '600', `${PROJECT}/.env`]);
+    await systemd.must([
+      'sh',
+      '-c',
+      'mkdir -p /run/user/4300; chmod 700 /run/user/4300; chown -R 4300:4300 /home/ann /run/user/4300',
+    ]);
+    await systemd.write('/etc/systemd/system/user@4300.service', MANAGER);
+    await systemd.must(['systemctl', 'daemon-reload']);
+    // What any machine has once a service of the system was walled in: a root for new mounts. And a /var/tmp, which this one makes later.
+    await systemd.must(['systemd-run', '--wait', '--quiet', '--property=ProtectSystem=strict', 'true']);
+    await systemd.must(['mkdir', '-p', '-m', '1777', '/var/tmp']);
+    await systemd.must(['systemctl', 'start', 'user@4300.service']);
+  });
+  after(async () => {
+    await systemd?.end();
+  });
+
+  const service = (verb: string, ...args: string[]): Promise<Inside> =>
+    systemd.svc(['service', verb, '--user', '--project', PROJECT, ...args], ANN);
+  const show = (property: string): Promise<string> =>
+    systemd.must(['systemctl', '--user', 'show', UNIT, `--property=${property}`, '--value'], ANN);
+
+  it('is installed, with a word about lingering, and without a complaint of systemd', async () => {
+    const { code, stderr } = await service('install');
+
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /does not linger/);
+    assert.equal(await show('UnitFileState'), 'enabled');
+    const verified = await systemd.run(['systemd-analyze', 'verify', '--user', UNIT, `${NAME}.socket`], ANN);
+    // Generators of the machine speak, too: only what is said of these units counts.
+    const said = `${verified.stdout}${verified.stderr}`.split('\n').filter((line) => line.includes(NAME));
+    assert.deepEqual([verified.code, said], [0, []]);
+  });
+
+  it('says no word about lingering to a user who lingers', async () => {
+    await systemd.write('/var/lib/systemd/linger/ann', '');
+
+    const { code, stderr } = await service('install');
+
+    assert.equal(code, 0);
+    assert.doesNotMatch(stderr, /linger/);
+  });
+
+  it('starts, gets ready, comes back after SIGKILL and stops', async () => {
+    const started = await service('start');
+    assert.equal(started.code, 0, started.stderr);
+    await until(async () => (await service('status')).code === 0, { what: 'ready', timeoutMs: SLOW_MS });
+    const pid = await show('MainPID');
+
+    await systemd.must(['systemctl', '--user', 'kill', '--signal=SIGKILL', '--kill-whom=main', UNIT], ANN);
+
+    await until(async () => (await show('ActiveState')) === 'active' && !['0', pid].includes(await show('MainPID')), {
+      what: 'another worker',
+      timeoutMs: SLOW_MS,
+      everyMs: 100,
+    });
+    const stop = await systemd.svc(['runtime', 'stop', '--project', PROJECT], ANN);
+    assert.equal(stop.code, 1);
+    assert.match(stop.stderr, new RegExp(`systemctl --user stop ${NAME}.socket ${UNIT}`));
+    assert.equal((await service('stop')).code, 0);
+    assert.equal((await service('status')).code, 3);
+  });
+
+  it('writes to its two folders and to nothing else of the user', async () => {
+    assert.equal((await service('start')).code, 0);
+    const pid = await show('MainPID');
+
+    const mounts = await systemd.must(['cat', `/proc/${pid}/mountinfo`]);
+
+    assert.match(mounts, / \/ \/ ro[, ]|\s\/\s+ro[, ]/);
+    assert.equal(mounts.split('\n').filter((line) => / \/home\/\S+\/(\.svc|data) rw/.test(line)).length, 2, mounts);
+    const status = await systemd.must(['cat', `/proc/${pid}/status`]);
+    for (const line of [/^NoNewPrivs:\s+1$/m, /^Seccomp:\s+2$/m]) assert.match(status, line);
+  });
+
+  it('is uninstalled while it runs, and its data stays', async () => {
+    assert.equal((await service('uninstall', '--yes')).code, 0);
+
+    assert.equal(await show('LoadState'), 'not-found');
+    await systemd.must(['test', '-s', `${PROJECT}/.svc/data.sqlite`]);
+    assert.equal((await service('status')).code, 3);
+  });
+});

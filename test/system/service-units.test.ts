@@ -1,0 +1,96 @@
+// 52. The rendered units as systemd-analyze sees them, without a running manager. The same in a booted one: test/owners.
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { renderUnit } from '../../supervisor/cli/service/render.ts';
+import type { Cleanup } from '../support/temporary-project.ts';
+
+const run = promisify(execFile);
+const missing = spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).error !== undefined;
+const NEEDS = { skip: missing ? 'systemd-analyze is not there' : false };
+const DEPLOY = join(import.meta.dirname, '../../deploy/systemd');
+/** Tenths of a point. */
+const MOST_EXPOSURE = 15;
+
+/** A root with the two units, as `verify --root` looks at it. */
+function rootWith(
+  t: Cleanup,
+  project: string,
+  { template, name }: { readonly template: string; readonly name: string },
+): string {
+  const root = mkdtempSync(join(tmpdir(), 'svc-units-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const facts = {
+    name,
+    project,
+    stateDir: `${project}/.svc`,
+    dataDir: `${project}/data`,
+    node: '/usr/bin/node',
+    cli: `${project}/node_modules/svc/dist/cli.js`,
+    path: '/usr/bin:/bin',
+    host: '127.0.0.1',
+    port: 8068,
+    stopSeconds: 15,
+  };
+  for (const [path, text] of [
+    ['usr/bin/node', '#!/bin/true\n'],
+    ['usr/lib/systemd/system/basic.target', '[Unit]\nDescription=Basic\n'],
+    ...['service', 'socket'].map((kind) => [
+      `etc/systemd/system/${name}.${kind}`,
+      renderUnit(readFileSync(join(DEPLOY, `${template}.${kind}`), 'utf8'), facts),
+    ]),
+  ] as const) {
+    const file = join(root, path ?? '');
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, text ?? '', { mode: (path ?? '').startsWith('usr/bin') ? 0o755 : 0o644 });
+  }
+  return root;
+}
+
+describe('52. the units', NEEDS, () => {
+  for (const [template, name, project] of [
+    ['svc@', 'svc@alice', '/srv/svc/alice'],
+    ['user', 'svc-bot-012345', '/home/ann/my "bot" 100% $HOME'],
+  ] as const)
+    it(`leave systemd-analyze verify without a word: ${name}`, async (t) => {
+      const root = rootWith(t, project, { template, name });
+
+      const { stdout, stderr } = await run('systemd-analyze', [
+        'verify',
+        `--root=${root}`,
+        '--man=no',
+        '--recursive-errors=no',
+        `${name}.service`,
+        `${name}.socket`,
+      ]);
+
+      assert.deepEqual([stdout, stderr], ['', '']);
+    });
+
+  it('have an exposure of 1.5 at most, and a threshold that catches one option less', async (t) => {
+    const root = rootWith(t, '/srv/svc/alice', { template: 'svc@', name: 'svc@alice' });
+    const file = join(root, 'etc/systemd/system/svc@alice.service');
+    const arguments_ = [
+      'security',
+      '--offline=yes',
+      '--no-pager',
+      `--root=${root}`,
+      `--threshold=${MOST_EXPOSURE}`,
+      'svc@alice.service',
+    ];
+
+    await run('systemd-analyze', arguments_);
+
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8')
+        .replace(/^CapabilityBoundingSet=$/m, '')
+        .replace(/^SystemCallFilter=.*$/gm, ''),
+    );
+    await assert.rejects(run('systemd-analyze', arguments_));
+  });
+});
