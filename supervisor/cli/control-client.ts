@@ -1,10 +1,13 @@
 // Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
 import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
 import { isAlive, type ProcessIdentity } from '../../shared/process-identity.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+
+const POLL_MS = 25;
 
 export interface RunningProject {
   readonly who: 'supervisor' | 'worker';
@@ -28,6 +31,18 @@ export async function findRunning(project: string): Promise<RunningProject | und
   }
   return undefined;
 }
+
+/** The same, after one that is about to end has ended: for a command that starts another. */
+export async function findStaying(project: string): Promise<RunningProject | undefined> {
+  for (;;) {
+    const running = await findRunning(project);
+    if (running === undefined || !isEnding(running.status)) return running;
+    await pause(POLL_MS);
+  }
+}
+
+const isEnding = ({ state, owner, reason }: RuntimeStatus): boolean =>
+  state === 'stopped' || (owner === 'daemon' && state === 'draining' && reason === 'stop requested');
 
 /** The same, where its absence is an error of the command. */
 export async function requireRunning(project: string): Promise<RunningProject> {

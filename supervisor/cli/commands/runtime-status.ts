@@ -16,7 +16,8 @@ export const command: Command = {
   async run({ project, print }, _args, options) {
     const folder = project();
     const running = await findRunning(folder);
-    if (running === undefined) return nothing(folder, print);
+    // A supervisor that has stopped answers for a moment longer: there is nothing any more.
+    if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
     const notes = [...status.notes, ...renewal(status.supervisorVersion)];
     print.json({ ...status, notes });

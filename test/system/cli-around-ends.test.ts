@@ -1,0 +1,120 @@
+// Commands at moments in between: a supervisor that has just stopped, a host that is up and not ready.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { describe, it, type TestContext } from 'node:test';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { portProject, svc } from '../support/svc-command.ts';
+import { until } from '../support/until.ts';
+
+/** Answers at the control socket of the working folder, always the same; ends when its stdin does. */
+const STAND_IN = `const { createServer } = require('node:net');
+const answer = JSON.stringify({ id: 1, ok: true, result: JSON.parse(process.argv[1]) }) + '\\n';
+const server = createServer((socket) => socket.on('data', () => socket.write(answer)).on('error', () => {}));
+server.listen('.svc/control.sock', () => console.log('listens'));
+process.stdin.resume().on('end', () => process.exit());
+`;
+
+/** A supervisor in a state in which the real one is for a moment only. */
+async function standIn(t: TestContext, project: string, status: Partial<RuntimeStatus>): Promise<() => void> {
+  mkdirSync(`${project}/.svc`, { recursive: true });
+  chmodSync(`${project}/.svc`, 0o700);
+  const full = { owner: 'daemon', ready: false, reasons: [], exits: [], notes: [], pid: null, budget: null, ...status };
+  const child = spawn(process.execPath, ['-e', STAND_IN, JSON.stringify(full)], {
+    cwd: project,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.after(() => void child.kill('SIGKILL'));
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  return () => child.stdin.end();
+}
+
+describe('a supervisor that has stopped and answers a moment longer', () => {
+  it('is nothing that runs: status ends with 3', async (t) => {
+    const { path } = await portProject(t);
+    await standIn(t, path, { state: 'stopped' });
+
+    const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
+
+    assert.deepEqual([code, JSON.parse(stdout).state], [3, 'stopped']);
+  });
+
+  for (const status of [{ state: 'stopped' }, { state: 'draining', reason: 'stop requested' }] as const) {
+    it(`is waited for by a start (${status.state})`, async (t) => {
+      const { path } = await portProject(t);
+      const end = await standIn(t, path, status);
+
+      const started = svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
+      const first = await Promise.race([started, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);
+      end();
+
+      assert.equal(first, 'waits');
+      assert.equal((await started).code, 0);
+    });
+  }
+
+  it('never shows as running after it was told to stop by signal', async (t) => {
+    const { path } = await portProject(t);
+    const { supervisorPid } = JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
+
+    process.kill(supervisorPid, 'SIGTERM');
+    const seen = await until(
+      async () => {
+        const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
+        const { state } = JSON.parse(stdout);
+        return state === 'stopped' && { code, state };
+      },
+      { what: 'the end', timeoutMs: 20_000, everyMs: 0 },
+    );
+
+    assert.equal(seen.code, 3);
+  });
+});
+
+describe('start --daemon', () => {
+  it('ends with 1 and the reasons when the host is up and not ready in time; the daemon stays', async (t) => {
+    const { path, url } = await portProject(t, {
+      keys: { http: undefined },
+    }).then((project) => {
+      project.write(
+        'svc.config.yml',
+        [
+          'http:',
+          `  port: ${project.port}`,
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+          '  token: ${HTTP_TOKEN}',
+          '  readiness:',
+          '    endpoints: [{ owner: root/sandbox, name: sandbox }]',
+          'plugins:',
+          '  sandbox: { enabled: false }',
+          '  echo: {}',
+          '',
+        ].join('\n'),
+      );
+      return project;
+    });
+
+    const { code, stdout } = await svc(['runtime', 'start', '--daemon', '--timeout', '2', '--json'], { cwd: path });
+
+    const body = JSON.parse(stdout);
+    assert.equal(code, 1);
+    assert.equal(body.ready, false);
+    assert.equal(body.reasons[0], 'not ready within 2 s');
+    assert.match(body.reasons.join('\n'), /root\/sandbox/);
+    assert.equal((await fetch(`${url}/pub/health`)).status, 200);
+    assert.equal((await fetch(`${url}/pub/ready`)).status, 503);
+    const status = await svc(['runtime', 'status', '--json'], { cwd: path });
+    assert.deepEqual([status.code, JSON.parse(status.stdout).supervisorPid], [1, body.supervisorPid]);
+    assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
+  });
+
+  it('takes --timeout for nothing else', async (t) => {
+    const { path } = await portProject(t);
+
+    for (const args of [
+      ['--timeout', '5'],
+      ['--daemon', '--timeout', 'soon'],
+    ])
+      assert.equal((await svc(['runtime', 'start', ...args], { cwd: path })).code, 2, args.join(' '));
+  });
+});
