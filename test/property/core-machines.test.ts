@@ -57,7 +57,7 @@ describe('under any sequence of events', () => {
         fc.constantFrom('again' as const, 'hold' as const),
         (ends, maxAttempts, idempotent, unsure) => {
           for (const [n, one] of ends.entries()) {
-            const verdict = judge(one, { attempts: n + 1, maxAttempts, idempotent, unsure });
+            const verdict = judge(one, { attempts: n + 1, failures: n + 1, maxAttempts, idempotent, unsure });
             if (verdict.kind === 'waiting') assert.ok(verdict.delayMs >= 0);
             if (verdict.kind === 'unknown') return assert.ok(!idempotent && unsure === 'hold');
             if (verdict.kind === 'dead') return assert.equal(n + 1, maxAttempts);
