@@ -28,6 +28,12 @@ export interface LogWatch {
   readonly onMoved: () => void;
 }
 
+/** Where a worker's stdout and stderr go, and that file open for reading. */
+export interface WorkerOutput {
+  readonly descriptor: number | 'ignore';
+  readonly reading: number | undefined;
+}
+
 export interface LogPosition {
   readonly inode: number;
   readonly offset: number;
@@ -35,6 +41,7 @@ export interface LogPosition {
 
 type Level = 'info' | 'warn' | 'error';
 
+const NATIVE_FRAME = /^ *\d+: (?:0x)?[0-9a-f]{6}/i;
 const LOOK_MS = 1_000;
 /** While the log grows fast. */
 const LOOK_AGAIN_MS = 50;
@@ -70,14 +77,30 @@ export class RuntimeLog {
 
   /** The descriptor for the next worker's stdout and stderr, and where its lines begin; `ignore` when there is no file. */
   forWorker(): { readonly descriptor: number | 'ignore'; readonly from: LogPosition | undefined } {
+    const output = this.forSpare();
+    return { descriptor: output.descriptor, from: this.adopt(output) };
+  }
+
+  /** The descriptor for a worker that waits; until it is adopted it is nobody's. */
+  forSpare(): WorkerOutput {
+    this.#sink.follow();
+    const { descriptor } = this.#sink;
+    if (descriptor === undefined) return { descriptor: 'ignore', reading: undefined };
+    const reading = open(this.#path);
+    return { descriptor, reading };
+  }
+
+  /** The worker of that output is the present one; gives where its lines begin. */
+  adopt({ reading }: WorkerOutput): LogPosition | undefined {
     this.#sink.follow();
     this.#forgetWorker();
-    const { descriptor } = this.#sink;
-    if (descriptor === undefined) return { descriptor: 'ignore', from: undefined };
-    const { ino, size } = fstatSync(descriptor);
-    const reading = open(this.#path);
-    if (reading !== undefined) this.#workers = { descriptor: reading, inode: ino, from: size };
-    return { descriptor, from: { inode: ino, offset: size } };
+    if (reading !== undefined) {
+      const { ino, size } = fstatSync(reading);
+      this.#workers = { descriptor: reading, inode: ino, from: size };
+    }
+    if (this.#sink.descriptor === undefined) return undefined;
+    const { ino, size } = fstatSync(this.#sink.descriptor);
+    return { inode: ino, offset: size };
   }
 
   /** The worker has ended: what was set aside for it may go. */
@@ -128,7 +151,7 @@ export class RuntimeLog {
   lastLines(count: number, from: LogPosition | undefined): readonly string[] {
     try {
       const raw = this.#rawLastWords(count);
-      const lines = [...take(this.#backwards(from), count - raw.length)].reverse();
+      const lines = [...take(withoutFrames(this.#backwards(from)), count - raw.length)].reverse();
       return [...lines, ...raw];
     } catch {
       return []; // the folder is gone
@@ -150,7 +173,7 @@ export class RuntimeLog {
     const { descriptor, inode, from } = this.#workers;
     if (fstatSync(this.#sink.descriptor).ino === inode) return [];
     const raw: string[] = [];
-    for (const line of linesBackwards(descriptor, { from })) {
+    for (const line of withoutFrames(linesBackwards(descriptor, { from }))) {
       if (line.startsWith('{') || raw.length === count) break;
       raw.unshift(line);
     }
@@ -198,6 +221,11 @@ export class RuntimeLog {
     if (this.#workers !== undefined) closeSync(this.#workers.descriptor);
     this.#workers = undefined;
   }
+}
+
+/** Frames of the machine's own stack would push out the line that says why Node aborted. */
+function* withoutFrames(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) if (!NATIVE_FRAME.test(line)) yield line;
 }
 
 function* take(lines: Iterable<string>, count: number): Generator<string> {

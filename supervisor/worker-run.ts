@@ -49,13 +49,14 @@ export class WorkerRun {
     return this.#report.write();
   }
 
-  /** What is kept of its end; `detail` is why it was killed, else its own last word, else code or signal. */
+  /** What is kept of its end; `detail` is why it was killed, else its own last word or that of Node, else code or signal. */
   ended(
     { code, signal }: WorkerExit,
     { wasUp, lastLines }: { readonly wasUp: boolean; readonly lastLines: readonly string[] },
   ): ExitRecord {
     this.#report?.close();
     const { run, pid, runtimeId, failure } = this.#facts;
+    const fatal = lastLines.findLast((line) => line.startsWith('FATAL ERROR: '))?.slice(0, LAST_WORD_CHARACTERS);
     const plain = `${signal === null ? `exit code ${code}` : `signal ${signal}`}${wasUp ? '' : ' before it was up'}`;
     return {
       run,
@@ -65,7 +66,7 @@ export class WorkerRun {
       code,
       signal,
       reason: exitReason({ code, signal }, wasUp),
-      detail: this.#killedFor ?? failure ?? plain,
+      detail: this.#killedFor ?? failure ?? fatal ?? plain,
       wasUp,
       durationMs: bootClock() - this.#startedAt,
       lastLines,
@@ -73,6 +74,7 @@ export class WorkerRun {
   }
 }
 
+const LAST_WORD_CHARACTERS = 300;
 const UNKNOWN = {
   runtimeId: null,
   version: null,
