@@ -11,6 +11,7 @@ export const ircAccount = (port: number, change: Partial<Account> = {}): Account
   username: 'svc',
   realname: 'svc',
   channels: ['#room'],
+  channelKeys: [],
   burstLines: 100,
   linesPerSecond: 100,
   ...change,

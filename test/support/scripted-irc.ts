@@ -2,6 +2,8 @@
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { SelfSigned } from './self-signed.ts';
 import type { Cleanup } from './temporary-project.ts';
 
 export interface ScriptedIrc {
@@ -14,15 +16,17 @@ export interface ScriptedIrc {
 export interface ScriptedIrcOptions {
   /** Lines that answer a line of the client; undefined: the usual ones. */
   readonly answer?: (line: string) => readonly string[] | undefined;
+  /** Speaks TLS with this certificate. */
+  readonly tls?: SelfSigned;
 }
 
 export async function scriptedIrc(
   t: Cleanup,
-  { answer = () => undefined }: ScriptedIrcOptions = {},
+  { answer = () => undefined, tls }: ScriptedIrcOptions = {},
 ): Promise<ScriptedIrc> {
   const lines: { text: string; at: number }[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const serve = (socket: Socket): void => {
     sockets.add(socket);
     let rest = '';
     socket.setEncoding('utf8');
@@ -35,7 +39,8 @@ export async function scriptedIrc(
         for (const reply of answer(text) ?? usual(text)) socket.write(`${reply}\r\n`);
       }
     });
-  });
+  };
+  const server = tls === undefined ? createServer(serve) : createTlsServer({ ...tls }, serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     for (const socket of sockets) socket.destroy();

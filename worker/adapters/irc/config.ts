@@ -6,6 +6,7 @@
 //         - { id: libera, server: irc.example.net, nick: helper, channels: ['#help'], sasl: { account: helper, password: '${IRC_PASSWORD}' } }
 import { t, type Values } from '../../sdk/index.ts';
 
+const CHANNEL = '^[#&+!][^\\s,\\u0007\\u0000]{1,63}$';
 const NICK = '^[A-Za-z\\[\\]\\\\`_^{|}][A-Za-z0-9\\[\\]\\\\`_^{|}-]{0,29}$';
 
 export const account = {
@@ -14,7 +15,8 @@ export const account = {
   tls: t.boolean({ default: true, description: 'Off only where the server is on this machine or network' }),
   verifyCertificate: t.boolean({
     default: true,
-    description: 'Off takes any certificate: only with a server of your own',
+    description:
+      'Off takes any certificate: only with a server of your own. A CA of your own: NODE_EXTRA_CA_CERTS in the environment',
   }),
   nick: t.string({ pattern: NICK }),
   alternateNicks: t.array(t.string({ pattern: NICK }), {
@@ -30,7 +32,25 @@ export const account = {
       { description: 'Without it, or when it fails, the account does not connect' },
     ),
   ),
-  channels: t.array(t.string({ pattern: '^[#&+!][^\\s,\\u0007\\u0000]{1,63}$' }), { default: [] }),
+  nickserv: t.optional(
+    t.object(
+      {
+        service: t.string({
+          default: 'NickServ',
+          pattern: '^[^\\s:,@!]{1,30}(@[A-Za-z0-9.-]{1,100})?$',
+          description: 'Its full address, NickServ@services.example.net, where the network has one',
+        }),
+        account: t.optional(t.string({ minLength: 1, description: 'Left out: the account of the nick' })),
+        password: t.secret(),
+      },
+      { description: 'For networks without SASL: IDENTIFY before the channels are joined. Prefer sasl' },
+    ),
+  ),
+  channels: t.array(t.string({ pattern: CHANNEL }), { default: [] }),
+  channelKeys: t.array(t.object({ channel: t.string({ pattern: CHANNEL }), key: t.secret() }), {
+    default: [],
+    description: 'Channels that need a key; they need not be in channels as well',
+  }),
   burstLines: t.integer({ default: 8, minimum: 1, maximum: 10_000, description: 'Lines that may go out at once' }),
   linesPerSecond: t.number({
     default: 1,
@@ -40,3 +60,8 @@ export const account = {
   }),
 };
 export type Account = Values<typeof account>;
+
+/** All channels, each once. */
+export const channelsOf = ({ channels, channelKeys }: Account): readonly string[] => [
+  ...new Set([...channels, ...channelKeys.map(({ channel }) => channel)]),
+];

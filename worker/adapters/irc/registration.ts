@@ -86,4 +86,15 @@ export function saslError(reason: string): Error {
   return new Error(`SASL is not possible now: ${reason}`);
 }
 
+/** A line that joins a channel; undefined where its key could be read as more than one word. */
+export function joinLine({ channelKeys }: Account, channel: string): string | undefined {
+  const key = channelKeys.find((known) => known.channel === channel)?.key.reveal();
+  if (key === undefined) return `JOIN ${channel}`;
+  return /^[^\s,\p{Cc}]+$/u.test(key) && !key.startsWith(':') ? `JOIN ${channel} ${key}` : undefined;
+}
+
+/** The service knows no such account, or the password is another. */
+export const nickservRefused = (): Error =>
+  accountFailed('the service refused to log in', 'correct nickserv.account, or its password in .env, and reload');
+
 const fail = (error: Error): Next => ({ kind: 'fail', error });

@@ -4,16 +4,18 @@
 //   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free.
 //   S3  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
 //       no faster than the flood limit.
-//   S4  A refusal of the account itself (password, SASL, ban, nick that cannot be) throws `accountFailed`: no loop.
+//   S4  A refusal of the account itself (password, SASL, service, ban, nick that cannot be) throws `accountFailed`: no loop.
 import type { Client, IrcLine } from 'irc-framework';
 import type { Link, SendResult } from '../../sdk/index.ts';
 import { ArrivalQueue } from './arrival-queue.ts';
+import { Channels } from './channels.ts';
 import type { Account } from './config.ts';
 import { Confirmations } from './confirmations.ts';
 import { type Bucket, fullBucket, takeLine } from './flood.ts';
 import { messageLines } from './lines.ts';
 import { arrivalOf } from './parse.ts';
 import { afterRefusal, clientOptions, saslError } from './registration.ts';
+import { ServiceLogin } from './service-login.ts';
 
 export interface SessionTiming {
   /** From opening the socket to the server's welcome. */
@@ -23,8 +25,16 @@ export interface SessionTiming {
   readonly regainMs: number;
   /** Before coming back to a channel after a kick. */
   readonly rejoinMs: number;
+  /** For the answer of the service that the account logs in with; without one it goes on. */
+  readonly identifyMs: number;
 }
-export const TIMING: SessionTiming = { registerMs: 30_000, confirmMs: 30_000, regainMs: 30_000, rejoinMs: 10_000 };
+export const TIMING: SessionTiming = {
+  registerMs: 30_000,
+  confirmMs: 30_000,
+  regainMs: 30_000,
+  rejoinMs: 10_000,
+  identifyMs: 10_000,
+};
 
 export interface SessionOptions {
   readonly client: Client;
@@ -37,7 +47,6 @@ export interface SessionOptions {
 const MAX_LINE_BYTES = 64 * 1_024;
 const QUIT_MS = 2_000;
 const NOT_JOINED_MS = 5_000;
-const JOIN_REFUSED = new Set(['403', '405', '471', '473', '474', '475', '476', '477', '489']);
 
 export class IrcSession {
   readonly #client: Client;
@@ -47,7 +56,8 @@ export class IrcSession {
   readonly #queue: ArrivalQueue;
   readonly #confirmations: Confirmations;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  readonly #joined = new Set<string>();
+  readonly #channels: Channels;
+  readonly #login: ServiceLogin;
   #end: (error?: Error) => void = () => {};
   #bucket: Bucket;
   #turn: Promise<unknown> = Promise.resolve();
@@ -64,6 +74,18 @@ export class IrcSession {
     this.#epoch = epoch;
     this.#bucket = fullBucket(performance.now(), this.#flood);
     this.#confirmations = new Confirmations({ limitMs: timing.confirmMs, lower: (text) => client.caseLower(text) });
+    const common = {
+      account: link.account,
+      log: link.log,
+      lower: (text: string) => client.caseLower(text),
+      raw: (line: string) => this.#raw(line),
+    };
+    this.#channels = new Channels(common);
+    this.#login = new ServiceLogin({
+      ...common,
+      limitMs: timing.identifyMs,
+      after: (delayMs, run) => this.#after(delayMs, run),
+    });
     this.#queue = new ArrivalQueue({
       store: (arrivals) => link.receive(arrivals),
       pause: () => client.connection.transport?.socket?.pause(),
@@ -93,8 +115,7 @@ export class IrcSession {
 
   /** S3. Throws when lines were written and the server did not confirm them. */
   async post(key: string, target: string, text: string): Promise<SendResult> {
-    const name = this.#client.caseLower(target);
-    if (this.#isOurs(target) && !this.#joined.has(name)) return { kind: 'later', afterMs: NOT_JOINED_MS };
+    if (this.#channels.isMissing(target)) return { kind: 'later', afterMs: NOT_JOINED_MS };
     const lines = messageLines(text, { nick: this.#client.user.nick, target });
     if (lines.length === 0) return { kind: 'refused', reason: 'nothing to say: the text is blank' };
 
@@ -115,7 +136,11 @@ export class IrcSession {
     const client = this.#client;
     client.on('registered', () => void this.#settleIn().catch((error: unknown) => this.#end(asError(error))));
     client.on('socket close', (error) =>
-      this.#end(new Error('connection lost', error instanceof Error ? { cause: error } : {})),
+      this.#end(
+        error instanceof Error
+          ? new Error(`connection lost: ${error.message}`, { cause: error })
+          : new Error('connection lost'),
+      ),
     );
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
     client.on('raw socket connected', (socket) => {
@@ -135,9 +160,10 @@ export class IrcSession {
   async #settleIn(): Promise<void> {
     this.#isRegistered = true;
     if (this.#link.account.sasl !== undefined && !this.#isLoggedIn) throw saslError('the server does not offer it');
-    for (const channel of this.#link.account.channels) this.#raw(`JOIN ${channel}`);
+    if (!this.#isLoggedIn) await this.#login.run();
+    this.#channels.join();
     await this.#ping('joined');
-    this.#link.log.info({ nick: this.#client.user.nick, channels: this.#joined.size }, 'connected');
+    this.#link.log.info({ nick: this.#client.user.nick, channels: this.#channels.count }, 'connected');
     this.#link.online();
     this.#regainLater();
   }
@@ -145,7 +171,10 @@ export class IrcSession {
   #onLine(line: IrcLine): void {
     const { command, params } = line;
     const isNumericError = /^[45]\d\d$/.test(command);
-    if (command === '900' || command === '903') this.#isLoggedIn = true;
+    if (command === '900' || command === '903') {
+      this.#isLoggedIn = true;
+      this.#login.loggedIn();
+    } else if (command === 'NOTICE') this.#login.onNotice(line);
     else if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
     else if (isNumericError) this.#onError(command, params);
     else if (command === 'NICK' || command === 'QUIT') this.#regainFrom(line);
@@ -166,9 +195,7 @@ export class IrcSession {
     const [, subject = ''] = params;
     const reason = params.at(-1) ?? command;
     if (!this.#isRegistered) this.#onRefusedRegistration(command, reason);
-    else if (JOIN_REFUSED.has(command) && this.#isOurs(subject) && !this.#joined.has(this.#client.caseLower(subject))) {
-      this.#link.log.warn({ channel: subject, numeric: command, reason }, 'channel not joined');
-    }
+    else this.#channels.refused(command, subject, reason);
     this.#confirmations.refused(subject, `${reason} (${command})`);
   }
 
@@ -182,16 +209,10 @@ export class IrcSession {
     this.#raw(`NICK ${next.nick}`);
   }
 
-  #onMembership({ command, nick, params }: IrcLine): void {
-    const who = command === 'KICK' ? (params[1] ?? '') : nick;
-    const [channel = ''] = params;
+  #onMembership(line: IrcLine): void {
+    const who = line.command === 'KICK' ? (line.params[1] ?? '') : line.nick;
     if (!this.#isMe(who)) return;
-    const name = this.#client.caseLower(channel);
-    if (command === 'JOIN') this.#joined.add(name);
-    else this.#joined.delete(name);
-    if (command !== 'KICK' || !this.#isOurs(channel)) return;
-    this.#link.log.warn({ channel, by: nick }, 'kicked from a channel');
-    this.#after(this.#timing.rejoinMs, () => this.#raw(`JOIN ${channel}`));
+    if (this.#channels.changed(line)) this.#after(this.#timing.rejoinMs, () => this.#channels.join());
   }
 
   /** S2: somebody who had the wanted nick left it. */
@@ -207,6 +228,7 @@ export class IrcSession {
   #regainLater(): void {
     this.#after(this.#timing.regainMs, () => {
       this.#regain();
+      this.#channels.join();
       this.#regainLater();
     });
   }
@@ -248,11 +270,6 @@ export class IrcSession {
   #isMe(nick: string): boolean {
     return this.#client.caseLower(nick) === this.#client.caseLower(this.#client.user.nick);
   }
-  #isOurs(channel: string): boolean {
-    const name = this.#client.caseLower(channel);
-    return this.#link.account.channels.some((known) => this.#client.caseLower(known) === name);
-  }
-
   #raw(line: string): void {
     if (this.#isOpen) this.#client.connection.write(line);
   }

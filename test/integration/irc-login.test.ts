@@ -1,0 +1,174 @@
+// How an IRC account gets in: over TLS, by SASL, with a service of the network, into channels with a key.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
+import { createIrc } from '../../worker/adapters/irc/index.ts';
+import { TIMING } from '../../worker/adapters/irc/session.ts';
+import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
+import { ircAccount } from '../support/irc-account.ts';
+import { type ScriptedIrc, scriptedIrc } from '../support/scripted-irc.ts';
+import { selfSigned } from '../support/self-signed.ts';
+import { until } from '../support/until.ts';
+
+const irc = definitionOf(createIrc({ ...TIMING, identifyMs: 200, regainMs: 50 }), properties);
+const secret = (text: string) => ({ reveal: () => text });
+const NICKSERV = { service: 'NickServ', password: secret('pass') };
+
+interface Connected {
+  readonly link: TestLink<Account>;
+  readonly ended: Promise<void>;
+}
+
+function connect(t: TestContext, { port }: ScriptedIrc, change: Partial<Account> = {}): Connected {
+  const link = adapterLink(ircAccount(port, change));
+  const ended = Promise.resolve(irc.connect?.(link));
+  ended.catch(() => {});
+  t.after(async () => {
+    link.stop();
+    await ended.catch(() => {});
+  });
+  return { link, ended };
+}
+
+const online = ({ link }: Connected): Promise<unknown> =>
+  until(() => link.isOnline, { what: 'the account to be online' });
+const said = (server: ScriptedIrc, pattern: RegExp): string[] =>
+  server.lines.map(({ text }) => text).filter((text) => pattern.test(text));
+
+describe('an IRC account over TLS', () => {
+  it('does not trust a certificate that nobody vouches for, says why, and has sent nothing', async (t) => {
+    const server = await scriptedIrc(t, { tls: selfSigned() });
+    const { link, ended } = connect(t, server, { tls: true, password: secret('pass') });
+
+    await assert.rejects(ended, /connection lost: self-signed certificate/);
+
+    assert.equal(link.isOnline, false);
+    assert.deepEqual(server.lines, []);
+  });
+
+  it('takes any certificate where it is told to, and talks both ways', async (t) => {
+    const server = await scriptedIrc(t, { tls: selfSigned() });
+    const connected = connect(t, server, { tls: true, verifyCertificate: false });
+    await online(connected);
+
+    server.send(':ann!u@h PRIVMSG #room :svcbot: hello\r\n');
+    await until(() => connected.link.arrivals.length === 1, { what: 'the message' });
+    const call = { kind: 'post', key: 'k1', conversation: '#room', text: 'hi', buttons: [], files: [] } as const;
+
+    assert.deepEqual(await irc.send(call, connected.link), { kind: 'sent' });
+    assert.deepEqual(said(server, /^PRIVMSG/), ['PRIVMSG #room :hi']);
+  });
+
+  it('does not speak plainly to a server without TLS', async (t) => {
+    const server = await scriptedIrc(t);
+    const impatient = definitionOf(createIrc({ ...TIMING, registerMs: 300 }), properties);
+    const link = adapterLink(ircAccount(server.port, { tls: true, verifyCertificate: false }));
+
+    await assert.rejects(impatient.connect?.(link) ?? Promise.resolve(), /not registered|connection lost/);
+
+    assert.equal(link.isOnline, false);
+    assert.deepEqual(said(server, /NICK|USER/), []);
+  });
+});
+
+describe('an IRC account that logs in', () => {
+  it('does so by SASL before it is welcomed, with what it was given', async (t) => {
+    const server = await scriptedIrc(t, { answer: sasl });
+    await online(connect(t, server, { sasl: { account: 'bot', password: secret('pa ss') } }));
+
+    const [given = ''] = said(server, /^AUTHENTICATE (?!PLAIN)/);
+    assert.equal(Buffer.from(given.slice(13), 'base64').toString(), 'bot\0bot\0pa ss');
+    assert.deepEqual(said(server, /^(CAP END|JOIN|AUTHENTICATE PLAIN)/), [
+      'AUTHENTICATE PLAIN',
+      'CAP END',
+      'JOIN #room',
+    ]);
+  });
+
+  it('does so with a service where there is no SASL, before it joins', async (t) => {
+    const answers = [
+      ':NickServ!s@services NOTICE svcbot :You are now identified for \u0002bot\u0002.',
+      ':nickserv!s@services NOTICE svcbot :Password accepted -- you are now recognized.',
+      ':s 900 svcbot svcbot!u@h bot :You are now logged in as bot',
+    ];
+    for (const reply of answers) {
+      const server = await scriptedIrc(t, { answer: (line) => (/IDENTIFY/.test(line) ? [reply] : undefined) });
+      await online(connect(t, server, { nickserv: { ...NICKSERV, account: 'bot' } }));
+
+      assert.deepEqual(said(server, /^(PRIVMSG|JOIN)/), ['PRIVMSG NickServ :IDENTIFY bot pass', 'JOIN #room']);
+    }
+  });
+
+  it('fails where the service refuses it, and goes on where it does not answer', async (t) => {
+    const refusing = await scriptedIrc(t, {
+      answer: (line) =>
+        /IDENTIFY/.test(line)
+          ? [':NickServ!s@services NOTICE svcbot :Invalid password for \u0002svcbot\u0002.']
+          : undefined,
+    });
+    await assert.rejects(connect(t, refusing, { nickserv: NICKSERV }).ended, { code: 'account_failed' });
+    assert.deepEqual(said(refusing, /^JOIN/), []);
+
+    const silent = await scriptedIrc(t, {
+      // Neither of them is the service.
+      answer: (line) =>
+        /IDENTIFY/.test(line)
+          ? [':ann!u@h NOTICE svcbot :Invalid password', ':NickServ!s@services NOTICE svcbot :Please wait']
+          : undefined,
+    });
+    await online(connect(t, silent, { nickserv: NICKSERV }));
+    assert.deepEqual(said(silent, /^(PRIVMSG|JOIN)/), ['PRIVMSG NickServ :IDENTIFY pass', 'JOIN #room']);
+  });
+
+  it('never writes a password or key that would be more than one word', async (t) => {
+    const server = await scriptedIrc(t);
+    for (const text of ['two words', 'line\r\nQUIT', ':colon']) {
+      const nickserv = { ...NICKSERV, password: secret(text) };
+      await assert.rejects(connect(t, server, { nickserv }).ended, { code: 'account_failed' }, text);
+    }
+    const channelKeys = [{ channel: '#staff', key: secret('a b') }];
+    await online(connect(t, server, { channelKeys }));
+    assert.deepEqual(said(server, /IDENTIFY|QUIT|#staff/), []);
+  });
+});
+
+describe('channels', () => {
+  it('are joined with their key, each once', async (t) => {
+    const server = await scriptedIrc(t);
+    const channelKeys = [
+      { channel: '#staff', key: secret('k3y') },
+      { channel: '#room', key: secret('r00m') },
+    ];
+    await online(connect(t, server, { channelKeys }));
+
+    assert.deepEqual(said(server, /^JOIN/), ['JOIN #room r00m', 'JOIN #staff k3y']);
+  });
+
+  it('that refuse are asked again until they take us; sends wait for that', async (t) => {
+    let isFull = true;
+    const server = await scriptedIrc(t, {
+      answer: (line) => (isFull && line === 'JOIN #room' ? [':s 471 svcbot #room :Cannot join (+l)'] : undefined),
+    });
+    const connected = connect(t, server);
+    await online(connected);
+    const call = { kind: 'post', key: 'k1', conversation: '#room', text: 'hi', buttons: [], files: [] } as const;
+    const early = await irc.send(call, connected.link);
+    await until(() => said(server, /^JOIN #room/).length > 2, { what: 'another try' });
+    isFull = false;
+    await until(async () => (await irc.send(call, connected.link)).kind === 'sent', { what: 'the send' });
+
+    assert.equal(early.kind, 'later');
+    assert.deepEqual(said(server, /^PRIVMSG/), ['PRIVMSG #room :hi']);
+  });
+});
+
+function sasl(line: string): readonly string[] | undefined {
+  if (line.startsWith('USER')) return [];
+  if (line.startsWith('CAP LS')) return [':s CAP * LS :sasl'];
+  if (line.startsWith('CAP REQ')) return [':s CAP * ACK :sasl'];
+  if (line === 'AUTHENTICATE PLAIN') return ['AUTHENTICATE +'];
+  if (line.startsWith('AUTHENTICATE'))
+    return [':s 900 svcbot svcbot!u@h bot :You are now logged in', ':s 903 svcbot :ok'];
+  if (line === 'CAP END') return [':s 001 svcbot :Welcome'];
+  return undefined;
+}
