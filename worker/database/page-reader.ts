@@ -2,8 +2,8 @@
 // may have open: a connection, read-only or not, would make `-wal` and `-shm` where there are none and cannot take them away again.
 //
 //   P1  Reads only: no lock is taken, nothing is opened by SQLite, no file is made or touched.
-//   P2  Frames count up to the last commit whose checksums hold, as in SQLite's own recovery.
 //       Not for a process that has the database open: closing any descriptor of a file drops its locks (POSIX).
+//   P2  Frames count up to the last commit whose checksums hold, as in SQLite's own recovery.
 //   P3  The log is read before the file: pages that are brought over meanwhile are at least as new there.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
