@@ -33,6 +33,8 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
     environment,
     terminal: process.stdout.isTTY,
     ...appMaker(),
+    // A developer's debugger may hold the loop as long as it likes.
+    ...(mode === 'development' ? { guard: () => {} } : {}),
     exit,
   });
 }

@@ -7,9 +7,11 @@ import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-/** Logs numbered lines, 20 each 10 ms, each run of it from 1 on. */
+/** Logs numbered lines, 20 each 10 ms, each run of it from 1 on; prints some in other ways first. */
 const TALKER = `import { definePlugin } from 'svc';
 export default definePlugin({ name: 'talker', setup(p) {
+  process.stdout.write('written to stdout\\n');
+  console.error('by console');
   let n = 0;
   const timer = setInterval(() => { for (let line = 0; line < 20; line += 1) p.log.info({ n: (n += 1), pid: process.pid }, 'x'.repeat(100)); }, 10);
   timer.unref();
@@ -122,6 +124,11 @@ describe('svc runtime logs', () => {
     for (const { pid: owner, n } of entries().filter((entry) => entry.n !== undefined))
       numbers.set(owner, [...(numbers.get(owner) ?? []), n]);
     assert.equal(numbers.size, 3);
+    const printed = entries().filter(({ source }) => source !== undefined);
+    assert.deepEqual(
+      printed.slice(0, 2).map(({ level, source, msg }) => `${level} ${source}: ${msg}`),
+      ['info stdout: written to stdout', 'error console: by console'],
+    );
     for (const seen of numbers.values())
       assert.deepEqual(
         seen,
