@@ -32,6 +32,16 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
 ];
 
 describe('the command line', () => {
+  it('prints the effective configuration as one that can be read again', async (t) => {
+    const project = temporaryProject(t);
+
+    const { code, stdout, stderr } = await svc(['config', 'show'], { cwd: project.path });
+
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^ {2}token: \$\{HTTP_TOKEN\} # env HTTP_TOKEN/m);
+    assert.match(stdout, /^ {2}host: 127\.0\.0\.1 # default$/m);
+  });
+
   it('answers wrong usage with 2, one line and the nearest valid word', async (t) => {
     const project = temporaryProject(t);
 

@@ -43,14 +43,12 @@ export function showDocument(loaded: LoadedConfig): Readonly<Record<string, unkn
 
 /** YAML that is itself a valid configuration, with the source of each value as a comment. */
 export async function showYaml(loaded: LoadedConfig): Promise<string> {
-  const { Document, isNode } = await import('yaml');
-  const document = new Document(maskedConfig(loaded), { version: '1.2' });
-  for (const { path, source, variables } of effectiveValues(loaded)) {
-    const node: unknown = document.getIn(pathOf(path), true);
-    if (isNode(node))
-      node.comment = ` ${source === 'env' ? `env ${variables.map((name) => `${name} (${loaded.origin(name) ?? 'default'})`).join(', ')}` : source}`;
-  }
-  return document.toString({ lineWidth: 0 }).trimEnd();
+  const { commentedYaml } = await import('../../../shared/config/commented-yaml.ts');
+  const comments = effectiveValues(loaded).map(({ path, source, variables }) => {
+    const names = variables.map((name) => `${name} (${loaded.origin(name) ?? 'default'})`).join(', ');
+    return { path: pathOf(path), text: source === 'env' ? `env ${names}` : source };
+  });
+  return commentedYaml(maskedConfig(loaded), comments);
 }
 
 const pathOf = (pointer: string): (string | number)[] =>
