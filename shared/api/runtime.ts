@@ -28,6 +28,9 @@ export const acceptedSchema = Type.Object({ accepted: Type.Literal(true), runtim
 
 export const reloadedSchema = Type.Object({ generation: Type.Integer() });
 
+/** A body as it arrived, for finding a proxy that changes it. */
+export const echoSchema = Type.Object({ bytes: Type.Integer(), sha256: Type.String() });
+
 export const ingressSchema = Type.Object({
   state: Type.Union([Type.Literal('open'), Type.Literal('paused')]),
   mode: Type.Union([Type.Literal('park'), Type.Literal('reject')]),

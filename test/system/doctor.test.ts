@@ -1,76 +1,17 @@
-// `svc doctor`: a fixture that makes each check fail, and a check without one fails here; then --live against a host of our own.
+// `svc doctor`: each check with its fixture, --fix, --edge, and --live against a host of our own.
 import assert from 'node:assert/strict';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding } from '../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../supervisor/cli/doctor/version-range.ts';
-import { portProject, startSvc, svc } from '../support/svc-command.ts';
-import type { TemporaryProject } from '../support/temporary-project.ts';
+import { FIXTURES, good } from '../support/doctor-fixtures.ts';
+import { portProject, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
-type Project = TemporaryProject & { readonly port: number };
-
-const good = (project: Project): void => {
-  project.write(
-    'package.json',
-    JSON.stringify({
-      name: 'test-project',
-      version: '1.0.0',
-      scripts: { build: 'true', start: 'exec svc runtime start' },
-    }),
-  );
-};
-
-/** What makes a check say `warn` or `error`. */
-const FIXTURES: Readonly<Record<string, (project: Project, t: TestContext) => void | Promise<void>>> = {
-  'node.version': ({ write }) => write('package.json', JSON.stringify({ engines: { node: '>=99.0.0' }, scripts: {} })),
-  'package.scripts': ({ write }) =>
-    write('package.json', JSON.stringify({ scripts: { build: 'true', start: 'svc runtime start' } })),
-  'package.lockfile': ({ paths }) => rmSync(paths.lockfile),
-  'config.valid': ({ write }) => write('svc.config.yml', 'http:\n  prot: 1\n'),
-  'env.rights': ({ paths }) => chmodSync(paths.env, 0o640),
-  'env.format': ({ write, token, paths }) => {
-    write('.env', `HTTP_TOKEN=${token}\nOTHER="quoted value"\n`);
-    chmodSync(paths.env, 0o600);
-  },
-  'token.strength': ({ write, paths }) => {
-    write('.env', 'HTTP_TOKEN=short-token-1\n');
-    chmodSync(paths.env, 0o600);
-  },
-  'http.port': async ({ port }, t) => {
-    const server = createServer().listen(port, '127.0.0.1');
-    t.after(() => server.close());
-    await until(() => server.listening, { what: 'the stranger to listen' });
-  },
-  'state.folder': ({ write, paths }) => {
-    write('.svc/x', '');
-    chmodSync(paths.stateDir, 0o755);
-  },
-  'state.space': ({ write, port }) =>
-    write(
-      'svc.config.yml',
-      `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\ndisk:\n  minFreeBytes: ${15 * 1024 ** 4}\n`,
-    ),
-  'database.integrity': ({ write, paths }) => {
-    write('.svc/data.sqlite', 'this is no database, and never was one. '.repeat(200));
-    chmodSync(paths.stateDir, 0o700);
-  },
-  'owner.single': async (project, t) => {
-    const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
-    t.after(() => run.child.kill('SIGKILL'));
-    await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
-      what: 'ready',
-      timeoutMs: 10_000,
-    });
-    rmSync(`${project.path}/.svc/worker.sock`);
-    run.child.kill('SIGSTOP');
-  },
-};
-
-/** No test can mount a network file system or know whether it runs in a container; the judgement is tested instead. */
-const TESTED_APART = ['state.filesystem', 'http.bind'];
+const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
 
 describe('svc doctor', () => {
   it('finds nothing wrong with a good project, and changes nothing', async (t) => {
@@ -88,14 +29,12 @@ describe('svc doctor', () => {
     assert.equal(report.ok, true);
   });
 
-  it('has a fixture that makes each check fail', async () => {
+  it('lists every check, those of a proxy too', async () => {
     const { stdout } = await svc(['doctor', '--list', '--json']);
 
     assert.deepEqual(
-      JSON.parse(stdout)
-        .map(({ id }: { id: string }) => id)
-        .sort(),
-      [...Object.keys(FIXTURES), ...TESTED_APART].sort(),
+      JSON.parse(stdout).map(({ id }: { id: string }) => id),
+      CHECKS.map(({ id }) => id),
     );
   });
 
@@ -103,9 +42,12 @@ describe('svc doctor', () => {
     it(`${id} fails where it should, with a reason and what mends it`, async (t) => {
       const project = await portProject(t);
       good(project);
-      await break_(project, t);
+      const { args = [], env = {} } = (await break_(project, t)) ?? {};
 
-      const { code, stdout } = await svc(['doctor', '--only', id, '--strict', '--json'], { cwd: project.path });
+      const { code, stdout } = await svc(['doctor', '--only', id, '--strict', '--json', ...args], {
+        cwd: project.path,
+        env,
+      });
 
       const [check] = JSON.parse(stdout).checks;
       assert.match(check.status, /^(warn|error)$/, check.reason);
@@ -154,6 +96,70 @@ describe('svc doctor', () => {
       [await run(), await run('--strict'), await run('--strict', '--skip', 'package.scripts')],
       [0, 1, 0],
     );
+  });
+});
+
+describe('svc doctor --fix', () => {
+  it('lists what it would mend, and mends nothing without a yes', async (t) => {
+    const project = await portProject(t);
+    good(project);
+    chmodSync(project.paths.env, 0o640);
+
+    const { code, stderr } = await svc(['doctor', '--fix'], { cwd: project.path });
+
+    assert.equal(code, 1);
+    assert.match(stderr, /would mend env\.rights: chmod 600 \.env/);
+    assert.match(stderr, /--yes/);
+    assert.equal(statSync(project.paths.env).mode & 0o777, 0o640);
+  });
+
+  it('mends rights of .env and .svc, and nothing else', async (t) => {
+    const project = await portProject(t);
+    good(project);
+    chmodSync(project.paths.env, 0o644);
+    project.write('.svc/x', '');
+    chmodSync(project.paths.stateDir, 0o755);
+    rmSync(project.paths.lockfile);
+
+    const { code, stdout } = await svc(['doctor', '--fix', '--yes', '--json'], { cwd: project.path });
+
+    const report = JSON.parse(stdout);
+    assert.deepEqual(report.fixed, ['env.rights', 'state.folder']);
+    assert.deepEqual(
+      report.checks.filter((check: { status: string }) => check.status === 'error').map(({ id }: { id: string }) => id),
+      ['package.lockfile'],
+    );
+    assert.equal(code, 1);
+    assert.equal(statSync(project.paths.env).mode & 0o777, 0o600);
+    assert.equal(statSync(project.paths.stateDir).mode & 0o777, 0o700);
+  });
+});
+
+describe('svc doctor --edge', () => {
+  it('finds nothing wrong with a host that answers by itself, with the project’s own token', async (t) => {
+    const project = await portProject(t);
+    const started = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
+    assert.equal(started.code, 0, started.stderr);
+
+    const { stdout } = await svc(['doctor', '--edge', project.url, '--only', EDGE_IDS.join(','), '--json'], {
+      cwd: project.path,
+    });
+
+    assert.deepEqual(
+      JSON.parse(stdout).checks.map(({ id, status }: { id: string; status: string }) => `${id} ${status}`),
+      EDGE_IDS.map((id) => `${id} ok`),
+    );
+  });
+
+  it('asks nothing over plain HTTP of another machine', async (t) => {
+    const project = await portProject(t);
+
+    const { code, stdout } = await svc(['doctor', '--edge', 'http://192.0.2.1', '--only', 'edge.auth', '--json'], {
+      cwd: project.path,
+    });
+
+    assert.equal(code, 1);
+    assert.match(JSON.parse(stdout).checks[0].reason, /in the clear/);
   });
 });
 

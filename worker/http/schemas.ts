@@ -11,6 +11,7 @@ import { readinessReportSchema } from '../../shared/api/readiness.ts';
 import {
   acceptedSchema,
   configSchema,
+  echoSchema,
   eventPageSchema,
   healthSchema,
   ingressChangeSchema,
@@ -50,6 +51,7 @@ export const schemas = {
   ReadinessReport: readinessReportSchema,
   Ready: readySchema,
   Reloaded: reloadedSchema,
+  Echo: echoSchema,
   Replay: replaySchema,
   Status: statusSchema,
 } as const;

@@ -1,16 +1,15 @@
-// `svc doctor`: checks with stable ids over project, machine and state; or the report of a live host. It writes nothing.
+// `svc doctor`: checks with stable ids over project, machine, state and a proxy; or the report of a live host. It writes nothing but with --fix.
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { projectPaths } from '../../../shared/paths.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { hostAddress, maySendToken } from '../doctor/address.ts';
 import { type Check, type CheckStatus, type Finding, fault, type Subject } from '../doctor/check.ts';
-import { PROJECT_CHECKS } from '../doctor/project-checks.ts';
-import { STATE_CHECKS } from '../doctor/state-checks.ts';
+import { CHECKS } from '../doctor/checks.ts';
+import { repairAll } from '../doctor/repair.ts';
 import { unknownWord } from '../usage-error.ts';
-
-const CHECKS: readonly Check[] = [...PROJECT_CHECKS, ...STATE_CHECKS];
 
 export const command: Command = {
   noun: 'doctor',
@@ -20,20 +19,26 @@ export const command: Command = {
     { flags: '--only <ids>', description: 'Only these checks, comma separated' },
     { flags: '--skip <ids>', description: 'All but these checks' },
     { flags: '--strict', description: 'Warnings count as errors' },
+    { flags: '--fix', description: 'Mends what is safe to mend, after asking; nothing else is written' },
+    { flags: '--yes', description: 'With --fix: without asking' },
+    { flags: '--edge <url>', description: 'Asks the host through the proxy at this address, too' },
     { flags: '--live <url>', description: 'The readiness report of a host, with the token of SVC_HTTP_TOKEN' },
-    { flags: '--insecure-http', description: 'With --live: sends the token over plain HTTP to another machine' },
+    {
+      flags: '--insecure-http',
+      description: 'With --live or --edge: sends the token over plain HTTP to another machine',
+    },
   ],
   examples: [
     'svc doctor',
     'svc doctor --only http.port,database.integrity --json',
+    'svc doctor --fix',
+    'svc doctor --edge https://bot.example/base',
     'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json',
   ],
   run(context, _args, options) {
     if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
     const checks = chosen(options);
-    return options['list'] === true
-      ? Promise.resolve(list(context, checks))
-      : examine(context, checks, options['strict'] === true);
+    return options['list'] === true ? Promise.resolve(list(context, checks)) : examine(context, checks, options);
   },
 };
 
@@ -49,7 +54,9 @@ function chosen(options: Readonly<Record<string, unknown>>): readonly Check[] {
   const only = idsOf('only');
   const skipped = idsOf('skip') ?? [];
   for (const id of [...(only ?? []), ...skipped]) if (!all.includes(id)) throw unknownWord('check', id, all);
-  return CHECKS.filter(({ id }) => (only === undefined || only.includes(id)) && !skipped.includes(id));
+  const isAsked = (id: string): boolean =>
+    only?.includes(id) ?? (!id.startsWith('edge.') || options['edge'] !== undefined || options['list'] === true);
+  return CHECKS.filter(({ id }) => isAsked(id) && !skipped.includes(id));
 }
 
 function list({ print }: CommandContext, checks: readonly Check[]): ExitCode {
@@ -61,16 +68,43 @@ function list({ print }: CommandContext, checks: readonly Check[]): ExitCode {
   return EXIT.ok;
 }
 
-async function examine(context: CommandContext, checks: readonly Check[], strict: boolean): Promise<ExitCode> {
-  const { print } = context;
-  const subject = subjectOf(context);
-  const results: ({ readonly id: string; readonly title: string } & Finding)[] = [];
+type Result = { readonly id: string; readonly title: string } & Finding;
+
+async function examine(
+  context: CommandContext,
+  checks: readonly Check[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<ExitCode> {
+  let results = await runAll(context, checks, options);
+  const fixed = options['fix'] === true ? await repairAll(context, results, options['yes'] === true) : [];
+  // One thing that is mended may show in several checks.
+  if (fixed.length > 0) results = await runAll(context, checks, options);
+  return tell(context, { results, fixed, strict: options['strict'] === true });
+}
+
+async function runAll(
+  context: CommandContext,
+  checks: readonly Check[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<readonly Result[]> {
+  const subject = subjectOf(context, options);
+  const results: Result[] = [];
   for (const { id, title, run } of checks)
     results.push({ id, title, ...(await Promise.resolve(subject).then(run).catch(broken)) });
+  return results;
+}
+
+interface Outcome {
+  readonly results: readonly Result[];
+  readonly fixed: readonly string[];
+  readonly strict: boolean;
+}
+
+function tell({ print }: CommandContext, { results, fixed, strict }: Outcome): ExitCode {
   const count = (status: CheckStatus): number => results.filter((result) => result.status === status).length;
   const counts = { ok: count('ok'), warn: count('warn'), error: count('error'), skip: count('skip') };
   const bad = counts.error > 0 || (strict && counts.warn > 0);
-  print.json({ ok: !bad, strict, counts, checks: results });
+  print.json({ ok: !bad, strict, counts, fixed, checks: results });
   for (const { id, status, reason, fix } of results) {
     print.text(`${mark(print, status)} ${id.padEnd(20)} ${reason}`);
     if (fix !== undefined) print.text(`      ${print.color.dim(`→ ${fix}`)}`);
@@ -95,14 +129,31 @@ function mark({ color }: CommandContext['print'], status: CheckStatus): string {
   }
 }
 
-function subjectOf(context: CommandContext): Subject {
+function subjectOf(context: CommandContext, options: Readonly<Record<string, unknown>>): Subject {
   const paths = projectPaths(context.project());
+  const config = configOf(context, paths.project);
   return {
     paths,
     env: context.env,
-    config: configOf(context, paths.project),
+    config,
     manifest: manifestOf(paths.packageJson),
     node: process.versions.node,
+    ...(options['edge'] === undefined ? {} : { edge: edgeOf(context, config, options) }),
+  };
+}
+
+/** The token is that of SVC_HTTP_TOKEN, else the project's own. */
+function edgeOf(
+  { env }: CommandContext,
+  config: Subject['config'],
+  options: Readonly<Record<string, unknown>>,
+): NonNullable<Subject['edge']> {
+  const address = hostAddress('--edge', String(options['edge']));
+  const own = 'fault' in config ? undefined : config.config.http.token?.reveal();
+  return {
+    url: address.href,
+    token: env['SVC_HTTP_TOKEN'] ?? own ?? '',
+    maySend: maySendToken(address, options['insecureHttp'] === true),
   };
 }
 

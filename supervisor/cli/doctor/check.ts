@@ -9,6 +9,8 @@ export interface Finding {
   readonly reason: string;
   /** What to do, as a command where one does it. */
   readonly fix?: string;
+  /** Does that, where it is safe: nothing is lost and nobody is locked out. */
+  readonly repair?: () => void;
 }
 
 export interface Check {
@@ -27,6 +29,17 @@ export interface Subject {
   /** package.json; undefined where it is missing or not JSON. */
   readonly manifest: Readonly<Record<string, unknown>> | undefined;
   readonly node: string;
+  /** With --edge alone. */
+  readonly edge?: Edge;
+}
+
+/** The address at which a proxy answers for the host. */
+export interface Edge {
+  readonly url: string;
+  /** Empty where none is known. */
+  readonly token: string;
+  /** Whether a token may go there. */
+  readonly maySend: boolean;
 }
 
 export const ok = (reason: string): Finding => ({ status: 'ok', reason });
@@ -39,3 +52,6 @@ export const withConfig =
   (run: (loaded: LoadedConfig, subject: Subject) => Finding | Promise<Finding>): Check['run'] =>
   (subject) =>
     'fault' in subject.config ? skip('the configuration is invalid') : run(subject.config, subject);
+
+/** The same finding, with what `--fix` does about it. */
+export const repairable = (finding: Finding, repair: () => void): Finding => ({ ...finding, repair });

@@ -6,6 +6,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { hostAddress, maySendToken } from './address.ts';
 
 export interface LiveOptions {
   readonly url: string;
@@ -30,7 +31,7 @@ export async function askLive({ url, token, insecureHttp, timeoutMs = 5_000 }: L
   const target = targetOf(url);
   if (token === undefined || token === '')
     return failed('token_missing', 'SVC_HTTP_TOKEN is not set', 'SVC_HTTP_TOKEN=… svc doctor --live <url>');
-  if (target.protocol === 'http:' && !isLoopback(target.hostname) && !insecureHttp) {
+  if (!maySendToken(target, insecureHttp)) {
     return failed(
       'insecure_http',
       'the token would cross a network in the clear',
@@ -51,25 +52,10 @@ export async function askLive({ url, token, insecureHttp, timeoutMs = 5_000 }: L
 }
 
 function targetOf(url: string): URL {
-  let target: URL;
-  try {
-    target = new URL(url);
-  } catch (error) {
-    throw new SvcError('usage', `--live needs an address like https://host/base, not '${url.slice(0, 80)}'`, {
-      cause: error,
-    });
-  }
-  if (target.protocol !== 'http:' && target.protocol !== 'https:')
-    throw new SvcError('usage', '--live needs an http or https address');
-  if (target.username !== '' || target.password !== '' || target.search !== '')
-    throw new SvcError('usage', '--live takes no credentials or query: the token comes from SVC_HTTP_TOKEN');
-  target.hash = '';
-  target.pathname = `${target.pathname.replace(/\/+$/, '')}${PATH}`;
+  const target = hostAddress('--live', url);
+  target.pathname = `${target.pathname.replace(/\/$/, '')}${PATH}`;
   return target;
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 interface Received {
   readonly status: number;

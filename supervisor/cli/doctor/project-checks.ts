@@ -1,8 +1,8 @@
 // Checks of what lies in the project folder: Node, package, lockfile, configuration, .env, token.
-import { lstatSync, readFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
-import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
+import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 import { inRange } from './version-range.ts';
 
 /** What svc itself runs on. */
@@ -108,9 +108,9 @@ function envRights({ paths }: Subject): Finding {
   const stat = lstatSync(paths.env, { throwIfNoEntry: false });
   if (stat === undefined) return skip('there is no .env');
   if ((stat.mode & 0o077) !== 0)
-    return fault(
-      `.env can be read by group or others (mode 0${(stat.mode & 0o777).toString(8)})`,
-      `chmod 600 ${ENV_FILE}`,
+    return repairable(
+      fault(`.env can be read by group or others (mode 0${(stat.mode & 0o777).toString(8)})`, `chmod 600 ${ENV_FILE}`),
+      () => chmodSync(paths.env, 0o600),
     );
   const uid = process.getuid?.();
   if (uid !== undefined && stat.uid !== uid)

@@ -1,5 +1,5 @@
 // Checks of the machine and the state: address, port, state folder, disk, database, owner.
-import { existsSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
 import { commandOf } from '../../../shared/process-identity.ts';
@@ -7,7 +7,7 @@ import { checkStateFolder } from '../../../shared/state-folder.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { findRunning, liveWorker } from '../control-client.ts';
 import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
-import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
+import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 
 const MIB = 1024 * 1024;
 /** Free space over the configured least from which on nobody needs to look. */
@@ -76,7 +76,10 @@ function stateFolder({ paths }: Subject): Finding {
     checkStateFolder(paths.stateDir);
   } catch (error) {
     const { message, hint } = coerceError(error);
-    return fault(message, hint ?? `chmod 700 ${paths.stateDir}`);
+    const finding = fault(message, hint ?? `chmod 700 ${paths.stateDir}`);
+    const { uid } = lstatSync(paths.stateDir);
+    const isOurs = uid === process.getuid?.() && lstatSync(paths.stateDir).isDirectory();
+    return isOurs ? repairable(finding, () => chmodSync(paths.stateDir, 0o700)) : finding;
   }
   return ok('mode 0700, owned by us');
 }

@@ -1,4 +1,5 @@
 // What an operator looks at: metrics, plugins, configuration, log lines, this interface's own document.
+import { createHash } from 'node:crypto';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { integerOf } from '../query-check.ts';
 import { type QueryField, route } from '../route.ts';
@@ -16,6 +17,19 @@ const LOG_QUERY = {
 } as const satisfies Record<string, QueryField>;
 
 export const diagnosticRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/system/echo',
+    scope: 'full',
+    summary: 'What arrived of a body: `svc doctor --edge` finds a proxy that changes it',
+    raw: true,
+    changes: true,
+    answers: { 200: 'Echo' },
+    handle: ({ bytes }) => ({
+      status: 200,
+      json: { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
+    }),
+  }),
   route({
     method: 'GET',
     path: '/api/metrics',

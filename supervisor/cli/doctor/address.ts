@@ -1,0 +1,29 @@
+// Addresses that a person gives to `svc doctor`: of a host, without credentials, and whether a token may go there.
+import { SvcError } from '../../../shared/svc-error.ts';
+
+/** The address without hash and final slash. Throws `usage`. */
+export function hostAddress(option: string, url: string): URL {
+  let target: URL;
+  try {
+    target = new URL(url);
+  } catch (error) {
+    throw new SvcError('usage', `${option} needs an address like https://host/base, not '${url.slice(0, 80)}'`, {
+      cause: error,
+    });
+  }
+  if (target.protocol !== 'http:' && target.protocol !== 'https:')
+    throw new SvcError('usage', `${option} needs an http or https address`);
+  if (target.username !== '' || target.password !== '' || target.search !== '')
+    throw new SvcError('usage', `${option} takes no credentials or query: the token comes from SVC_HTTP_TOKEN`);
+  target.hash = '';
+  target.pathname = target.pathname.replace(/\/+$/, '');
+  return target;
+}
+
+/** In the clear a token goes to this machine alone. */
+export const maySendToken = ({ protocol, hostname }: URL, insecureHttp: boolean): boolean =>
+  protocol === 'https:' ||
+  insecureHttp ||
+  hostname === 'localhost' ||
+  hostname === '[::1]' ||
+  /^127(\.\d{1,3}){3}$/.test(hostname);

@@ -1,0 +1,8 @@
+// Every check of `svc doctor`, in the order in which it is made. A check without a fixture that makes it fail does not pass the tests (test/architecture/doctor.test.ts).
+import type { Check } from './check.ts';
+import { EDGE_CHECKS } from './edge-checks.ts';
+import { MACHINE_CHECKS } from './machine-checks.ts';
+import { PROJECT_CHECKS } from './project-checks.ts';
+import { STATE_CHECKS } from './state-checks.ts';
+
+export const CHECKS: readonly Check[] = [...PROJECT_CHECKS, ...STATE_CHECKS, ...MACHINE_CHECKS, ...EDGE_CHECKS];

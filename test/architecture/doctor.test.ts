@@ -1,0 +1,27 @@
+// Every check of `svc doctor` has a fixture that makes it fail, and no fixture is left of a check that went.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
+import { FIXTURES, TESTED_APART } from '../support/doctor-fixtures.ts';
+import { ROOT } from './source-tree.ts';
+
+describe('the checks of svc doctor', () => {
+  it('each have a fixture that makes them fail', () => {
+    assert.deepEqual(CHECKS.map(({ id }) => id).toSorted(), [...Object.keys(FIXTURES), ...TESTED_APART].toSorted());
+  });
+
+  it('that no fixture can make fail have their judgement tested by name', () => {
+    const tests = readFileSync(join(ROOT, 'test/system/doctor.test.ts'), 'utf8');
+
+    assert.deepEqual(
+      TESTED_APART.filter((id) => !tests.includes(`(${id})`)),
+      [],
+    );
+  });
+
+  it('have ids that are theirs alone', () => {
+    assert.equal(new Set(CHECKS.map(({ id }) => id)).size, CHECKS.length);
+  });
+});

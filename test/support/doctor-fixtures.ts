@@ -1,0 +1,123 @@
+// For each check of `svc doctor` what makes it say `warn` or `error`. A check without an entry fails the build: test/architecture/doctor.test.ts.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, rmSync, utimesSync } from 'node:fs';
+import { createServer as createHttp, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import type { TestContext } from 'node:test';
+import { userServiceName } from '../../supervisor/cli/service/names.ts';
+import { startSvc, svc } from './svc-command.ts';
+import type { TemporaryProject } from './temporary-project.ts';
+import { until } from './until.ts';
+
+type Project = TemporaryProject & { readonly port: number };
+
+/** What the command has to be given besides. */
+export interface Broken {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+type Breaks = (project: Project, t: TestContext) => void | Broken | Promise<void | Broken>;
+
+/** A project in which no check finds anything. */
+export const good = (project: Project): void => {
+  project.write(
+    'package.json',
+    JSON.stringify({
+      name: 'test-project',
+      version: '1.0.0',
+      scripts: { build: 'true', start: 'exec svc runtime start' },
+    }),
+  );
+};
+
+/** What makes a check say `warn` or `error`. */
+export const FIXTURES: Readonly<Record<string, Breaks>> = {
+  'node.version': ({ write }) => write('package.json', JSON.stringify({ engines: { node: '>=99.0.0' }, scripts: {} })),
+  'package.scripts': ({ write }) =>
+    write('package.json', JSON.stringify({ scripts: { build: 'true', start: 'svc runtime start' } })),
+  'package.lockfile': ({ paths }) => rmSync(paths.lockfile),
+  'config.valid': ({ write }) => write('svc.config.yml', 'http:\n  prot: 1\n'),
+  'env.rights': ({ paths }) => chmodSync(paths.env, 0o640),
+  'env.format': ({ write, token, paths }) => {
+    write('.env', `HTTP_TOKEN=${token}\nOTHER="quoted value"\n`);
+    chmodSync(paths.env, 0o600);
+  },
+  'token.strength': ({ write, paths }) => {
+    write('.env', 'HTTP_TOKEN=short-token-1\n');
+    chmodSync(paths.env, 0o600);
+  },
+  'http.port': async ({ port }, t) => {
+    const server = createServer().listen(port, '127.0.0.1');
+    t.after(() => server.close());
+    await until(() => server.listening, { what: 'the stranger to listen' });
+  },
+  'state.folder': ({ write, paths }) => {
+    write('.svc/x', '');
+    chmodSync(paths.stateDir, 0o755);
+  },
+  'state.space': ({ write, port }) =>
+    write(
+      'svc.config.yml',
+      `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\ndisk:\n  minFreeBytes: ${15 * 1024 ** 4}\n`,
+    ),
+  'database.integrity': ({ write, paths }) => {
+    write('.svc/data.sqlite', 'this is no database, and never was one. '.repeat(200));
+    chmodSync(paths.stateDir, 0o700);
+  },
+  'owner.single': async (project, t) => {
+    const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
+    t.after(() => run.child.kill('SIGKILL'));
+    await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
+      what: 'ready',
+      timeoutMs: 10_000,
+    });
+    rmSync(`${project.path}/.svc/worker.sock`);
+    run.child.kill('SIGSTOP');
+  },
+  'machine.clock': ({ write, paths }) => {
+    write('.svc/worker.json', '{}');
+    chmodSync(paths.stateDir, 0o700);
+    const later = Date.now() / 1_000 + 3_600;
+    utimesSync(paths.workerRecord, later, later);
+  },
+  'package.committed': ({ path }) => {
+    execFileSync('git', ['init', '-q', path]);
+  },
+  'service.current': ({ path, write }) => {
+    const name = userServiceName(path);
+    write(`.config/systemd/user/${name}.service`, '[Service]\nRestartSec=9\n');
+    return { env: { HOME: path } };
+  },
+  'edge.auth': (_project, t) => proxy(t, ({ response }) => void response.writeHead(401).end('{}')),
+  'edge.body': (_project, t) => proxy(t, ({ response }) => void response.end('{"bytes":1,"sha256":"of another body"}')),
+  'edge.stream': (_project, t) =>
+    proxy(t, ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      response.flushHeaders(); // and not an event: they are kept back
+    }),
+  'edge.websocket': (_project, t) => proxy(t, ({ response }) => void response.writeHead(400).end()),
+  'edge.cache': (_project, t) => proxy(t, ({ response }) => void response.writeHead(200, { age: '17' }).end('{}')),
+  'edge.clock': (_project, t) =>
+    proxy(t, ({ response }) => void response.writeHead(200, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }).end('{}')),
+};
+
+/** A proxy that does not leave alone what it should. */
+async function proxy(
+  t: TestContext,
+  answer: (exchange: { readonly response: ServerResponse }) => void,
+): Promise<Broken> {
+  const server = createHttp((request, response) => {
+    request.resume();
+    answer({ response });
+  }).listen(0, '127.0.0.1');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await until(() => server.listening, { what: 'the proxy' });
+  return { args: ['--edge', `http://127.0.0.1:${(server.address() as AddressInfo).port}`] };
+}
+
+/** No test can mount a network file system or know whether it runs in a container; the judgement is tested instead. */
+export const TESTED_APART = ['state.filesystem', 'http.bind'];
