@@ -55,6 +55,7 @@ async function main(): Promise<void> {
     log,
     mode,
     workerArgs: workerArguments(values['node-option'], worker, { project, mode }),
+    workerFile: worker,
     environment: process.env,
     secrets: office.handoff.secrets,
     settings: office.handoff.settings,

@@ -26,6 +26,7 @@ export interface StatusFacts {
   readonly exits: readonly ExitRecord[];
   /** Whether the listening socket is held here. */
   readonly socket: boolean;
+  readonly standby: 'none' | 'loading' | 'ready' | null;
   readonly configVersion: string | null;
   readonly log: string;
   readonly mode: string;
@@ -40,6 +41,7 @@ export function runtimeStatus({
   worker,
   exits,
   socket,
+  standby,
   configVersion,
   log,
   mode,
@@ -64,6 +66,7 @@ export function runtimeStatus({
     reasons: live ? worker.reasons : [],
     address: live ? worker.address : null,
     socket: socket ? 'supervisor' : live && worker.address !== null ? 'worker' : null,
+    standby,
     startedAt: live ? worker.startedAt : null,
     version: live ? worker.version : null,
     configVersion,

@@ -129,6 +129,7 @@ export class Supervisor {
       configVersion: this.#workers.settings.configVersion,
       log: this.#options.paths.runtimeLog,
       mode: this.#options.mode,
+      standby: this.#workers.settings.standby === true ? this.#workers.spare : null,
       notes: [...this.#history.notes, ...this.#workers.listening.notes],
       now: { monotonic: bootClock(), wall: Date.now() },
     });
@@ -194,6 +195,7 @@ export class Supervisor {
         void this.#handOver();
         return;
       case 'exit':
+        this.#workers.lookForSpare(this.#machine.state, bootClock());
         clearInterval(this.#look);
         this.#options.log.unwatch();
         clearTimeout(this.#timer);
@@ -219,6 +221,7 @@ export class Supervisor {
     const now = bootClock();
     if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
     this.#lookedAt = now;
+    this.#workers.lookForSpare(this.#machine.state, now);
     if (this.#stateWatch.isLostNow()) {
       const { stateDir } = this.#options.paths;
       this.#options.log.write('error', `${stateDir} was removed, moved or replaced while running: stopping`);

@@ -32,6 +32,7 @@ export class WorkerProcess {
   readonly identity: ProcessIdentity | null;
   readonly #child: ChildProcess;
   #ended = false;
+  #listener: WorkerListener;
 
   constructor(spec: WorkerSpec, listener: WorkerListener) {
     const [program, args] = withParentGuard(process.execPath, spec.args);
@@ -41,20 +42,26 @@ export class WorkerProcess {
       detached: true, // a group and session of its own
       stdio: ['ignore', spec.output, spec.output, 'ipc'],
     });
+    this.#listener = listener;
     this.pid = this.#child.pid ?? 0;
     this.identity = (this.pid > 0 ? identify(this.pid) : undefined) ?? null;
     this.#child.on('message', (value) => {
       const message = asWorkerMessage(value);
-      if (message !== undefined) listener.message(message);
+      if (message !== undefined) this.#listener.message(message);
     });
     this.#child.once('error', (error) => {
-      if (this.pid === 0) listener.spawnFailed(error.message);
+      if (this.pid === 0) this.#listener.spawnFailed(error.message);
     });
     this.#child.once('exit', (code, signal) => {
       this.#ended = true;
       this.#signalGroup('SIGKILL');
-      void this.#lastMessages().then(() => listener.exited({ code, signal }));
+      void this.#lastMessages().then(() => this.#listener.exited({ code, signal }));
     });
+  }
+
+  /** A spare that became the worker. */
+  reportTo(listener: WorkerListener): void {
+    this.#listener = listener;
   }
 
   get isAlive(): boolean {

@@ -1,7 +1,9 @@
 // The workers of a supervisor, one at a time: started, heard, ended. Reports what happens to them as events of the machine; decides nothing.
+import { join } from 'node:path';
 import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
+import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
-import type { ProcessIdentity } from '../shared/process-identity.ts';
+import { bootClock, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
 import type { History } from './history.ts';
 import { Listening } from './listening.ts';
@@ -9,8 +11,10 @@ import { type Event, hasRun, type State } from './machine.ts';
 import { PendingReloads } from './pending-reloads.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import { limitsOf } from './settings.ts';
+import { Spare, type TakenSpare } from './spare.ts';
+import type { SpareState } from './spare-machine.ts';
 import type { WorkerFacts } from './status.ts';
-import { WorkerProcess } from './worker-process.ts';
+import { type WorkerListener, WorkerProcess, type WorkerSpec } from './worker-process.ts';
 import { WorkerRun } from './worker-run.ts';
 
 export interface WorkersOptions {
@@ -18,6 +22,8 @@ export interface WorkersOptions {
   readonly log: RuntimeLog;
   /** Arguments of Node for a worker. */
   readonly workerArgs: readonly string[];
+  /** The entry among them. */
+  readonly workerFile: string;
   /** Environment of the worker process, without secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Handed over IPC alone. */
@@ -33,12 +39,16 @@ export interface WorkersHost {
 }
 
 const LAST_LINES = 20;
+/** A worker that ends sooner than this would find no spare anyway. */
+const SETTLED_MS = 1_000;
 
 export class Workers {
   readonly listening: Listening;
   readonly #options: WorkersOptions;
   readonly #host: WorkersHost;
   readonly #reloads = new PendingReloads();
+  readonly #spec: Omit<WorkerSpec, 'output'>;
+  readonly #spare: Spare;
   #settings: SupervisorSettings;
   #current: WorkerRun | undefined;
 
@@ -46,6 +56,10 @@ export class Workers {
     this.#options = options;
     this.#host = host;
     this.#settings = options.settings;
+    const { workerArgs, paths, environment, log } = options;
+    this.#spec = { args: workerArgs, project: paths.project, environment };
+    const files = [options.workerFile, paths.lockfile, join(paths.project, 'node_modules', '.package-lock.json')];
+    this.#spare = new Spare({ log, spec: this.#spec, files, now: bootClock });
     this.listening = new Listening((message, fields) => options.log.write('warn', message, fields));
   }
 
@@ -64,23 +78,32 @@ export class Workers {
     return this.#current?.process.identity ?? null;
   }
 
+  /** The spare where there is one, else a new process. */
   spawn(run: number): void {
-    const { log, paths, workerArgs, environment } = this.#options;
+    const { log } = this.#options;
+    const listener: WorkerListener = {
+      message: (message) => this.#heard(run, message),
+      exited: (exit) => this.#exited(run, exit),
+      spawnFailed: (detail) => this.#spawnFailed(run, detail),
+    };
+    const taken = this.#spare.take();
+    if (taken !== undefined) return this.#start(run, taken, listener);
     const { descriptor, from } = log.forWorker();
     try {
-      const process = new WorkerProcess(
-        { args: workerArgs, project: paths.project, environment, output: descriptor },
-        {
-          message: (message) => this.#heard(run, message),
-          exited: (exit) => this.#exited(run, exit),
-          spawnFailed: (detail) => this.#spawnFailed(run, detail),
-        },
-      );
+      const process = new WorkerProcess({ ...this.#spec, output: descriptor }, listener);
       this.#current = new WorkerRun({ run, process, logFrom: from });
       log.write('info', 'worker started', { run, pid: process.pid });
     } catch (error) {
       queueMicrotask(() => this.#spawnFailed(run, String(error)));
     }
+  }
+
+  #start(run: number, { process, output, hello }: TakenSpare, listener: WorkerListener): void {
+    const { log } = this.#options;
+    this.#current = new WorkerRun({ run, process, logFrom: log.adopt(output) });
+    process.reportTo(listener);
+    if (hello !== undefined) this.#heard(run, hello);
+    log.write('info', 'worker started', { run, pid: process.pid, spare: true });
   }
 
   askStop(purpose: 'stop' | 'restart'): void {
@@ -110,7 +133,23 @@ export class Workers {
     );
   }
 
+  /** Looked at each second: whether there should be a spare. */
+  lookForSpare(state: State, now: number): void {
+    const isSettled = state.kind === 'running' && now - state.upAt >= SETTLED_MS;
+    const isOver =
+      state.kind === 'stopped' ||
+      state.kind === 'failed' ||
+      (state.kind === 'draining' && state.purpose.kind !== 'worker' && state.purpose.kind !== 'restart');
+    const want = this.#settings.standby !== true || isOver ? 'none' : isSettled ? 'start' : 'keep';
+    this.#spare.dispatch({ kind: 'look', want });
+  }
+
+  get spare(): SpareState['kind'] {
+    return this.#spare.kind;
+  }
+
   logMoved(): void {
+    this.#spare.dispatch({ kind: 'stale' }); // its output would stay on the old file
     this.#current?.process.send({ type: 'reopen_logs' });
   }
 
@@ -178,6 +217,7 @@ export class Workers {
     const { lastLines: _, ...facts } = record;
     const { reason, detail } = facts;
     this.#host.history.ended(record);
+    if (exit.code === EXIT.restartRequired) this.#spare.dispatch({ kind: 'stale' }); // the program has changed
     this.#current = undefined;
     log.workerEnded();
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);

@@ -1,4 +1,4 @@
-// Entry of a worker process: node dist/worker.js --supervised --parent PID --project DIR --mode MODE, started by the supervisor.
+// Entry of a worker process: node dist/worker.js --supervised --parent PID --project DIR --mode MODE [--standby], started by the supervisor.
 // The foreground imports `runForeground` from here instead, in the process that the owner started: no wrapper lies between them.
 
 import { realpathSync } from 'node:fs';
@@ -39,12 +39,14 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
   });
 }
 
+const loadApp = (): Promise<typeof import('./app.ts')> => import('./app.ts');
+
 /** The writer thread starts before anything else is loaded; it touches nothing before the app tells it a file. */
 function appMaker(): Pick<WorkerOptions, 'createApp' | 'guard'> {
   const writerThread = startWriterThread();
   return {
     async createApp(options) {
-      const app = await import('./app.ts');
+      const app = await loadApp();
       return app.createApp({ ...options, writerThread });
     },
     guard: (runtimeId, options) => guardLoop(writerThread, { runtimeId, ...options }),
@@ -58,22 +60,30 @@ async function main(): Promise<void> {
       parent: { type: 'string' },
       project: { type: 'string' },
       mode: { type: 'string' },
+      standby: { type: 'boolean', default: false },
     },
   });
-  const { project, mode, parent } = values;
+  const { project, mode, parent, standby } = values;
   if (values.supervised !== true || project === undefined || !isMode(mode)) {
     process.stderr.write('svc worker: this is started by the supervisor; use `svc runtime start`\n');
     process.exit(2);
+  }
+  const maker = appMaker();
+  const environment = processEnvironment();
+  if (standby) {
+    const { preload } = await import('./preload.ts');
+    await preload({ project, mode, environment }, loadApp);
   }
   await runWorker({
     project,
     mode,
     watch: false,
     supervised: true,
+    standby,
     ...(parent === undefined ? {} : { parent: Number(parent) }),
-    environment: processEnvironment(),
+    environment,
     terminal: false,
-    ...appMaker(),
+    ...maker,
     exit: (code) => process.exit(code),
   });
 }

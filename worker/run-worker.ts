@@ -99,6 +99,7 @@ class Worker {
       this.#link = await linkToSupervisor({
         runtimeId: this.#runtimeId,
         parent,
+        ...(this.#options.standby === true ? { welcomeMs: 'unlimited' } : {}),
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
     this.owned.begin();

@@ -19,7 +19,8 @@ export interface SupervisorLinkOptions {
   readonly parent: number | undefined;
   /** The supervisor is gone. */
   readonly onLost: () => void;
-  readonly welcomeMs?: number;
+  /** How long to wait for `welcome`; a spare waits until its turn comes. Default 5,000. */
+  readonly welcomeMs?: number | 'unlimited';
 }
 
 /** For `server.listen`; closed where nobody listens on it. */
@@ -62,10 +63,8 @@ export async function linkToSupervisor({
   });
   process.once('disconnect', onLost);
   const welcomed = new Promise<Pick<SupervisorLink, 'welcome' | 'socket'>>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`)),
-      welcomeMs,
-    );
+    const late = (): void => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`));
+    const timer = welcomeMs === 'unlimited' ? undefined : setTimeout(late, welcomeMs);
     onWelcome = (received) => {
       clearTimeout(timer);
       resolve(received);

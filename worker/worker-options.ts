@@ -10,6 +10,8 @@ export interface WorkerOptions {
   /** Started by our own supervisor, over IPC. */
   readonly supervised: boolean;
   readonly parent?: number;
+  /** A spare: is loaded by now, and waits for its turn before it touches anything. */
+  readonly standby?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
   readonly terminal: boolean;

@@ -59,6 +59,8 @@ export interface RuntimeStatus {
   readonly address: { readonly host: string; readonly port: number } | null;
   /** Who holds the listening socket: `supervisor` (kept over restarts), `inherited` (from the owner), `worker`; null when nobody does or an older side does not say. */
   readonly socket?: 'supervisor' | 'inherited' | 'worker' | null;
+  /** The spare worker: `none`, `loading` or `ready`; null (or left out by an older side) where none is kept. */
+  readonly standby?: 'none' | 'loading' | 'ready' | null;
   readonly startedAt: string | null;
   readonly version: string | null;
   readonly configVersion: string | null;

@@ -30,6 +30,8 @@ export interface SupervisorSettings {
   /** Where the worker is going to listen; port 0: anywhere. */
   readonly host: string;
   readonly port: number;
+  /** Whether a spare worker is kept. Default false. */
+  readonly standby?: boolean;
   /** Delays of the n-th crash in a row; not a key of the configuration. Default 0, 1, 4, 16 s. */
   readonly delaysMs?: readonly number[];
 }

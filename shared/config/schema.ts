@@ -225,6 +225,10 @@ export const configSchema = Type.Object(
         maxBytes: integer('Size at which the log is rotated.', 20 * MIB, [64 * KIB, 4 * GIB]),
         maxFiles: integer('Files kept, the current one included.', 5, [1, 100]),
       }),
+      standby: Type.Boolean({
+        default: false,
+        description: 'Keep a loaded spare worker: quicker back after a crash, for the memory of one more process.',
+      }),
     }),
     disk: group(
       'Budget over events, message texts, reports and logs; when it is low, ingress answers 503 before the database fails.',

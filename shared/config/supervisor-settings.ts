@@ -3,7 +3,8 @@ import type { SupervisorSettings } from '../api/ipc.ts';
 import type { LoadedConfig } from './load.ts';
 
 export function supervisorSettings({ config, version }: LoadedConfig): SupervisorSettings {
-  const { restarts, windowSeconds, upTimeoutSeconds, watchdogSeconds, stopTimeoutSeconds, log } = config.supervisor;
+  const { restarts, windowSeconds, upTimeoutSeconds, watchdogSeconds, stopTimeoutSeconds, log, standby } =
+    config.supervisor;
   return {
     restarts,
     windowMs: windowSeconds * 1_000,
@@ -15,5 +16,6 @@ export function supervisorSettings({ config, version }: LoadedConfig): Superviso
     configVersion: version,
     host: config.http.host,
     port: config.http.port,
+    standby,
   };
 }

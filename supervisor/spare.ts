@@ -1,0 +1,119 @@
+// The spare worker's runner: a process that has loaded everything and touches nothing until a start takes it (spare-machine.ts decides).
+import { closeSync, statSync } from 'node:fs';
+import type { WorkerMessage } from '../shared/api/ipc.ts';
+import type { RuntimeLog, WorkerOutput } from './runtime-log.ts';
+import { NO_SPARE, type SpareEvent, type SpareState, stepSpare } from './spare-machine.ts';
+import { WorkerProcess, type WorkerSpec } from './worker-process.ts';
+
+type Hello = Extract<WorkerMessage, { type: 'hello' }>;
+
+export interface SpareOptions {
+  readonly log: RuntimeLog;
+  readonly spec: Omit<WorkerSpec, 'output'>;
+  /** Files that stand for the program: a spare of other ones is not taken. */
+  readonly files: readonly string[];
+  readonly now: () => number;
+}
+
+/** A spare whose turn has come. */
+export interface TakenSpare {
+  readonly process: WorkerProcess;
+  readonly output: WorkerOutput;
+  /** Undefined where it is still loading: then it comes as from any worker. */
+  readonly hello: Hello | undefined;
+}
+
+interface Waiting {
+  readonly process: WorkerProcess;
+  readonly output: WorkerOutput;
+  readonly stamp: string;
+  hello: Hello | undefined;
+}
+
+export class Spare {
+  readonly #options: SpareOptions;
+  #state: SpareState = NO_SPARE;
+  #waiting: Waiting | undefined;
+
+  constructor(options: SpareOptions) {
+    this.#options = options;
+  }
+
+  get kind(): SpareState['kind'] {
+    return this.#state.kind;
+  }
+
+  dispatch(event: SpareEvent): void {
+    const { spare, effect } = stepSpare(this.#state, event, this.#options.now());
+    this.#state = spare;
+    if (effect === 'start') this.#start();
+    if (effect === 'end') this.#end();
+  }
+
+  /** The spare, for a start; undefined where there is none of this program. */
+  take(): TakenSpare | undefined {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return undefined;
+    if (waiting.stamp !== this.#stamp()) {
+      this.dispatch({ kind: 'stale' });
+      return undefined;
+    }
+    this.#waiting = undefined;
+    this.dispatch({ kind: 'taken' });
+    return waiting;
+  }
+
+  #start(): void {
+    const { log, spec } = this.#options;
+    const output = log.forSpare();
+    try {
+      const process: WorkerProcess = new WorkerProcess(
+        { ...spec, args: [...spec.args, '--standby'], output: output.descriptor },
+        {
+          message: (message) => this.#heard(process, message),
+          exited: () => this.#lost(process),
+          spawnFailed: () => this.#lost(process),
+        },
+      );
+      this.#waiting = { process, output, stamp: this.#stamp(), hello: undefined };
+    } catch {
+      forget(output);
+      this.dispatch({ kind: 'ended' });
+    }
+  }
+
+  #heard(process: WorkerProcess, message: WorkerMessage): void {
+    if (this.#waiting?.process !== process || message.type !== 'hello') return;
+    this.#waiting.hello = message;
+    this.#options.log.write('info', 'spare worker ready', { pid: process.pid });
+    this.dispatch({ kind: 'ready' });
+  }
+
+  #lost(process: WorkerProcess): void {
+    if (this.#waiting?.process !== process) return;
+    forget(this.#waiting.output);
+    this.#waiting = undefined;
+    this.#options.log.write('warn', 'spare worker lost', { pid: process.pid });
+    this.dispatch({ kind: 'ended' });
+  }
+
+  #end(): void {
+    if (this.#waiting === undefined) return;
+    forget(this.#waiting.output);
+    this.#waiting.process.kill();
+    this.#waiting = undefined;
+  }
+
+  #stamp(): string {
+    return this.#options.files.map(stampOf).join(' ');
+  }
+}
+
+function forget({ reading }: WorkerOutput): void {
+  if (reading !== undefined) closeSync(reading);
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? '-' : `${stat.ino}-${stat.size}-${stat.mtimeMs}`;
+}

@@ -1,0 +1,96 @@
+// `supervisor.standby`: a spare worker that has loaded everything and touches nothing until its turn, over the built programs.
+import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { describe, it, type TestContext } from 'node:test';
+import { sendSteadily } from '../support/steady-requests.ts';
+import { lives } from '../support/supervised.ts';
+import { portProject, svc } from '../support/svc-command.ts';
+import { until } from '../support/until.ts';
+
+type Project = Awaited<ReturnType<typeof portProject>>;
+
+async function status(project: Project) {
+  return JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: project.path })).stdout);
+}
+
+interface Pair {
+  readonly worker: number;
+  readonly spare: number;
+  readonly supervisor: number;
+}
+
+async function pair(project: Project): Promise<Pair> {
+  const now = await until(
+    async () => {
+      const found = await status(project);
+      return found.ready && found.standby === 'ready' ? found : undefined;
+    },
+    { what: 'a worker and its spare', timeoutMs: 30_000 },
+  );
+  const lines = project.read('.svc/runtime.log').trimEnd().split('\n');
+  const spare = lines.map((line) => JSON.parse(line)).findLast(({ msg }) => msg === 'spare worker ready');
+  return { worker: now.pid, spare: spare.pid, supervisor: now.supervisorPid };
+}
+
+async function daemon(t: TestContext): Promise<Project & Pair> {
+  const project = await portProject(t, { keys: { supervisor: { standby: true } } });
+  const { code, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
+  assert.equal(code, 0, stderr);
+  return { ...project, ...(await pair(project)) };
+}
+
+const openFiles = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/fd`).map((name) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${name}`);
+    } catch {
+      return ''; // closed meanwhile
+    }
+  });
+
+describe('a spare worker', () => {
+  it('opens no store, takes the place of a killed one with nobody refused, and is followed by another', async (t) => {
+    const host = await daemon(t);
+    const stores = (pid: number) => openFiles(pid).filter((file) => /\.sqlite|writer\.lock/.test(file));
+    const before = { worker: stores(host.worker).length > 0, spare: stores(host.spare) };
+    const requests = sendSteadily(`${host.url}/pub/health`, 100);
+    await until(() => requests.answered() > 20, { what: 'answers' });
+
+    process.kill(host.worker, 'SIGKILL');
+
+    const next = await until(async () => ((await status(host)).pid === host.spare ? pair(host) : undefined), {
+      what: 'the spare in its place',
+      timeoutMs: 20_000,
+    });
+    const { refused, others } = await requests.end();
+    assert.deepEqual(before, { worker: true, spare: [] });
+    assert.deepEqual({ refused, others }, { refused: 0, others: [] });
+    assert.notEqual(next.spare, host.spare);
+    assert.equal((await svc(['runtime', 'stop'], { cwd: host.path })).code, 0);
+    await until(() => !lives(next.spare), { what: 'the end of the spare' });
+  });
+
+  it('is not taken once the lockfile has changed', async (t) => {
+    const host = await daemon(t);
+    host.write('package-lock.json', '{ "lockfileVersion": 3 }');
+
+    const { code } = await svc(['runtime', 'restart'], { cwd: host.path });
+
+    assert.equal(code, 0);
+    assert.notEqual((await status(host)).pid, host.spare);
+    await until(() => !lives(host.spare), { what: 'the end of the spare' });
+  });
+
+  it('ends with its supervisor, and is no reason to wait for', async (t) => {
+    const host = await daemon(t);
+    process.kill(host.spare, 'SIGKILL');
+    await until(async () => (await status(host)).standby === 'none', { what: 'its loss to be seen' });
+    const restarted = await svc(['runtime', 'restart'], { cwd: host.path });
+    const next = await pair(host);
+
+    process.kill(next.supervisor, 'SIGKILL');
+
+    assert.equal(restarted.code, 0);
+    await until(() => !lives(next.spare) && !lives(next.worker), { what: 'the end of both' });
+  });
+});
