@@ -23,8 +23,6 @@ export interface OwnerNotifier {
   reloading(): void;
   reloaded(): void;
   stopping(reason: string): void;
-  /** The start takes longer than an owner may think: `seconds` more. */
-  extend(seconds: number): void;
   /** Ends the pings. */
   close(): void;
 }
@@ -58,7 +56,6 @@ const SILENT: OwnerNotifier = {
   reloading: () => {},
   reloaded: () => {},
   stopping: () => {},
-  extend: () => {},
   close: () => {},
 };
 
@@ -125,10 +122,6 @@ class Notifier implements OwnerNotifier {
     this.#isStopping = true;
     this.#status = `stopping: ${reason}`;
     this.#say(['STOPPING=1', `STATUS=${this.#status.replaceAll(/\s+/g, ' ').slice(0, LONGEST_STATUS)}`]);
-  }
-
-  extend(seconds: number): void {
-    this.#say([`EXTEND_TIMEOUT_USEC=${Math.round(seconds * 1_000_000)}`]);
   }
 
   close(): void {

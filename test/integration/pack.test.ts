@@ -112,6 +112,22 @@ describe('the packed package', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
+  it('holds what a service is made of, and makes one for the installed command', async (t) => {
+    if (unreachable !== false || process.platform !== 'linux') return t.skip(unreachable || 'a unit is of Linux');
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+    writeFileSync(join(project, 'svc.config.yml'), 'http:\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n');
+    writeFileSync(join(project, '.env'), 'HTTP_TOKEN=Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae\n', { mode: 0o600 });
+
+    const { code, stdout, stderr } = await run(
+      'npx',
+      ['--no-install', 'svc', 'service', 'install', '--user', '--print'],
+      project,
+    );
+
+    assert.equal(code, 0, stderr);
+    assert.ok(stdout.includes(`${join(project, 'node_modules/svc/dist/cli.js')} runtime start`), stdout);
+  });
+
   it('runs as a command', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
     const { code, stdout, stderr } = await run('npx', ['--no-install', 'svc', '--version'], project);

@@ -186,6 +186,37 @@ describe('svc service --user under systemd', LINUX, () => {
     assert.match(stderr, /systemctl --user disable --now by-hand\.service/);
   });
 
+  it('is the owner while it is enabled: a start beside it is refused with its name, and doctor knows it', async (t) => {
+    const { run, project, name } = await machine(t);
+    await run('install');
+    const folder = join(project.path, '.config/systemd/user/default.target.wants');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${name}.service`), '');
+    const env = { HOME: project.path };
+
+    for (const args of [['--daemon'], ['--mode', 'production', '--no-watch']]) {
+      const { code, stderr } = await svc(['runtime', 'start', ...args, '--project', project.path], { env });
+      assert.equal(code, 1);
+      assert.match(stderr, new RegExp(`belongs to systemd, which starts it as ${name}\\.service`));
+      assert.match(stderr, new RegExp(`systemctl --user start ${name}\\.service`));
+    }
+    const doctor = await svc(['doctor', '--only', 'owner.single', '--json', '--project', project.path], { env });
+    assert.match(JSON.parse(doctor.stdout).checks[0].reason, new RegExp(`systemd \\(${name}\\.service\\)`));
+  });
+
+  it('makes two owners of a project that a daemon runs, which doctor calls an error', async (t) => {
+    const { project } = await machine(t);
+    assert.equal((await svc(['runtime', 'start', '--daemon', '--project', project.path])).code, 0);
+    project.write('.pm2/dump.pm2', JSON.stringify([{ name: 'bot', pm_cwd: project.path }]));
+
+    const { code, stdout } = await svc(['doctor', '--only', 'owner.single', '--json', '--project', project.path], {
+      env: { HOME: project.path },
+    });
+
+    assert.equal(code, 1);
+    assert.match(JSON.parse(stdout).checks[0].reason, /daemon \(pid \d+\).*pm2 \(bot\)/);
+  });
+
   it('is refused where .env is missing, and with 78 where the configuration is invalid', async (t) => {
     const { run, project } = await machine(t);
     project.write('svc.config.yml', 'http: {port: wrong}\n');
