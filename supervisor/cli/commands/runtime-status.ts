@@ -6,6 +6,7 @@ import { projectPaths } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
 import { findRunning, liveWorker } from '../control-client.ts';
+import { isWell, statusText } from '../status-text.ts';
 
 export const command: Command = {
   noun: 'runtime',
@@ -21,9 +22,10 @@ export const command: Command = {
     const { status } = running;
     const notes = [...status.notes, ...renewal(status.supervisorVersion)];
     print.json({ ...status, notes });
-    show(status, print, Number(options['lines']) || 0);
+    for (const line of statusText(status, { color: print.color, lines: Number(options['lines']) || 0 }))
+      print.text(line);
     for (const note of notes) print.note(print.color.warn(note));
-    return status.state === 'running' && status.ready ? EXIT.ok : EXIT.failed;
+    return isWell(status) ? EXIT.ok : EXIT.failed;
   },
 };
 
@@ -60,37 +62,3 @@ const renewal = (version: string | undefined): string[] =>
   version === undefined || version === VERSION
     ? []
     : [`the daemon is of version ${version}, this command of ${VERSION}: renew it with svc runtime restart --daemon`];
-
-function show(status: RuntimeStatus, print: Printer, lines: number): void {
-  const { color } = print;
-  const good = status.state === 'running' && status.ready;
-  const state = `${status.state.replaceAll('_', ' ')}${status.state === 'running' ? (status.ready ? ', ready' : ', not ready') : ''}`;
-  print.text(
-    `${good ? color.good(state) : color.bad(state)} since ${status.since}${status.reason === null ? '' : `: ${status.reason}`}`,
-  );
-  for (const reason of status.reasons) print.text(`  ${reason}`);
-  if (status.pid !== null)
-    print.text(
-      `worker      pid ${status.pid}, runtime ${status.runtimeId ?? 'unknown'}, generation ${status.generation ?? 'none'}, version ${status.version ?? 'unknown'}`,
-    );
-  print.text(
-    `owner       ${status.owner}${status.supervisorPid === null ? '' : `, pid ${status.supervisorPid}`}, mode ${status.mode}`,
-  );
-  if (status.address !== null) print.text(`address     ${status.address.host}:${status.address.port}`);
-  if (status.budget !== null) {
-    const { left, limit, windowMs, nextStartAt } = status.budget;
-    print.text(
-      `budget      ${left} of ${limit} starts left within ${windowMs / 1_000} s${nextStartAt === null ? '' : `, next start at ${nextStartAt}`}`,
-    );
-  }
-  if (status.log !== null) print.text(`log         ${status.log}`);
-  for (const exit of status.exits.slice(-3)) {
-    print.text(
-      color.dim(
-        `ended       ${exit.at} pid ${exit.pid} after ${(exit.durationMs / 1_000).toFixed(1)} s, ${exit.reason}: ${exit.detail ?? ''}`,
-      ),
-    );
-    if (!good)
-      for (const line of exit.lastLines.slice(-lines)) print.text(color.dim(`            ${line.slice(0, 200)}`));
-  }
-}

@@ -1,0 +1,75 @@
+// What `runtime status` prints for people.
+import type { ExitRecord, RuntimeStatus } from '../../shared/api/control.ts';
+import type { Printer } from './command.ts';
+
+export interface StatusTextOptions {
+  readonly color: Printer['color'];
+  /** Last log lines shown for each end, where not all is well. */
+  readonly lines: number;
+}
+
+const EXITS_SHOWN = 3;
+const LINE_CHARACTERS = 200;
+
+export const isWell = ({ state, ready }: RuntimeStatus): boolean => state === 'running' && ready;
+
+export function statusText(status: RuntimeStatus, { color, lines }: StatusTextOptions): readonly string[] {
+  const good = isWell(status);
+  const ends = status.exits
+    .slice(-EXITS_SHOWN)
+    .flatMap((exit) => [endText(exit), ...(good ? [] : lastLines(exit, lines))]);
+  return [
+    (good ? color.good : color.bad)(stateName(status)) + since(status),
+    ...status.reasons.map((reason) => `  ${reason}`),
+    ...facts(status).map(([name, text]) => `${name.padEnd(11)} ${text}`),
+    ...ends.map((line) => color.dim(line)),
+  ];
+}
+
+function stateName({ state, ready }: RuntimeStatus): string {
+  const name = state.replaceAll('_', ' ');
+  return state === 'running' ? `${name}, ${ready ? 'ready' : 'not ready'}` : name;
+}
+
+const since = ({ since, reason }: RuntimeStatus): string => ` since ${since}${reason === null ? '' : `: ${reason}`}`;
+
+function facts(status: RuntimeStatus): (readonly [string, string])[] {
+  const { pid, runtimeId, generation, version, owner, supervisorPid, mode, address, socket, standby, budget, log } =
+    status;
+  const found: (readonly [string, string] | undefined)[] = [
+    pid === null
+      ? undefined
+      : [
+          'worker',
+          `pid ${pid}, runtime ${runtimeId ?? 'unknown'}, generation ${generation ?? 'none'}, version ${version ?? 'unknown'}`,
+        ],
+    ['owner', `${owner}${supervisorPid === null ? '' : `, pid ${supervisorPid}`}, mode ${mode}`],
+    address === null ? undefined : ['address', `${address.host}:${address.port}${holder(socket)}`],
+    standby == null ? undefined : ['spare', standby],
+    budget === null
+      ? undefined
+      : [
+          'budget',
+          `${budget.left} of ${budget.limit} starts left within ${budget.windowMs / 1_000} s${budget.nextStartAt === null ? '' : `, next start at ${budget.nextStartAt}`}`,
+        ],
+    log === null ? undefined : ['log', log],
+  ];
+  return found.filter((fact) => fact !== undefined);
+}
+
+const HOLDERS = {
+  supervisor: ', socket held by the supervisor',
+  inherited: ', socket held by the owner',
+  worker: ', socket bound by the worker',
+} as const;
+
+const holder = (socket: RuntimeStatus['socket']): string => (socket == null ? '' : HOLDERS[socket]);
+
+function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ExitRecord): string {
+  const how = signal === null ? `code ${code}` : `signal ${signal}`;
+  const who = `pid ${pid}, runtime ${runtimeId ?? 'unknown'}`;
+  return `ended       ${at} ${who}, after ${(durationMs / 1_000).toFixed(1)} s, ${reason} (${how})${detail === null ? '' : `: ${detail}`}`;
+}
+
+const lastLines = ({ lastLines }: ExitRecord, count: number): readonly string[] =>
+  count === 0 ? [] : lastLines.slice(-count).map((line) => `            ${line.slice(0, LINE_CHARACTERS)}`);
