@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { writeServiceFile } from './files.ts';
 import { type Ran, runProgram, showProgram } from './programs.ts';
+import { sandboxWarnings } from './sandbox.ts';
 import type { LogOptions, Scope, Service, ServiceFile, ServiceState } from './service.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -87,7 +88,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
         [...(scope === 'user' ? ['--user-unit'] : ['--unit']), service, ...logArguments(options)],
         own,
       ),
-    warnings: () => (scope === 'user' ? lingerWarning(env) : []),
+    warnings: () => (scope === 'user' ? [...lingerWarning(env), ...sandboxWarnings()] : []),
   };
 }
 

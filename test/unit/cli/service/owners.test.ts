@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { knownOwners, type OwnerPlaces } from '../../../../supervisor/cli/service/owners.ts';
+import { sandboxWarnings } from '../../../../supervisor/cli/service/sandbox.ts';
 
 const PROJECT = '/srv/svc/alice';
 
@@ -93,5 +94,18 @@ describe('knownOwners', () => {
     write('pm2/dump.pm2', 'not JSON');
 
     assert.deepEqual(owners(), []);
+  });
+});
+
+describe('sandboxWarnings', () => {
+  it('names the setting of a kernel that lets no user have walls of its own (X1)', () => {
+    const restricted = sandboxWarnings((name) => (name === 'kernel/apparmor_restrict_unprivileged_userns' ? '1' : ''));
+
+    assert.equal(restricted.length, 1);
+    assert.match(String(restricted[0]), /kernel\.apparmor_restrict_unprivileged_userns is 1/);
+    assert.deepEqual(
+      sandboxWarnings((name) => (name === 'user/max_user_namespaces' ? '15000' : '')),
+      [],
+    );
   });
 });
