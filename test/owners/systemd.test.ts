@@ -178,6 +178,21 @@ describe('52. a system service under systemd', { skip }, () => {
     assert.equal((await service('status')).code, 3);
   });
 
+  it('closes its address once connections have spent the starts on an invalid configuration', async () => {
+    await started();
+    await systemd.write(`${PROJECT}/svc.config.yml`, 'http: {port: wrong}\n');
+
+    await kill('SIGKILL');
+
+    await until(async () => (await health()).stdout === 'ECONNREFUSED', {
+      what: 'a refusal',
+      timeoutMs: SLOW_MS,
+      everyMs: 200,
+    });
+    assert.equal(await show('ActiveState'), 'failed');
+    assert.equal(await show('ActiveState', SOCKET), 'failed');
+  });
+
   it('fails after five starts, and its address is refused then', async () => {
     let pid = await started();
     for (let start = 2; start <= 5; start += 1) {

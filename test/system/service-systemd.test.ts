@@ -22,7 +22,12 @@ async function machine(t: Cleanup): Promise<Machine> {
   const project = await portProject(t);
   const programs = standIn(project.path, ['systemctl', 'journalctl']);
   const name = userServiceName(project.path);
-  const env = { HOME: project.path, PATH: `${programs.folder}:${process.env['PATH']}`, XDG_RUNTIME_DIR: project.path };
+  const env = {
+    HOME: project.path,
+    PATH: `${programs.folder}:${process.env['PATH']}`,
+    XDG_RUNTIME_DIR: project.path,
+    USER: 'nobody-here',
+  };
   told(programs, name, 'ActiveState=inactive\nMainPID=0\nUnitFileState=enabled\n');
   return {
     project,
@@ -154,7 +159,7 @@ describe('svc service --user under systemd', LINUX, () => {
   it('warns that the user does not linger', async (t) => {
     const { run } = await machine(t);
 
-    assert.match((await run('install')).stderr, /does not linger.*loginctl enable-linger/s);
+    assert.match((await run('install')).stderr, /nobody-here does not linger.*loginctl enable-linger nobody-here/s);
   });
 
   it('removes both units and leaves data, configuration and secrets', async (t) => {

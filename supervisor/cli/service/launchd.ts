@@ -4,7 +4,7 @@
 //   L1  A loaded agent that has ended (0, or a spent restart window) is started by kickstart, one that is not loaded by bootstrap.
 //   L2  An operator's start clears the restart window: launchd has none of its own, the worker keeps it in a file.
 import { existsSync, rmSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { projectPaths } from '../../../shared/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -26,7 +26,7 @@ export const agentFolder = (env: Environment): string => join(env['HOME'] ?? hom
 
 export function launchdService({ label, project, env, render }: LaunchdOptions): Service {
   const file = join(agentFolder(env), `${label}.plist`);
-  const domain = `gui/${userInfo().uid}`;
+  const domain = `gui/${process.getuid?.()}`;
   const target = `${domain}/${label}`;
   const { serviceLog, restartWindow } = projectPaths(project);
   const ask = (...args: readonly string[]): Promise<Ran> => runProgram('launchctl', args, env);

@@ -136,15 +136,22 @@ const logArguments = ({ follow, lines, since }: LogOptions): string[] => [
 
 /** Where a shell came by `su` or a job, the manager's own folder is not named. */
 function userManagerEnvironment(env: Environment): Environment {
-  const runtime = `/run/user/${userInfo().uid}`;
+  const runtime = `/run/user/${process.getuid?.()}`;
   return env['XDG_RUNTIME_DIR'] === undefined && existsSync(runtime) ? { ...env, XDG_RUNTIME_DIR: runtime } : env;
 }
 
 /** Without it a user's manager, and all that it runs, ends with the user's last session. */
 function lingerWarning(env: Environment): readonly string[] {
-  const { username } = userInfo();
-  const user = env['USER'] ?? username;
+  const user = env['USER'] ?? ownName();
   return existsSync(join(LINGERING, user))
     ? []
     : [`${user} does not linger: the service ends with the last session; loginctl enable-linger ${user}`];
+}
+
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.()); // a user without an entry
+  }
 }
