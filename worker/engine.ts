@@ -13,9 +13,10 @@ import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
 import { FileLinks } from './handling/file-links.ts';
+import { FileSource } from './handling/file-source.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
-import type { HandlingDeps } from './handling/item-ledger.ts';
+import { type HandlingDeps, tellDecided } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
 import { isForNobody } from './handling/plan.ts';
 import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
@@ -27,7 +28,7 @@ import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
 import { type SendHead, sendIsDue } from './outbox/outbox-store.ts';
 import { createSender, type SurfaceState } from './outbox/sender.ts';
-import { commandsPart } from './runtime/commands-part.ts';
+import { commandInfos, commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
 import { Runtime } from './runtime/runtime.ts';
 import { CronService } from './schedule/cron.ts';
@@ -73,8 +74,16 @@ export class Engine {
     });
     this.gate = new IngressGate(core, () => this.dispatcher.wake());
     this.timers = new TimerService(core);
+    this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
+    const files = new FileSource({
+      store: this.files,
+      limit: () => config().files.maxFileBytes,
+      fetch: (endpoint, file) => this.endpoints.require(endpoint).fetchFile(file),
+    });
     this.endpoints = new Endpoints({
       core,
+      readFile: (endpoint, file) => files.read(file, endpoint),
+      commands: () => commandInfos(this.runtime.current),
       logger: (endpoint) => scopedLog(core.log, { endpoint }),
       cursor: (endpoint) => readCursor(core, endpoint),
       receive: (spec, arrivals, cursor) => this.#receive(spec, arrivals, cursor),
@@ -105,12 +114,10 @@ export class Engine {
       timezone: () => config().schedule.timezone,
     });
     this.subscriptions = new Subscriptions(core, { inbox: this.inbox, stored: () => this.dispatcher.wake() });
-    this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
     this.links = options.linkKey === undefined ? undefined : new FileLinks(core.clock, options.linkKey);
     this.context = {
       core,
-      files: this.files,
-      fileLimit: () => config().files.maxFileBytes,
+      files,
       logger: ({ id, slot }, of) => scopedLog(core.log, { plugin: `root/${slot}`, capability: id, ...of }),
       typing: (endpoint, conversation) => this.#typing(endpoint, conversation.id),
     };
@@ -187,10 +194,7 @@ export class Engine {
 
   /** What a route decided is committed: those who wait for it go on. */
   decided(decided: Decided): void {
-    const { after } = this.#handling;
-    if (decided.sends > 0) after.sends();
-    if (decided.dueAt !== undefined) after.due(decided.dueAt);
-    after.counts(decided.counts);
+    tellDecided(this.#handling.after, decided);
   }
 
   async #serve(generation: Generation): Promise<void> {

@@ -33,6 +33,7 @@ export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): Tes
     online() {
       isOnline = true;
     },
+    readFile: () => Promise.reject(new Error('no files here')),
     async receive(batch) {
       await store?.(batch);
       arrivals.push(...batch);

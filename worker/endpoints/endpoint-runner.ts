@@ -5,7 +5,16 @@ import type { Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
 import { errorCode } from '../sdk/errors.ts';
-import type { AdapterDefinition, Arrival, Link, Logger, Outgoing, SendResult } from '../sdk/index.ts';
+import type {
+  AdapterDefinition,
+  Arrival,
+  CommandInfo,
+  FileRef,
+  Link,
+  Logger,
+  Outgoing,
+  SendResult,
+} from '../sdk/index.ts';
 import {
   type EndpointEffect,
   type EndpointEvent,
@@ -38,6 +47,10 @@ export interface EndpointRunnerDeps {
   readonly receive: (spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined) => Promise<void>;
   readonly cursor: (endpoint: string) => Promise<string | undefined>;
   readonly changed: (spec: EndpointSpec, before: EndpointState, after: EndpointState) => void;
+  /** Bytes of a file that this account is to send, or has seen. */
+  readonly readFile: (endpoint: string, file: FileRef) => Promise<Uint8Array>;
+  /** The commands of the serving generation, for platforms with command menus. */
+  readonly commands: () => readonly CommandInfo[];
   readonly random?: () => number;
 }
 
@@ -52,6 +65,8 @@ export class EndpointRunner {
   #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #link: Link<never> | undefined;
   #timer: Timer | undefined;
+  /** What the platform was told last, over all connections of this account. */
+  #announced: string | undefined;
   /** The end of the connection before this one: platforms take one at a time. */
   #former: Promise<void>;
 
@@ -90,6 +105,34 @@ export class EndpointRunner {
     if (link === undefined)
       return Promise.reject(new SvcError('endpoint_unavailable', `${this.spec.id} is not connected`));
     return this.spec.adapter.send(call, link);
+  }
+
+  /** The bytes of a file that lies on the platform, by the platform's id. */
+  async fetchFile(file: FileRef): Promise<ReadableStream<Uint8Array>> {
+    const link = this.#link;
+    const { adapter, id } = this.spec;
+    if (adapter.fetchFile === undefined) throw new Error(`${adapter.name} gives no files`);
+    if (link === undefined) throw new SvcError('endpoint_unavailable', `${id} is not connected`);
+    return adapter.fetchFile(file, link);
+  }
+
+  /** Tells the platform the commands, where it wants them and they are others than it was told last. Never rejects. */
+  async announce(): Promise<void> {
+    const link = this.#link;
+    const { adapter, id } = this.spec;
+    if (adapter.announce === undefined || link === undefined) return;
+    const commands = this.#deps.commands();
+    const text = JSON.stringify(commands);
+    if (text === this.#announced) return;
+    this.#announced = text;
+    try {
+      await adapter.announce(commands, link);
+    } catch (error) {
+      this.#announced = undefined;
+      const { core } = this.#deps;
+      core.log.warn({ endpoint: id, error: reasonOf(core, error) }, 'commands could not be announced: tried again');
+      core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.announce());
+    }
   }
 
   /** Ends the connection and waits for its end; one that does not end is left behind, and said so. */
@@ -152,6 +195,7 @@ export class EndpointRunner {
         isOnline = true;
         mine({ kind: 'connected' });
         void this.#catchUp(link, mine); // reports its own failure
+        void this.announce();
       });
       if (signal.aborted) return;
       this.#link = link;
@@ -181,6 +225,7 @@ export class EndpointRunner {
         return cursor;
       },
       online,
+      readFile: (file) => this.#deps.readFile(spec.id, file),
       receive: async (arrivals, next) => {
         await this.#deps.receive(spec, arrivals, next);
         cursor = next ?? cursor;

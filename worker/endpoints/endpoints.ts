@@ -1,5 +1,6 @@
 // All accounts of the host. A generation brings its list; accounts that are unchanged keep their connection, the others are
 // stopped and started. What an operator disabled stays disabled, over restarts and reloads.
+import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
@@ -44,6 +45,7 @@ export class Endpoints {
       this.#runners.set(spec.id, runner);
       if (this.isEnabled(spec)) runner.enable();
     }
+    for (const runner of this.#runners.values()) void runner.announce(); // those that kept their connection
     await Promise.all(ended.values());
   }
 
@@ -74,6 +76,13 @@ export class Endpoints {
     const runner = this.#runners.get(id);
     if (enabled) runner?.enable();
     else runner?.disable();
+  }
+
+  /** Throws `endpoint_unavailable` when there is none. */
+  require(id: string): EndpointRunner {
+    const runner = this.#runners.get(id);
+    if (runner === undefined) throw new SvcError('endpoint_unavailable', `there is no endpoint ${id}`);
+    return runner;
   }
 
   get(id: string): EndpointRunner | undefined {

@@ -4,12 +4,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Core } from '../core.ts';
 import { pluginEventType } from '../events/event-types.ts';
 import { check } from '../sdk/check.ts';
-import type { Body, ChatCtx, ConversationRef, Ctx, Logger, MessageRef, UserRef } from '../sdk/index.ts';
+import type { Body, ChatCtx, ConversationRef, Ctx, FileRef, Logger, MessageRef, UserRef } from '../sdk/index.ts';
 import { isPerson, toContent } from '../sdk/message.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
-import type { FileStore } from './file-store.ts';
+import type { FileSource } from './file-source.ts';
 import type { GenerationView } from './generation-view.ts';
 import { type OnceOptions, runOnce } from './once.ts';
 import type { Effect, Run } from './run.ts';
@@ -17,9 +17,7 @@ import type { Effect, Run } from './run.ts';
 export interface ContextDeps {
   readonly core: Core;
   readonly generation: GenerationView;
-  readonly files: FileStore;
-  /** Bytes of the largest file that may be saved. */
-  readonly fileLimit: () => number;
+  readonly files: FileSource;
   /** Each line names the handler, the generation that runs it and the item. */
   readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
   /** Typing hints go out at once and are never repeated. */
@@ -73,13 +71,8 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       return runOnce({ core, capability, cause, run, signal: of.signal, inside: insideOnce }, { step, call, options });
     },
     ...cells,
-    readFile: (file: { id: string }) => deps.files.read(file.id),
-    saveFile: async (name: string, mime: string, bytes: Uint8Array) => {
-      const limit = deps.fileLimit();
-      if (bytes.byteLength > limit)
-        throw coded('file_too_large', `${capability.id}: ${bytes.byteLength} bytes, files.maxFileBytes is ${limit}`);
-      return deps.files.save({ name, mime, bytes });
-    },
+    readFile: (file: FileRef) => deps.files.read(file),
+    saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save(name, mime, bytes),
     send: (to: ConversationRef | UserRef, body: Body) => {
       const place = placeOf(generation, to);
       return send(place.to, body, place.isPrivate);

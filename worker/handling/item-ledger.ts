@@ -170,8 +170,13 @@ export class ItemLedger {
   }
 
   tell(decided: Decided): void {
-    if (decided.sends > 0) this.#deps.after.sends();
-    if (decided.dueAt !== undefined) this.#deps.after.due(decided.dueAt);
-    if (decided.counts.length > 0) this.#deps.after.counts(decided.counts);
+    tellDecided(this.#deps.after, decided);
   }
+}
+
+/** What was decided is committed: those who wait for it go on. */
+export function tellDecided(after: HandlingDeps['after'], decided: Decided): void {
+  if (decided.sends > 0) after.sends();
+  if (decided.dueAt !== undefined) after.due(decided.dueAt);
+  if (decided.counts.length > 0) after.counts(decided.counts);
 }

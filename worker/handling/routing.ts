@@ -13,6 +13,7 @@ import type {
   ListenerCapability,
 } from './capabilities.ts';
 import { readCommand, type TypedCommand } from './command-line.ts';
+import { arrivedFile } from './file-source.ts';
 import type { DialogRow } from './run.ts';
 
 export type Step =
@@ -123,7 +124,7 @@ function eventOf(endpoint: string, arrival: Arrival): unknown {
         ref: ref(arrival.message),
         text: plainText(arrival.text),
         segments: segmentsOf(arrival.text),
-        files: arrival.files ?? [],
+        files: (arrival.files ?? []).map((file) => arrivedFile(endpoint, file)),
         addressed: arrival.conversation.kind === 'private' || arrival.addressed === true,
         sentAt: arrival.sentAt,
         ...(arrival.replyTo === undefined ? {} : { replyTo: ref(arrival.replyTo) }),

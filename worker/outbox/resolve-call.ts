@@ -1,6 +1,7 @@
 // The platform call of a stored one: references to our own sends become the ids that the platform gave them.
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
+import { fileFor } from '../handling/file-source.ts';
 import type { MessageRef, Outgoing } from '../sdk/index.ts';
 import { type OutboxRow, readCall, readSendByKey, type StoredCall } from './outbox-store.ts';
 
@@ -31,7 +32,14 @@ export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedC
       };
       return {
         kind: 'ok',
-        call: { ...place, kind: call.kind, text: call.text, buttons: call.buttons, files: call.files, ...rest },
+        call: {
+          ...place,
+          kind: call.kind,
+          text: call.text,
+          buttons: call.buttons,
+          files: call.files.map((file) => fileFor(row.endpoint, file)),
+          ...rest,
+        },
       };
     }
     case 'remove':

@@ -44,6 +44,8 @@ export interface Link<A> {
   /** Tells the host that the connection stands. */
   online(): void;
   receive(arrivals: readonly Arrival[], cursor?: string): Promise<void>;
+  /** The bytes of a file that a send names, wherever it came from. */
+  readFile(file: FileRef): Promise<Uint8Array>;
 }
 
 interface ArrivalBase {
@@ -86,6 +88,7 @@ export type Outgoing = OutgoingBase &
         readonly message?: string;
         readonly text: string;
         readonly buttons: readonly { readonly label: string; readonly token: string }[];
+        /** One that came from this account has the platform's own id; the bytes of any come from `link.readFile`. */
         readonly files: readonly FileRef[];
         readonly replyTo?: string;
         readonly only?: string;
@@ -129,8 +132,12 @@ export interface AdapterDefinition<A extends TProperties> {
    * for one person goes there. Left out: the platform has none, or none that can be named without asking it.
    */
   direct?(user: string): string;
-  /** After the commit of a generation, for platforms with command menus. */
+  /**
+   * For platforms with command menus: when the account comes up, and after the commit of a generation with other commands. What is
+   * for operators alone is not in the list.
+   */
   announce?(commands: readonly CommandInfo[], link: Link<Values<A>>): Promise<void>;
+  /** The bytes of a file that came with an arrival of this account, by the id that it had there. */
   fetchFile?(file: FileRef, link: Link<Values<A>>): Promise<ReadableStream<Uint8Array>>;
 }
 

@@ -38,7 +38,7 @@ export interface Page {
   readonly prefix?: string;
   /** The last key of the page before. */
   readonly after?: string;
-  /** Default and most: 100. */
+  /** Default 100, at most 1,000. */
   readonly limit?: number;
 }
 
@@ -71,6 +71,7 @@ export interface Ctx {
   get<V>(cell: Cell<V>): Promise<V | undefined>;
   /** Entries in order of their keys. */
   list<V>(state: State<V>, page?: Page): Promise<readonly (readonly [key: string, value: V])[]>;
+  /** One that was saved, or one that came with a message: from its platform. */
   readFile(file: FileRef): Promise<Uint8Array>;
   /** By content: saving twice is one file. */
   saveFile(name: string, mime: string, bytes: Uint8Array): Promise<FileRef>;

@@ -143,6 +143,6 @@ describe('saved files', () => {
     await says(host, 'x');
 
     const [row] = host.rows<{ error: string }>('SELECT error FROM handler_runs');
-    assert.match(row?.error ?? '', /2000 bytes, files.maxFileBytes is 1024/);
+    assert.match(row?.error ?? '', /more than files.maxFileBytes, 1024/);
   });
 });

@@ -18,8 +18,17 @@ export interface Bench {
   stop(): void;
 }
 
+export interface BenchOptions {
+  /** What `link.readFile` gives, by id. */
+  readonly files?: Readonly<Record<string, Uint8Array>>;
+}
+
 /** Throws when the account does not fit the adapter's schema. */
-export function adapterBench(adapter: AdapterModule, account: Record<string, unknown>): Bench {
+export function adapterBench(
+  adapter: AdapterModule,
+  account: Record<string, unknown>,
+  { files = {} }: BenchOptions = {},
+): Bench {
   const definition = readAdapter(adapter);
   const checked = check({ type: 'object', properties: definition.account }, account);
   if (!checked.ok) throw new Error(`account: ${checked.faults.join('; ')}`);
@@ -42,6 +51,11 @@ export function adapterBench(adapter: AdapterModule, account: Record<string, unk
     cursor,
     log: { debug: line, info: line, warn: line, error: line },
     online: () => {},
+    readFile: async ({ id }) => {
+      const bytes = files[id];
+      if (bytes === undefined) throw new Error(`there is no file ${id}`);
+      return bytes;
+    },
     receive: async (arrivals, next) => {
       keep(arrivals);
       cursor = next ?? cursor;

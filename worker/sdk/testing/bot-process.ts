@@ -31,6 +31,7 @@ export interface ProcessOptions extends TestPlugins {
   readonly clock: ManualClock;
   readonly platform: FakePlatform;
   readonly direct: boolean;
+  readonly files: Readonly<Record<string, Uint8Array>>;
   readonly parts: Readonly<Record<string, unknown>>;
   readonly log: (line: unknown) => void;
   readonly point: (name: string) => void;
@@ -172,7 +173,7 @@ export class BotProcess {
   }
 
   #adapter(): PluginModule {
-    const { platform, life, direct } = this.#options;
+    const { platform, life, direct, files } = this.#options;
     return defineAdapter({
       name: FAKE,
       account: {},
@@ -184,6 +185,11 @@ export class BotProcess {
       },
       ...(direct ? { direct: (person: string) => `dm-${person}` } : {}),
       send: (call) => life.guard(() => platform.send(call)),
+      fetchFile: async ({ id }) => {
+        const bytes = files[id];
+        if (bytes === undefined) throw new Error(`there is no file ${id} on the fake platform`);
+        return new Blob([Uint8Array.from(bytes)]).stream();
+      },
     });
   }
 

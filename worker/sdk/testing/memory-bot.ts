@@ -223,6 +223,7 @@ export class MemoryBot implements Killable {
       clock: this.#clock,
       platform: this.platform,
       direct: this.#options.direct ?? true,
+      files: this.#options.files ?? {},
       modules: this.#plugins,
       config: this.#config,
       operators: this.#operators,

@@ -12,6 +12,8 @@ export interface TestBotOptions {
   readonly can?: Partial<Can>;
   /** False: the bot cannot begin a private conversation, `dm-<person>`. */
   readonly direct?: boolean;
+  /** Files that lie on the fake platform, by the id that arrivals name. */
+  readonly files?: Readonly<Record<string, Uint8Array>>;
   /** Parts of the host that plugins name in `uses`. */
   readonly parts?: Record<string, unknown>;
   /** Default 2026-01-01T12:00:00Z. */
