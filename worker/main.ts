@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   const environment = processEnvironment();
   if (standby) {
     const { preload } = await import('./preload.ts');
-    await preload({ project, mode, environment }, loadApp);
+    await preload((await loadApp()).createApp);
   }
   await runWorker({
     project,

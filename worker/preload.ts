@@ -1,21 +1,91 @@
-// What a spare worker does while it waits for its turn: everything of a start that touches no store, no port and no state, so that
-// what is left then is little. Nothing here is kept; it is in memory afterwards, and compiled.
+// What a spare worker does while it waits for its turn: it loads all that a start may need, and rehearses one over an empty project of its
+// own in a temporary folder, without a port, so that code is compiled and warm. Nothing of the real project is touched, nothing is kept.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type LoadOptions, loadConfig } from '../shared/config/load.ts';
+import { loadConfig } from '../shared/config/load.ts';
+import { newRuntimeId } from '../shared/identifiers.ts';
+import { projectPaths } from '../shared/paths.ts';
+import { ensureStateFolder } from '../shared/state-folder.ts';
+import type { App, AppOptions } from './app-options.ts';
 import { BUILT_INS } from './runtime/built-ins.ts';
+import { openWorkerLog } from './worker-log.ts';
 
-export async function preload(options: LoadOptions, loadApp: () => Promise<unknown>): Promise<void> {
-  await Promise.all([loadApp(), ...Object.values(BUILT_INS).map((load) => load())]);
+export type MakeApp = (options: AppOptions) => App;
+
+const CONFIG = `host: { name: rehearsal }
+http: { port: 0, token: "\${REHEARSAL_TOKEN}" }
+plugins: { sandbox: {}, echo: {}, help: {}, ping: {}, remind: {} }
+`;
+const STOP_MS = 2_000;
+const PATHS = ['/pub/health', '/pub/ready', '/api/system/status', '/api/system/readiness'];
+
+/** Never fails: what cannot be rehearsed is done cold when the turn comes. */
+export async function preload(makeApp: MakeApp): Promise<void> {
+  await Promise.all(Object.values(BUILT_INS).map((load) => load()));
+  const project = makeFolder();
   try {
-    loadConfig(options);
+    if (project !== undefined) await rehearse(makeApp, project);
   } catch {
-    // Without the secrets that come later it may be invalid, and it may be mended until then
+    // a full disk, a plugin that has changed its keys: no reason not to wait for a turn
   }
+  if (project !== undefined) rmSync(project, { recursive: true, force: true });
   collectGarbage();
 }
 
-/** What loading has left over would be collected in the middle of the start. */
+function makeFolder(): string | undefined {
+  try {
+    return mkdtempSync(join(tmpdir(), 'svc-rehearsal-'));
+  } catch {
+    return undefined;
+  }
+}
+
+async function rehearse(makeApp: MakeApp, project: string): Promise<void> {
+  const token = randomBytes(32).toString('hex');
+  const paths = projectPaths(project);
+  const environment = { REHEARSAL_TOKEN: token, SVC_ANY_PORT: '1' };
+  writeFileSync(paths.config, CONFIG, { mode: 0o600 });
+  writeFileSync(paths.packageJson, '{"name":"rehearsal","version":"0.0.0"}', { mode: 0o600 });
+  ensureStateFolder(paths.stateDir);
+  const runtimeId = newRuntimeId();
+  const log = openWorkerLog(paths, { supervised: true, terminal: false, runtimeId });
+  const socket = join(paths.stateDir, 'rehearsal.sock');
+  const app = makeApp({
+    loaded: loadConfig({ project, mode: 'production', environment }),
+    runtimeId,
+    log,
+    project,
+    mode: 'production',
+    watch: false,
+    owner: 'foreground',
+    previous: { end: 'first', code: null, signal: null, detail: null },
+    environment,
+    listenHandle: { path: socket },
+    requestExit: () => {},
+  });
+  await app.up;
+  for (const path of PATHS) await ask(socket, { path, token });
+  await app.stop(STOP_MS);
+  log.flush();
+}
+
+function ask(socketPath: string, { path, token }: { readonly path: string; readonly token: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: '127.0.0.1', authorization: `Bearer ${token}` };
+    const call = request({ socketPath, path, headers, agent: false }, (response) => {
+      response.resume().on('close', resolve);
+    });
+    call.on('error', reject);
+    call.end();
+  });
+}
+
+/** What all of that has left over would be collected in the middle of the start. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');
