@@ -199,7 +199,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'dies: nothing more is acknowledged, and the worker still stops when it is asked to',
     ],
   },
-  { id: 'input 50', tests: ['survives the loss of .svc, and of its socket (30, 31)'] },
+  {
+    id: 'input 50',
+    tests: [
+      'stops when .svc is ${loss} while it runs, and says so in a new one (30)',
+      'makes its socket anew when that was removed, and goes on (31)',
+    ],
+  },
 
   { id: 'input 48', tests: ['refuses ${name}', 'says plainly when the address is taken'] },
   {
