@@ -9,6 +9,9 @@ import { portProject, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
+// The real number is 15: SVC_WATCHDOG_SECONDS.
+// biome-ignore lint/style/noProcessEnv: a switch of the test run
+const WATCHDOG_SECONDS = Number(process.env['SVC_WATCHDOG_SECONDS'] ?? 3);
 const PLANTED = `planted${randomBytes(16).toString('hex')}`;
 
 /** Falls silent in the way that the file `block` in the project names, with a secret in every place of its stack. */
@@ -24,7 +27,8 @@ export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setu
     rmSync('block');
     const named = { ['spin' + key](text, ends) { let n = 0; while (Date.now() < ends) n += (text + n).length; return n; } };
     if (kind === 'loop') named['spin' + key](key, Infinity);
-    if (kind === 'while') named['spin' + key](key, Date.now() + 2_500);
+    if (kind === 'while') named['spin' + key](key, Date.now() + ${WATCHDOG_SECONDS * 850});
+    if (kind === 'throw') throw new Error('thrown with ' + key);
     if (kind === 'system') execFileSync('sh', ['-c', 'sleep 60', key], { env: { PATH: process.env.PATH, KEY: key } });
   }, 20);
   timer.unref();
@@ -36,7 +40,7 @@ async function silentHost(t: TestContext) {
     keys: {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
       plugins: { sandbox: {}, blocker: { use: './plugins/blocker.mjs', key: '${BLOCKER_KEY}' } },
-      supervisor: { watchdogSeconds: 3, stopTimeoutSeconds: 3 },
+      supervisor: { watchdogSeconds: WATCHDOG_SECONDS, stopTimeoutSeconds: 3 },
     },
     env: { BLOCKER_KEY: PLANTED },
     plugins: { 'blocker.mjs': BLOCKER },
@@ -74,14 +78,14 @@ function assertNoSecret(folder: string): void {
       assert.equal(readFileSync(join(entry.parentPath, entry.name), 'latin1').includes(PLANTED), false, entry.name);
 }
 
-describe('a worker that falls silent', { concurrency: 2 }, () => {
+describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
   it('in a loop is replaced, and the report has its stack, without a secret of it (13)', async (t) => {
     const host = await silentHost(t);
 
     host.block('loop');
     const { exits } = await host.replaced();
 
-    assert.match(exits[0].detail, /no heartbeat for 3000 ms/);
+    assert.equal(exits[0].detail, `no heartbeat for ${WATCHDOG_SECONDS * 1_000} ms`);
     const [report, ...others] = host.reports();
     assert.equal(others.length, 0);
     assert.match(report?.name ?? '', /^hung-/);
@@ -117,6 +121,16 @@ describe('a worker that falls silent', { concurrency: 2 }, () => {
     assert.match(report?.name ?? '', /^blocked-/);
     assert.match(report?.text ?? '', /"function": "spin\[secret\]/);
     assert.equal((await host.status()).pid, host.pid);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('by an error that nobody caught says why, without the secret in it', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('throw');
+    const { exits } = await host.replaced();
+
+    assert.equal(exits[0].detail, 'uncaughtException: thrown with [secret]');
     assertNoSecret(host.project.paths.stateDir);
   });
 
