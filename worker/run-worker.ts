@@ -152,7 +152,9 @@ class Worker {
     await this.#app?.stop(LAST_STEPS_MS);
     await this.#control?.close();
     this.#lock?.release();
+    this.#capture?.release(); // what the command says of it goes to its own streams
     this.#log.flush();
+    await this.#log.drained();
   }
 
   #configure(loaded: LoadedConfig): void {

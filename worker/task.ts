@@ -98,5 +98,6 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
     return await once.assembleOnce({ ...options, log, loaded });
   } finally {
     log.flush();
+    await log.drained();
   }
 }

@@ -38,10 +38,11 @@ function withPlugin(t: TestContext, source: string, keys: Readonly<Record<string
 
 const setup = (body: string): string => `export default definePlugin({ name: 'own', setup(p) { ${body} } });`;
 
-/** Every name below a folder with what it holds. */
+/** Every name below a project's folder with what it holds; packages are a link. */
 function contents(folder: string, leaveOut = /$^/): string {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !leaveOut.test(name) && statSync(join(folder, name)).isFile())
+    .filter((name) => !/^node_modules\b/.test(name) && !leaveOut.test(name))
+    .filter((name) => statSync(join(folder, name)).isFile())
     .sort()
     .map((name) => {
       const file = join(folder, name);
