@@ -13,6 +13,7 @@ import { Load } from './load.ts';
 import { type Evidence, judgeHost, judgeRecord } from './oracle.ts';
 import type { Random } from './random.ts';
 import { CrashRecord } from './record.ts';
+import { untilRest } from './rest.ts';
 import { StreamFollower } from './stream-follower.ts';
 import { logTail, WorkerLife } from './worker-life.ts';
 
@@ -153,7 +154,6 @@ export class CrashRun {
     await this.#load.stop();
     const faults: string[] = [];
     await this.#ready();
-    await this.#rest().catch((error: unknown) => faults.push(`not at rest: ${String(error)}`));
     const evidence: Evidence = {
       record: this.record,
       history: this.history,
@@ -161,6 +161,10 @@ export class CrashRun {
       irc: this.#irc,
       followers: this.#followers,
     };
+    const restMs = this.#options.restMs ?? DRAIN_LIMIT_MS;
+    await untilRest(evidence, this.#api, restMs).catch((error: unknown) =>
+      faults.push(`not at rest: ${String(error)}`),
+    );
     faults.push(...judgeRecord(evidence), ...(await judgeHost(evidence, this.#api)));
     const { code } = await life.stop();
     if (code !== 0) faults.push(`the orderly end had code ${code}:\n${logTail(this.project.path)}`);
@@ -217,35 +221,6 @@ export class CrashRun {
       throw new Error(
         `the worker ended with ${this.#life.end.code ?? this.#life.end.signal}:\n${logTail(this.project.path)}`,
       );
-  }
-
-  /** Nothing open in the stores, and every follower at the head; twice, since a reminder may fall due in between. */
-  async #rest(): Promise<void> {
-    const isAtRest = async (): Promise<boolean> => {
-      const open =
-        (await this.#api.unfinished()) +
-        Number(((await this.#api.get('/api/system/status')) as { inbox?: { items?: number } }).inbox?.items ?? 0);
-      const [one, two] = this.#followers.map(({ last }) => last);
-      return open === 0 && one === two && this.#remindersAreOut();
-    };
-    await until(isAtRest, {
-      what: 'the host to come to rest',
-      timeoutMs: this.#options.restMs ?? DRAIN_LIMIT_MS,
-      everyMs: 100,
-    });
-  }
-
-  /** Each stored reminder has said both its messages. */
-  #remindersAreOut(): boolean {
-    const shown = new Map<string, number>();
-    for (const { conversation } of this.#platform.posts.values())
-      shown.set(conversation, (shown.get(conversation) ?? 0) + 1);
-    return [...this.record.deliveries.values()].every(
-      ({ kind, endpoint, deliveryId, conversation }) =>
-        kind !== 'remind' ||
-        this.history.item(endpoint, deliveryId) === undefined ||
-        (shown.get(conversation) ?? 0) >= 2,
-    );
   }
 
   async #end(): Promise<void> {

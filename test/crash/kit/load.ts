@@ -17,6 +17,8 @@ export interface LoadOptions {
   readonly platform: WebhookPlatform;
   readonly irc: ReadonlyMap<string, FakeIrcServer>;
   readonly clients: number;
+  /** How long a client thinks between two deliveries; default: not at all. */
+  readonly pauseMs?: number;
 }
 
 export const WEBHOOK_ACCOUNTS = ['shop', 'desk'] as const;
@@ -71,7 +73,7 @@ export class Load {
   }
 
   async #client(): Promise<void> {
-    const { random, record } = this.#options;
+    const { random, record, pauseMs = 0 } = this.#options;
     let request: Request | undefined;
     while (!this.#stopped) {
       request ??= random.chance(0.6) ? this.#webhook() : this.#sandbox();
@@ -85,6 +87,7 @@ export class Load {
           record.fault(`a repeat of ${delivery.token} was taken as new: ${end.body}`);
       }
       request = undefined;
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
@@ -192,7 +195,7 @@ export class Load {
 
   #token(): string {
     this.#count += 1;
-    return `t${this.#count.toString(36)}x`;
+    return `T${this.#count.toString(36)}X`; // in no other one: digits and small letters are between
   }
 
   #owe({ via, kind }: Pick<Delivery, 'via' | 'kind'>, sign: 1 | -1): void {
