@@ -222,6 +222,30 @@ describe('svc service --user under systemd', LINUX, () => {
     assert.match(JSON.parse(stdout).checks[0].reason, /daemon \(pid \d+\).*pm2 \(bot\)/);
   });
 
+  it('is refused where the database lies where its walls keep it from writing', async (t) => {
+    const { run, project } = await machine(t);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+    project.write(
+      'svc.config.yml',
+      'http: {token: "${HTTP_TOKEN}"}\ndatabase: {dialect: sqlite, filename: ../elsewhere.sqlite}\n',
+    );
+
+    const { code, stderr } = await run('install', '--print');
+
+    assert.equal(code, 1);
+    assert.match(stderr, /elsewhere\.sqlite, and a service writes to \.svc and data alone/);
+  });
+
+  it('tells another user what its owner was told of readiness', async (t) => {
+    const { run, name, programs } = await machine(t);
+    await run('install');
+    told(programs, name, 'ActiveState=active\nMainPID=4711\nUnitFileState=enabled\nStatusText=ready, generation 3\n');
+    assert.equal((await run('status')).code, 0);
+
+    told(programs, name, 'ActiveState=active\nMainPID=4711\nUnitFileState=enabled\nStatusText=not ready: database\n');
+    assert.equal((await run('status')).code, 1);
+  });
+
   it('is refused where .env is missing, and with 78 where the configuration is invalid', async (t) => {
     const { run, project } = await machine(t);
     project.write('svc.config.yml', 'http: {port: wrong}\n');

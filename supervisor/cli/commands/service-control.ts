@@ -51,7 +51,7 @@ const status: Command = {
   async run(context, _args, options) {
     const service = serviceFor(context, options);
     const state = service.isInstalled() ? await service.state() : NOT_INSTALLED;
-    const ready = state.running && (await isReady(context));
+    const ready = state.running && (await isReady(context, state));
     context.print.json({ service: service.name, owner: service.kind, file: service.file, ...state, ready });
     show(context.print, { service, state, ready });
     return state.installed && state.running ? (ready ? EXIT.ok : EXIT.failed) : EXIT.absent;
@@ -88,6 +88,7 @@ const NOT_INSTALLED: ServiceState = {
   state: 'not installed',
   running: false,
   pid: null,
+  ready: null,
   detail: null,
 };
 
@@ -102,10 +103,10 @@ function installed(context: CommandContext, options: Readonly<Record<string, unk
   return service;
 }
 
-/** The worker's own word, over its socket. */
-async function isReady({ project }: CommandContext): Promise<boolean> {
+/** The worker's own word, over its socket; from another user what its owner was told. */
+async function isReady({ project }: CommandContext, state: ServiceState): Promise<boolean> {
   const running = await findRunning(project()).catch(() => undefined);
-  return running?.status.ready === true;
+  return running?.status.ready ?? state.ready === true;
 }
 
 function show(

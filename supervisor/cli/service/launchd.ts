@@ -64,8 +64,16 @@ export function launchdService({ label, project, env, render }: LaunchdOptions):
       const { code, stdout } = await ask('print', target);
       const installed = existsSync(file);
       if (code !== 0)
-        return { installed, enabled: installed, state: 'not loaded', running: false, pid: null, detail: null };
-      return { installed, enabled: installed, ...printed(stdout) };
+        return {
+          installed,
+          enabled: installed,
+          state: 'not loaded',
+          running: false,
+          pid: null,
+          ready: null,
+          detail: null,
+        };
+      return { installed, enabled: installed, ready: null, ...printed(stdout) };
     },
     logs: (options) => showProgram('tail', tailArguments(serviceLog, options), env),
     warnings: () => [],

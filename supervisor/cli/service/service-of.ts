@@ -1,6 +1,6 @@
 // The service of a project: which owner this machine has, what the service is called there, and the facts that its files need.
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -78,13 +78,22 @@ function factsOf({
       hint: 'write it with mode 0600, HTTP_TOKEN first: svc token create',
     });
   const { config } = loadConfig({ project, mode: 'production', environment: env });
+  const cli = commandFile(project);
+  if (!existsSync(cli))
+    throw new SvcError('refused', `${cli} is not there`, { hint: 'npm ci, and npm run build where svc is a checkout' });
+  const { database } = config;
+  const file = database.dialect === 'sqlite' ? resolve(project, database.filename) : paths.database;
+  if (![paths.stateDir, paths.dataDir].some((folder) => file.startsWith(`${folder}${sep}`)))
+    throw new SvcError('refused', `database.filename is ${file}, and a service writes to .svc and data alone`, {
+      hint: 'put the database into one of the two folders',
+    });
   return {
     name,
     project,
     stateDir: paths.stateDir,
     dataDir: paths.dataDir,
     node: nodeProgram(env),
-    cli: commandFile(project),
+    cli,
     path: servicePath(project, env),
     host: config.http.host,
     port: config.http.port,

@@ -20,6 +20,8 @@ export interface ServiceState {
   /** A process lives, or is just being started. */
   readonly running: boolean;
   readonly pid: number | null;
+  /** The worker's own word as the owner keeps it; null where it keeps none. */
+  readonly ready: boolean | null;
   /** What more the owner tells: its result, how often it started again, the worker's own word. */
   readonly detail: string | null;
 }

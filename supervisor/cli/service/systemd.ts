@@ -115,6 +115,7 @@ function stateOf(installed: boolean, { code, stdout, stderr }: Ran): ServiceStat
     state,
     running: RUNNING.has(state),
     pid: pid > 0 ? pid : null,
+    ready: properties['StatusText'] === '' ? null : /^ready\b/.test(properties['StatusText'] ?? ''),
     detail: told.length > 0 ? told.join(', ') : null,
   };
 }
