@@ -49,11 +49,21 @@ function appMaker(): Pick<WorkerOptions, 'createApp' | 'guard'> {
       const app = await loadApp();
       return app.createApp({ ...options, writerThread });
     },
-    guard: (runtimeId, options) => guardLoop(writerThread, { runtimeId, ...options }),
+    guard(runtimeId, options) {
+      up();
+      guardLoop(writerThread, { runtimeId, ...options });
+    },
   };
 }
 
-async function main(): Promise<void> {
+let up = (): void => {};
+/** Called once the worker is up: what comes then holds up nobody. */
+export function whenUp(callback: () => void): void {
+  up = callback;
+}
+
+/** Runs the worker that the arguments of the process ask for, under a supervisor. */
+export async function runSupervised(): Promise<void> {
   const { values } = parseArgs({
     options: {
       supervised: { type: 'boolean' },
@@ -91,4 +101,5 @@ async function main(): Promise<void> {
 const isMode = (text: string | undefined): text is Mode =>
   text === 'development' || text === 'production' || text === 'test';
 
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  void runSupervised();

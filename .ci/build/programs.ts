@@ -1,6 +1,6 @@
-// The programs of svc as bundles. The supervisor and the writer thread are one file each; CLI and worker keep what they
-// load lazily (commands, adapters, plugins, rarely used packages) in chunks of their own, beside the entries, so that
-// `import.meta.url` is the same folder everywhere. What stays outside is installed with the package: the native addon,
+// The programs of svc as bundles. The supervisor, the writer thread and the worker are one file each; the CLI keeps what it
+// loads lazily (commands, rarely used packages) in chunks of its own, beside the entries, so that `import.meta.url` is the
+// same folder everywhere. What stays outside is installed with the package: the native addon,
 // packages that load files of their own at run time, and the loader of TypeScript plugins.
 import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -28,6 +28,8 @@ interface Program {
    * stays for as long as the host does.
    */
   readonly bare?: boolean;
+  /** One file of CommonJS with all that it loads later: its compiled code can be kept as a whole (compiled-code.ts). */
+  readonly whole?: boolean;
   /** Names other programs by file instead of holding them. */
   readonly apart?: boolean;
 }
@@ -35,7 +37,8 @@ interface Program {
 const PROGRAMS: readonly Program[] = [
   { entries: { cli: 'supervisor/cli/main.ts' }, apart: true },
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
-  { entries: { worker: 'worker/main.ts', task: 'worker/task.ts' } },
+  { entries: { worker: 'worker/built-main.ts', task: 'worker/task.ts' } },
+  { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
   { entries: { 'writer-thread': 'worker/database/writer-thread.ts' } },
   {
     entries: { index: 'worker/sdk/testing/index.ts', 'host-guard': 'worker/sdk/testing/host-guard.ts' },
@@ -91,7 +94,7 @@ export async function buildPrograms(output: Output): Promise<void> {
   if (failures.length > 0) throw new Error([...new Set(failures)].join('\n'));
 }
 
-const CACHING: ReadonlySet<string> = new Set(['cli.js', 'worker.js']);
+const CACHING: ReadonlySet<string> = new Set(['cli.js']);
 
 /** Without and with failpoints. */
 const buildsOf = ({ failpoints }: Program): readonly boolean[] => (failpoints === true ? [true] : [false, true]);
@@ -110,10 +113,8 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
   const result = await build({
     ...OPTIONS,
     entryPoints: Object.fromEntries(entries),
-    ...(program.bare === true
-      ? { format: 'cjs', outExtension: { '.js': '.cjs' } }
-      : { splitting: true, banner: { js: BANNER } }),
-    define: { ...constants, FAILPOINTS: String(failpoints) },
+    ...formOf(program),
+    define: { ...constants, ...(program.whole === true ? WHOLE_DEFINES : {}), FAILPOINTS: String(failpoints) },
     plugins: [compiledValidator, pluginValidators, noBodyParser, ...(program.apart === true ? [programsApart] : [])],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
@@ -124,6 +125,20 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
       executable: name === 'cli.js',
     });
   }
+}
+
+const WHOLE_DEFINES = { 'import.meta.url': '__importMetaUrl' } as const;
+const WHOLE_BANNER = "const __importMetaUrl=require('node:url').pathToFileURL(__filename).href;";
+
+function formOf({
+  bare,
+  whole,
+}: Program): Pick<BuildOptions, 'format' | 'outExtension' | 'splitting' | 'banner' | 'charset'> {
+  const cjs = { format: 'cjs', outExtension: { '.js': '.cjs' } } as const;
+  if (bare === true) return cjs;
+  return whole === true
+    ? { ...cjs, charset: 'ascii', banner: { js: WHOLE_BANNER } }
+    : { splitting: true, banner: { js: BANNER } };
 }
 
 const OPTIONS = {

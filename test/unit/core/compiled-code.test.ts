@@ -1,0 +1,70 @@
+// Kept code of a bundle: never used for another text, whole or not at all, and never needed.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadProgram } from '../../../worker/compiled-code.ts';
+
+const OWN_CACHE = !('enableCompileCache' in (await import('node:module')).default);
+
+/** A bundle in a folder of its own, and the file that its code is kept in. */
+function bundle(t: { after(run: () => void): void }, text: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-code-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'program.cjs');
+  writeFileSync(file, text);
+  const kept = (): string[] =>
+    readdirSync(join(folder, '.compile-cache')).map((name) => join(folder, '.compile-cache', name));
+  return { file, kept, write: (other: string) => writeFileSync(file, other) };
+}
+
+const TEXT = 'exports.value = () => 1; exports.load = (name) => import(name);';
+
+describe('a bundle with kept code', () => {
+  it('runs the same from what was kept', async (t) => {
+    const { file } = bundle(t, TEXT);
+    const first = loadProgram<{ value(): number }>(file);
+    first.exports.value();
+    first.keep();
+
+    const { exports } = loadProgram<{ value(): number; load(name: string): Promise<{ default: object }> }>(file);
+
+    assert.equal(exports.value(), 1);
+    assert.ok('join' in (await exports.load('node:path')).default);
+  });
+
+  it('is what its text says, also when only that changed and not its length', {
+    skip: !OWN_CACHE && 'Node keeps the code itself',
+  }, (t) => {
+    const { file, write } = bundle(t, TEXT);
+    loadProgram(file).keep();
+    write(TEXT.replace('1', '2'));
+
+    assert.equal(loadProgram<{ value(): number }>(file).exports.value(), 2);
+  });
+
+  it('runs without what was kept when that is not whole', { skip: !OWN_CACHE && 'Node keeps the code itself' }, (t) => {
+    const { file, kept } = bundle(t, TEXT);
+    loadProgram(file).keep();
+    const [path = ''] = kept();
+    const whole = readFileSync(path);
+    for (const broken of [
+      whole.subarray(0, 100),
+      Buffer.alloc(0),
+      Buffer.from(whole.map((byte, at) => (at === 60 ? byte ^ 1 : byte))),
+    ]) {
+      writeFileSync(path, broken);
+      assert.equal(loadProgram<{ value(): number }>(file).exports.value(), 1);
+    }
+  });
+
+  it('runs where nothing can be kept', (t) => {
+    const { file } = bundle(t, TEXT);
+    writeFileSync(join(file, '..', '.compile-cache'), 'a file in the place of the folder');
+    const program = loadProgram<{ value(): number }>(file);
+    program.keep();
+
+    assert.equal(program.exports.value(), 1);
+  });
+});

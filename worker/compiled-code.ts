@@ -1,0 +1,79 @@
+// The code that V8 compiled at an earlier start, kept beside the bundle, so that a start need not compile it again: Node's own compile
+// cache where there is one (from 22.1), else (Node 20) a file of ours, because there nothing keeps the code of a script but its owner.
+//
+//   K1  Kept code is used only for the very text, Node and machine that it was made of, and only whole: V8 itself compares lengths alone.
+//   K2  It is written once up, so that a worker that dies by a signal leaves it too; and a folder that takes no files costs nothing but time.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import module, { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { constants, Script } from 'node:vm';
+
+const FOLDER = '.compile-cache';
+const DIGEST_BYTES = 32;
+
+interface NodeCache {
+  enableCompileCache?(folder: string): unknown;
+  flushCompileCache?(): void;
+}
+const nodeCache = module as unknown as NodeCache;
+
+export interface Program<T> {
+  readonly exports: T;
+  /** Keeps what is compiled by now; takes some milliseconds. Never throws. */
+  keep(): void;
+}
+
+/** Loads a CommonJS bundle. Throws what it throws. */
+export function loadProgram<T>(file: string): Program<T> {
+  if (nodeCache.enableCompileCache === undefined) return loadFromOwnCache(file);
+  nodeCache.enableCompileCache(join(dirname(file), FOLDER));
+  const exports = createRequire(file)(file) as T;
+  return { exports, keep: () => nodeCache.flushCompileCache?.() };
+}
+
+function loadFromOwnCache<T>(file: string): Program<T> {
+  const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);
+  const script = compile(file, kept);
+  const run = script.runInThisContext() as (...scope: readonly unknown[]) => void;
+  const loaded = { exports: {} as T };
+  run.call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file));
+  const keep = (): void => writeKept(kept, readFileSync(file), script.createCachedData());
+  return { exports: loaded.exports, keep: script.cachedDataRejected === false ? () => {} : keep };
+}
+
+/** Nothing here outlives the call but the script: text and code are megabytes. */
+function compile(file: string, kept: string): Script {
+  const bytes = readFileSync(file);
+  const cachedData = readKept(kept, bytes);
+  // The bundle is ASCII: a byte a character, in memory too.
+  return new Script(module.wrap(bytes.toString('latin1')), {
+    filename: file,
+    ...(cachedData === undefined ? {} : { cachedData }),
+    // `import()` of packages and plugins goes the usual way.
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+}
+
+const digestOf = (text: Buffer, code: Buffer): Buffer => createHash('sha256').update(text).update(code).digest();
+
+function readKept(path: string, text: Buffer): Buffer | undefined {
+  try {
+    const bytes = readFileSync(path);
+    const code = bytes.subarray(DIGEST_BYTES);
+    return bytes.subarray(0, DIGEST_BYTES).equals(digestOf(text, code)) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeKept(path: string, text: Buffer, code: Buffer): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const temporary = `${path}.${process.pid}.tmp`;
+    writeFileSync(temporary, Buffer.concat([digestOf(text, code), code]), { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch {
+    // K2: a package that another account installed, a read-only file system, a full disk.
+  }
+}
