@@ -35,7 +35,8 @@ let point: Failpoint | undefined;
 
 parentPort?.on('message', (message: ToWriter | GuardOrder) => {
   if (message.kind === 'guard') {
-    void import('../watchdog/blocked-loop.ts').then(({ watchLoop }) => watchLoop(message));
+    // Without it there is no report; the writer goes on.
+    import('../watchdog/blocked-loop.ts').then(({ watchLoop }) => watchLoop(message)).catch(() => {});
     return;
   }
   parentPort?.postMessage(serve(message));
