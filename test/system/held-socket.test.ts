@@ -1,12 +1,13 @@
 // The listening socket that outlives its workers, over the built programs. Numbers in titles are rows of the table of faults.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { freePort } from '../support/free-port.ts';
 import { type SteadyTally, sendSteadily } from '../support/steady-requests.ts';
-import { portProject, svc } from '../support/svc-command.ts';
+import { CLI, portProject, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 const PER_SECOND = 200;
@@ -144,6 +145,34 @@ describe('the listening socket', () => {
     assert.deepEqual([after.state, after.exits.length], ['failed', 2]);
     assert.equal(recovered.code, 0, recovered.stdout);
     assert.equal((await fetch(`${host.url}/pub/health`)).status, 200);
+  });
+
+  it('is taken from the owner of a foreground worker that hands one down', async (t) => {
+    const project = await portProject(t);
+    const owners = createServer().listen(0, '127.0.0.1');
+    t.after(() => owners.close());
+    await until(() => owners.listening, { what: 'the socket of the owner' });
+    const { port } = owners.address() as { port: number };
+    const handle: unknown = Reflect.get(owners, '_handle');
+    const script = `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`;
+    const args = [process.execPath, CLI, 'runtime', 'start', '--mode', 'production'];
+    const child = spawn('/bin/sh', ['-c', script, ...args], {
+      cwd: project.path,
+      stdio: ['ignore', 'ignore', 'ignore', handle as 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    owners.close(); // from here on it is the worker's
+
+    const now = await until(
+      async () => {
+        const found = await status(project.path);
+        return found.ready === true ? found : undefined;
+      },
+      { what: 'the worker', timeoutMs: 20_000 },
+    );
+
+    assert.deepEqual([now.socket, now.address.port, now.pid], ['inherited', port, child.pid]);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/pub/health`)).status, 200);
   });
 
   it('is bound by the worker where Node cannot hold it, and status says so', async (t) => {
