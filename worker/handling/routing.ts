@@ -47,7 +47,7 @@ export interface Serving {
 
 export function route(arrival: Arrival, stored: Stored, serving: Serving): readonly Step[] {
   const { capabilities, endpoint } = serving;
-  const text = textOf(arrival);
+  const text = saidIn(arrival);
   const event = eventOf(endpoint, arrival);
   const listeners = capabilities
     .ofKind('on')
@@ -61,6 +61,9 @@ export function route(arrival: Arrival, stored: Stored, serving: Serving): reado
   return [...ranked('before'), ...ranked('normal'), ...ranked('after')];
 }
 
+/** What listeners match: an edited text is one, but no command and no answer. */
+const saidIn = (arrival: Arrival): string =>
+  arrival.kind === 'message' || arrival.kind === 'edited' ? plainText(arrival.text) : '';
 const textOf = (arrival: Arrival): string => (arrival.kind === 'message' ? plainText(arrival.text) : '');
 
 function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving): Step | undefined {
@@ -102,7 +105,8 @@ function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | 
 function matches({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
   if (spec.where !== undefined && arrival.conversation.kind !== spec.where) return false;
   const spokenTo =
-    arrival.conversation.kind === 'private' || (arrival.kind === 'message' && arrival.addressed === true);
+    arrival.conversation.kind === 'private' ||
+    ((arrival.kind === 'message' || arrival.kind === 'edited') && arrival.addressed === true);
   if (spec.addressed === true && !spokenTo) return false;
   if (spec.text === undefined) return true;
   return typeof spec.text === 'string' ? text === spec.text : freshPattern(spec.text).test(text);

@@ -96,7 +96,11 @@ export class SendStatements {
       button,
       token: randomBytes(9).toString('base64url'),
     }));
-    const buttons = made.map(({ button, token }) => ({ label: button.label, token }));
+    const buttons = made.map(({ button: { label, style }, token }) => ({
+      label,
+      token,
+      ...(style === undefined ? {} : { style }),
+    }));
     const parts = compose(storedOf(effect.content, buttons), can, {
       ...audienceOf(this.#of, effect, place),
       ...(effect.kind === 'edit' ? { kind: 'edit', parts: message?.parts.length ?? 1 } : {}),

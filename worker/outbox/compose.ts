@@ -23,6 +23,7 @@ export interface StoredContent {
 export interface StoredButton {
   readonly label: string;
   readonly token: string;
+  readonly style?: 'primary' | 'danger';
 }
 
 export interface Where {

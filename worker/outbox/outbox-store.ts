@@ -6,6 +6,7 @@ import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import type { LaneItem } from '../lanes/lanes.ts';
 import type { FileRef, MessageRef } from '../sdk/index.ts';
+import type { StoredButton } from './compose.ts';
 
 export const OUTGOING_VERSION = 1;
 
@@ -14,7 +15,7 @@ export type StoredCall =
   | {
       readonly kind: 'post' | 'edit';
       readonly text: string;
-      readonly buttons: readonly { readonly label: string; readonly token: string }[];
+      readonly buttons: readonly StoredButton[];
       readonly files: readonly FileRef[];
       readonly message?: MessageRef;
       readonly replyTo?: MessageRef;

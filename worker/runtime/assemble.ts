@@ -9,12 +9,12 @@ import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
 import { endpointId, endpointName, ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
-import { Capabilities, type CommandCapability } from '../handling/capabilities.ts';
-import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
+import { Capabilities } from '../handling/capabilities.ts';
 import { refuseBadPatterns } from '../schedule/cron.ts';
 import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
+import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
 import { type LoadedModule, type LoaderOptions, loadPlugin, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';
 
@@ -67,8 +67,11 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
     }
     await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
-    for (const command of registered.capabilities.ofKind('command'))
-      refuseBadCommand(command, options.loaded.config.commands.prefix);
+    refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
+    for (const { id, slot, name, by } of shadowedCommands(registered.capabilities))
+      options
+        .logger(slot)
+        .warn({ capability: id, name, by }, 'this command is never reached: another one answers first');
   } catch (error) {
     draft.abort.abort();
     throw error;
@@ -240,21 +243,5 @@ function inSlot<T>(slot: string, read: () => T): T {
       cause: error,
       details: { plugin: slot },
     });
-  }
-}
-
-function refuseBadCommand(command: CommandCapability, prefix: string): void {
-  const bad = (what: string): SvcError =>
-    new SvcError('definition_invalid', `${command.id}: ${what}`, { details: { plugin: command.slot } });
-  for (const phrase of command.spec.phrases ?? []) {
-    const unknown = phraseArguments(phrase).find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
-    if (unknown !== undefined) throw bad(`phrase names unknown argument {${unknown}}`);
-  }
-  for (const example of command.spec.examples ?? []) {
-    const text = example.startsWith('/') ? prefix + example.slice(1) : example;
-    const typed = readCommand(command, text, { prefix, spokenTo: true });
-    if (typed === undefined) throw bad(`example is not this command: ${example}`);
-    const read = argumentsOf(command, typed, prefix);
-    if (!read.ok) throw bad(`example does not parse: ${example}: ${read.text}`);
   }
 }

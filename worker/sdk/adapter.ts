@@ -87,7 +87,11 @@ export type Outgoing = OutgoingBase &
         readonly kind: 'post' | 'edit';
         readonly message?: string;
         readonly text: string;
-        readonly buttons: readonly { readonly label: string; readonly token: string }[];
+        readonly buttons: readonly {
+          readonly label: string;
+          readonly token: string;
+          readonly style?: 'primary' | 'danger';
+        }[];
         /** One that came from this account has the platform's own id; the bytes of any come from `link.readFile`. */
         readonly files: readonly FileRef[];
         readonly replyTo?: string;

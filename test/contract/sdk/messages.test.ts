@@ -1,7 +1,7 @@
 // What becomes of a message on its way: whom it reaches, and what an edit does to one that was too long for its platform.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { definePlugin, type PluginModule, type State, t, type UserRef } from 'svc';
+import { defineEvent, definePlugin, type PluginModule, type State, t, type UserRef } from 'svc';
 import { everyCrash } from 'svc/testing';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
 import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
@@ -153,5 +153,74 @@ describe('an edit of a message in parts', () => {
 
   it('is removed with all of its parts', async () => {
     assert.deepEqual(await tell([`say ${THREE}`, 'remove']), []);
+  });
+});
+
+describe('an edited message', () => {
+  it('is matched by its text as a message is, and is no command', async () => {
+    const bot = await start((p) => {
+      p.command('go', { summary: '' }, () => 'command');
+      p.on('edited', { text: /^fix (?<what>\w+)$/, addressed: true }, (ctx) => `edited ${ctx.groups['what']}`);
+    });
+    const base = { sentAt: 0, user: { id: 'ann', name: 'ann', admin: false }, message: 'm1', kind: 'edited' } as const;
+    const conversation = { id: 'room', kind: 'group' } as const;
+
+    await bot.arrive({ ...base, id: 'e1', conversation, text: 'fix this', addressed: true });
+    await bot.arrive({ ...base, id: 'e2', conversation, text: 'fix that' });
+    await bot.arrive({ ...base, id: 'e3', conversation, text: '/go', addressed: true });
+
+    assert.deepEqual(bot.shown('room'), ['edited this']);
+  });
+});
+
+describe('a button', () => {
+  it('has the style that its plugin gave it', async () => {
+    const bot = await start((p) => {
+      const no = p.action('no', { data: {} }, () => {});
+      p.on('message', {}, () => ({ text: 'sure?', buttons: [no.button('yes', {}), no.button('no', {}, 'danger')] }));
+    });
+
+    await bot.person('ann').says('x');
+
+    const [message] = bot.platform.messages('dm-ann');
+    assert.deepEqual(
+      message?.buttons.map((button) => [button.label, (button as { style?: string }).style]),
+      [
+        ['yes', undefined],
+        ['no', 'danger'],
+      ],
+    );
+  });
+});
+
+describe('definitions that stand together', () => {
+  it('are refused where they subscribe to what never happens', async () => {
+    for (const type of ['inbox.doen', 'svc.hello', 'Nonsense'])
+      await assert.rejects(
+        start((p) => p.subscribe(defineEvent(type, t.object({})), () => {})),
+        { code: 'definition_invalid', message: new RegExp(`there is no event ${type}`) },
+      );
+    await start((p) => {
+      p.subscribe(defineEvent('inbox.done', t.object({})), () => {});
+      p.subscribe(defineEvent('polls.closed', t.object({})), () => {});
+    });
+  });
+
+  it('are told apart in the log where one command hides another', async () => {
+    const other = definePlugin({
+      name: 'other',
+      setup(p) {
+        p.command('stop', { summary: '', aliases: ['go'] }, () => 'other');
+      },
+    });
+    const bot = await startBot({ x: one((p) => p.command('go', { summary: '' }, () => 'first')), other });
+
+    await bot.person('ann').says('/go');
+
+    assert.deepEqual(bot.shown('dm-ann'), ['first']);
+    assert.match(
+      JSON.stringify(bot.logs),
+      /"capability":"root\/other#command\/stop","name":"go","by":"root\/x#command\/go"/,
+    );
   });
 });

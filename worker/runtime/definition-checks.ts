@@ -1,0 +1,56 @@
+// What is wrong with definitions as they stand together, found at assembly rather than when somebody types a command or nothing comes.
+import { SvcError } from '../../shared/svc-error.ts';
+import { eventKind, faultOfTypeName } from '../events/event-types.ts';
+import type { Capabilities, CommandCapability, SubscriptionCapability } from '../handling/capabilities.ts';
+import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
+
+/** Throws `definition_invalid`, naming the capability and its plugin. */
+export function refuseBadDefinitions(capabilities: Capabilities, prefix: string): void {
+  for (const command of capabilities.ofKind('command')) refuseBadCommand(command, prefix);
+  for (const subscription of capabilities.ofKind('subscribe')) refuseUnknownEvent(subscription);
+}
+
+export interface Shadowed {
+  readonly id: string;
+  readonly slot: string;
+  /** The name or alias under which it is never reached. */
+  readonly name: string;
+  readonly by: string;
+}
+
+/** Commands that another one, earlier in the order, answers for. */
+export function shadowedCommands(capabilities: Capabilities): readonly Shadowed[] {
+  const owners = new Map<string, string>();
+  return capabilities.ofKind('command').flatMap(({ id, slot, name: own, spec }) =>
+    [own, ...(spec.aliases ?? [])].flatMap((name) => {
+      const by = owners.get(name);
+      if (by === undefined) owners.set(name, id);
+      return by === undefined || by === id ? [] : [{ id, slot, name, by }];
+    }),
+  );
+}
+
+const bad = ({ id, slot }: { readonly id: string; readonly slot: string }, what: string): SvcError =>
+  new SvcError('definition_invalid', `${id}: ${what}`, { details: { plugin: slot } });
+
+function refuseBadCommand(command: CommandCapability, prefix: string): void {
+  for (const phrase of command.spec.phrases ?? []) {
+    const unknown = phraseArguments(phrase).find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
+    if (unknown !== undefined) throw bad(command, `phrase names unknown argument {${unknown}}`);
+  }
+  for (const example of command.spec.examples ?? []) {
+    const text = example.startsWith('/') ? prefix + example.slice(1) : example;
+    const typed = readCommand(command, text, { prefix, spokenTo: true });
+    if (typed === undefined) throw bad(command, `example is not this command: ${example}`);
+    const read = argumentsOf(command, typed, prefix);
+    if (!read.ok) throw bad(command, `example does not parse: ${example}: ${read.text}`);
+  }
+}
+
+/** A fact that the host never tells, or a name that no plugin may emit: nothing would ever come. */
+function refuseUnknownEvent(subscription: SubscriptionCapability): void {
+  const { event } = subscription.spec;
+  if (eventKind(event) !== undefined) return;
+  const fault = faultOfTypeName(event);
+  if (fault !== undefined) throw bad(subscription, `there is no event ${event}: it ${fault}`);
+}
