@@ -96,7 +96,7 @@ describe('the supervisor killed', () => {
     assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${grandchild} `));
     assert.deepEqual(exits, []);
     process.kill(grandchild, 'SIGKILL');
-    await until(() => !lives(grandchild), { what: 'the end of the grandchild' });
+    await until(() => isFree(port), { what: 'the port' });
     await run.call('restart');
     await run.state('running');
   });
