@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { CLI, type Ended, portProject } from '../support/svc-command.ts';
+import { CLI, type Ended, portProject, svc } from '../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -61,6 +61,25 @@ describe('a worker that is the first process', NEEDS, () => {
       assert.equal(code, 0, stdout);
       assert.match(stdout, /"worker stopped"/);
     });
+
+  it('is the owner for whoever shares its project: a start and a stop from outside are refused with its name', async (t) => {
+    const project = await portProject(t);
+    const first = firstProcess(t, project);
+    await says(first, 'worker up');
+
+    for (const args of [['--daemon'], ['--mode', 'production', '--no-watch']]) {
+      const { code, stderr } = await svc(['runtime', 'start', ...args], { cwd: project.path });
+      assert.equal(code, 1);
+      assert.match(stderr, /started by container/);
+      assert.match(stderr, /docker stop/);
+    }
+    const stop = await svc(['runtime', 'stop'], { cwd: project.path });
+    assert.equal(stop.code, 1);
+    assert.match(stop.stderr, /belongs to container[^]*docker stop/);
+    assert.equal((await fetch(`${project.url}/pub/health`)).status, 200);
+    process.kill(await first.pid(), 'SIGTERM');
+    assert.equal((await first.ended).code, 0);
+  });
 
   it('says that nobody reaps what its children leave behind', async (t) => {
     const first = firstProcess(t, await portProject(t));
