@@ -10,8 +10,12 @@ import { renderUnit } from '../../supervisor/cli/service/render.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 
 const run = promisify(execFile);
-const missing = spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).error !== undefined;
-const NEEDS = { skip: missing ? 'systemd-analyze is not there' : false };
+/** `--offline` and `--recursive-errors` are of this version. */
+const OLDEST = 250;
+const version = Number(
+  /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 0,
+);
+const NEEDS = { skip: version >= OLDEST ? false : `systemd-analyze ${OLDEST} or newer is not there` };
 const DEPLOY = join(import.meta.dirname, '../../deploy/systemd');
 /** Tenths of a point. */
 const MOST_EXPOSURE = 15;
