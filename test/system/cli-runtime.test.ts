@@ -1,6 +1,6 @@
 // The life of a runtime by its commands, over the built programs.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { lives } from '../support/supervised.ts';
@@ -161,6 +161,33 @@ describe('a daemon and what happens around it', () => {
       what: 'ready',
       timeoutMs: 10_000,
     });
+  });
+
+  it('is told apart from its worker when its control socket is gone, and has it again (31)', async (t) => {
+    const { path, paths } = await portProject(t);
+    const { pid, supervisorPid } = JSON.parse(
+      (await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout,
+    );
+    const status = async () => JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
+
+    const without = await until(
+      async () => {
+        rmSync(`${paths.stateDir}/control.sock`, { force: true }); // it may be there again before the command asks
+        const now = await status();
+        return now.supervisorPid === null ? now : undefined;
+      },
+      { what: 'an answer of the worker alone', timeoutMs: 30_000 },
+    );
+    const again = await until(
+      async () => {
+        const now = await status();
+        return now.supervisorPid === supervisorPid ? now : undefined;
+      },
+      { what: 'the socket', timeoutMs: 15_000 },
+    );
+
+    assert.deepEqual([without.pid, again.pid, again.notes], [pid, pid, []]);
+    assert.match(without.notes.join(), /control\.sock is gone: the supervisor makes it anew/);
   });
 
   it('writes to the new file after a host has rotated its log', async (t) => {

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import { projectPaths } from '../../../shared/paths.ts';
+import { CONTROL_SOCKET, projectPaths } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
-import { findRunning, liveWorker } from '../control-client.ts';
+import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
 import { isWell, statusText } from '../status-text.ts';
 
 export const command: Command = {
@@ -20,7 +20,7 @@ export const command: Command = {
     // A supervisor that has stopped answers for a moment longer: there is nothing any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
-    const notes = [...status.notes, ...renewal(status.supervisorVersion)];
+    const notes = [...status.notes, ...renewal(status.supervisorVersion), ...missingSocket(running)];
     print.json({ ...status, notes });
     for (const line of statusText(status, { color: print.color, lines: Number(options['lines']) || 0 }))
       print.text(line);
@@ -56,6 +56,14 @@ function formerExits(project: string): RuntimeStatus['exits'] {
     return []; // there was no daemon
   }
 }
+
+/** Only the worker answers, though a supervisor has started it: its socket was removed, and it makes another one. */
+const missingSocket = ({ who, status }: RunningProject): string[] =>
+  who === 'worker' && status.owner === 'daemon'
+    ? [
+        `${CONTROL_SOCKET} is gone: the supervisor makes it anew within seconds; until then this is what the worker says`,
+      ]
+    : [];
 
 /** An old daemon goes on working under a newer command; that is said, not enforced. */
 const renewal = (version: string | undefined): string[] =>
