@@ -84,6 +84,13 @@ export async function workerByHand({ folder, port }: HostProject): Promise<numbe
   return timed(child, answers(port, '/pub/health', startedAt));
 }
 
+/** The worker drains and ends with 51. */
+export async function restartItself({ port }: HostProject): Promise<void> {
+  const url = `http://127.0.0.1:${port}/api/system/restart`;
+  const { status } = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
+  if (status !== 202) throw new Error(`a restart was answered with ${status}`);
+}
+
 /** The command in the foreground, which other process managers run: spawn to the first 200 of a path, in ms; killed then. */
 export async function foregroundByHand({ folder, port }: HostProject, path = '/pub/health'): Promise<number> {
   const startedAt = performance.now();

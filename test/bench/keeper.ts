@@ -1,7 +1,7 @@
 // Whoever keeps a process up, as the benchmarks see it: svc itself here, other process managers in test/peers/.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectPaths } from '../../shared/paths.ts';
@@ -24,6 +24,7 @@ export interface KeptProgram {
   readonly keeperPid: number;
   readonly folder: string;
   printed(): string;
+  printedBytes(): number;
   stop(): Promise<void>;
 }
 
@@ -42,9 +43,11 @@ export interface Keeper {
   program(program: Program): Promise<KeptProgram>;
 }
 
+const LONGEST_MS = 120_000;
+
 /** Runs a command to its end; throws with what it said when that is not 0. */
 export async function run(command: string, args: readonly string[], env = process.env): Promise<void> {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'], timeout: LONGEST_MS });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-2_000);
@@ -87,6 +90,7 @@ export const SVC: Keeper = {
       keeperPid: child.pid ?? 0,
       folder,
       printed: () => readFileSync(paths.runtimeLog, 'utf8'),
+      printedBytes: () => statSync(paths.runtimeLog).size,
       stop: () => end(child, folder),
     };
   },
@@ -95,7 +99,7 @@ export const SVC: Keeper = {
 /** What a configuration gives by default, or a budget that no program here spends. */
 function settingsOf(always: boolean): object {
   const { delaysMs: _, ...settings } = QUICK;
-  const numbers = { restarts: 5, windowMs: 120_000, upMs: 30_000, watchdogMs: 15_000, stopMs: 8_000 };
+  const numbers = { restarts: 5, windowMs: 120_000, upMs: 30_000, watchdogMs: 15_000, stopMs: 8_000, logBytes: 1e9 };
   return { ...settings, ...numbers, ...(always ? { restarts: 100, windowMs: 1_000, delaysMs: [0] } : {}) };
 }
 

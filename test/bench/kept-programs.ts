@@ -66,6 +66,23 @@ export async function lostLastWords(keeper: Keeper): Promise<{ readonly lost: nu
   }
 }
 
+/** Stamped lines of a program from its first to the last in the log, in MB a second. */
+export async function printSpeed(keeper: Keeper): Promise<number> {
+  const file = await keptUp();
+  const kept = await keeper.program({ file, env: { KEPT_AS: 'talks a lot' }, always: true });
+  try {
+    await until(() => existsSync(join(kept.folder, 'spoken')), { what: 'the lines', timeoutMs: 120_000 });
+    const { bytes, startedAt } = JSON.parse(readFileSync(join(kept.folder, 'spoken'), 'utf8')) as {
+      readonly bytes: number;
+      readonly startedAt: number;
+    };
+    await until(() => kept.printedBytes() >= bytes, { what: 'the lines in the log', timeoutMs: 60_000 });
+    return bytes / 1e6 / ((Date.now() - startedAt) / 1_000);
+  } finally {
+    await kept.stop();
+  }
+}
+
 /** Resident memory of the keeper before and after so many restarts that its program asked for. */
 export async function memoryOverRestarts(
   keeper: Keeper,

@@ -2,14 +2,13 @@
 // its baseline of the same round; medians over rounds. The host is the built one, as its users run it.
 import { configSchema } from '../../shared/config/schema.ts';
 import type { SteadyTally } from '../support/steady-requests.ts';
-import { type HostProject, workerByHand } from './host-project.ts';
+import { type HostProject, restartItself, workerByHand } from './host-project.ts';
 import { type KeptHost, SVC } from './keeper.ts';
 import { connectionsOver, idleMemory, recovery, startToReady, statusRoundTrip, withHost } from './kept-host.ts';
 import { crashLoops, memoryOverRestarts } from './kept-programs.ts';
 import { measureLogs } from './logs.ts';
 import type { Report } from './report.ts';
 import { measureStart } from './start.ts';
-import { TOKEN } from './support.ts';
 
 const ROUNDS = 7;
 const STATUS_ROUNDS = 15;
@@ -66,11 +65,7 @@ interface Running {
 async function connections(report: Report, { project, kept, startMs }: Running): Promise<void> {
   const faults: Readonly<Record<string, () => Promise<void>>> = {
     'a SIGKILL': async () => void process.kill(project.workerPid(), 'SIGKILL'),
-    'a 51': async () => {
-      const url = `http://127.0.0.1:${project.port}/api/system/restart`;
-      const { status } = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
-      if (status !== 202) throw new Error(`a restart was answered with ${status}`);
-    },
+    'a 51': () => restartItself(project),
     'a runtime restart': () => kept.restart(),
   };
   for (const [fault, restart] of Object.entries(faults)) {

@@ -1,11 +1,14 @@
 // What the benchmarks of process managers keep up: counts its starts in ./starts, then does what KEPT_AS says. Speaks to a supervisor of svc
 // where it has one, and needs none.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hello, obey, tell } from '../fixture-worker.ts';
 
 const HEALTHY_MS = 22_000;
 const LATE_MS = 1_200;
 const LINES = 2_000;
+const TALK_BYTES = 200_000_000;
+const LINES_A_WRITE = 300;
 const DEATHS = ['exit', 'throw', 'abort', 'memory'];
 
 appendFileSync('starts', '.');
@@ -31,12 +34,28 @@ switch (process.env['KEPT_AS']) {
       if (start < last && existsSync('go')) process.exit(51);
     }, 5);
     break;
+  case 'talks a lot':
+    comeUp();
+    await talk();
+    break;
   case 'has last words':
     if (start > last) comeUp();
     else speakAndDie(DEATHS[start % DEATHS.length]);
     break;
   case undefined:
     break;
+}
+
+async function talk(): Promise<void> {
+  const startedAt = Date.now();
+  let bytes = 0;
+  while (bytes < TALK_BYTES) {
+    const line = `${new Date().toISOString()} a line of what it says ${'x'.repeat(150)}\n`;
+    const chunk = line.repeat(LINES_A_WRITE);
+    bytes += chunk.length;
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+  }
+  writeFileSync('spoken', JSON.stringify({ bytes, startedAt }));
 }
 
 function comeUp(): void {
