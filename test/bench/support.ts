@@ -161,7 +161,7 @@ export async function post(
   let firstAt = 0;
   let lastAt = 0;
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const load = autocannon(options, (error, answer) => (error ? reject(error) : resolve(answer)));
+    const load = autocannon(options, (error, answer) => (error instanceof Error ? reject(error) : resolve(answer)));
     load.on('response', (_client, status, _bytes, latency) => {
       lastAt = performance.now();
       if (firstAt === 0) firstAt = lastAt - latency;
