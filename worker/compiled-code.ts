@@ -36,7 +36,8 @@ function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);
   const script = compile(file, kept);
   const run = script.runInThisContext() as (...scope: readonly unknown[]) => void;
-  const loaded = { exports: {} as T };
+  // A script that is made of kept code forgets how to import (Node 20): the bundle does it through here.
+  const loaded = { exports: {} as T, import: (specifier: string): Promise<unknown> => import(specifier) };
   run.call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file));
   const keep = (): void => writeKept(kept, readFileSync(file), script.createCachedData());
   return { exports: loaded.exports, keep: script.cachedDataRejected === false ? () => {} : keep };
@@ -50,7 +51,7 @@ function compile(file: string, kept: string): Script {
   return new Script(module.wrap(bytes.toString('latin1')), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
-    // `import()` of packages and plugins goes the usual way.
+    // For what the bundle does not ask `module.import`: see .ci/build/programs.ts.
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }

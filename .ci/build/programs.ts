@@ -1,11 +1,12 @@
 // The programs of svc as bundles. The supervisor, the writer thread and the worker are one file each; the CLI keeps what it
-// loads lazily (commands, rarely used packages) in chunks of its own, beside the entries, so that `import.meta.url` is the
+// loads lazily (most commands, rarely used packages) beside itself, so that `import.meta.url` is the
 // same folder everywhere. What stays outside is installed with the package: the native addon,
 // packages that load files of their own at run time, and the loader of TypeScript plugins.
 import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { builtinsAtOnce, COMMAND_BANNER, loadedLater } from './command.ts';
 import { type Output, ROOT } from './output.ts';
 import { pluginValidators } from './plugin-validators.ts';
 import { commit } from './stamp.ts';
@@ -30,12 +31,12 @@ interface Program {
   readonly bare?: boolean;
   /** One file of CommonJS with all that it loads later: its compiled code can be kept as a whole (compiled-code.ts). */
   readonly whole?: boolean;
-  /** Names other programs by file instead of holding them. */
-  readonly apart?: boolean;
+  /** The command: one file for short answers, the others beside it; names other programs by file instead of holding them. */
+  readonly command?: boolean;
 }
 
 const PROGRAMS: readonly Program[] = [
-  { entries: { cli: 'supervisor/cli/main.ts' }, apart: true },
+  { entries: { cli: 'supervisor/cli/main.ts' }, command: true },
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
   { entries: { worker: 'worker/built-main.ts', task: 'worker/task.ts' } },
   { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
@@ -70,12 +71,6 @@ const BANNER = [
   'const require = __createRequire(import.meta.url), __filename = __fileURLToPath(import.meta.url), __dirname = __dirnameOf(__filename);',
 ].join('');
 
-/**
- * Entries keep compiled code of what they load later beside themselves, where Node can do that (from 22.1) and may write there.
- * The folder belongs to the package, unlike Node's default in a temporary folder that other accounts can reach.
- */
-const CODE_CACHE = "__module.enableCompileCache?.(__fileURLToPath(new URL('.compile-cache', import.meta.url)));";
-
 /** Every program twice: as published, and with failpoints in dist/failpoints/ (tests only, not published). */
 export async function buildPrograms(output: Output): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
@@ -94,8 +89,6 @@ export async function buildPrograms(output: Output): Promise<void> {
   if (failures.length > 0) throw new Error([...new Set(failures)].join('\n'));
 }
 
-const CACHING: ReadonlySet<string> = new Set(['cli.js']);
-
 /** Without and with failpoints. */
 const buildsOf = ({ failpoints }: Program): readonly boolean[] => (failpoints === true ? [true] : [false, true]);
 
@@ -105,7 +98,9 @@ interface Job {
   readonly constants: Readonly<Record<string, string>>;
 }
 
-async function buildProgram(output: Output, { program, failpoints, constants }: Job): Promise<void> {
+async function buildProgram(output: Output, job: Job): Promise<void> {
+  const { program, failpoints, constants } = job;
+  if (program.command === true) return buildCommand(output, job);
   const entries = Object.entries(program.entries).filter(([, path]) => existsSync(join(ROOT, path)));
   const absent = Object.values(program.entries).filter((path) => !existsSync(join(ROOT, path)));
   if (absent.length > 0 && !failpoints) console.log(`skipped: ${absent.join(', ')} (no such file yet)`);
@@ -115,20 +110,50 @@ async function buildProgram(output: Output, { program, failpoints, constants }: 
     entryPoints: Object.fromEntries(entries),
     ...formOf(program),
     define: { ...constants, ...(program.whole === true ? WHOLE_DEFINES : {}), FAILPOINTS: String(failpoints) },
-    plugins: [compiledValidator, pluginValidators, noBodyParser, ...(program.apart === true ? [programsApart] : [])],
+    plugins: [compiledValidator, pluginValidators, noBodyParser],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
     const name = basename(file.path);
-    const text = CACHING.has(name) ? file.text.replace(BANNER, () => BANNER + CODE_CACHE) : file.contents;
-    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), text, {
-      executable: name === 'cli.js',
-    });
+    const text = program.whole === true && name.endsWith('.cjs') ? importThroughLoader(file.text) : file.contents;
+    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), text);
+  }
+}
+
+/** What the command holds itself, then what it left outside. */
+async function buildCommand(output: Output, { program, failpoints, constants }: Job): Promise<void> {
+  const later = new Map<string, string>();
+  const plugins = [compiledValidator, pluginValidators, noBodyParser, programsApart];
+  const options = { ...OPTIONS, define: { ...constants, FAILPOINTS: String(failpoints) } };
+  const own = await build({
+    ...options,
+    entryPoints: program.entries,
+    banner: { js: COMMAND_BANNER },
+    plugins: [...plugins, loadedLater(later), builtinsAtOnce],
+  });
+  const others = await build({
+    ...options,
+    entryPoints: Object.fromEntries(later),
+    splitting: true,
+    banner: { js: BANNER },
+    plugins,
+  });
+  for (const file of [...own.outputFiles, ...others.outputFiles]) {
+    const name = basename(file.path);
+    output.write(join(failpoints ? 'failpoints' : '', name), file.contents, { executable: name === 'cli.js' });
   }
 }
 
 const WHOLE_DEFINES = { 'import.meta.url': '__importMetaUrl' } as const;
-const WHOLE_BANNER = "const __importMetaUrl=require('node:url').pathToFileURL(__filename).href;";
+const WHOLE_BANNER =
+  "const __importMetaUrl=require('node:url').pathToFileURL(__filename).href,__import=module.import??((name)=>import(name));";
+
+/** Its imports go through whoever loads it: a script that is made of kept code has none of its own on Node 20. Texts of programs stay. */
+const importThroughLoader = (text: string): string =>
+  text
+    .split(WHOLE_BANNER)
+    .map((part) => part.replace(/\bimport\((?!\$\{)/g, '__import('))
+    .join(WHOLE_BANNER);
 
 function formOf({
   bare,
