@@ -100,4 +100,18 @@ describe('the tree', { skip: existsSync(join(ROOT, '.git')) ? false : 'not a git
       [],
     );
   });
+
+  it('has nothing more at its top level than what ARCHITECTURE.md describes', () => {
+    const known = [
+      ...['package.json', 'package-lock.json', 'tsconfig.json', 'svc.config.yml'],
+      ...['supervisor', 'worker', 'shared', 'test', 'deploy'],
+      ...['README.md', 'LICENSE', 'CHANGELOG.md', 'ARCHITECTURE.md', 'biome.json'],
+    ];
+    const top = new Set(names.map((name) => name.split('/')[0] ?? ''));
+
+    assert.deepEqual(
+      [...top].filter((name) => !name.startsWith('.') && !known.includes(name)),
+      [],
+    );
+  });
 });
