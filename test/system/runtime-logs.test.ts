@@ -93,7 +93,8 @@ describe('svc runtime logs', () => {
       plugins: { 'talker.mjs': TALKER },
     });
     const run = (...words: string[]) => svc(['runtime', ...words], { cwd: project.path });
-    assert.equal((await run('start', '--daemon')).code, 0);
+    const started = await run('start', '--daemon');
+    assert.equal(started.code, 0, started.stdout + started.stderr);
     const follower = startSvc(['runtime', 'logs', '-f', '--json', '-n', '100000'], { cwd: project.path });
     t.after(() => void follower.child.kill('SIGKILL'));
     const entries = () =>
@@ -109,7 +110,8 @@ describe('svc runtime logs', () => {
       });
     await hears('log rotated', 3);
 
-    assert.equal((await run('restart')).code, 0);
+    const restarted = await run('restart');
+    assert.equal(restarted.code, 0, restarted.stdout + restarted.stderr);
     const { pid } = JSON.parse((await run('status', '--json')).stdout);
     await hears('log rotated', 6);
     process.kill(pid, 'SIGKILL');
