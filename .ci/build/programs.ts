@@ -105,8 +105,10 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
   const absent = Object.values(program.entries).filter((path) => !existsSync(join(ROOT, path)));
   if (absent.length > 0 && !failpoints) console.log(`skipped: ${absent.join(', ')} (no such file yet)`);
   if (entries.length === 0) return;
+  const folder = program.folder ?? (failpoints ? 'failpoints' : '');
   const result = await build({
     ...OPTIONS,
+    outdir: join(ROOT, 'dist', folder),
     entryPoints: Object.fromEntries(entries),
     ...formOf(program),
     define: { ...constants, ...(program.whole === true ? WHOLE_DEFINES : {}), FAILPOINTS: String(failpoints) },
@@ -116,7 +118,7 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
   for (const file of result.outputFiles) {
     const name = basename(file.path);
     const text = program.whole === true && name.endsWith('.cjs') ? importThroughLoader(file.text) : file.contents;
-    output.write(join(program.folder ?? (failpoints ? 'failpoints' : ''), name), text);
+    output.write(join(folder, name), text);
   }
 }
 
@@ -124,7 +126,12 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
 async function buildCommand(output: Output, { program, failpoints, constants }: Job): Promise<void> {
   const later = new Map<string, string>();
   const plugins = [compiledValidator, pluginValidators, noBodyParser, programsApart];
-  const options = { ...OPTIONS, define: { ...constants, FAILPOINTS: String(failpoints) } };
+  const folder = failpoints ? 'failpoints' : '';
+  const options = {
+    ...OPTIONS,
+    outdir: join(ROOT, 'dist', folder),
+    define: { ...constants, FAILPOINTS: String(failpoints) },
+  };
   const own = await build({
     ...options,
     entryPoints: program.entries,
@@ -140,7 +147,7 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
   });
   for (const file of [...own.outputFiles, ...others.outputFiles]) {
     const name = basename(file.path);
-    output.write(join(failpoints ? 'failpoints' : '', name), file.contents, { executable: name === 'cli.js' });
+    output.write(join(folder, name), file.contents, { executable: name === 'cli.js' });
   }
 }
 
