@@ -41,11 +41,15 @@ export async function withHost<T>(
   }
 }
 
+export interface RecoveryOptions {
+  readonly rounds: number;
+  readonly byHand: (project: HostProject) => Promise<number>;
+  /** Resolves when the next kill may come; default: after a second of running. */
+  readonly settled?: () => Promise<void>;
+}
+
 /** SIGKILL to 200 beside the same program started by hand, in a project of its own. */
-export async function recovery(
-  project: HostProject,
-  { rounds, byHand }: { readonly rounds: number; readonly byHand: (project: HostProject) => Promise<number> },
-): Promise<Pair> {
+export async function recovery(project: HostProject, { rounds, byHand, settled }: RecoveryOptions): Promise<Pair> {
   const hand = await hostProject();
   const killed: number[] = [];
   const started: number[] = [];
@@ -54,6 +58,7 @@ export async function recovery(
     for (let round = 0; round < rounds; round += 1) {
       started.push(await byHand(hand));
       await pause(HEALTHY_MS);
+      await settled?.();
       const former = project.workerPid();
       killed.push(await project.killToAnswer());
       await project.readyAfter(former);
