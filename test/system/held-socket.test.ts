@@ -41,7 +41,7 @@ async function status(path: string) {
 /** Requests go on while the worker is replaced, until the next one has answered some. */
 async function throughout({ path, url, pid }: Daemon, replace: () => Promise<unknown>): Promise<SteadyTally> {
   const requests = sendSteadily(`${url}/pub/health`, PER_SECOND);
-  await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker' });
+  await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker', timeoutMs: 20_000 });
   await replace();
   await until(
     async () => {
@@ -51,7 +51,7 @@ async function throughout({ path, url, pid }: Daemon, replace: () => Promise<unk
     { what: 'the next worker', timeoutMs: 20_000 },
   );
   const so = requests.answered();
-  await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker' });
+  await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker', timeoutMs: 20_000 });
   return requests.end();
 }
 
@@ -131,7 +131,7 @@ describe('the listening socket', () => {
     const host = await daemon(t);
     const stranger = createServer().listen(0, '127.0.0.1');
     t.after(() => stranger.close());
-    await until(() => stranger.listening, { what: 'the stranger' });
+    await until(() => stranger.listening, { what: 'the stranger', timeoutMs: 20_000 });
     const { port } = stranger.address() as { port: number };
     host.move(port);
 
@@ -151,7 +151,7 @@ describe('the listening socket', () => {
     const project = await portProject(t);
     const owners = createServer().listen(0, '127.0.0.1');
     t.after(() => owners.close());
-    await until(() => owners.listening, { what: 'the socket of the owner' });
+    await until(() => owners.listening, { what: 'the socket of the owner', timeoutMs: 20_000 });
     const { port } = owners.address() as { port: number };
     const handle: unknown = Reflect.get(owners, '_handle');
     const script = `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`;

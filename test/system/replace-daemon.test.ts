@@ -36,15 +36,15 @@ describe('a daemon that is replaced', () => {
   it('refuses and cuts nobody, and hands lock, socket, budget and history to the new one', async (t) => {
     const { project, started } = await daemon(t);
     const requests = sendSteadily(`${project.url}/pub/health`, 200);
-    await until(() => requests.answered() > 50, { what: 'answers of the first worker' });
+    await until(() => requests.answered() > 50, { what: 'answers of the first worker', timeoutMs: 20_000 });
 
     const restarted = await json(project, 'restart', '--daemon');
 
     assert.equal(restarted.code, 0, restarted.stderr);
     assert.notEqual(restarted.body.supervisorPid, started.supervisorPid);
-    await until(() => !lives(started.supervisorPid), { what: 'the end of the former supervisor' });
+    await until(() => !lives(started.supervisorPid), { what: 'the end of the former supervisor', timeoutMs: 20_000 });
     const so = requests.answered();
-    await until(() => requests.answered() > so + 50, { what: 'answers of the next worker' });
+    await until(() => requests.answered() > so + 50, { what: 'answers of the next worker', timeoutMs: 20_000 });
     const { sent, answered, refused, cut, others } = await requests.end();
     assert.deepEqual({ refused, cut, others, answered }, { refused: 0, cut: 0, others: [], answered: sent });
     const { body } = await json(project, 'status');

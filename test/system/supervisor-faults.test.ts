@@ -52,8 +52,8 @@ describe('the supervisor killed', () => {
 
       run.child.kill('SIGKILL');
 
-      await until(() => !lives(pid ?? 0), { what: 'the end of the worker' });
-      await until(() => isFree(port), { what: 'the port' });
+      await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 20_000 });
+      await until(() => isFree(port), { what: 'the port', timeoutMs: 20_000 });
     });
   }
 
@@ -77,7 +77,7 @@ describe('the supervisor killed', () => {
 
     run.child.kill('SIGKILL');
 
-    await until(() => !lives(pid ?? 0), { what: 'the end of the worker' });
+    await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 20_000 });
   });
 
   it('names the grandchild in a session of its own that still holds the port (44)', async (t) => {
@@ -96,7 +96,7 @@ describe('the supervisor killed', () => {
     assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${grandchild} `));
     assert.deepEqual(exits, []);
     process.kill(grandchild, 'SIGKILL');
-    await until(() => isFree(port), { what: 'the port' });
+    await until(() => isFree(port), { what: 'the port', timeoutMs: 20_000 });
     await run.call('restart');
     await run.state('running');
   });
@@ -132,6 +132,7 @@ describe('the supervisor and the rest of the machine', () => {
 
     await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', {
       what: 'the next worker',
+      timeoutMs: 20_000,
     });
     assert.equal(lives(grandchild), false);
   });
@@ -174,9 +175,10 @@ describe('the supervisor and the rest of the machine', () => {
 
     await until(() => run.trace().some(({ event }) => event.kind === 'clock_jump'), {
       what: 'the sleep to be noticed',
+      timeoutMs: 20_000,
     });
     const seen = run.trace().length;
-    await until(() => run.trace().length > seen + 20, { what: 'heartbeats after the sleep' });
+    await until(() => run.trace().length > seen + 20, { what: 'heartbeats after the sleep', timeoutMs: 20_000 });
     const now = await run.status();
     assert.deepEqual([now.state, now.pid, now.exits.length], ['running', pid, 0]);
   });
