@@ -15,6 +15,9 @@ export const COMMAND_BANNER = [
   "__module.enableCompileCache?.(process.getBuiltinModule('node:url').fileURLToPath(new URL('.compile-cache',import.meta.url)));",
 ].join('');
 
+/** Without an import it would look like CommonJS to a tool that reads its text. */
+export const COMMAND_FOOTER = 'export {};';
+
 /** Leaves other files that are loaded later outside, and names them as entries of a build of their own. */
 export function loadedLater(entries: Map<string, string>): Plugin {
   return {

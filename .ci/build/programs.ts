@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { builtinsAtOnce, COMMAND_BANNER, loadedLater } from './command.ts';
+import { builtinsAtOnce, COMMAND_BANNER, COMMAND_FOOTER, loadedLater } from './command.ts';
 import { type Output, ROOT } from './output.ts';
 import { pluginValidators } from './plugin-validators.ts';
 import { commit } from './stamp.ts';
@@ -136,6 +136,7 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
     ...options,
     entryPoints: program.entries,
     banner: { js: COMMAND_BANNER },
+    footer: { js: COMMAND_FOOTER },
     plugins: [...plugins, loadedLater(later), builtinsAtOnce],
   });
   const others = await build({
