@@ -241,7 +241,7 @@ describe('sending', () => {
     await host.platform.says('x');
     await host.quiet();
 
-    const stopped = host.stop();
+    const stopped = host.stop(60_000);
     open();
     await stopped;
 
