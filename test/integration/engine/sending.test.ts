@@ -241,7 +241,7 @@ describe('sending', () => {
     await host.platform.says('x');
     await host.quiet();
 
-    const stopped = host.stop(60_000);
+    const stopped = host.stop();
     open();
     await stopped;
 
