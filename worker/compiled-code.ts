@@ -3,14 +3,14 @@
 //
 //   K1  Kept code is used only for the very text, Node and machine that it was made of, and only whole: V8 itself compares lengths alone.
 //   K2  It is written once up, so that a worker that dies by a signal leaves it too; and a folder that takes no files costs nothing but time.
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 
 const FOLDER = '.compile-cache';
-const DIGEST_BYTES = 32;
+const HEAD_BYTES = 8;
 
 interface NodeCache {
   enableCompileCache?(folder: string): unknown;
@@ -56,13 +56,19 @@ function compile(file: string, kept: string): Script {
   });
 }
 
-const digestOf = (text: Buffer, code: Buffer): Buffer => createHash('sha256').update(text).update(code).digest();
+/** Sums of text and code: what they guard against is a file cut short and a text of the same length, not somebody who may write here. */
+function headOf(text: Buffer, code: Buffer): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(crc32(text), 0);
+  head.writeUInt32LE(crc32(code), 4);
+  return head;
+}
 
 function readKept(path: string, text: Buffer): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
-    const code = bytes.subarray(DIGEST_BYTES);
-    return bytes.subarray(0, DIGEST_BYTES).equals(digestOf(text, code)) ? code : undefined;
+    const code = bytes.subarray(HEAD_BYTES);
+    return bytes.subarray(0, HEAD_BYTES).equals(headOf(text, code)) ? code : undefined;
   } catch {
     return undefined;
   }
@@ -72,7 +78,7 @@ function writeKept(path: string, text: Buffer, code: Buffer): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     const temporary = `${path}.${process.pid}.tmp`;
-    writeFileSync(temporary, Buffer.concat([digestOf(text, code), code]), { mode: 0o600 });
+    writeFileSync(temporary, Buffer.concat([headOf(text, code), code]), { mode: 0o600 });
     renameSync(temporary, path);
   } catch {
     // K2: a package that another account installed, a read-only file system, a full disk.

@@ -112,7 +112,7 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     entryPoints: Object.fromEntries(entries),
     ...formOf(program),
     define: { ...constants, ...(program.whole === true ? WHOLE_DEFINES : {}), FAILPOINTS: String(failpoints) },
-    plugins: [compiledValidator, pluginValidators, noBodyParser],
+    plugins: [compiledValidator, pluginValidators, withoutUnused],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
@@ -125,7 +125,7 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
 /** What the command holds itself, then what it left outside. */
 async function buildCommand(output: Output, { program, failpoints, constants }: Job): Promise<void> {
   const later = new Map<string, string>();
-  const plugins = [compiledValidator, pluginValidators, noBodyParser, programsApart];
+  const plugins = [compiledValidator, pluginValidators, withoutUnused, programsApart];
   const folder = failpoints ? 'failpoints' : '';
   const options = {
     ...OPTIONS,
@@ -195,11 +195,15 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** The host reads bodies itself (bytes first, then a strict parser): Express's own parsers would be a third of the worker. */
-const noBodyParser: Plugin = {
-  name: 'no-body-parser',
+/**
+ * What Express loads and the host never uses: bodies are read as bytes first and then strictly, queries and files by code of our own, and
+ * types are named by whoever answers. All of it would be a third of the worker, and a tenth of its start.
+ */
+const LEFT_OUT = /^(body-parser|qs|send|serve-static|mime-db)$/;
+const withoutUnused: Plugin = {
+  name: 'without-unused',
   setup(build) {
-    build.onResolve({ filter: /^body-parser$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    build.onResolve({ filter: LEFT_OUT }, ({ path }) => ({ path, namespace: 'left-out' }));
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
   },
 };
