@@ -17,7 +17,8 @@ export interface GroupRunner {
 }
 
 const LARGEST_GROUP = 512;
-const GROUPS_UNDER_WAY = 1;
+/** The next group is with the thread when one ends: it need not wait for a turn of this loop. */
+const GROUPS_UNDER_WAY = 2;
 
 interface Waiting {
   readonly unit: Unit;

@@ -3,6 +3,7 @@
 //
 //   O1  An item is counted before it is handed to the writer: many at once do not pass a bound together, and a lane that counts none
 //       has none on disk either.
+//   O2  What is stored as done counts for the bounds while it is on its way, and never for its lane: nothing waits for it.
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
 import { isOpen } from './inbox-store.ts';
@@ -10,6 +11,7 @@ import { isOpen } from './inbox-store.ts';
 interface Counted {
   readonly lane: string;
   readonly bytes: number;
+  readonly state?: string;
 }
 
 export class OpenItems {
@@ -36,15 +38,17 @@ export class OpenItems {
     return !this.#lanes.has(lane);
   }
 
-  add({ lane, bytes }: Counted): void {
+  add({ lane, bytes, state }: Counted): void {
     this.items += 1;
     this.bytes += bytes;
+    if (state === 'done') return;
     this.#lanes.set(lane, (this.#lanes.get(lane) ?? 0) + 1);
   }
 
-  remove({ lane, bytes }: Counted): void {
+  remove({ lane, bytes, state }: Counted): void {
     this.items = Math.max(0, this.items - 1);
     this.bytes = Math.max(0, this.bytes - bytes);
+    if (state === 'done') return;
     const left = (this.#lanes.get(lane) ?? 1) - 1;
     if (left === 0) this.#lanes.delete(lane);
     else this.#lanes.set(lane, left);

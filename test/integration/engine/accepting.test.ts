@@ -302,6 +302,16 @@ describe('what nobody listens to', () => {
     assert.deepEqual(host.engine.inbox.pending, { items: 0, bytes: 0 });
   });
 
+  it('does not hold up the next of its lane that nobody listens to either', async (t) => {
+    const host = await engineHost(t, { modules: { ping } });
+    const before = host.commits;
+    await Promise.all(['one', 'two', 'three'].map((text) => host.platform.says(text)));
+    await host.quiet();
+
+    assert.equal(host.commits - before, 1, 'one group of three units, and nothing after it');
+    assert.deepEqual(host.states('inbox'), ['done', 'done', 'done']);
+  });
+
   it('waits in its lane behind what is open, which may ask for it', async (test) => {
     const asking = definePlugin({
       name: 'asking',
