@@ -59,7 +59,7 @@ async function answer(
       return running.reload('control', { orRestart: options['orRestart'] === true });
     }
     case 'logs':
-      return log.recent(typeof options['after'] === 'number' ? options['after'] : 0);
+      return { ...log.recent(typeof options['after'] === 'number' ? options['after'] : 0), pid: process.pid };
     default:
       throw new SvcError('refused', `this worker does not know the command ${command.slice(0, 40)}`, {
         hint: 'its version is older than that of the command: restart it',

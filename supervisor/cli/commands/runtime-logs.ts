@@ -119,12 +119,15 @@ const sourceOf = (project: string, running: RunningProject | undefined): LineSou
 interface RecentLines {
   readonly lines: readonly string[];
   readonly next: number;
+  /** Whose lines; not said by a worker of an earlier version. */
+  readonly pid?: number;
 }
 
 /** What a worker keeps of its lines; over a restart the next worker's, which count from the start again. */
 class WorkerLines implements LineSource {
   readonly #running: RunningProject;
   #after = 0;
+  #pid: number | undefined;
   #hasGap = false;
 
   constructor(running: RunningProject) {
@@ -132,15 +135,20 @@ class WorkerLines implements LineSource {
   }
 
   async last(count: number | undefined, accepts: (line: string) => boolean): Promise<readonly string[][]> {
-    const { lines, next } = await this.#ask(0);
+    const { lines, next, pid } = await this.#ask(0);
     this.#after = next;
+    this.#pid = pid;
     const accepted = lines.filter(accepts);
     return [count === undefined ? accepted : accepted.slice(accepted.length - Math.min(count, accepted.length))];
   }
 
   async next(): Promise<readonly (readonly string[])[]> {
     const answer = await this.#ask(this.#after);
-    const { lines, next } = answer.next < this.#after ? await this.#ask(0) : answer;
+    // The next worker may have as many lines already as the one before had: its number alone does not tell them apart.
+    const isOther = answer.next < this.#after || (answer.pid !== undefined && answer.pid !== this.#pid);
+    if (isOther) this.#after = 0;
+    const { lines, next, pid } = isOther ? await this.#ask(0) : answer;
+    this.#pid = pid ?? this.#pid;
     if (next >= this.#after && next - this.#after > lines.length) this.#hasGap = true;
     this.#after = next;
     return [lines];
