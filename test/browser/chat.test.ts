@@ -139,8 +139,10 @@ describe('chat page', { skip: chromiumMissing(), timeout: 120_000 }, () => {
   it('goes back to the form when the token is revoked, and keeps the text that was not sent', async (t) => {
     const { host, tab } = await signedIn(t);
 
+    // Typed before: the page may hear of the token before a line is sent, and then there is no field any more.
+    await tab.page.getByLabel('Message').fill('not sent yet');
     host.token = 'another-token-0123456789';
-    await say(tab.page, 'not sent yet');
+    await tab.page.keyboard.press('Enter');
     await tab.page.getByLabel('Token').waitFor();
     await signIn(tab.page, 'ann', 'another-token-0123456789');
 
