@@ -1,6 +1,7 @@
 // The HTTP interface of a host: one node:http server. This folder sees the host only through HostPort.
 //
-//   S1  Health and readiness are answered here, before Express: cheap, and whatever state the rest is in.
+//   S1  Health and readiness are answered here, before Express: cheap, and whatever state the rest is in. Deliveries of platforms take the
+//       way of every request, without Express around it.
 //   S2  Slow headers, slow bodies and silent sockets end with 408 within their limit and a second; long answers are not cut.
 //   S3  Draining accepts nothing new, tells the streams, waits for what is under way, and is bounded; then all is closed.
 //
