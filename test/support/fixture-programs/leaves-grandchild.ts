@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { comeUp, hello, obey } from '../fixture-worker.ts';
 
-const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], {
+// A minute, longer than any test of it: where a test kills the supervisor itself, nobody is left to end it.
+const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setTimeout(() => {}, 60_000)'], {
   stdio: 'ignore',
 });
 appendFileSync('grandchildren', `${child.pid}\n`);
