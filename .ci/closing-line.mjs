@@ -11,6 +11,7 @@ const sum = (key) => summaries.reduce((total, summary) => total + summary[key], 
 const failed = Math.max(sum('failed'), Number(failedSteps));
 
 for (const skip of new Set(summaries.flatMap(({ skips }) => skips))) console.log(`skipped: ${skip}`);
+for (const failure of summaries.flatMap(({ failures }) => failures)) console.log(`failed test: ${failure}`);
 if (sum('passed') === 0 && failed === 0) console.log('no test ran');
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`);
 process.exitCode = failed > 0 || sum('passed') === 0 ? 1 : 0;

@@ -1,12 +1,14 @@
 // Tests with coverage: of the sources as tests load them, and of the bundles that tests start as processes, mapped back to the sources.
 //
-//   node --import tsx .ci/coverage.ts [suite]… [--summary FILE]
+//   node --import tsx .ci/coverage.ts [suite]… [--of FOLDER]
 //
+// With --of, of tests that have run, with NODE_V8_COVERAGE naming that folder; else it runs them.
 // Fails when a test fails, or when fewer lines are covered than package.json (`c8`) asks for. Files without code that runs (types) are left
 // out; every other one counts, loaded or not.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -15,7 +17,6 @@ import { ROOT } from './build/output.ts';
 
 const SUITES = ['unit', 'property', 'contract', 'samples', 'integration', 'system'];
 const FOLDERS = ['shared', 'supervisor', 'worker'];
-const RAW = join(ROOT, 'coverage', 'tmp');
 
 /** As Node writes it, by the variable NODE_V8_COVERAGE. */
 interface Raw {
@@ -41,18 +42,17 @@ interface CachedMap {
 const OWN = [...FOLDERS, 'dist'].map((folder) => `${pathToFileURL(join(ROOT, folder)).href}/`);
 const isOwn = (url: string): boolean => OWN.some((folder) => url.startsWith(folder)) && !url.endsWith('.json');
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { summary: { type: 'string' } } });
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { of: { type: 'string' } } });
 
-rmSync(RAW, { recursive: true, force: true });
-mkdirSync(RAW, { recursive: true });
+const raw = values.of ?? mkdtempSync(join(tmpdir(), 'svc-coverage-'));
 const suites = positionals.length > 0 ? positionals : SUITES;
-const summary = values.summary === undefined ? [] : ['--summary', values.summary];
-const tests = run(['--import', 'tsx', 'test/run.ts', ...suites, ...summary], { NODE_V8_COVERAGE: RAW });
-for (const name of readdirSync(RAW)) trim(join(RAW, name));
+const tests =
+  values.of === undefined ? run(['--import', 'tsx', 'test/run.ts', ...suites], { NODE_V8_COVERAGE: raw }) : 0;
+for (const name of readdirSync(raw)) trim(join(raw, name));
 const { c8 } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { c8: { exclude: string[] } };
 const excludes = [...c8.exclude, ...withoutCode()].flatMap((file) => ['--exclude', file]);
-const report = run(['node_modules/c8/bin/c8.js', 'report', '--temp-directory', RAW, ...excludes]);
-rmSync(RAW, { recursive: true, force: true });
+const report = run(['node_modules/c8/bin/c8.js', 'report', '--temp-directory', raw, ...excludes]);
+rmSync(raw, { recursive: true, force: true });
 process.exitCode = tests === 0 ? report : tests;
 
 function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): number {

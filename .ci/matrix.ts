@@ -17,6 +17,7 @@ interface Summary {
   readonly failed: number;
   readonly skipped: number;
   readonly skips: readonly string[];
+  readonly failures: readonly string[];
 }
 
 const SECOND_MS = 1_000;
@@ -72,11 +73,13 @@ function testOn(version: string, { suites, limitMs }: Round): Summary {
   ];
   for (const step of steps) {
     const ran = timed(version, step, { cwd: tree, env, timeout: limitMs });
-    if (!ran && !existsSync(report)) return { passed: 0, failed: 1, skipped: 0, skips: [] };
+    if (!ran && !existsSync(report))
+      return { passed: 0, failed: 1, skipped: 0, skips: [], failures: [`Node ${version}: ${step.join(' ')}`] };
   }
-  const { passed, failed, skipped, skips } = JSON.parse(readFileSync(report, 'utf8')) as Summary;
+  const summary = JSON.parse(readFileSync(report, 'utf8')) as Summary;
+  const { passed, failed, skipped, failures } = summary;
   console.log(`Node ${version}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
-  return { passed, failed, skipped, skips };
+  return { ...summary, failures: failures.map((failure) => `Node ${version}: ${failure}`) };
 }
 
 /** PATH begins with this version; native code is built against its own headers. */

@@ -39,6 +39,7 @@ const suites = positionals.length > 0 ? positionals : DEFAULT_SUITES.filter((sui
 const files = [...new Set(suites.flatMap(filesOf))];
 const counts = new Map<string, number>();
 const skips: string[] = [];
+const failures: string[] = [];
 
 const events = run({ files, concurrency: Number(values.concurrency), timeout: Number(values.timeout) * MINUTE_MS });
 events.on('test:diagnostic', ({ message }) => {
@@ -48,6 +49,13 @@ events.on('test:diagnostic', ({ message }) => {
 events.on('test:pass', ({ name, skip }) => {
   if (skip !== undefined && skip !== false) skips.push(`${name}: ${skip === true ? 'no reason given' : skip}`);
 });
+// A test that failed and not only holds one that did: its name, its place and the first line of why, for the end of a long log.
+events.on('test:fail', ({ name, file, details }) => {
+  const { failureType, cause } = details.error as { failureType?: string; cause?: unknown };
+  if (failureType === 'subtestsFailed') return;
+  const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  failures.push(`${file === undefined ? '' : `${relative(FOLDER, file)}: `}${name}: ${why}`);
+});
 events.compose(new spec()).pipe(process.stdout);
 await new Promise((resolve) => events.on('close', resolve).on('end', resolve));
 
@@ -56,7 +64,7 @@ const passed = count('pass');
 const failed = count('fail') + count('cancelled');
 const skipped = count('skipped') + count('todo');
 if (values.summary !== undefined)
-  writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips }));
+  writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips, failures }));
 if (passed + failed === 0) console.error(`no test ran in: ${suites.join(', ') || 'test/'}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
