@@ -15,6 +15,8 @@ export interface Address {
 }
 
 interface BoundHandle {
+  /** None on Windows. */
+  readonly fd?: number;
   getsockname(address: Record<string, unknown>): number;
   close(): void;
 }
@@ -38,6 +40,11 @@ export class HeldSocket {
   /** As it was asked for; undefined when nothing is held. */
   get address(): Address | undefined {
     return this.#held?.address;
+  }
+
+  /** Its descriptor in this process. */
+  get descriptor(): number | undefined {
+    return this.#held?.handle.fd;
   }
 
   /** For `child.send`; undefined when another address, or none, is held. */

@@ -2,10 +2,13 @@
 //
 //   G1  A worker that names no capability `listen` binds by itself: the socket is closed before it may.
 //   G2  A worker gets the socket of the address that its own configuration names; usually with `welcome`, before it has read that.
+//   G3  Nobody shares the socket whom a dead worker left behind: such a process is named.
 import type { SendHandle } from 'node:child_process';
 import type { ListenAddress, WorkerMessage } from '../shared/api/ipc.ts';
+import type { ProcessIdentity } from '../shared/process-identity.ts';
 import { claimAddress } from './claim-address.ts';
 import { HeldSocket } from './held-socket.ts';
+import { findSharer, linkOf } from './socket-sharers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 type Say = (message: string, fields: Readonly<Record<string, unknown>>) => void;
@@ -77,6 +80,22 @@ export class Listening {
       process.send({ type: 'listen', ...address }, socket);
     }
     return fault;
+  }
+
+  /** Names the process of a former worker that has the socket, too (G3). */
+  async sharer(former: ProcessIdentity, worker: number): Promise<string | undefined> {
+    const link = this.#link;
+    if (link === undefined) return undefined;
+    const sharer = await findSharer({ link, since: former.start, owners: [process.pid, worker] });
+    const port = this.#socket.address?.port;
+    return sharer === undefined || link !== this.#link
+      ? undefined
+      : `port ${port} is held by ${sharer}, too, which an earlier worker left behind`;
+  }
+
+  get #link(): string | undefined {
+    const { descriptor } = this.#socket;
+    return descriptor === undefined ? undefined : linkOf(`/proc/self/fd/${descriptor}`);
   }
 
   release(): void {

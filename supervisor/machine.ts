@@ -55,6 +55,8 @@ export type Event =
   | { readonly kind: 'spawn_failed'; readonly run: number; readonly detail: string }
   /** The address that a starting worker has asked for cannot be bound. */
   | { readonly kind: 'address_taken'; readonly run: number; readonly detail: string }
+  /** A process that an earlier worker left behind has the listening socket, too. */
+  | { readonly kind: 'address_shared'; readonly run: number; readonly detail: string }
   | { readonly kind: 'up' | 'progress' | 'heartbeat'; readonly run: number }
   | { readonly kind: 'worker_stopping'; readonly run: number; readonly code: number }
   | { readonly kind: 'exited'; readonly run: number; readonly exit: WorkerExit; readonly detail: string }

@@ -3,8 +3,8 @@
 //  state       | entered on                  | left on
 //  locking     | start                       | lock_held → checking; lock_lost → stopped (code 0 or 1)
 //  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed; stop, handed_over → stopped; handover_failed → starting or deferred
-//  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken → draining, killed, then failed
-//  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining
+//  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
+//  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining; address_shared as above
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
 //  draining    | stop, restart, 51, 75       | exited → stopped, starting, or classified; over time → killed; stop turns a restart into a stop
 //  backing_off | crash, budget left          | delay over, restart → starting; stop → stopped
@@ -48,6 +48,10 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
       return hasRun(machine.state) ? failed(machine, 'spawn', event.detail) : unchanged(machine);
     case 'address_taken':
       return machine.state.kind === 'starting' ? condemn(machine, event.detail, moment) : unchanged(machine);
+    case 'address_shared':
+      return machine.state.kind === 'starting' || machine.state.kind === 'running'
+        ? condemn(machine, event.detail, moment)
+        : unchanged(machine);
     case 'worker_stopping':
       return machine.state.kind === 'running'
         ? drain(machine, { kind: 'worker', code: event.code }, moment)
@@ -85,7 +89,7 @@ function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }
   return unchanged(machine);
 }
 
-/** A worker that waits for nothing is killed: there will be no address for it. */
+/** A worker that waits for nothing is killed: there will be no address for it, or none of its own. */
 function condemn(machine: Machine, detail: string, moment: Moment): Step {
   return killNow(drain(machine, { kind: 'fail', failure: 'port', detail }, moment).machine, detail);
 }

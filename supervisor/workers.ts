@@ -51,6 +51,7 @@ export class Workers {
   readonly #spare: Spare;
   #settings: SupervisorSettings;
   #current: WorkerRun | undefined;
+  #former: ProcessIdentity | null = null;
 
   constructor(options: WorkersOptions, host: WorkersHost) {
     this.#options = options;
@@ -93,6 +94,7 @@ export class Workers {
       const process = new WorkerProcess({ ...this.#spec, output: descriptor }, listener);
       this.#current = new WorkerRun({ run, process, logFrom: from });
       log.write('info', 'worker started', { run, pid: process.pid });
+      void this.#lookForSharer(run, process);
     } catch (error) {
       queueMicrotask(() => this.#spawnFailed(run, String(error)));
     }
@@ -104,6 +106,12 @@ export class Workers {
     process.reportTo(listener);
     if (hello !== undefined) this.#heard(run, hello);
     log.write('info', 'worker started', { run, pid: process.pid, spare: true });
+    void this.#lookForSharer(run, process);
+  }
+
+  async #lookForSharer(run: number, { pid }: WorkerProcess): Promise<void> {
+    const detail = this.#former === null ? undefined : await this.listening.sharer(this.#former, pid);
+    if (detail !== undefined) this.#host.dispatch({ kind: 'address_shared', run, detail });
   }
 
   askStop(purpose: 'stop' | 'restart'): void {
@@ -219,6 +227,7 @@ export class Workers {
     this.#host.history.ended(record);
     if (exit.code === EXIT.restartRequired) this.#spare.dispatch({ kind: 'stale' }); // the program has changed
     this.#current = undefined;
+    this.#former = current.process.identity;
     log.workerEnded();
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
     this.#host.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason });

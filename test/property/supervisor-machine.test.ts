@@ -31,6 +31,7 @@ const eventArbitrary = fc.oneof(
     back,
   })),
   ago.map((back) => ({ kind: 'address_taken' as const, detail: '', back })),
+  ago.map((back) => ({ kind: 'address_shared' as const, detail: '', back })),
   fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
   fc.constant({ kind: 'restart' } as const),
   fc.constantFrom('replace', 'handed_over', 'handover_failed').map((kind) => ({ kind: kind as 'replace' })),

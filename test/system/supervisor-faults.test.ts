@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { before, describe, it, type TestContext } from 'node:test';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { bindFault } from '../../shared/port-owner.ts';
 import { bundlePrograms } from '../support/bundle.ts';
 import { freePort } from '../support/free-port.ts';
@@ -103,6 +104,28 @@ describe('the supervisor killed', () => {
 });
 
 describe('the supervisor and the rest of the machine', () => {
+  for (const [how, end] of [
+    ['was killed', ({ pid }) => void process.kill(pid ?? 0, 'SIGKILL')],
+    ['is restarted', (_, run) => void run.call('restart')],
+  ] as readonly (readonly [string, (status: RuntimeStatus, run: Supervised) => void])[])
+    it(`ends in failed, naming the grandchild that shares the held port, when the worker ${how} (44)`, async (t) => {
+      const port = await freePort();
+      const run = supervise(t, 'grandchild-holds-port', { settings: { port } });
+      const status = await run.state('running');
+      const grandchild = Number(run.project.read('grandchild'));
+      t.after(() => lives(grandchild) && process.kill(grandchild, 'SIGKILL'));
+
+      end(status, run);
+      const { reason, exits, socket } = await run.state('failed');
+
+      assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${grandchild} `));
+      assert.deepEqual([exits.length, socket], [2, null]);
+      process.kill(grandchild, 'SIGKILL');
+      await until(() => isFree(port), { what: 'the port', timeoutMs: 20_000 });
+      await run.call('restart');
+      await run.state('running');
+    });
+
   it('ends in failed when each worker is killed as soon as it is up (2)', async (t) => {
     const run = supervise(t, 'healthy');
     const killed = new Set<number>();

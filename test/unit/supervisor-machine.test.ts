@@ -55,7 +55,9 @@ const DEFERRED: State = { kind: 'deferred', until: AT.now };
 const FAILED: State = { kind: 'failed', failure: 'storm', detail: '' };
 const SPENT = [1, 2, 3, 4, 5].map((n) => AT.now - n);
 
-const TABLE: readonly (readonly [string, Machine, Event, string, readonly string[]])[] = [
+type Row = readonly [string, Machine, Event, string, readonly string[]];
+
+const TABLE: readonly Row[] = [
   ['locking: lock held', machine({ kind: 'locking' }), { kind: 'lock_held' }, 'checking', ['check']],
   [
     'locking: lost to a healthy holder',
@@ -96,6 +98,15 @@ const TABLE: readonly (readonly [string, Machine, Event, string, readonly string
     'running',
     [],
   ],
+  ...[STARTING, RUNNING].map(
+    (state): Row => [
+      `${state.kind}: another process has the socket, too`,
+      machine(state),
+      { kind: 'address_shared', run: 1, detail: 'port 1 is held by pid 2' },
+      'draining',
+      ['kill'],
+    ],
+  ),
   [
     'running: the worker leaves for good',
     machine(RUNNING),
