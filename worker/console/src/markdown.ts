@@ -3,6 +3,7 @@
 //   M1  **bold** _italic_ *italic* ~~strike~~ `code` [text](url) fences and > quotes; a backslash makes the next sign literal. All else is text.
 //   M2  A link leads to http, https or mailto; any other address stays text beside its words.
 //   M3  Time grows with the length of the text alone, whatever it holds.
+//   M4  Nothing but signs is lost: the word behind a fence is its language, and a fence that holds nothing is text.
 
 export type Mark = 'strong' | 'em' | 's';
 export type Inline =
@@ -13,7 +14,7 @@ export type Inline =
 export type Block =
   | { readonly kind: 'text'; readonly children: readonly Inline[] }
   | { readonly kind: 'quote'; readonly children: readonly Inline[] }
-  | { readonly kind: 'code'; readonly text: string };
+  | { readonly kind: 'code'; readonly language: string; readonly text: string };
 
 const MAX_LENGTH = 50_000;
 const MARKS: readonly (readonly [sign: string, mark: Mark])[] = [
@@ -31,21 +32,29 @@ export function parseMarkdown(source: string): readonly Block[] {
   const blocks: Block[] = [];
   const lines = source.split('\n');
   for (let at = 0; at < lines.length; ) {
-    const line = lines[at] ?? '';
-    const kind = line.startsWith('```') ? 'code' : line.startsWith('>') ? 'quote' : 'text';
-    const end = kind === 'code' ? endOfFence(lines, at) : endOfRun(lines, at, kind);
-    const text = lines.slice(at, end);
-    if (kind === 'code')
-      blocks.push({
-        kind,
-        text: text.slice(1, text.length > 1 && isFenceEnd(text.at(-1) ?? '', line) ? -1 : undefined).join('\n'),
-      });
-    else if (kind === 'quote')
-      blocks.push({ kind, children: parseInline(text.map((quoted) => quoted.replace(/^> ?/, '')).join('\n')) });
-    else blocks.push({ kind, children: parseInline(text.join('\n')) });
+    const fence = FENCE.exec(lines[at] ?? '');
+    const end = fence === null ? endOfRun(lines, at) : endOfFence(lines, at);
+    blocks.push(fence === null ? runOf(lines.slice(at, end)) : fenceOf(lines.slice(at, end)));
     at = end;
   }
   return blocks;
+}
+
+/** Three ticks or more, and what language follows; more ticks in the same line make it text. */
+const FENCE = /^(`{3,})([^`]*)$/;
+
+function fenceOf(lines: readonly string[]): Block {
+  const [, , language = ''] = FENCE.exec(lines[0] ?? '') ?? [];
+  const isEnded = lines.length > 1 && isFenceEnd(lines.at(-1) ?? '', lines[0] ?? '');
+  const text = lines.slice(1, isEnded ? -1 : undefined).join('\n');
+  return text.trim() === ''
+    ? { kind: 'text', children: parseInline(lines.join('\n')) }
+    : { kind: 'code', language: language.trim(), text };
+}
+
+function runOf(lines: readonly string[]): Block {
+  if (lines[0]?.startsWith('>') !== true) return { kind: 'text', children: parseInline(lines.join('\n')) };
+  return { kind: 'quote', children: parseInline(lines.map((quoted) => quoted.replace(/^> ?/, '')).join('\n')) };
 }
 
 function endOfFence(lines: readonly string[], start: number): number {
@@ -58,15 +67,11 @@ function isFenceEnd(line: string, first: string): boolean {
   return /^`{3,}\s*$/.test(line) && line.trimEnd().length >= (/^`+/.exec(first)?.[0].length ?? 3);
 }
 
-function endOfRun(lines: readonly string[], start: number, kind: 'quote' | 'text'): number {
-  let at = start;
-  while (
-    at < lines.length &&
-    (lines[at]?.startsWith('>') === true) === (kind === 'quote') &&
-    lines[at]?.startsWith('```') !== true
-  )
-    at++;
-  return Math.max(at, start + 1);
+function endOfRun(lines: readonly string[], start: number): number {
+  const isQuote = lines[start]?.startsWith('>') === true;
+  let at = start + 1;
+  while (at < lines.length && (lines[at]?.startsWith('>') === true) === isQuote && !FENCE.test(lines[at] ?? '')) at++;
+  return at;
 }
 
 export function parseInline(source: string, depth = 0): readonly Inline[] {

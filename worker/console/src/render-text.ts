@@ -15,7 +15,13 @@ export function markdownText(source: string): readonly Node[] {
 function blockNode(block: Block): Node {
   switch (block.kind) {
     case 'code':
-      return element('pre', { attributes: { tabindex: '0' } }, [element('code', { text: visible(block.text) })]);
+      return element(
+        'pre',
+        {
+          attributes: { tabindex: '0', ...(block.language === '' ? {} : { 'data-language': visible(block.language) }) },
+        },
+        [element('code', { text: visible(block.text) })],
+      );
     case 'quote':
       return element('blockquote', { attributes: { dir: 'auto' } }, block.children.map(inlineNode));
     case 'text':
