@@ -30,12 +30,26 @@ export const chatMessageSchema = Type.Object({
   from: Type.String(),
   text: Type.String(),
   at: Type.String(),
-  buttons: Type.Array(Type.Object({ label: Type.String(), token: Type.String() })),
+  buttons: Type.Array(
+    Type.Object({
+      label: Type.String(),
+      token: Type.String(),
+      style: Type.Optional(Type.Union([Type.Literal('primary'), Type.Literal('danger')])),
+    }),
+  ),
   removed: Type.Boolean(),
   reactions: Type.Array(Type.String()),
 });
 
-export const chatMessagesSchema = Type.Object({ messages: Type.Array(chatMessageSchema), cursor: Type.Integer() });
+export const chatMessagesSchema = Type.Object({
+  messages: Type.Array(chatMessageSchema),
+  /** Where to go on from. */
+  cursor: Type.Integer(),
+  /** There is more behind the cursor. */
+  more: Type.Boolean(),
+  /** There are messages from before these that are not in the answer. */
+  older: Type.Boolean(),
+});
 
 export type ChatSay = Static<typeof chatSaySchema>;
 export type ChatPress = Static<typeof chatPressSchema>;

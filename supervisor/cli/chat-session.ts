@@ -19,11 +19,22 @@ export interface ChatLine {
   readonly from: string;
   readonly text: string;
   readonly at: string;
-  readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly buttons: readonly {
+    readonly label: string;
+    readonly token: string;
+    readonly style?: 'primary' | 'danger';
+  }[];
   readonly removed: boolean;
   readonly reactions: readonly string[];
   /** It was shown before and has changed since. */
   readonly changed: boolean;
+}
+
+interface MessagePage {
+  readonly messages: readonly Omit<ChatLine, 'changed'>[];
+  readonly cursor: number;
+  /** There is more behind the cursor. */
+  readonly more: boolean;
 }
 
 export interface ChatSink {
@@ -47,10 +58,13 @@ export class ChatSession {
   readonly #sink: ChatSink;
   readonly #progress = new Map<string, Progress>();
   readonly #seen = new Set<string>();
+  /** Time of the newest message that was there before. */
+  #startedAt = '';
   readonly #over = new AbortController();
   readonly #waiting = new Set<() => void>();
   #buttons: ChatLine | undefined;
-  #cursor = 0;
+  /** Undefined: the newest messages. */
+  #cursor: number | undefined;
   #polling: Promise<void> | undefined;
   #pollAgain = false;
 
@@ -64,7 +78,10 @@ export class ChatSession {
   async start(): Promise<void> {
     const { messages, cursor } = await this.#read();
     this.#cursor = cursor;
-    for (const { id } of messages) this.#seen.add(id);
+    for (const { id, at } of messages) {
+      this.#seen.add(id);
+      if (at > this.#startedAt) this.#startedAt = at;
+    }
     const signal = AbortSignal.any([this.#context.signal, this.#over.signal]);
     await new Promise<void>((resolve, reject) => {
       const followed = followEvents(
@@ -180,27 +197,28 @@ export class ChatSession {
   async #pollAll(): Promise<void> {
     while (this.#pollAgain) {
       this.#pollAgain = false;
-      const { messages, cursor } = await this.#read();
-      this.#cursor = Math.max(this.#cursor, cursor);
+      const { messages, cursor, more } = await this.#read();
+      this.#cursor = Math.max(this.#cursor ?? 0, cursor);
+      this.#pollAgain ||= more;
       for (const message of messages) this.#show(message);
     }
   }
 
   #show(message: Omit<ChatLine, 'changed'>): void {
-    const changed = this.#seen.has(message.id);
+    const changed = this.#seen.has(message.id) || message.at < this.#startedAt;
     this.#seen.add(message.id);
     const line = { ...message, changed };
     if (message.buttons.length > 0) this.#buttons = line;
     if (changed || message.from !== this.#place.person) this.#sink.line(line);
   }
 
-  async #read(): Promise<{ readonly messages: readonly Omit<ChatLine, 'changed'>[]; readonly cursor: number }> {
+  async #read(): Promise<MessagePage> {
     const host = await this.#context.host();
     const { body } = await host.request(
       'GET',
       `/api/chat/messages${queryOf({ ...this.#placeFields(), after: this.#cursor })}`,
     );
-    return body as { readonly messages: readonly Omit<ChatLine, 'changed'>[]; readonly cursor: number };
+    return body as MessagePage;
   }
 
   #placeFields(): { readonly person: string; readonly room?: string } {

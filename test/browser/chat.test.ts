@@ -62,9 +62,19 @@ describe('chat page', { skip: chromiumMissing(), timeout: 120_000 }, () => {
 
   it('shows edits, removals and reactions as they come, and presses buttons', async (t) => {
     const { host, tab } = await signedIn(t);
-    const id = host.send('ann', { text: 'Lunch?', buttons: [{ label: 'pizza', token: 'tok-1' }] });
+    const buttons = [
+      { label: 'pizza', token: 'tok-1', style: 'primary' as const },
+      { label: 'never', token: 'tok-2', style: 'danger' as const },
+    ];
+    const id = host.send('ann', { text: 'Lunch?', buttons });
     const other = host.send('ann', { text: 'a mistake' });
 
+    await tab.page.getByRole('button', { name: 'never' }).waitFor();
+    const shown = await tab.page.evaluate<string[]>(
+      `[...document.querySelectorAll('button')].map((one) => getComputedStyle(one)).map(({ color, backgroundColor }) => color + backgroundColor)`,
+    );
+    assert.equal(new Set(shown).size, 3, shown.join(' '));
+    assert.deepEqual(await tab.violations(), []);
     await tab.page.getByRole('button', { name: 'pizza' }).click();
     await until(() => host.pressed.length === 1, { what: 'the press' });
     host.send('ann', { kind: 'edit', message: id, text: 'Lunch: pizza' } as never);
@@ -77,6 +87,28 @@ describe('chat page', { skip: chromiumMissing(), timeout: 120_000 }, () => {
     assert.deepEqual(host.pressed, ['tok-1']);
     assert.equal(await tab.page.getByRole('button', { name: 'pizza' }).count(), 0);
     assert.deepEqual([await tab.violations(), tab.faults], [[], []]);
+  });
+
+  it('shows the newest of a long history, says that there are older ones, and follows edits of what it shows', async (t) => {
+    const host = await chatHost(t);
+    const first = host.send('ann', { text: 'line 0' });
+    const firstAt = Date.now();
+    await until(() => Date.now() > firstAt, { what: 'the next millisecond' });
+    const ids = [first, ...Array.from({ length: 449 }, (_, n) => host.send('ann', { text: `line ${n + 1}` }))];
+    const { page, faults } = await chromium.open(t, host.url);
+
+    await signIn(page, 'ann');
+    await seen(page, 'line 449');
+    const count = await page.locator('.message').count();
+    host.send('ann', { kind: 'edit', message: ids[0], text: 'edited far above' } as never);
+    host.send('ann', { kind: 'edit', message: ids[440], text: 'edited in view' } as never);
+    await seen(page, 'edited in view');
+
+    assert.equal(count, 200);
+    assert.equal(await page.locator('.older').isVisible(), true);
+    assert.equal(await page.locator('.message', { hasText: 'edited far above' }).count(), 0);
+    assert.equal(await page.locator('.message').last().locator('.body').textContent(), 'line 449');
+    assert.deepEqual(faults, []);
   });
 
   it('shows hostile text as inert text, whoever wrote it, and stays quick (row 39)', async (t) => {

@@ -14,6 +14,7 @@ import {
 } from '../../worker/adapters/sandbox/chat-view.ts';
 import type { ChatPort, EventGateway } from '../../worker/http/host-port.ts';
 import { createHttpServer, type HttpServer } from '../../worker/http/server.ts';
+import { pageOf } from '../../worker/ingress/chat-page.ts';
 import type { Outgoing } from '../../worker/sdk/index.ts';
 import { FULL_TOKEN, fakeHostPort } from './fake-host-port.ts';
 import type { Cleanup } from './temporary-project.ts';
@@ -132,10 +133,8 @@ class Store {
         this.pressed.push(token);
         return { id: delivery, duplicate: false };
       },
-      messages: async ({ person, room, after }) => ({
-        messages: chatView(this.#inbound, this.#outbound, { person, room }).filter(({ n }) => n > after),
-        cursor: this.#n,
-      }),
+      messages: async ({ person, room, after, limit }) =>
+        pageOf(chatView(this.#inbound, this.#outbound, { person, room }), { after, limit, isCut: false }),
     };
   }
 

@@ -156,7 +156,7 @@ export function fakeHostPort({
         calls.push(`press ${delivery}`);
         return { id: 'm1', duplicate: false };
       },
-      messages: async ({ after }) => ({ messages: [], cursor: after }),
+      messages: async ({ after = 0 }) => ({ messages: [], cursor: after, more: false, older: false }),
     },
     observe: (fact) => void observed.push(fact),
   };

@@ -255,12 +255,21 @@ export interface ChatPort {
     readonly token: string;
     readonly delivery: string;
   }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
-  /** Messages of a conversation after a cursor, oldest first, as people see them now. */
+  /** The newest messages of a conversation, or those that changed after a cursor, oldest first, as people see them now. */
   messages(query: {
     readonly person: string;
     readonly room: string | undefined;
-    readonly after: number;
-  }): Promise<{ readonly messages: readonly ChatMessage[]; readonly cursor: number }>;
+    readonly after: number | undefined;
+    readonly limit: number;
+  }): Promise<ChatMessagePage>;
+}
+export interface ChatMessagePage {
+  readonly messages: readonly ChatMessage[];
+  readonly cursor: number;
+  /** There is more behind the cursor. */
+  readonly more: boolean;
+  /** There are messages from before these that are not in the answer. */
+  readonly older: boolean;
 }
 export interface ChatMessage {
   readonly n: number;
@@ -268,7 +277,11 @@ export interface ChatMessage {
   readonly from: string;
   readonly text: string;
   readonly at: string;
-  readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly buttons: readonly {
+    readonly label: string;
+    readonly token: string;
+    readonly style?: 'primary' | 'danger';
+  }[];
   readonly removed: boolean;
   readonly reactions: readonly string[];
 }

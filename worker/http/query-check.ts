@@ -41,5 +41,7 @@ export function integerOf(query: Readonly<Record<string, string | undefined>>, n
   const field = fields[name];
   if (field?.type !== 'integer') throw new Error(`the parameter ${name} is not declared as an integer`);
   const value = query[name];
-  return value === undefined ? field.default : Number(value);
+  if (value !== undefined) return Number(value);
+  if (field.default === undefined) throw new Error(`the parameter ${name} has no default`);
+  return field.default;
 }

@@ -19,7 +19,8 @@ export type QueryField =
       readonly description: string;
       readonly minimum: number;
       readonly maximum: number;
-      readonly default: number;
+      /** Left out where no value means something of its own. */
+      readonly default?: number;
     };
 
 /** What an answer holds: a named schema as JSON, another media type, or nothing. */

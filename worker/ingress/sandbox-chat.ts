@@ -1,6 +1,7 @@
 // The chat page's side of the sandbox: what people write goes into the inbox like any delivery; what they see is read from inbox and
 // outbox, in the order in which the event history says that it became visible. What is older than that history comes before it, in the
-// order of its times: a conversation goes as far back as `inbox.bodyDays` and `outbox.days` keep its texts, at most MOST_ROWS each way.
+// order of its times: a conversation goes as far back as `inbox.bodyDays` and `outbox.days` keep its texts, at most MOST_ROWS each way,
+// of which one answer holds a page (chat-page.ts).
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql } from '../database/statement.ts';
@@ -12,6 +13,7 @@ import { readPayload } from '../inbox/payload.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
 import { resolveCall } from '../outbox/resolve-call.ts';
 import type { Arrival, Outgoing } from '../sdk/index.ts';
+import { pageOf } from './chat-page.ts';
 import type { IngressGate } from './ingress-gate.ts';
 import { receiveArrivals } from './webhooks.ts';
 
@@ -75,14 +77,12 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
   return {
     say: (message) => take(sandbox.arrival({ ...message, sentAt: core.clock.now() })),
     press: (press) => take(sandbox.press({ ...press, sentAt: core.clock.now() })),
-    async messages({ person, room, after }) {
+    async messages({ person, room, after, limit }) {
       const place = { person, room };
       const { id } = running().spec;
       const conversation = sandbox.conversation(place);
-      const { inbound, outbound } = await readVisible(core, { endpoint: id, conversation, after });
-      const messages = sandbox.view(inbound, outbound, place);
-      const cursor = Math.max(after, ...messages.map(({ n }) => n));
-      return { messages: messages.filter(({ n }) => n > after), cursor };
+      const { inbound, outbound, isCut } = await readVisible(core, { endpoint: id, conversation, after: after ?? 0 });
+      return pageOf(sandbox.view(inbound, outbound, place), { after, limit, isCut });
     },
   };
 }
@@ -96,6 +96,10 @@ interface Visible {
   readonly inbound: { n: number; at: number; arrival: Arrival }[];
   readonly outbound: { n: number; at: number; call: Outgoing }[];
 }
+interface VisiblePart extends Visible {
+  /** There were more rows behind the position than are read. */
+  readonly isCut: boolean;
+}
 interface Where {
   readonly endpoint: string;
   readonly conversation: string;
@@ -103,17 +107,26 @@ interface Where {
 }
 
 /** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
-async function readVisible(core: Core, where: Where): Promise<Visible> {
+async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
   // One position for both reads: a line that is stored between them must not be passed over by the cursor.
   const [head, oldest] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
   const items = await readItems(core, where, head ?? 0);
   const sends = await readSends(core, where, head ?? 0);
   const { inbound, outbound } = await toVisible(core, { items, sends });
-  if (where.after >= (oldest ?? 1) - 1 && !changesOlder(sends, outbound)) return { inbound, outbound };
+  const isCut = isFull(items, where.after) || isFull(sends, where.after);
+  if (where.after >= (oldest ?? 1) - 1 && !changesOlder(sends, outbound)) return { inbound, outbound, isCut };
   const older = await readOlder(core, where, { items, sends, oldest: oldest ?? 1 });
   const before = await toVisible(core, older);
-  return { inbound: [...before.inbound, ...inbound], outbound: [...before.outbound, ...outbound] };
+  return {
+    inbound: [...before.inbound, ...inbound],
+    outbound: [...before.outbound, ...outbound],
+    isCut: isCut || isFull(older.items, where.after) || isFull(older.sends, where.after),
+  };
 }
+
+/** True when rows behind the position may have been left out. */
+const isFull = (rows: readonly { readonly n: number }[], after: number): boolean =>
+  rows.length >= MOST_ROWS && rows.every(({ n }) => Number(n) > after + 1);
 
 /** True when something is edited, removed or reacted to that is not among the rows. */
 function changesOlder(sends: readonly SendRow[], outbound: Visible['outbound']): boolean {

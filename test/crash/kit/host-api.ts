@@ -62,10 +62,17 @@ export class HostApi {
 
   /** What the bot said in a conversation of the sandbox. */
   async said(person: string): Promise<readonly string[]> {
-    const { messages } = (await this.get(`/api/chat/messages?person=${person}`)) as {
-      messages: { from: string; text: string }[];
-    };
-    return messages.filter(({ from }) => from !== person).map(({ text }) => text);
+    const all: { readonly from: string; readonly text: string }[] = [];
+    for (let after = 0, more = true; more; ) {
+      const page = (await this.get(`/api/chat/messages?person=${person}&after=${after}&limit=500`)) as {
+        messages: { from: string; text: string }[];
+        cursor: number;
+        more: boolean;
+      };
+      all.push(...page.messages);
+      ({ cursor: after, more } = page);
+    }
+    return all.filter(({ from }) => from !== person).map(({ text }) => text);
   }
 
   /** Every stored event, oldest first. */

@@ -44,6 +44,8 @@ async function sandbox(
         JSON.stringify({
           messages: messages.filter((message) => (message as { n: number }).n > after),
           cursor: messages.length,
+          more: false,
+          older: false,
         }),
       );
     }

@@ -59,7 +59,7 @@ async function start(context: TestContext): Promise<Chat> {
       for (const { sql, parameters } of trimEvents(head)) await host.write(sql, ...parameters);
     },
     async seen(after = 0) {
-      const { messages } = await chat.messages({ ...place, after });
+      const { messages } = await chat.messages({ ...place, after, limit: 500 });
       return messages.map(({ from, text }) => `${from}: ${text}`);
     },
   };
@@ -74,7 +74,7 @@ describe('the history of the chat page', () => {
     const withoutEvents = await seen();
     await says('d');
     const later = await seen();
-    const { messages } = await chat.messages({ person: 'ann', room: undefined, after: 0 });
+    const { messages } = await chat.messages({ person: 'ann', room: undefined, after: 0, limit: 500 });
     const numbers = messages.map(({ n }) => n);
 
     assert.deepEqual(before, ['ann: a', 'svc: re a', 'ann: b', 'svc: re b', 'ann: c', 'svc: re c']);
@@ -90,18 +90,43 @@ describe('the history of the chat page', () => {
   it('gives a client that was there before all that it has not seen, and edits of what it has', async (context) => {
     const { chat, says, forget, seen } = await start(context);
     await says('a');
-    const { cursor } = await chat.messages({ person: 'ann', room: undefined, after: 0 });
+    const { cursor } = await chat.messages({ person: 'ann', room: undefined, after: 0, limit: 500 });
     await says('b');
     await forget();
     await says('edit');
 
     const missed = await seen(cursor);
-    const now = (await chat.messages({ person: 'ann', room: undefined, after: 0 })).cursor;
+    const now = (await chat.messages({ person: 'ann', room: undefined, after: 0, limit: 500 })).cursor;
     await forget();
     await says('edit');
 
     for (const text of ['ann: b', 'svc: re b', 'ann: edit', 'svc: edited']) assert.ok(missed.includes(text), text);
     assert.deepEqual(await seen(now), ['svc: edited', 'ann: edit']);
     assert.deepEqual(await seen(), ['ann: a', 'svc: edited', 'ann: b', 'svc: re b', 'ann: edit', 'ann: edit']);
+  });
+
+  it('is given in pages: the newest first of all, or forward from a cursor without a hole', async (context) => {
+    const { chat, says, forget } = await start(context);
+    for (const text of ['a', 'b']) await says(text);
+    await forget();
+    for (const text of ['c', 'd']) await says(text);
+    const page = (after: number | undefined): ReturnType<ChatPort['messages']> =>
+      chat.messages({ person: 'ann', room: undefined, after, limit: 3 });
+    const texts: string[] = [];
+    let turns = 0;
+    for (let after = 0, more = true; more; turns += 1) {
+      const { messages, ...next } = await page(after);
+      texts.push(...messages.map(({ text }) => text));
+      ({ cursor: after, more } = next);
+    }
+    const newest = await page(undefined);
+
+    assert.deepEqual(texts, ['a', 're a', 'b', 're b', 'c', 're c', 'd', 're d']);
+    assert.equal(turns, 3);
+    assert.deepEqual(
+      [newest.messages.map(({ text }) => text), newest.older, newest.more],
+      [['re c', 'd', 're d'], true, false],
+    );
+    assert.deepEqual((await page(newest.cursor)).messages, []);
   });
 });

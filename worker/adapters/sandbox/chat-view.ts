@@ -26,7 +26,11 @@ export interface ChatMessage {
   readonly from: string;
   readonly text: string;
   readonly at: string;
-  readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly buttons: readonly {
+    readonly label: string;
+    readonly token: string;
+    readonly style?: 'primary' | 'danger';
+  }[];
   readonly removed: boolean;
   readonly reactions: readonly string[];
 }

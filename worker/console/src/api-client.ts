@@ -16,7 +16,8 @@ export type Answer<T> =
 export interface ApiClient {
   /** Below the page's own address. */
   url(path: string): URL;
-  messages(person: string, after: number): Promise<Answer<ChatMessages>>;
+  /** Those that changed after the cursor, or the newest. */
+  messages(person: string, after: number | undefined): Promise<Answer<ChatMessages>>;
   say(say: ChatSay): Promise<Answer<unknown>>;
   press(press: ChatPress): Promise<Answer<unknown>>;
 }
@@ -61,7 +62,9 @@ export function apiClient(base: URL, token: () => string): ApiClient {
   return {
     url,
     messages: (person, after) =>
-      call(`api/chat/messages?${new URLSearchParams({ person, after: String(after) }).toString()}`),
+      call(
+        `api/chat/messages?${new URLSearchParams({ person, ...(after === undefined ? {} : { after: String(after) }) }).toString()}`,
+      ),
     say: (say) => call('api/chat/say', say),
     press: (press) => call('api/chat/press', press),
   };

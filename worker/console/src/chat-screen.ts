@@ -51,7 +51,8 @@ export class ChatScreen {
     },
   });
   #stream: EventStream | undefined;
-  #cursor = 0;
+  /** Undefined: the newest messages are to be loaded. */
+  #cursor: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLoading = false;
   #isStale = false;
@@ -160,11 +161,12 @@ export class ChatScreen {
     this.#isLoading = false;
     if (this.#isClosed) return;
     if (!answer.ok) return this.#onLoadFailed(answer.fault);
-    this.#list.update(answer.value.messages);
-    this.#cursor = Math.max(this.#cursor, answer.value.cursor);
+    const { messages, cursor, more, older } = answer.value;
+    this.#list.update(messages, older);
+    this.#cursor = Math.max(this.#cursor ?? 0, cursor);
     this.#tell('');
     if (this.#stream === undefined) this.#follow(answer.position);
-    if (this.#isStale) this.#loadSoon();
+    if (this.#isStale || more) this.#loadSoon(more ? 0 : COALESCE_MS);
   }
 
   #onLoadFailed(fault: Fault): void {
@@ -193,7 +195,7 @@ export class ChatScreen {
   }
 
   #onFrame({ event }: Frame): void {
-    if (event === 'svc.gap') this.#cursor = 0;
+    if (event === 'svc.gap') this.#cursor = undefined;
     if (event === 'svc.gap' || event === 'svc.hello' || !event.startsWith('svc.')) this.#loadSoon();
   }
 

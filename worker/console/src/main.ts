@@ -25,7 +25,7 @@ function start(root: HTMLElement): void {
       notice,
       person,
       async signIn(credentials, keep) {
-        const answer = await apiClient(api.url(''), () => credentials.token).messages(credentials.person, 0);
+        const answer = await apiClient(api.url(''), () => credentials.token).messages(credentials.person, undefined);
         if (!answer.ok) return answer.fault;
         session.signIn(credentials, { keep });
         showChat(draft);

@@ -28,7 +28,7 @@ export class MessageList {
     text: 'Older messages are not shown.',
     attributes: { hidden: true },
   });
-  readonly #shown = new Map<string, { readonly n: number; readonly node: HTMLElement }>();
+  readonly #shown = new Map<string, { readonly n: number; readonly at: string; readonly node: HTMLElement }>();
   readonly #pending = new Map<string, HTMLElement>();
 
   constructor(options: MessageListOptions) {
@@ -44,12 +44,13 @@ export class MessageList {
     );
   }
 
-  /** Messages as the host has them now; unknown ones go to the end. */
-  update(messages: readonly ChatMessageOnWire[]): void {
+  /** Messages as the host has them now; unknown ones go to the end. `older`: some before them were not sent. */
+  update(messages: readonly ChatMessageOnWire[], older: boolean): void {
     const { node } = this;
     const isAtEnd = node.scrollHeight - node.scrollTop - node.clientHeight < AT_END_PX;
     for (const message of messages) this.#place(message);
     this.#trim();
+    if (older) this.#older.hidden = false;
     if (isAtEnd) node.scrollTop = node.scrollHeight;
   }
 
@@ -87,9 +88,9 @@ export class MessageList {
 
   #place(message: ChatMessageOnWire): void {
     const before = this.#shown.get(message.id);
-    if (before?.n === message.n) return;
+    if (before?.n === message.n || (before === undefined && this.#isLeftOut(message))) return;
     const node = this.#card(message);
-    this.#shown.set(message.id, { n: message.n, node });
+    this.#shown.set(message.id, { n: message.n, at: message.at, node });
     if (before !== undefined) before.node.replaceWith(node);
     else {
       for (const delivery of this.#pending.keys()) if (message.id.endsWith(`:${delivery}`)) this.#drop(delivery);
@@ -124,8 +125,11 @@ export class MessageList {
     return element(
       'div',
       { class: 'buttons' },
-      buttons.map(({ label, token }) =>
-        button(label, () => this.#options.onPress(id, token), { attributes: { dir: 'auto' } }),
+      buttons.map(({ label, token, style }) =>
+        button(label, () => this.#options.onPress(id, token), {
+          ...(style === undefined ? {} : { class: style }),
+          attributes: { dir: 'auto' },
+        }),
       ),
     );
   }
@@ -133,6 +137,12 @@ export class MessageList {
   #drop(delivery: string): void {
     this.#pending.get(delivery)?.remove();
     this.#pending.delete(delivery);
+  }
+
+  /** L3: what changed may be older than all that is on the page. */
+  #isLeftOut({ at }: ChatMessageOnWire): boolean {
+    const first = this.#shown.values().next().value;
+    return !this.#older.hidden && first !== undefined && at < first.at;
   }
 
   #trim(): void {

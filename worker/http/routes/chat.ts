@@ -11,11 +11,11 @@ const MESSAGE_QUERY = {
   room: { type: 'string', description: 'A room; left out: the private conversation', maxLength: 100 },
   after: {
     type: 'integer',
-    description: 'Messages after this number',
+    description: 'Messages that changed after this number, the earliest changes first; left out: the newest messages',
     minimum: 0,
     maximum: 999_999_999_999_999,
-    default: 0,
   },
+  limit: { type: 'integer', description: 'How many at most', minimum: 1, maximum: 500, default: 200 },
 } as const satisfies Record<string, QueryField>;
 
 export const chatRoutes = [
@@ -45,7 +45,7 @@ export const chatRoutes = [
     method: 'GET',
     path: '/api/chat/messages',
     scope: 'full',
-    summary: 'Messages of a conversation after a cursor, oldest first',
+    summary: 'The newest messages of a conversation, or those after a cursor, oldest first',
     query: MESSAGE_QUERY,
     locate,
     answers: { 200: 'ChatMessages' },
@@ -53,8 +53,9 @@ export const chatRoutes = [
       const { person, room } = query;
       if (person === undefined || person === '')
         throw new SvcError('invalid_request', 'the parameter person is needed');
-      const after = integerOf(query, 'after', MESSAGE_QUERY);
-      return { status: 200, json: await chatOf(port).messages({ person, room, after }) };
+      const after = query.after === undefined ? undefined : integerOf(query, 'after', MESSAGE_QUERY);
+      const limit = integerOf(query, 'limit', MESSAGE_QUERY);
+      return { status: 200, json: await chatOf(port).messages({ person, room, after, limit }) };
     },
   }),
 ];
