@@ -1,14 +1,15 @@
 // `svc doctor`: each check with its fixture, --fix, --edge, and --live against a host of our own.
 import assert from 'node:assert/strict';
-import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding } from '../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../supervisor/cli/doctor/version-range.ts';
 import { FIXTURES, good } from '../support/doctor-fixtures.ts';
-import { portProject, svc } from '../support/svc-command.ts';
+import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
@@ -27,6 +28,36 @@ describe('svc doctor', () => {
     );
     assert.equal(code, 0);
     assert.equal(report.ok, true);
+  });
+
+  it('leaves the files of a stopped host, and what a killed one has left, as they are (database.integrity)', async (t) => {
+    const project = await portProject(t);
+    const start = async (): Promise<StartedSvc> => {
+      const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
+      await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
+        what: 'ready',
+        timeoutMs: 30_000,
+      });
+      return run;
+    };
+    const check = async (): Promise<readonly unknown[]> => {
+      const before = filesOf(project.paths.stateDir);
+      const { stdout } = await svc(['doctor', '--only', 'database.integrity', '--json'], { cwd: project.path });
+      return [JSON.parse(stdout).checks[0].status, filesOf(project.paths.stateDir), before];
+    };
+    const stopped = await start();
+    stopped.child.kill('SIGTERM');
+    await stopped.ended;
+    const [statusStopped, afterStop, beforeStop] = await check();
+    const killed = await start();
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const [statusKilled, afterKill, beforeKill] = await check();
+
+    assert.deepEqual([statusStopped, statusKilled], ['ok', 'ok']);
+    assert.deepEqual(afterStop, beforeStop);
+    assert.deepEqual(afterKill, beforeKill);
+    assert.equal(existsSync(join(project.paths.stateDir, 'data.sqlite-wal')), true, 'a killed host leaves its log');
   });
 
   it('lists every check, those of a proxy too', async () => {
@@ -245,3 +276,13 @@ describe('svc doctor --live', () => {
     assert.deepEqual((await live(`http://127.0.0.1:${project.port}`)).report.error.code, 'invalid_token');
   });
 });
+
+/** Contents by name; a file of shared memory by its presence alone, since each reader leaves its mark there. */
+function filesOf(folder: string): Readonly<Record<string, string>> {
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const contents = files.map(({ name }) => [
+    name,
+    name.endsWith('-shm') ? '' : readFileSync(join(folder, name)).toString('base64'),
+  ]);
+  return Object.fromEntries(contents);
+}

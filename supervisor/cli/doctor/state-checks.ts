@@ -131,7 +131,7 @@ async function database(settings: Readonly<Record<string, unknown>>): Promise<Fi
   const restore = 'stop the runtime, keep a copy of the file, and restore the last checkpoint';
   try {
     const { Sqlite } = await import('../../../shared/sqlite.ts');
-    const opened = new Sqlite(filename, { readonly: true, fileMustExist: true });
+    const opened = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
     try {
       const answer = String(opened.pragma('quick_check(1)', { simple: true }));
       return answer === 'ok' ? ok('whole') : fault(`the database is damaged: ${answer}`, restore);
@@ -142,6 +142,12 @@ async function database(settings: Readonly<Record<string, unknown>>): Promise<Fi
     return fault(`the database does not open: ${messageOf(error)}`, restore);
   }
 }
+
+/**
+ * Somebody writes it, or was killed while writing: nothing of that is touched. Where there is no log, a connection that may write
+ * takes away again, at its end, the empty one that reading needs; one that only reads would leave it behind.
+ */
+const isInUse = (filename: string): boolean => existsSync(`${filename}-wal`) || existsSync(`${filename}-journal`);
 
 async function singleOwner({ paths, env }: Subject): Promise<Finding> {
   const worker = liveWorker(paths.project);
