@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Entry of the command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
+import './first-process.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { coerceError } from '../../shared/svc-error.ts';

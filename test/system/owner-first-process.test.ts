@@ -46,6 +46,12 @@ function firstProcess(
   };
 }
 
+/** Loaded before the program: sends itself the signal as soon as anybody listens to it. */
+function sendsAtOnce(signal: string): string {
+  const code = `process.on('newListener', (name) => name === '${signal}' && process.kill(process.pid, '${signal}'));`;
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`;
+}
+
 const says = (first: First, text: string): Promise<unknown> =>
   until(() => first.output().includes(text), { what: text, timeoutMs: 60_000 });
 
@@ -60,6 +66,15 @@ describe('a worker that is the first process', NEEDS, () => {
       const { code, stdout } = await first.ended;
       assert.equal(code, 0, stdout);
       assert.match(stdout, /"worker stopped"/);
+    });
+
+  for (const signal of ['SIGTERM', 'SIGINT'])
+    it(`ends with 0 on ${signal} as soon as the program has begun, long before there is a worker`, async (t) => {
+      const first = firstProcess(t, await portProject(t), { env: { NODE_OPTIONS: sendsAtOnce(signal) } });
+
+      const { code, stdout, stderr } = await first.ended;
+
+      assert.deepEqual([code, stdout, stderr], [0, '', '']);
     });
 
   it('is the owner for whoever shares its project: a start and a stop from outside are refused with its name', async (t) => {
