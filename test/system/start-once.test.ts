@@ -189,6 +189,31 @@ describe('--once ends with 1 and the name', () => {
     });
   }
 
+  for (const [what, thrown] of [
+    ['timer', 'setTimeout(fail, 1);'],
+    ['promise', 'void Promise.resolve().then(fail);'],
+  ] as const) {
+    it(`for a ${what} of a plugin that throws where nobody catches it, without its secret`, async (t) => {
+      const body = `const fail = () => { throw new Error(\`no luck with \${p.config.key.reveal()}\`); }; ${thrown}`;
+      const { path, write, read } = withPlugin(
+        t,
+        `export default definePlugin({ name: 'own', config: { key: t.secret() }, setup(p) { ${body} } });`,
+        { plugins: { own: { use: './plugins/own.ts', key: '${OWN_KEY}' } } },
+      );
+      write('.env', `${read('.env')}OWN_KEY=a-key-that-nobody-sees\n`);
+
+      const { code, report, stderr } = await once(path);
+      const check = await svc(['config', 'check', '--mode', 'development'], { cwd: path });
+
+      assert.equal(code, 1, stderr);
+      assert.deepEqual(
+        report.faults.map((fault) => [fault.component, fault.message]),
+        [['root/own', 'outside any handler: no luck with [secret]']],
+      );
+      assert.match(check.stdout + check.stderr, /root\/own: outside any handler: no luck with \[secret\]/);
+    });
+  }
+
   it('for a package that is not installed', async (t) => {
     const { path } = temporaryProject(t, { config: { plugins: { own: { use: 'svc-plugin-of-nobody' } } } });
 

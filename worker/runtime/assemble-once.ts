@@ -5,12 +5,14 @@
 //   O2  What holds here and would not in production is told apart, and is no fault.
 //   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
 import type { LoadedConfig } from '../../shared/config/load.ts';
+import { SecretRegistry } from '../../shared/redaction.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
 import { nextRun } from '../schedule/cron.ts';
 import type { AssembleOnce, OnceFault, OnceReport } from '../task.ts';
 import { assemble, type Candidate } from './assemble.ts';
 import { databaseReport, faultsOf, productionFaults, requirementsOf, storedState } from './once-report.ts';
+import { collectStrayErrors } from './stray-errors.ts';
 import { throwAwayHost } from './throw-away-host.ts';
 
 export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) => {
@@ -28,6 +30,7 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
   });
   let assembled: Assembled | undefined;
   const faults: OnceFault[] = [];
+  const stray = collectStrayErrors(loaded, options);
   try {
     const generation = await host.start();
     assembled = { generation: generation.number, ...(await factsOf(loaded, generation.candidate)) };
@@ -35,6 +38,7 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
     faults.push(...faultsOf(error, 'root'));
   }
   await host.stop();
+  faults.push(...(await stray.end()));
   const readiness = requirementsOf(loaded, stored, assembled?.endpoints ?? []);
   // Of a tree that could not be assembled nothing is missing: it is all not there.
   const unmet = readiness.filter(({ component, met }) => !met && (assembled !== undefined || component === 'database'));
@@ -122,15 +126,22 @@ export async function checkPlugins({
   readonly mode: Mode;
   readonly loaded: LoadedConfig;
 }): Promise<readonly string[]> {
+  const stray = collectStrayErrors(loaded, { project, mode });
+  const registry = new SecretRegistry();
+  registry.add(loaded.secrets);
+  const secrets = (texts: readonly string[]): void => registry.add(texts);
+  const warnings: string[] = [];
   try {
-    const candidate = await assemble({ project, mode, loaded, parts: ['commands'], logger: () => SILENT });
+    const candidate = await assemble({ project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT });
     candidate.abort.abort();
-    return [];
   } catch (error) {
     const known = coerceError(error);
     if (known.code === 'config_invalid' || known.code === 'secret_invalid') throw known;
-    return [known.message];
+    warnings.push(known.message);
+  } finally {
+    for (const { component, message } of await stray.end()) warnings.push(`${component}: ${message}`);
   }
+  return warnings.map((warning) => registry.mask(warning));
 }
 
 const silence = (): void => {};
