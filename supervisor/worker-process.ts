@@ -1,12 +1,11 @@
 // One worker process: spawned in a group of its own with IPC, stdout and stderr on the log file, tied to the life of this process.
 //
-//   P1  The worker dies with its supervisor: by the kernel where `setpriv` can ask for it, and by the end of the IPC channel.
+//   P1  The worker dies with its supervisor: by the kernel where `setpriv` can ask for it, else by a thread of its own; and by the end of the IPC channel.
 //   P2  Its end is reported once, after the last messages of its channel, and after its whole group was ended: nothing of a run overlaps the next.
 //   P3  Its environment holds no secret; those go over IPC.
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
-import { basename } from 'node:path';
 import { asWorkerMessage, type SupervisorMessage, type WorkerMessage } from '../shared/api/ipc.ts';
+import { kernelGuard } from '../shared/parent-guard.ts';
 import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
 
@@ -111,10 +110,8 @@ export class WorkerProcess {
   }
 }
 
-const SETPRIV = '/usr/bin/setpriv';
-
 /** util-linux's setpriv makes the kernel kill the worker with its parent; it becomes the worker by exec, so the pid stays. */
 function withParentGuard(program: string, args: readonly string[]): [string, readonly string[]] {
-  const usable = process.platform === 'linux' && existsSync(SETPRIV) && basename(realpathSync(SETPRIV)) === 'setpriv';
-  return usable ? [SETPRIV, ['--pdeathsig', 'KILL', program, ...args]] : [program, args];
+  const guard = kernelGuard();
+  return guard === undefined ? [program, args] : [guard, ['--pdeathsig', 'KILL', program, ...args]];
 }

@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
+import { kernelGuard } from '../shared/parent-guard.ts';
 import type { Mode } from './app-options.ts';
 import { startWriterThread } from './database/start-thread.ts';
 import { OWNER_VARIABLES } from './owner-notifier.ts';
 import { runWorker } from './run-worker.ts';
 import { guardLoop } from './watchdog/loop-guard.ts';
+import type { ParentOrder } from './watchdog/parent-watch.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 export interface ForegroundOptions {
@@ -42,8 +44,10 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
 const loadApp = (): Promise<typeof import('./app.ts')> => import('./app.ts');
 
 /** The writer thread starts before anything else is loaded; it touches nothing before the app tells it a file. */
-function appMaker(): Pick<WorkerOptions, 'createApp' | 'guard'> {
+function appMaker(parent?: number): Pick<WorkerOptions, 'createApp' | 'guard'> {
   const writerThread = startWriterThread();
+  if (parent !== undefined && kernelGuard() === undefined)
+    writerThread.postMessage({ kind: 'watch_parent', pid: parent } satisfies ParentOrder);
   return {
     async createApp(options) {
       const app = await loadApp();
@@ -78,7 +82,7 @@ export async function runSupervised(): Promise<void> {
     process.stderr.write('svc worker: this is started by the supervisor; use `svc runtime start`\n');
     process.exit(2);
   }
-  const maker = appMaker();
+  const maker = appMaker(parent === undefined ? undefined : Number(parent));
   const environment = processEnvironment();
   if (standby) {
     const { preload } = await import('./preload.ts');

@@ -2,6 +2,7 @@
 // Numbers in titles are rows of the table of faults that it must survive.
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { before, describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { bindFault } from '../../shared/port-owner.ts';
@@ -18,6 +19,7 @@ const WORKERS = [
   'never-up',
   'leaves-grandchild',
   'grandchild-holds-port',
+  'binds-itself',
 ] as const;
 const HOST = '127.0.0.1';
 
@@ -102,6 +104,46 @@ describe('the supervisor killed', () => {
     await run.state('running');
   });
 });
+
+describe('the supervisor with a worker of another version', () => {
+  it('lets a worker that names no `listen` bind its address, over restarts, and says so', async (t) => {
+    const port = await freePort();
+    const run = supervise(t, 'binds-itself', { settings: { port }, environment: { BIND_PORT: String(port) } });
+    const first = await run.state('running');
+    assert.equal(await greeting(port), 'hello');
+    assert.equal(first.socket, 'worker');
+    assert.match(first.notes.join(), /of a version that binds the listening socket by itself/);
+
+    process.kill(first.pid ?? 0, 'SIGKILL');
+    const second = await next(run, first);
+    assert.equal(await greeting(port), 'hello');
+    await run.call('restart');
+    const third = await next(run, second);
+
+    assert.equal(await greeting(port), 'hello');
+    assert.deepEqual(
+      third.exits.map(({ signal, code }) => signal ?? code),
+      ['SIGKILL', 51],
+    );
+    assert.equal(third.socket, 'worker');
+  });
+});
+
+/** What a worker says to whoever connects. */
+async function greeting(port: number): Promise<string> {
+  let text = '';
+  for await (const chunk of connect(port, HOST).setEncoding('utf8')) text += chunk;
+  return text;
+}
+
+const next = (run: Supervised, { runtimeId }: RuntimeStatus): Promise<RuntimeStatus> =>
+  until(
+    async () => {
+      const now = await run.status();
+      return now.ready && now.runtimeId !== runtimeId ? now : undefined;
+    },
+    { what: 'the next worker', timeoutMs: 20_000 },
+  );
 
 describe('the supervisor and the rest of the machine', () => {
   for (const [how, end] of [

@@ -4,6 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../shared/svc-error.ts';
 import { type Failpoint, failpointsOf } from '../failpoints.ts';
 import type { GuardOrder } from '../watchdog/loop-guard.ts';
+import { type ParentOrder, watchParent } from '../watchdog/parent-watch.ts';
 import { GroupUnpacker, type PackedAnswer, type PackedGroup, packAnswer } from './packed-group.ts';
 import { WriterCore } from './writer-core.ts';
 
@@ -33,7 +34,8 @@ const unpacker = new GroupUnpacker();
 let core: WriterCore | undefined;
 let point: Failpoint | undefined;
 
-parentPort?.on('message', (message: ToWriter | GuardOrder) => {
+parentPort?.on('message', (message: ToWriter | GuardOrder | ParentOrder) => {
+  if (message.kind === 'watch_parent') return watchParent(message);
   if (message.kind === 'guard') {
     // Without it there is no report; the writer goes on.
     import('../watchdog/blocked-loop.ts').then(({ watchLoop }) => watchLoop(message)).catch(() => {});
