@@ -120,6 +120,35 @@ describe('an IRC account that logs in', () => {
     assert.deepEqual(said(silent, /^(PRIVMSG|JOIN)/), ['PRIVMSG NickServ :IDENTIFY pass', 'JOIN #room']);
   });
 
+  it('logs in anew when it has its nick back, and not under a nick that the service does not know', async (t) => {
+    for (const [account, first] of [
+      [undefined, []],
+      ['bot', ['PRIVMSG NickServ :IDENTIFY bot pass']],
+    ] as const) {
+      let isTaken = true;
+      const server = await scriptedIrc(t, {
+        answer: (line) => {
+          if (line.startsWith('USER ')) return [':s 433 * svcbot :Nickname is in use'];
+          if (line === 'NICK svcbot_') return [':s 001 svcbot_ :Welcome'];
+          if (line === 'NICK svcbot' && server.lines.length > 3)
+            return isTaken ? [':s 433 svcbot_ svcbot :Nickname is in use'] : [':svcbot_!u@h NICK svcbot'];
+          if (/IDENTIFY/.test(line)) return [':NickServ!s@services NOTICE svcbot :You are now identified.'];
+          return undefined;
+        },
+      });
+      const nickserv = { ...NICKSERV, ...(account === undefined ? {} : { account }) };
+      await online(connect(t, server, { nickserv }));
+      const before = said(server, /^PRIVMSG/);
+      isTaken = false;
+      server.send(':svcbot!other@h QUIT :bye\r\n');
+      const line = account === undefined ? 'IDENTIFY pass' : 'IDENTIFY bot pass';
+      await until(() => said(server, /^PRIVMSG/).length > first.length, { what: 'the login' });
+
+      assert.deepEqual(before, first);
+      assert.deepEqual(said(server, /^PRIVMSG/), [...first, `PRIVMSG NickServ :${line}`]);
+    }
+  });
+
   it('never writes a password or key that would be more than one word', async (t) => {
     const server = await scriptedIrc(t);
     for (const text of ['two words', 'line\r\nQUIT', ':colon']) {

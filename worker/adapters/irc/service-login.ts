@@ -23,11 +23,16 @@ export class ServiceLogin {
     this.#options = options;
   }
 
-  /** Resolves when logged in, or after the limit. Throws `accountFailed` when the service refuses. */
-  async run(): Promise<void> {
+  /**
+   * Resolves when logged in, or after the limit. Throws `accountFailed` when the service refuses. Where no account is named the
+   * service takes the nick for it: under another nick nothing is sent until ours is worn again.
+   */
+  async run(isNickWorn: boolean): Promise<void> {
     const { account, log, limitMs, raw, after } = this.#options;
     const { nickserv } = account;
     if (nickserv === undefined) return;
+    if (nickserv.account === undefined && !isNickWorn)
+      return log.info({ service: nickserv.service }, 'not logged in under another nick: waiting for ours');
     const line = identifyLine(nickserv);
     if (line === undefined) throw nickservRefused();
     const answered = new Promise<NickServAnswer>((resolve) => {

@@ -1,7 +1,8 @@
 // One connection to one server, from the socket to its end.
 //
 //   S1  `run` resolves when the link's signal ends it and throws when it is lost; it tells `online` once nick and channels are settled.
-//   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free.
+//   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free,
+//       and then the service hears of us anew.
 //   S3  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
 //       no faster than the flood limit.
 //   S4  A refusal of the account itself (password, SASL, service, ban, nick that cannot be) throws `accountFailed`: no loop.
@@ -13,6 +14,7 @@ import type { Account } from './config.ts';
 import { Confirmations } from './confirmations.ts';
 import { type Bucket, fullBucket, takeLine } from './flood.ts';
 import { messageLines } from './lines.ts';
+import { NickKeeper } from './nick-keeper.ts';
 import { arrivalOf } from './parse.ts';
 import { afterRefusal, clientOptions, saslError } from './registration.ts';
 import { ServiceLogin } from './service-login.ts';
@@ -58,6 +60,7 @@ export class IrcSession {
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #channels: Channels;
   readonly #login: ServiceLogin;
+  readonly #nick: NickKeeper;
   #end: (error?: Error) => void = () => {};
   #bucket: Bucket;
   #turn: Promise<unknown> = Promise.resolve();
@@ -85,6 +88,11 @@ export class IrcSession {
       ...common,
       limitMs: timing.identifyMs,
       after: (delayMs, run) => this.#after(delayMs, run),
+    });
+    this.#nick = new NickKeeper({
+      ...common,
+      current: () => client.user.nick,
+      regained: () => void this.#logIn().catch((error: unknown) => this.#end(asError(error))),
     });
     this.#queue = new ArrivalQueue({
       store: (arrivals) => link.receive(arrivals),
@@ -159,13 +167,18 @@ export class IrcSession {
   /** Joins, and is online once the server has answered to all of it. */
   async #settleIn(): Promise<void> {
     this.#isRegistered = true;
+    await Promise.resolve(); // the client library takes in the nick of the welcome behind us
     if (this.#link.account.sasl !== undefined && !this.#isLoggedIn) throw saslError('the server does not offer it');
-    if (!this.#isLoggedIn) await this.#login.run();
+    await this.#logIn();
     this.#channels.join();
     await this.#ping('joined');
     this.#link.log.info({ nick: this.#client.user.nick, channels: this.#channels.count }, 'connected');
     this.#link.online();
     this.#regainLater();
+  }
+
+  async #logIn(): Promise<void> {
+    if (!this.#isLoggedIn) await this.#login.run(this.#nick.isWorn);
   }
 
   #onLine(line: IrcLine): void {
@@ -177,7 +190,7 @@ export class IrcSession {
     } else if (command === 'NOTICE') this.#login.onNotice(line);
     else if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
     else if (isNumericError) this.#onError(command, params);
-    else if (command === 'NICK' || command === 'QUIT') this.#regainFrom(line);
+    else if (this.#isRegistered && (command === 'NICK' || command === 'QUIT')) this.#nick.onLine(line);
     else if (command === 'JOIN' || command === 'PART' || command === 'KICK') this.#onMembership(line);
 
     const client = this.#client;
@@ -211,23 +224,13 @@ export class IrcSession {
 
   #onMembership(line: IrcLine): void {
     const who = line.command === 'KICK' ? (line.params[1] ?? '') : line.nick;
-    if (!this.#isMe(who)) return;
+    if (!this.#nick.isOurs(who)) return;
     if (this.#channels.changed(line)) this.#after(this.#timing.rejoinMs, () => this.#channels.join());
-  }
-
-  /** S2: somebody who had the wanted nick left it. */
-  #regainFrom({ nick }: IrcLine): void {
-    if (this.#isRegistered && this.#client.caseLower(nick) === this.#client.caseLower(this.#link.account.nick))
-      this.#regain();
-  }
-
-  #regain(): void {
-    if (!this.#isMe(this.#link.account.nick)) this.#raw(`NICK ${this.#link.account.nick}`);
   }
 
   #regainLater(): void {
     this.#after(this.#timing.regainMs, () => {
-      this.#regain();
+      this.#nick.regain();
       this.#channels.join();
       this.#regainLater();
     });
@@ -266,9 +269,6 @@ export class IrcSession {
 
   get #isOpen(): boolean {
     return !this.#hasEnded && this.#client.connection.connected;
-  }
-  #isMe(nick: string): boolean {
-    return this.#client.caseLower(nick) === this.#client.caseLower(this.#client.user.nick);
   }
   #raw(line: string): void {
     if (this.#isOpen) this.#client.connection.write(line);
