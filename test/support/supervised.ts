@@ -93,7 +93,7 @@ export function startSupervisor(
     ended,
     call,
     status,
-    state: (name, timeoutMs = 20_000) =>
+    state: (name, timeoutMs = 60_000) =>
       until(
         async () => {
           const now = await status();

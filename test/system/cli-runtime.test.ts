@@ -159,7 +159,7 @@ describe('a daemon and what happens around it', () => {
 
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
   });
 
@@ -183,7 +183,7 @@ describe('a daemon and what happens around it', () => {
         const now = await status();
         return now.supervisorPid === supervisorPid ? now : undefined;
       },
-      { what: 'the socket', timeoutMs: 15_000 },
+      { what: 'the socket', timeoutMs: 60_000 },
     );
 
     assert.deepEqual([without.pid, again.pid, again.notes], [pid, pid, []]);
@@ -228,7 +228,7 @@ describe('a foreground runtime', () => {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: `ready; so far ${run.output()}`,
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
 
     const status = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
@@ -255,7 +255,7 @@ describe('a foreground runtime', () => {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
 
     assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
@@ -268,7 +268,7 @@ describe('a foreground runtime', () => {
     const first = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
     first.child.kill('SIGKILL');
     await first.ended;
@@ -278,7 +278,7 @@ describe('a foreground runtime', () => {
 
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
     assert.equal(lives(second.child.pid ?? 0), true);
   });
@@ -292,7 +292,7 @@ describe('a foreground runtime', () => {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: `ready; so far ${run.output()}`,
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
 
     const stop = await svc(['runtime', 'stop'], { cwd: path });

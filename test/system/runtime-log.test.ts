@@ -78,7 +78,7 @@ describe('rotation of the runtime log', () => {
       () => (run.log().match(/log rotated/g) ?? []).length > 0 && existsSync(`${run.project.paths.runtimeLog}.2`),
       {
         what: 'rotations',
-        timeoutMs: 20_000,
+        timeoutMs: 60_000,
       },
     );
 
@@ -190,7 +190,7 @@ describe('a state folder that takes no writes', { skip: noSmallDisk }, () => {
         const now = await run.status();
         return now.state === 'running' && now.pid !== first.pid && now.ready ? now : undefined;
       },
-      { what: 'the next worker', timeoutMs: 10_000 },
+      { what: 'the next worker', timeoutMs: 60_000 },
     );
     assert.deepEqual([second.exits[0]?.code, second.exits[0]?.reason], [51, 'restart_requested']);
     assert.match(second.notes.join(), /the record could not be written/);

@@ -54,20 +54,20 @@ describe('a spare worker', () => {
     const stores = (pid: number) => openFiles(pid).filter((file) => /\.sqlite|writer\.lock/.test(file));
     const before = { worker: stores(host.worker).length > 0, spare: stores(host.spare) };
     const requests = sendSteadily(`${host.url}/pub/health`, 100);
-    await until(() => requests.answered() > 20, { what: 'answers', timeoutMs: 20_000 });
+    await until(() => requests.answered() > 20, { what: 'answers', timeoutMs: 60_000 });
 
     process.kill(host.worker, 'SIGKILL');
 
     const next = await until(async () => ((await status(host)).pid === host.spare ? pair(host) : undefined), {
       what: 'the spare in its place',
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     const { refused, others } = await requests.end();
     assert.deepEqual(before, { worker: true, spare: [] });
     assert.deepEqual({ refused, others }, { refused: 0, others: [] });
     assert.notEqual(next.spare, host.spare);
     assert.equal((await svc(['runtime', 'stop'], { cwd: host.path })).code, 0);
-    await until(() => !lives(next.spare), { what: 'the end of the spare', timeoutMs: 20_000 });
+    await until(() => !lives(next.spare), { what: 'the end of the spare', timeoutMs: 60_000 });
   });
 
   it('is not taken once the lockfile has changed', async (t) => {
@@ -78,7 +78,7 @@ describe('a spare worker', () => {
 
     assert.equal(code, 0);
     assert.notEqual((await status(host)).pid, host.spare);
-    await until(() => !lives(host.spare), { what: 'the end of the spare', timeoutMs: 20_000 });
+    await until(() => !lives(host.spare), { what: 'the end of the spare', timeoutMs: 60_000 });
   });
 
   it('is not waited for when it was killed', async (t) => {
@@ -86,7 +86,7 @@ describe('a spare worker', () => {
     process.kill(host.spare, 'SIGKILL');
     await until(async () => (await status(host)).standby === 'none', {
       what: 'its loss to be seen',
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
 
     assert.equal((await svc(['runtime', 'restart'], { cwd: host.path })).code, 0);
@@ -97,6 +97,6 @@ describe('a spare worker', () => {
 
     process.kill(host.supervisor, 'SIGKILL');
 
-    await until(() => !lives(host.spare) && !lives(host.worker), { what: 'the end of both', timeoutMs: 20_000 });
+    await until(() => !lives(host.spare) && !lives(host.worker), { what: 'the end of both', timeoutMs: 60_000 });
   });
 });

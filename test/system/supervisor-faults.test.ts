@@ -55,8 +55,8 @@ describe('the supervisor killed', () => {
 
       run.child.kill('SIGKILL');
 
-      await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 20_000 });
-      await until(() => isFree(port), { what: 'the port', timeoutMs: 20_000 });
+      await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 60_000 });
+      await until(() => isFree(port), { what: 'the port', timeoutMs: 60_000 });
     });
   }
 
@@ -80,7 +80,7 @@ describe('the supervisor killed', () => {
 
     run.child.kill('SIGKILL');
 
-    await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 20_000 });
+    await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 60_000 });
   });
 
   it('names the grandchild in a session of its own that still holds the port (44)', async (t) => {
@@ -99,7 +99,7 @@ describe('the supervisor killed', () => {
     assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${grandchild} `));
     assert.deepEqual(exits, []);
     process.kill(grandchild, 'SIGKILL');
-    await until(() => isFree(port), { what: 'the port', timeoutMs: 20_000 });
+    await until(() => isFree(port), { what: 'the port', timeoutMs: 60_000 });
     await run.call('restart');
     await run.state('running');
   });
@@ -142,7 +142,7 @@ const next = (run: Supervised, { runtimeId }: RuntimeStatus): Promise<RuntimeSta
       const now = await run.status();
       return now.ready && now.runtimeId !== runtimeId ? now : undefined;
     },
-    { what: 'the next worker', timeoutMs: 20_000 },
+    { what: 'the next worker', timeoutMs: 60_000 },
   );
 
 describe('the supervisor and the rest of the machine', () => {
@@ -163,7 +163,7 @@ describe('the supervisor and the rest of the machine', () => {
       assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${grandchild} `));
       assert.deepEqual([exits.length, socket], [2, null]);
       process.kill(grandchild, 'SIGKILL');
-      await until(() => isFree(port), { what: 'the port', timeoutMs: 20_000 });
+      await until(() => isFree(port), { what: 'the port', timeoutMs: 60_000 });
       await run.call('restart');
       await run.state('running');
     });
@@ -181,7 +181,7 @@ describe('the supervisor and the rest of the machine', () => {
         }
         return now.state === 'failed' ? now : undefined;
       },
-      { what: 'failed', timeoutMs: 20_000 },
+      { what: 'failed', timeoutMs: 60_000 },
     );
 
     assert.equal(killed.size, 5);
@@ -197,7 +197,7 @@ describe('the supervisor and the rest of the machine', () => {
 
     await until(async () => (await run.status()).exits.length === 1 && (await run.status()).state === 'running', {
       what: 'the next worker',
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     assert.equal(lives(grandchild), false);
   });
@@ -240,10 +240,10 @@ describe('the supervisor and the rest of the machine', () => {
 
     await until(() => run.trace().some(({ event }) => event.kind === 'clock_jump'), {
       what: 'the sleep to be noticed',
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     const seen = run.trace().length;
-    await until(() => run.trace().length > seen + 20, { what: 'heartbeats after the sleep', timeoutMs: 20_000 });
+    await until(() => run.trace().length > seen + 20, { what: 'heartbeats after the sleep', timeoutMs: 60_000 });
     const now = await run.status();
     assert.deepEqual([now.state, now.pid, now.exits.length], ['running', pid, 0]);
   });

@@ -115,7 +115,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
 
     await until(() => host.reports()[0]?.text.includes('"recovered"'), {
       what: 'the report to be ended',
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     const [report] = host.reports();
     assert.match(report?.name ?? '', /^blocked-/);
@@ -158,7 +158,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
   it('stops when it is told to, within the time for a drain (14)', async (t) => {
     const host = await silentHost(t);
     host.block('loop');
-    await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop', timeoutMs: 20_000 });
+    await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop', timeoutMs: 60_000 });
 
     const { code, stdout } = await host.run('stop', '--json');
 
