@@ -186,12 +186,14 @@ describe('routes', () => {
       '/api/outbox/1',
       '/api/endpoints',
       '/api/endpoints/irc~libera',
+      '/api/system/status',
     ];
     for (const path of paths) {
       const body = await (await server.fetch(path, { token: DEMO_TOKEN })).text();
       assert.ok(!body.includes('hello') && !body.includes('nick'), path);
     }
-    assert.match(await (await server.fetch('/api/inbox')).text(), /hello/);
+    for (const path of ['/api/inbox', '/api/system/status'])
+      assert.match(await (await server.fetch(path)).text(), /hello/, path);
   });
 
   it('find an endpoint by its short name and by its full id, slashes as they are', async (t) => {

@@ -63,7 +63,16 @@ export function fakeHostPort({
     settings: () => host.current,
     ready: () => host.isReady,
     readiness: () => reportOf(host.isReady),
-    status: async () => ({ name: 'fake', kind: 'bot', version: '0.0.0', runtimeId: 'runtime-1', generation: 7 }),
+    status: async () => ({
+      name: 'fake',
+      kind: 'bot',
+      version: '0.0.0',
+      runtimeId: 'runtime-1',
+      generation: 7,
+      reasons: ['endpoint:root/irc:irc~libera: banned: hello nick'],
+      ingress: { state: 'paused', mode: 'park', reason: 'hello', until: null, since: null, by: 'nick' },
+      lastFailure: { code: 'config_invalid', reason: 'hello: no such plugin' },
+    }),
     requestRestart: async () => void calls.push('restart'),
     reload: async (_caller, { orRestart }) => {
       if (host.failure !== undefined) throw host.failure;
