@@ -97,8 +97,12 @@ function removeStale(path: string): Promise<void> {
       reject(new Error(`another process answers at ${path}`));
     });
     probe.once('error', () => {
-      rmSync(path, { force: true });
-      resolve();
+      try {
+        rmSync(path, { force: true });
+        resolve();
+      } catch (error) {
+        reject(error);
+      }
     });
   });
 }

@@ -203,7 +203,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: 'input 50',
     tests: [
       'stops when .svc is ${loss} while it runs, and says so in a new one (30)',
-      'makes its socket anew when that was removed, and goes on (31)',
+      'makes its socket anew within 5 s when that was removed, and goes on (31)',
     ],
   },
 

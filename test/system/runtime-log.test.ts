@@ -244,6 +244,12 @@ describe('a log that cannot be rotated', () => {
       (run: Supervised) => chattr('-i', run),
     ],
     [
+      'its folder is mounted read-only',
+      noSmallDisk,
+      ({ project }: Supervised) => mountReadOnly(project.paths.stateDir),
+      ({ project }: Supervised) => unmount(project.paths.stateDir),
+    ],
+    [
       'its supervisor has no file descriptor left (EMFILE)',
       noLimits,
       (run: Supervised) => limitFiles(run, 3),
@@ -270,6 +276,12 @@ describe('a log that cannot be rotated', () => {
     });
   }
 });
+
+/** Over itself: what is open for writing stays so, nothing else can be written. */
+const mountReadOnly = (folder: string): void =>
+  void execFileSync('sh', ['-c', 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"', 'sh', folder]);
+
+const unmount = (folder: string): void => void execFileSync('umount', [folder]);
 
 const chattr = (flag: string, { project }: Supervised): void =>
   void execFileSync('sh', ['-c', 'chattr "$1" "$2"', 'sh', flag, project.paths.stateDir]);

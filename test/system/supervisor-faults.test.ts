@@ -218,13 +218,22 @@ describe('the supervisor and the rest of the machine', () => {
     });
   }
 
-  it('makes its socket anew when that was removed, and goes on (31)', async (t) => {
+  it('makes its socket anew within 5 s when that was removed, and goes on (31)', async (t) => {
     const run = supervise(t, 'healthy');
     const { pid } = await run.state('running');
+    const socket = `${run.project.paths.stateDir}/control.sock`;
+    const times: number[] = [];
 
-    rmSync(`${run.project.paths.stateDir}/control.sock`);
+    // A busy machine may be late: of some times the shortest has to keep the limit.
+    do {
+      rmSync(socket);
+      const removedAt = performance.now();
+      await until(() => existsSync(socket), { what: 'the socket', timeoutMs: 60_000 });
+      times.push(performance.now() - removedAt);
+      assert.equal((await run.state('running')).pid, pid);
+    } while (Math.min(...times) > 5_000 && times.length < 3);
 
-    assert.equal((await run.state('running')).pid, pid);
+    assert.ok(Math.min(...times) <= 5_000, `milliseconds: ${times.join(' ')}`);
     assert.match(run.log(), /the control socket was gone and is there again/);
   });
 

@@ -1,6 +1,8 @@
 // The supervisor over real processes. Numbers in titles are rows of the table of faults that the supervisor must survive.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { bundlePrograms } from '../support/bundle.ts';
 import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
@@ -251,24 +253,30 @@ describe('the supervisor and its own end', () => {
     }
   });
 
-  for (const [name, text] of [
-    ['empty', ''],
-    ['cut', '{"version":1,"sta'],
-    ['binary', '\0\u0001\u0002'],
+  for (const [name, text, said] of [
+    ['empty', '', /supervisor\.json could not be read: /],
+    ['cut', '{"version":1,"sta', /supervisor\.json could not be read: /],
+    ['binary', '\0\u0001\u0002', /supervisor\.json could not be read: /],
+    ['unreadable', null, /supervisor\.json could not be read: EISDIR/],
+    ['of another version', '{"version":2}', /supervisor\.json is not a record of this version/],
     [
       'of another boot',
       '{"version":1,"state":"running","since":"","supervisor":{"pid":2,"start":"1","boot":"x"},"worker":{"pid":2,"start":"1","boot":"x"},"exits":[]}',
+      /"msg":"supervisor running"/,
     ],
   ] as const) {
-    it(`starts with a record that is ${name} (26, 27)`, async (t) => {
+    it(`starts with a record that is ${name}, and says so (26, 27)`, async (t) => {
       const project = temporaryProject(t);
-      project.write('.svc/supervisor.json', text);
-      project.write('.svc/restart-window.json', text);
+      for (const file of ['supervisor.json', 'restart-window.json'])
+        if (text === null) mkdirSync(join(project.paths.stateDir, file), { recursive: true });
+        else project.write(`.svc/${file}`, text);
       project.write('.svc/control.sock', '');
-      const { chmodSync } = await import('node:fs');
       chmodSync(project.paths.stateDir, 0o700);
+      const run = supervise(t, 'healthy', { project });
 
-      await supervise(t, 'healthy', { project }).state('running');
+      await run.state('running');
+
+      await until(() => said.test(run.log()), { what: 'the line about it' });
     });
   }
 
@@ -332,20 +340,28 @@ describe('the supervisor on command', () => {
     assert.equal((await run.ended).code, 0);
   });
 
-  it('takes garbage, half lines and too many clients without growing or failing others (50)', async (t) => {
+  it('takes garbage, half lines, too many clients and slow readers without growing or failing others (50)', async (t) => {
     const run = supervise(t, 'healthy');
     await run.state('running');
-    const { connect } = await import('node:net');
+    const rss = (): number =>
+      Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${run.child.pid}/status`, 'utf8'))?.[1]) * 1_024;
+    const before = rss();
     const path = `${run.project.paths.stateDir}/control.sock`;
-    const sockets = Array.from({ length: 60 }, () => connect(path).on('error', () => {}));
+    const sockets = Array.from({ length: 200 }, () => connect(path).on('error', () => {}));
     t.after(() => sockets.forEach((socket) => socket.destroy()));
     const ends = sockets.slice(0, 20).map((socket) => new Promise((resolve) => socket.on('close', resolve)));
     for (const socket of sockets.slice(0, 20)) socket.resume().write(Buffer.alloc(1_000_000, 120));
     for (const socket of sockets.slice(20, 40)) socket.write('{"id":1,');
+    // Nobody reads what these ask for.
+    const question = `${JSON.stringify({ id: 1, protocol: 1, command: 'status' })}\n`;
+    for (const socket of sockets.slice(40, 45)) socket.pause().write(question.repeat(20_000));
 
     await Promise.all(ends);
 
-    assert.equal((await run.status()).state, 'running');
+    const served = async (): Promise<boolean> => (await run.status()).state === 'running';
+    await until(served, { what: 'an answer to somebody else' });
+    assert.ok(rss() - before < 48 * 1_048_576, `${before} bytes before, ${rss()} after`);
+    assert.equal(await served(), true);
   });
 
   it('answers a command that it does not know with an error, and goes on', async (t) => {
