@@ -18,6 +18,19 @@ export async function helpText([noun, verb]: readonly string[]): Promise<string>
   )}\nsvc ${noun} <command> --help says more.\n`;
 }
 
+/** The same as data. Throws `usage`. */
+export async function helpDocument(words: readonly string[]): Promise<unknown> {
+  const [noun, verb] = words;
+  const one = COMMANDS.find((command) => command.noun === noun && command.verb === verb);
+  if (one === undefined) {
+    await helpText(words); // says what is wrong with words that are none
+    const listed = COMMANDS.filter((command) => noun === undefined || command.noun === noun);
+    return { commands: listed.map((command) => ({ command: wordsOf(command), summary: command.summary })) };
+  }
+  const { summary, args, options = [], examples } = await loadCommand(one);
+  return { command: wordsOf(one), summary, args: args ?? null, options: [...options, ...SHARED_OPTIONS], examples };
+}
+
 function overview(): string {
   const rows = COMMANDS.filter(({ noun }) => noun !== 'help').map((command): [string, string] => [
     wordsOf(command),

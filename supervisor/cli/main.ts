@@ -25,14 +25,18 @@ async function run({ argv, json }: Call): Promise<ExitCode> {
     first === '-h' ||
     (first === 'help' && (second === undefined || second.startsWith('-')))
   )
-    return help([]);
+    return help([], json);
   if (first === '--version' || first === '-v' || first === '-V') return version(json);
-  if (first === 'help' && !verbsOf('help').includes(second ?? '')) return help(argv.slice(1));
+  if (first === 'help' && !verbsOf('help').includes(second ?? ''))
+    return help(
+      argv.slice(1).filter((word) => !word.startsWith('-')),
+      json,
+    );
   if (first.startsWith('-')) throw unknownWord('option', first, ['--help', '--version', ...nouns()]);
   const found = findCommand(argv);
-  if (found === 'help') return help([first]);
+  if (found === 'help') return help([first], json);
   const rest = argv.slice(found.verb === undefined ? 1 : 2);
-  if (isHelpAsked(rest)) return help([first, ...(found.verb === undefined ? [] : [found.verb])]);
+  if (isHelpAsked(rest)) return help([first, ...(found.verb === undefined ? [] : [found.verb])], json);
   const command = await loadCommand(found);
   const { parseCommand } = await import('./program.ts');
   const { args, options } = parseCommand(command, rest);
@@ -59,9 +63,9 @@ function isHelpAsked(argv: readonly string[]): boolean {
   return words.includes('--help') || words.includes('-h');
 }
 
-async function help(words: readonly string[]): Promise<ExitCode> {
-  const { helpText } = await import('./help-text.ts');
-  process.stdout.write(await helpText(words));
+async function help(words: readonly string[], json: boolean): Promise<ExitCode> {
+  const { helpDocument, helpText } = await import('./help-text.ts');
+  process.stdout.write(json ? `${JSON.stringify(await helpDocument(words), null, 2)}\n` : await helpText(words));
   return EXIT.ok;
 }
 

@@ -73,6 +73,21 @@ describe('the command line', () => {
     }
   });
 
+  it('has the same help as one JSON document', async () => {
+    const document = async (...words: string[]) => JSON.parse((await svc([...words, '--json'])).stdout);
+    const all: { readonly commands: readonly { readonly command: string }[] } = await document('help');
+
+    assert.equal(all.commands.length, COMMANDS.length);
+    assert.deepEqual(
+      (await document('inbox', '--help')).commands.map(({ command }: { readonly command: string }) => command),
+      ['inbox list', 'inbox show', 'inbox replay', 'inbox drop'],
+    );
+    const { command, args, options, examples } = await document('inbox', 'show', '--help');
+    assert.deepEqual([command, args, examples.length > 0], ['inbox show', '<id>', true]);
+    assert.ok(options.some(({ flags }: { readonly flags: string }) => flags === '--json'));
+    assert.equal((await svc(['help', 'nothing', '--json'])).code, 2);
+  });
+
   it('tells its version, for people and as JSON', async () => {
     assert.match((await svc(['--version'])).stdout, /^svc \d+\.\d+\.\d+\n$/);
     assert.deepEqual(Object.keys(JSON.parse((await svc(['--version', '--json'])).stdout)), [

@@ -41,13 +41,9 @@ function quietProject(t: TestContext) {
   chmodSync(project.paths.stateDir, 0o700);
   return async (...flags: string[]) => {
     const { code, stdout, stderr } = await svc(['runtime', 'logs', ...flags, '--json'], { cwd: project.path });
-    const lines =
-      code === 2
-        ? []
-        : stdout
-            .split('\n')
-            .filter((line) => line !== '')
-            .map((line) => JSON.parse(line));
+    // A list; what follows is a document a line.
+    const text = flags.includes('-f') ? `[${stdout.trim().replaceAll('\n', ',')}]` : stdout;
+    const lines: readonly { readonly msg?: string; readonly text?: string }[] = code === 2 ? [] : JSON.parse(text);
     return { code, said: stdout + stderr, lines: lines.map(({ msg, text }) => msg ?? text) };
   };
 }
@@ -173,10 +169,9 @@ describe('svc runtime logs', () => {
     await until(() => ups() === 2, { what: 'the lines of the second worker', timeoutMs: 60_000 });
     await until(
       async () =>
-        (await svc(['runtime', 'logs', '--endpoint', 'irc~net', '--json'], { cwd: project.path })).stdout
-          .trim()
-          .split('\n')
-          .every((line) => JSON.parse(line).endpoint === 'root/irc:irc~net'),
+        JSON.parse(
+          (await svc(['runtime', 'logs', '--endpoint', 'irc~net', '--json'], { cwd: project.path })).stdout,
+        ).every(({ endpoint }: { readonly endpoint: string }) => endpoint === 'root/irc:irc~net'),
       { what: 'lines of the endpoint alone', timeoutMs: 60_000 },
     );
   });

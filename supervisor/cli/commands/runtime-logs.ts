@@ -1,4 +1,5 @@
 // `svc runtime logs`: the runtime log across rotations and restarts; without a daemon what the worker itself still has of its lines.
+// With --json one list of lines; with --follow as well a document a line.
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { LOG_LEVELS } from '../../../shared/log-level.ts';
@@ -39,7 +40,9 @@ export const command: Command = {
     const running = await findRunning(project);
     const source = sourceOf(project, running);
     const accepts = (line: string): boolean => passes(line, filter);
-    for (const lines of await source.last(count, accepts)) showAll(context, lines);
+    const last = await source.last(count, accepts);
+    if (context.json && options['follow'] !== true) context.print.json([...last].flat().map(documentOf));
+    else for (const lines of last) showAll(context, lines);
     if (running === undefined) {
       context.print.note('nothing is running');
       return EXIT.failed;
@@ -88,8 +91,10 @@ function passes(line: string, { level, endpoint, since }: Filter): boolean {
   return since === undefined || Date.parse(String(entry['time'])) >= since;
 }
 
+const documentOf = (line: string): unknown => parseLogLine(line) ?? { text: line };
+
 function show({ json, print }: CommandContext, line: string): void {
-  if (json) print.line(parseLogLine(line) ?? { text: line });
+  if (json) print.line(documentOf(line));
   else print.text(formatLogLine(line, print.color));
 }
 
