@@ -34,7 +34,7 @@ export async function hostStatus({
     state: report.state,
     reasons: report.checks.filter((check) => !check.ready).map(({ component, reason }) => `${component}: ${reason}`),
     restarts: facts.restarts,
-    lastExits: starts.filter(({ previous_end }) => previous_end !== 'none').map(lastExit),
+    lastExits: starts.filter(({ previous_end }) => previous_end !== 'first').map(lastExit),
     ingress: engine.gate.state,
     epoch: facts.state?.epoch ?? null,
     head: facts.head,

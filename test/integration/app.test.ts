@@ -51,7 +51,7 @@ async function running(
     mode: 'production',
     watch: false,
     owner: 'foreground',
-    previous: { end: 'none', code: null, signal: null, detail: null },
+    previous: { end: 'first', code: null, signal: null, detail: null },
   } as const;
   const app = createApp({
     ...base,
@@ -236,12 +236,14 @@ describe('restart and stop', () => {
     const project = temporaryProject(t);
     const first = await running(t, { project });
     const before = (await first.call('GET', '/api/system/status')).json;
+    const figures = (await first.call('GET', '/api/metrics')).text;
     await first.app.stop(2_000);
 
     const second = await running(t, { project, previous: { end: 'crashed', code: 1, signal: null, detail: 'x' } });
     const after = (await second.call('GET', '/api/system/status')).json;
 
     assert.deepEqual([before['restarts'], before['lastExits']], [0, []]);
+    assert.doesNotMatch(figures, /^svc_restarts_total\{/m);
     assert.equal(after['restarts'], 1);
     assert.deepEqual(
       (after['lastExits'] as { end: string; code: number }[]).map(({ end, code }) => [end, code]),

@@ -27,7 +27,7 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
       sql
         .selectFrom('starts')
         .select(({ fn }) => ['previous_end as reason', fn.countAll<number>().as('n')])
-        .where('previous_end', '<>', 'none')
+        .where('previous_end', '<>', 'first')
         .groupBy('previous_end'),
     );
     return {
