@@ -101,7 +101,7 @@ function removeStale(path: string): Promise<void> {
         rmSync(path, { force: true });
         resolve();
       } catch (error) {
-        reject(error);
+        reject(coerceError(error));
       }
     });
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { FAULT_NUMBERS, FAULTS } from './faults.ts';
 import { INPUT_COUNT, REQUIREMENTS, WITHOUT_FEATURE } from './requirements.ts';
 
 const TESTS = join(import.meta.dirname, '..');
@@ -12,11 +13,11 @@ const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
 const titles = new Set(
   readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
-    .flatMap((name) => [...readFileSync(join(TESTS, name), 'utf8').matchAll(TITLE)].map(([, , title]) => title)),
+    .flatMap((name) => [...readFileSync(join(TESTS, name), 'utf8').matchAll(TITLE)].map(([, , title = '']) => title)),
 );
 
 describe('every requirement has a test', () => {
-  for (const { id, tests } of REQUIREMENTS) {
+  for (const { id, tests } of [...REQUIREMENTS, ...FAULTS]) {
     it(id, () => {
       assert.ok(tests.length > 0);
       assert.deepEqual(
@@ -28,8 +29,23 @@ describe('every requirement has a test', () => {
   }
 
   it('names each requirement once', () => {
-    const ids = REQUIREMENTS.map(({ id }) => id);
+    const ids = [...REQUIREMENTS, ...FAULTS].map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('maps every number of the faults', () => {
+    assert.deepEqual(
+      FAULTS.map(({ id }) => id),
+      FAULT_NUMBERS.map((number) => `fault ${number}`),
+    );
+  });
+
+  it('maps every title with the number of a fault', () => {
+    const missing = FAULTS.flatMap(({ id, tests }) => {
+      const numbered = new RegExp(`\\((?:[A-Z\\d]+, )*${id.slice('fault '.length)}(?:[,:] ?[A-Z\\d]+)*\\)$`);
+      return [...titles].filter((title) => numbered.test(title) && !tests.includes(title));
+    });
+    assert.deepEqual(missing, []);
   });
 
   for (let number = 1; number <= INPUT_COUNT; number += 1) {

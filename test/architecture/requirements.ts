@@ -1,9 +1,9 @@
 // Requirement → test: the hostile inputs by their number in the table of inputs, and what the contract promises without
-// condition. requirements.test.ts fails on an entry whose test is not there, and on a number that is neither mapped, nor
+// condition; the faults are in faults.ts. requirements.test.ts fails on an entry whose test is not there, and on a number that is neither mapped, nor
 // awaited, nor without a feature. A new requirement is entered here with the title of its test.
 
 export interface Requirement {
-  /** `input <number>`, or the section of the contract and what it says. */
+  /** `input <number>`, `fault <number>`, or the section of the contract and what it says. */
   readonly id: string;
   /** Titles of tests, as they are written there. */
   readonly tests: readonly string[];
@@ -306,59 +306,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: 'contract 2: all faults at once, with places',
     tests: ['tells all faults at once, in the order of the file'],
-  },
-  {
-    id: 'fault 13',
-    tests: [
-      'in a loop is replaced, and the report has its stack, without a secret of it (13)',
-      'in a call of the system is replaced; the report says where it waits (13)',
-    ],
-  },
-  {
-    id: 'fault 14',
-    tests: ['stops when it is told to, within the time for a drain (14)'],
-  },
-  {
-    id: 'fault 16',
-    tests: ['by SIGSTOP is replaced; the report says that it was stopped (16)'],
-  },
-  {
-    id: 'fault 33',
-    tests: [
-      'counts 10,000 lines that it does not take, and goes on by itself with one line about them (33, 34)',
-      'refuses deliveries before the database fails, through no room at all, and the log goes on (33, 34)',
-    ],
-  },
-  {
-    id: 'fault 34, 35, 36',
-    tests: [
-      'ends nobody when it is full, through 10,000 lines and a restart, and is told in the log afterwards (33, 34, 35, 36)',
-    ],
-  },
-  {
-    id: 'fault 37',
-    tests: [
-      'holds up no rotation for ever when it has no inodes, and is told once (37)',
-      'goes on in the same file, which is told once, while ${what} (37)',
-      'goes on in the old file while there is no descriptor for the new one, and loses nothing (37: EMFILE)',
-    ],
-  },
-  {
-    id: 'fault 38',
-    tests: [
-      'are all in the log, in order, after ${end} (38)',
-      'is told as what it was, counted, and got over; last words are kept (38)',
-    ],
-  },
-  {
-    id: 'fault 40',
-    tests: ['loses and tears no line at full speed, 20 times, and takes at most 5 ms (40)'],
-  },
-  {
-    id: 'fault 41',
-    tests: [
-      'is done while no worker is there; the next one writes to the new file (41)',
-      'is done while the worker is blocked, which writes to the new file once it can (41)',
-    ],
   },
 ];

@@ -71,7 +71,7 @@ describe('the listening socket', () => {
     assertNothingLost(tally, 10);
   });
 
-  it('refuses and cuts nobody over a restart from the Console (51)', async (t) => {
+  it('refuses and cuts nobody over a restart from the Console (7)', async (t) => {
     const host = await daemon(t);
 
     const tally = await throughout(host, async () => {

@@ -28,8 +28,8 @@ const machine = (state: State, starts: readonly number[] = [AT.now]): Machine =>
   state,
   run: 1,
 });
-const exited = (code: number | null, signal: string | null = null): Event => ({
-  kind: 'exited',
+const exited = (code: number | null, signal: string | null = null) => ({
+  kind: 'exited' as const,
   run: 1,
   exit: { code, signal },
   detail: 'why',
@@ -246,6 +246,24 @@ describe('the machine of the supervisor', () => {
     assert.deepEqual(waits, [0, 1_000, 4_000, 16_000]);
     assert.equal(current.state.kind, 'failed');
   });
+
+  for (const [health, upMs, starts] of [
+    ['22 s', 22_000, 5],
+    ['an hour', 3_600_000, 6],
+  ] as const)
+    it(`fails by the same limit when ${health} of health end in a worker that dies at start (5)`, () => {
+      let current = machine(RUNNING);
+      let now = AT.now + upMs;
+
+      for (let n = 0; n < 20 && current.state.kind !== 'failed'; n += 1) {
+        const { state, run } = current;
+        if (state.kind === 'backing_off') now = state.until;
+        const event: Event = state.kind === 'backing_off' ? { kind: 'tick' } : { ...exited(1), run };
+        current = step(current, event, { now, random: 0 }).machine;
+      }
+
+      assert.deepEqual([current.state.kind, current.run], ['failed', starts]);
+    });
 
   it('is hung after the watchdog, but not when the machine had slept (13, 47)', () => {
     const late = { now: AT.now + LIMITS.watchdogMs, random: 0 };
