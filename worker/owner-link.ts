@@ -11,12 +11,13 @@ import type { App, RestartOwner } from './app-options.ts';
 import { type OwnerNotifier, ownerNotifier } from './owner-notifier.ts';
 import { DEFAULT_WINDOW, OwnerWindow, type WindowLimits } from './owner-window.ts';
 import { ownerStop, restartOwner } from './restart-owner.ts';
+import { ServiceLog, type ServiceLogLimits } from './service-log.ts';
 import { type ReadinessTeller, tellReadiness } from './worker-status.ts';
 
 export interface OwnerLinkOptions {
   readonly supervised: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow'>;
+  readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow' | 'serviceLog'>;
   readonly log: Log['logger'];
 }
 
@@ -27,6 +28,7 @@ export class OwnerLink {
   readonly #log: Log['logger'];
   readonly #notifier: OwnerNotifier;
   readonly #window: OwnerWindow;
+  readonly #serviceLog: ServiceLog;
   readonly #stopped = new AbortController();
   #teller: ReadinessTeller | undefined;
 
@@ -36,11 +38,17 @@ export class OwnerLink {
     this.#log = log;
     this.#notifier = ownerNotifier({ environment: supervised ? {} : environment, log });
     this.#window = new OwnerWindow({ paths, owner: this.owner });
+    this.#serviceLog = new ServiceLog({ file: paths.serviceLog, log });
   }
 
   /** The start counts from here on, as soon as there is a folder to note it in. */
   begin(): void {
     this.#window.note();
+  }
+
+  /** What an owner writes of it to a file without a limit gets one. */
+  keepLog(limits: ServiceLogLimits): void {
+    this.#serviceLog.keep(limits);
   }
 
   /** Whether this start may go on; in a container it waits until it may, or is stopped. */
@@ -105,6 +113,7 @@ export class OwnerLink {
   ended(code: ExitCode): void {
     this.#teller?.stop();
     this.#notifier.close();
+    this.#serviceLog.close();
     if (code === EXIT.ok) this.#window.empty();
   }
 }

@@ -109,6 +109,7 @@ class Worker {
     const loaded = this.#readConfig();
     this.#configure(loaded);
     ensureStateFolder(this.#paths.stateDir);
+    this.owned.keepLog(loaded.config.supervisor.log);
     if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.#owner, mode });
     this.#log.logger.info(

@@ -1,7 +1,7 @@
 // The worker as the first process of a pid namespace, as in a container; and as a child of the first process, as launchd's are. Needs root.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { CLI, type Ended, portProject, svc } from '../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../support/temporary-project.ts';
@@ -177,5 +177,23 @@ done`;
       ...[1, 2, 3, 4, 5].map((n) => `start ${n} ended with 78`),
       'start 6 ended with 0',
     ]);
+  });
+
+  it('cuts the log that launchd writes for it and never rotates', async (t) => {
+    const project = await portProject(t, { keys: { supervisor: { log: { maxBytes: 65_536, maxFiles: 2 } } } });
+    const { stateDir, serviceLog } = project.paths;
+    spawnSync('mkdir', ['-m', '700', stateDir]);
+    writeFileSync(serviceLog, `${'{"msg":"a line of long ago"}\n'.repeat(10_000)}`);
+    const first = firstProcess(t, project, {
+      shell: `"$@" >>'${serviceLog}' 2>&1; true`,
+      env: { XPC_SERVICE_NAME: 'io.svc.test' },
+    });
+
+    await until(() => readFileSync(serviceLog, 'utf8').includes('worker up'), { what: 'worker up' });
+
+    assert.ok(statSync(serviceLog).size < 65_536);
+    assert.match(readFileSync(`${serviceLog}.1`, 'utf8'), /^(\{"msg":"a line of long ago"\}\n)+/);
+    assert.equal((await svc(['runtime', 'status'], { cwd: project.path })).code, 0);
+    process.kill(await first.pid(), 'SIGKILL');
   });
 });

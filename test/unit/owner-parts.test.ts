@@ -1,6 +1,6 @@
 // What a worker knows of its owner: the window that it keeps for one without a limit, and the owner's own command for a stop.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -8,6 +8,7 @@ import { identify, isAlive } from '../../shared/process-identity.ts';
 import type { RestartOwner } from '../../worker/app-options.ts';
 import { OwnerWindow, type WindowVerdict } from '../../worker/owner-window.ts';
 import { ownerStop } from '../../worker/restart-owner.ts';
+import { ServiceLog } from '../../worker/service-log.ts';
 
 const LIMITS = { restarts: 5, windowSeconds: 120 };
 
@@ -137,5 +138,53 @@ describe('isAlive', () => {
     assert.equal(isAlive({ ...own, boot: 'unknown' }), true);
     assert.equal(isAlive({ ...own, boot: 'another' }), false);
     assert.equal(isAlive({ ...own, boot: 'unknown', start: '1' }), false);
+  });
+});
+
+describe('ServiceLog', () => {
+  const limits = { maxBytes: 1_000, maxFiles: 3 };
+  const log = { warn: () => assert.fail('nothing to complain of') };
+
+  /** A log that its owner has opened for appending, as launchd does. */
+  function ownersFile(t: TestContext): { readonly file: string; readonly stdout: number } {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-service-log-'));
+    const file = join(folder, 'service.log');
+    const stdout = openSync(file, 'a');
+    t.after(() => {
+      closeSync(stdout);
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return { file, stdout };
+  }
+
+  it('keeps the file and its copies within their limits, and loses no line that is kept (V2)', (t) => {
+    const { file, stdout } = ownersFile(t);
+    const kept = new ServiceLog({ file, stdout, log });
+
+    for (let n = 1; n <= 5; n += 1) {
+      writeSync(stdout, `${String(n).repeat(1_200)}\n`);
+      kept.look(limits);
+    }
+    writeSync(stdout, 'the newest\n');
+
+    const first = (end: string): string => readFileSync(file + end, 'utf8').slice(0, 3);
+    assert.equal(readFileSync(file, 'utf8'), 'the newest\n');
+    assert.deepEqual([first('.1'), first('.2'), existsSync(`${file}.3`)], ['555', '444', false]);
+  });
+
+  it('leaves a file alone that is within its limit, or is not where stdout goes (V1)', (t) => {
+    const { file, stdout } = ownersFile(t);
+    const other = ownersFile(t);
+    writeSync(stdout, 'x'.repeat(900));
+    new ServiceLog({ file, stdout, log }).look(limits);
+    writeSync(stdout, 'x'.repeat(900));
+
+    new ServiceLog({ file, stdout: other.stdout, log }).keep(limits);
+
+    assert.equal(readFileSync(file, 'utf8').length, 1_800);
+    const kept = new ServiceLog({ file, stdout, log });
+    kept.keep(limits);
+    kept.close();
+    assert.equal(readFileSync(file, 'utf8').length, 0);
   });
 });
