@@ -10,6 +10,8 @@ type Hello = Extract<WorkerMessage, { type: 'hello' }>;
 export interface SpareOptions {
   readonly log: RuntimeLog;
   readonly spec: Omit<WorkerSpec, 'output'>;
+  /** Handed over IPC alone. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Files that stand for the program: a spare of other ones is not taken. */
   readonly files: readonly string[];
   readonly now: () => number;
@@ -85,6 +87,7 @@ export class Spare {
   #heard(process: WorkerProcess, message: WorkerMessage): void {
     if (this.#waiting?.process !== process || message.type !== 'hello') return;
     this.#waiting.hello = message;
+    if (message.capabilities.includes('prepare')) process.send({ type: 'prepare', environment: this.#options.secrets });
     this.#options.log.write('info', 'spare worker ready', { pid: process.pid });
     this.dispatch({ kind: 'ready' });
   }

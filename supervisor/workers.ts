@@ -60,7 +60,7 @@ export class Workers {
     const { workerArgs, paths, environment, log } = options;
     this.#spec = { args: workerArgs, project: paths.project, environment };
     const files = [options.workerFile, paths.lockfile, join(paths.project, 'node_modules', '.package-lock.json')];
-    this.#spare = new Spare({ log, spec: this.#spec, files, now: bootClock });
+    this.#spare = new Spare({ log, spec: this.#spec, secrets: options.secrets, files, now: bootClock });
     this.listening = new Listening((message, fields) => options.log.write('warn', message, fields));
   }
 

@@ -10,7 +10,8 @@ import { forgetUnfinished } from './ingress/idempotency.ts';
 
 /** One row of the ledger a worker, whatever its owner. Refused where this start stands there already. */
 export async function recordThisStart({ options, facts, core }: Parts): Promise<void> {
-  const { runtimeId, owner, mode, previous } = options;
+  const { runtimeId, owner, mode } = options;
+  const { previous } = facts;
   const row = {
     runtime_id: runtimeId,
     at: facts.startedAt,

@@ -1,9 +1,10 @@
 // What a worker process hands to the runtime (`worker/app.ts`) and gets back: the line between the process and the host.
 import type { Server } from 'node:http';
-import type { Worker } from 'node:worker_threads';
+import type { PreviousEnd } from '../shared/api/ipc.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
 import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
+import type { WriterThread } from './database/start-thread.ts';
 
 export type Mode = 'development' | 'production' | 'test';
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
@@ -19,19 +20,14 @@ export interface AppOptions {
   readonly mode: Mode;
   readonly watch: boolean;
   readonly owner: RestartOwner;
-  /** How the process before this one ended, for the ledger of starts. */
-  readonly previous: {
-    readonly end: string;
-    readonly code: number | null;
-    readonly signal: string | null;
-    readonly detail: string | null;
-  };
+  /** How the process before this one ended, for the ledger of starts. Where it is known later (a spare), the app touches nothing before it is. */
+  readonly previous: PreviousEnd | Promise<PreviousEnd>;
   /** The process environment; under a supervisor secrets come over IPC and are merged in here. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What `server.listen` takes of a socket that the owner holds, perhaps not there yet; left out: the app binds http.host and http.port itself. */
   readonly listenHandle?: object | Promise<object>;
   /** The writer thread, when the process has started it first thing. */
-  readonly writerThread?: Worker;
+  readonly writerThread?: WriterThread;
   /** A reload begins, and has come to an end, good or bad. */
   onReload?(phase: 'begun' | 'ended'): void;
   /** Ends this process with a code after a drain: 51, 75. */

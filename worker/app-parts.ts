@@ -2,6 +2,7 @@
 // `app.ts` starts and ends them. What only the opened database knows stands in `facts`, so that each part can read it when it comes.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { systemClock } from '../shared/clock.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { ProjectId } from '../shared/identifiers.ts';
@@ -30,7 +31,8 @@ import { Readiness } from './readiness/readiness.ts';
 
 /** What comes and goes while the host runs. */
 export interface HostFacts {
-  readonly startedAt: number;
+  startedAt: number;
+  previous: PreviousEnd;
   state: ProjectState | undefined;
   head: number;
   restarts: number;
@@ -46,6 +48,7 @@ export class Parts {
   readonly loaded: LoadedConfig;
   readonly facts: HostFacts = {
     startedAt: systemClock.now(),
+    previous: { end: 'first', code: null, signal: null, detail: null },
     state: undefined,
     head: 0,
     restarts: 0,
@@ -63,13 +66,15 @@ export class Parts {
   readonly pluginMetrics: PluginMetrics;
   readonly disk: DiskBudget;
   readonly housekeeping: Housekeeping;
+  readonly #file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
     this.options = options;
     const { project, mode, environment, log, runtimeId } = options;
     this.loaded = options.loaded ?? loadConfig({ project, mode, environment });
     const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
-    this.database = this.#makeDatabase(join(project, this.loaded.config.database.filename), failpoints, onDatabase);
+    this.#file = join(project, this.loaded.config.database.filename);
+    this.database = this.#makeDatabase(failpoints, onDatabase);
     this.core = {
       runtimeId,
       projectId: '' as ProjectId, // known once the database is open
@@ -89,6 +94,13 @@ export class Parts {
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 
+  /** Resolves once it is this process's turn; up to here nothing was touched. */
+  async begin(): Promise<void> {
+    this.facts.previous = await this.options.previous;
+    this.facts.startedAt = systemClock.now();
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+  }
+
   /** Throws while nothing more may be taken in. */
   admit(): void {
     if (this.facts.draining)
@@ -105,8 +117,8 @@ export class Parts {
     await this.core.writer.commit({ name: event.type, statements: recordEvents([event]) }).catch(() => {});
   }
 
-  #makeDatabase(file: string, failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  #makeDatabase(failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {
+    const file = this.#file;
     return new DatabaseHost({
       file,
       clock: systemClock,
@@ -227,7 +239,7 @@ export class Parts {
       {
         ready: () => this.readiness.ready,
         generation: () => engine.runtime.current?.number ?? 0,
-        stored: () => readStoredFigures(this.core, join(this.options.project, this.loaded.config.database.filename)),
+        stored: () => readStoredFigures(this.core, this.#file),
         streams: () => facts.streams,
         inboxPending: () => engine.inbox.pending,
         inboxRunning: () => engine.dispatcher.running,

@@ -23,6 +23,7 @@ import { countStarts, loadProjectState } from './database/project-state.ts';
 import type { HostPort } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
+import type { Candidate } from './runtime/assemble.ts';
 import { watchProject } from './runtime/watch.ts';
 
 const READINESS_LOOK_MS = 500;
@@ -97,13 +98,18 @@ class Host implements App {
     database.onHead((head) => {
       facts.head = head;
     });
-    await database.open();
-    if (database.state.kind === 'open') await this.#begin();
-    else
-      this.#log.error(
-        { reason: database.state.kind === 'failed' ? database.state.reason : '' },
-        'database could not be opened: tried again each second',
-      );
+    await this.#parts.begin();
+    // Plugins are assembled while another thread opens the database.
+    const opened = database.open();
+    const first = this.#parts.engine.runtime.assembleFirst();
+    first.catch(() => {}); // told by the start of the engine
+    await opened;
+    if (database.state.kind === 'open') await this.#begin(first);
+    else {
+      const reason = database.state.kind === 'failed' ? database.state.reason : '';
+      this.#log.error({ reason }, 'database could not be opened: tried again each second');
+      first.then(({ abort }) => abort.abort()).catch(() => {}); // too old by then
+    }
     this.#refuseBadConfiguration();
     if (facts.draining) return; // asked to stop before it was up
     disk.start();
@@ -114,6 +120,9 @@ class Host implements App {
     this.#looking.unref();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
+    void nextTurn()
+      .then(nextTurn)
+      .then(() => this.#run());
   }
 
   /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */
@@ -128,8 +137,8 @@ class Host implements App {
   }
 
   /** Everything that needs the database; once, whenever that opens. */
-  #begin(): Promise<void> {
-    this.#starting ??= this.#beginOnce().catch((error: unknown) => {
+  #begin(first?: Promise<Candidate>): Promise<void> {
+    this.#starting ??= this.#beginOnce(first).catch((error: unknown) => {
       this.#starting = undefined;
       this.#log.error({ err: error }, 'start over the opened database failed: tried again');
       systemClock.after(BEGIN_RETRY_MS, () => {
@@ -139,19 +148,30 @@ class Host implements App {
     return this.#starting;
   }
 
-  async #beginOnce(): Promise<void> {
+  async #beginOnce(first?: Promise<Candidate>): Promise<void> {
     const { core, facts, engine, housekeeping } = this.#parts;
-    const state = await loadProjectState(core.writer, core.reader);
+    // The two go in one commit, since each costs a sync; while that is under way, what is stored is read.
+    const stored = [loadProjectState(core.writer, core.reader), recordThisStart(this.#parts)] as const;
+    const loaded = nextTurn().then(() => engine.load());
+    const [state] = await Promise.all([...stored, loaded]);
     facts.state = state;
     core.projectId = state.projectId;
     facts.head = Math.max(facts.head, state.head);
-    await recordThisStart(this.#parts);
     facts.restarts = Math.max(0, (await countStarts(core.reader)) - 1);
     openEvents(this.#parts, state);
-    await engine.load();
-    await engine.start();
+    await engine.runtime.start(first).catch(() => {}); // said by the runtime: log, event, readiness
     facts.retention?.start();
     housekeeping.start();
+    if (this.#address !== undefined) this.#run();
+  }
+
+  /** Once it listens: who has waited at the socket comes first, then what is stored. */
+  #run(): void {
+    const { facts, engine } = this.#parts;
+    if (!this.#isOpen() || facts.draining) return;
+    engine.dispatcher.start();
+    engine.sender.start();
+    engine.timers.start();
   }
 
   async #watch(): Promise<void> {
@@ -267,6 +287,8 @@ function refusedReload(error: SvcError): SvcError {
     details: { ...error.details, reason: error.code },
   });
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The chat page beside the bundle; the built one where the sources run. */
 function consoleFolder(): string {

@@ -4,6 +4,7 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { Worker } from 'node:worker_threads';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
 import { kernelGuard } from '../shared/parent-guard.ts';
@@ -43,12 +44,15 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
 
 const loadApp = (): Promise<typeof import('./app.ts')> => import('./app.ts');
 
+type Maker = Pick<WorkerOptions, 'createApp' | 'guard'> & { readonly writerThread: Worker };
+
 /** The writer thread starts before anything else is loaded; it touches nothing before the app tells it a file. */
-function appMaker(parent?: number): Pick<WorkerOptions, 'createApp' | 'guard'> {
+function appMaker(parent?: number): Maker {
   const writerThread = startWriterThread();
   if (parent !== undefined && kernelGuard() === undefined)
     writerThread.postMessage({ kind: 'watch_parent', pid: parent } satisfies ParentOrder);
   return {
+    writerThread,
     async createApp(options) {
       const app = await loadApp();
       return app.createApp({ ...options, writerThread });
@@ -86,7 +90,7 @@ export async function runSupervised(): Promise<void> {
   const environment = processEnvironment();
   if (standby) {
     const { preload } = await import('./preload.ts');
-    await preload((await loadApp()).createApp);
+    await preload((await loadApp()).createApp, maker.writerThread);
   }
   await runWorker({
     project,

@@ -7,11 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Worker } from 'node:worker_threads';
 import { loadConfig } from '../shared/config/load.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
 import type { App, AppOptions } from './app-options.ts';
+import type { WriterThread } from './database/start-thread.ts';
 import { BUILT_INS } from './runtime/built-ins.ts';
 import { openWorkerLog } from './worker-log.ts';
 
@@ -24,12 +26,15 @@ plugins: { sandbox: {}, echo: {}, help: {}, ping: {}, remind: {} }
 const STOP_MS = 2_000;
 const PATHS = ['/pub/health', '/pub/ready', '/api/system/status', '/api/system/readiness'];
 
+/** The first makes the state, the next ones find it there, as the real start will. */
+const REHEARSALS = 3;
+
 /** Never fails: what cannot be rehearsed is done cold when the turn comes. */
-export async function preload(makeApp: MakeApp): Promise<void> {
+export async function preload(makeApp: MakeApp, thread: Worker): Promise<void> {
   await Promise.all(Object.values(BUILT_INS).map((load) => load()));
   const project = makeFolder();
   try {
-    if (project !== undefined) await rehearse(makeApp, project);
+    if (project !== undefined) for (let n = 0; n < REHEARSALS; n += 1) await rehearse(makeApp, project, thread);
   } catch {
     // a full disk, a plugin that has changed its keys: no reason not to wait for a turn
   }
@@ -45,7 +50,7 @@ function makeFolder(): string | undefined {
   }
 }
 
-async function rehearse(makeApp: MakeApp, project: string): Promise<void> {
+async function rehearse(makeApp: MakeApp, project: string, thread: Worker): Promise<void> {
   const token = randomBytes(32).toString('hex');
   const paths = projectPaths(project);
   const environment = { REHEARSAL_TOKEN: token, SVC_ANY_PORT: '1' };
@@ -66,12 +71,31 @@ async function rehearse(makeApp: MakeApp, project: string): Promise<void> {
     previous: { end: 'first', code: null, signal: null, detail: null },
     environment,
     listenHandle: { path: socket },
+    writerThread: lend(thread),
     requestExit: () => {},
   });
   await app.up;
   for (const path of PATHS) await ask(socket, { path, token });
   await app.stop(STOP_MS);
   log.flush();
+}
+
+/** The thread for one rehearsal: at the end of that it has closed its file, and stays. */
+function lend(thread: Worker): WriterThread {
+  const giveBack: (() => void)[] = [];
+  const on = (event: string, listener: () => void): Worker => {
+    giveBack.push(() => thread.off(event, listener));
+    return thread.on(event, listener);
+  };
+  return {
+    on: on as Worker['on'],
+    ref: () => thread.ref(),
+    postMessage: (message) => thread.postMessage(message),
+    async terminate() {
+      for (const undo of giveBack) undo();
+      return 0;
+    },
+  };
 }
 
 function ask(socketPath: string, { path, token }: { readonly path: string; readonly token: string }): Promise<void> {

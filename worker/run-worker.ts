@@ -10,7 +10,8 @@
 
 import { within } from '../shared/abort.ts';
 import type { RuntimeStatus } from '../shared/api/control.ts';
-import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import type { Environment } from '../shared/config/environment.ts';
+import type { LoadedConfig } from '../shared/config/load.ts';
 import { supervisorSettings } from '../shared/config/supervisor-settings.ts';
 import type { ControlListener } from '../shared/control-listener.ts';
 import { ERRORS } from '../shared/error-codes.ts';
@@ -22,6 +23,7 @@ import { ensureStateFolder } from '../shared/state-folder.ts';
 import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, RestartOwner } from './app-options.ts';
+import { AppStart } from './app-start.ts';
 import { type Capture, captureConsole } from './console-capture.ts';
 import { inheritedSocket } from './inherited-socket.ts';
 import { ListenSocket } from './listen-socket.ts';
@@ -58,6 +60,7 @@ class Worker {
   readonly #paths: ProjectPaths;
   readonly #runtimeId: RuntimeId = newRuntimeId();
   readonly #log: Log;
+  readonly #appStart: AppStart;
   #heartbeat: NodeJS.Timeout | undefined;
   #link: SupervisorLink | undefined;
   #socket: ListenSocket | undefined;
@@ -65,7 +68,6 @@ class Worker {
   #control: ControlListener | undefined;
   #app: App | undefined;
   #config: LoadedConfig | undefined;
-  #readConfig: (() => LoadedConfig) | undefined;
   #teller: ReadinessTeller | undefined;
   #capture: Capture | undefined;
   #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
@@ -74,9 +76,18 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#paths = projectPaths(options.project);
-    const { supervised, terminal, environment } = options;
+    const { supervised, terminal, environment, project, mode, watch, createApp } = options;
     this.#log = openWorkerLog(this.#paths, { supervised, terminal, runtimeId: this.#runtimeId });
     this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger });
+    const facts = { runtimeId: this.#runtimeId, log: this.#log, project, mode, watch, owner: this.owned.owner };
+    this.#appStart = new AppStart(
+      {
+        ...facts,
+        requestExit: (code, reason) => void this.#stop(code, reason),
+        onReload: (phase) => this.owned.reload(phase),
+      },
+      createApp,
+    );
   }
 
   get #owner(): RestartOwner {
@@ -84,7 +95,7 @@ class Worker {
   }
 
   async start(): Promise<void> {
-    const { project, mode, watch, supervised, parent, terminal, createApp } = this.#options;
+    const { project, mode, supervised, parent, terminal, environment } = this.#options;
     process.umask(0o077);
     process.chdir(project);
     listenToSignals({
@@ -99,14 +110,14 @@ class Worker {
       this.#link = await linkToSupervisor({
         runtimeId: this.#runtimeId,
         parent,
-        ...(this.#options.standby === true ? { welcomeMs: 'unlimited' } : {}),
+        ...(this.#options.standby === true
+          ? { prepare: (handed: Environment) => this.#appStart.prepare({ ...environment, ...handed }) }
+          : {}),
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
     this.owned.begin();
-    this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(this.#options.environment));
-    const environment = { ...this.#options.environment, ...this.#link?.welcome.environment };
-    this.#readConfig = () => loadConfig({ project, mode, environment });
-    const loaded = this.#readConfig();
+    this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(environment));
+    const loaded = await this.#appStart.read({ ...environment, ...this.#link?.welcome.environment });
     this.#configure(loaded);
     ensureStateFolder(this.#paths.stateDir);
     this.owned.keepLog(loaded.config.supervisor.log);
@@ -116,25 +127,12 @@ class Worker {
       { version: VERSION, node: process.version, owner: this.#owner, mode, pid: process.pid },
       'worker starting',
     );
-    this.#control = await this.#openControl();
     this.#link?.listen((message, socket) => this.#hear(message, socket));
     const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
     this.#capture = captureConsole(this.#log);
-    const app = await createApp({
-      loaded,
-      runtimeId: this.#runtimeId,
-      log: this.#log,
-      project,
-      mode,
-      watch,
-      owner: this.#owner,
-      previous,
-      environment,
-      ...this.#socket.handle(loaded.config.http),
-      requestExit: (code, reason) => void this.#stop(code, reason),
-      onReload: (phase) => this.owned.reload(phase),
-    });
+    const app = await this.#appStart.begin(loaded, { previous, ...this.#socket.handle(loaded.config.http) });
     this.#app = app;
+    this.#control = await this.#openControl(); // while the database is being opened
     await app.up;
     if (this.#phase.state === 'starting') this.#up(app);
   }
@@ -190,24 +188,29 @@ class Worker {
     this.#enter('running');
     const address = app.address();
     this.#log.logger.info({ host: address?.host, port: address?.port }, 'worker up');
-    this.#options.guard?.(this.#runtimeId, { paths: this.#paths, log: this.#log, config: () => this.#config });
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
     this.owned.up(app);
-    if (this.#link === undefined) return;
-    const link = this.#link;
-    this.#heartbeat = setInterval(() => link.send({ type: 'heartbeat' }), HEARTBEAT_MS);
+    if (this.#link !== undefined)
+      this.#heartbeat = setInterval(() => this.#link?.send({ type: 'heartbeat' }), HEARTBEAT_MS);
+    // Who has waited at the socket comes first: one turn takes the connection, the next one its request.
+    setImmediate(() => setImmediate(() => this.#watchOver(app)));
+  }
+
+  #watchOver(app: App): void {
+    this.#options.guard?.(this.#runtimeId, { paths: this.#paths, log: this.#log, config: () => this.#config });
+    if (this.#link === undefined || this.#stopping !== undefined) return;
     this.#teller = tellReadiness({
       app,
-      send: (message) => link.send(message),
+      send: (message) => this.#link?.send(message),
       onConfig: (version) => this.#follow(version),
     });
   }
 
   /** A reload took in another configuration: the supervisor's limits may be others, too. */
   #follow(version: string): void {
-    if (version === this.#config?.version || this.#readConfig === undefined) return;
+    if (version === this.#config?.version || this.#config === undefined) return;
     try {
-      this.#configure(this.#readConfig());
+      this.#configure(this.#appStart.readAgain());
     } catch (error) {
       this.#log.logger.warn({ err: error }, 'configuration changed again and is invalid now');
     }
@@ -235,6 +238,7 @@ class Worker {
         void this.#reload(message.id, message.orRestart);
         return;
       case 'welcome':
+      case 'prepare':
         return; // taken by the link
     }
   }

@@ -19,9 +19,11 @@ export interface SupervisorLinkOptions {
   readonly parent: number | undefined;
   /** The supervisor is gone. */
   readonly onLost: () => void;
-  /** How long to wait for `welcome`; a spare waits until its turn comes. Default 5,000. */
-  readonly welcomeMs?: number | 'unlimited';
+  /** A spare: it waits until its turn comes, and is told before what it may make ready. Left out: `welcome` comes within 5 s. */
+  readonly prepare?: (environment: Readonly<Record<string, string>>) => void;
 }
+
+const WELCOME_MS = 5_000;
 
 /** For `server.listen`; closed where nobody listens on it. */
 export interface BoundSocket {
@@ -46,7 +48,7 @@ export async function linkToSupervisor({
   runtimeId,
   parent,
   onLost,
-  welcomeMs = 5_000,
+  prepare,
 }: SupervisorLinkOptions): Promise<SupervisorLink> {
   if (process.send === undefined || (parent !== undefined && process.ppid !== parent))
     throw new SvcError('not_running', 'the supervisor of this worker is gone');
@@ -58,13 +60,14 @@ export async function linkToSupervisor({
     const socket = handle ?? undefined;
     if (message === undefined) return;
     if (message.type === 'welcome') onWelcome?.({ welcome: message, socket });
+    else if (message.type === 'prepare') prepare?.(message.environment);
     else if (listener === undefined) waiting.push([message, socket]);
     else listener(message, socket);
   });
   process.once('disconnect', onLost);
   const welcomed = new Promise<Pick<SupervisorLink, 'welcome' | 'socket'>>((resolve, reject) => {
-    const late = (): void => reject(new SvcError('timeout', `no answer from the supervisor within ${welcomeMs} ms`));
-    const timer = welcomeMs === 'unlimited' ? undefined : setTimeout(late, welcomeMs);
+    const late = (): void => reject(new SvcError('timeout', `no answer from the supervisor within ${WELCOME_MS} ms`));
+    const timer = prepare === undefined ? setTimeout(late, WELCOME_MS) : undefined;
     onWelcome = (received) => {
       clearTimeout(timer);
       resolve(received);

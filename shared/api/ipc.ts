@@ -2,7 +2,7 @@
 //
 //   I1  The first message of either side carries `protocol` and `capabilities`; an unknown message type is ignored, so that either side may be newer.
 //   I2  A side that names the capability `listen`: a worker waits for the socket that it is handed, a supervisor hands one over.
-//   I3  Secrets go to the worker in `welcome` alone, never in its environment or arguments.
+//   I3  Secrets go to the worker in `welcome`, or to a spare in `prepare`; never in its environment or arguments.
 
 export const IPC_PROTOCOL = 1;
 export const WORKER_CAPABILITIES = [
@@ -15,6 +15,7 @@ export const WORKER_CAPABILITIES = [
   'reload',
   'report',
   'listen',
+  'prepare',
 ] as const;
 
 /** What the supervisor needs of the configuration; it reads none itself. */
@@ -102,6 +103,8 @@ export type SupervisorMessage =
       /** The address whose bound socket comes with this message; null (or left out by an older supervisor): none does. */
       readonly listen?: ListenAddress | null;
     }
+  /** To a spare: what it may make ready before its turn, which `welcome` is. */
+  | { readonly type: 'prepare'; readonly environment: Readonly<Record<string, string>> }
   /** The bound socket of the address in the worker's own `settings` comes with this message. */
   | ({ readonly type: 'listen' } & ListenAddress)
   | { readonly type: 'stop'; readonly purpose: 'stop' | 'restart' }
@@ -122,6 +125,7 @@ const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>([
 ]);
 const SUPERVISOR_TYPES: ReadonlySet<string> = new Set<SupervisorMessage['type']>([
   'welcome',
+  'prepare',
   'listen',
   'stop',
   'reload',

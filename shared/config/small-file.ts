@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 import { messageOf } from '../svc-error.ts';
 
 export const LARGEST_FILE_BYTES = 1_048_576;
+const FIRST_BYTES = 4_096;
 
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
@@ -17,7 +18,7 @@ export function readSmallFile(path: string): SmallFile {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stats = fstatSync(file);
     if (!stats.isFile()) return { kind: 'refused', reason: 'is not a regular file' };
-    const bytes = readUpTo(file, LARGEST_FILE_BYTES + 1);
+    const bytes = readUpTo(file, LARGEST_FILE_BYTES + 1, stats.size + 1);
     if (bytes.length > LARGEST_FILE_BYTES)
       return { kind: 'refused', reason: `is larger than ${LARGEST_FILE_BYTES} bytes` };
     return decode(bytes, stats.mode);
@@ -29,15 +30,16 @@ export function readSmallFile(path: string): SmallFile {
   }
 }
 
-function readUpTo(file: number, limit: number): Buffer {
-  const buffer = Buffer.alloc(limit);
+/** A file may grow while it is read, and some have no size. */
+function readUpTo(file: number, limit: number, expected: number): Buffer {
+  let buffer = Buffer.alloc(Math.min(limit, Math.max(expected, FIRST_BYTES)));
   let length = 0;
-  while (length < limit) {
-    const count = readSync(file, buffer, length, limit - length, null);
-    if (count === 0) break;
+  for (;;) {
+    const count = readSync(file, buffer, length, buffer.length - length, null);
     length += count;
+    if (count === 0 || length === limit) return buffer.subarray(0, length);
+    if (length === buffer.length) buffer = Buffer.concat([buffer], Math.min(limit, 2 * length));
   }
-  return buffer.subarray(0, length);
 }
 
 function decode(bytes: Buffer, mode: number): SmallFile {

@@ -81,6 +81,39 @@ describe('a spare worker', () => {
     await until(() => !lives(host.spare), { what: 'the end of the spare', timeoutMs: 60_000 });
   });
 
+  it('starts with the configuration as it is at its turn, not as it was while it waited', async (t) => {
+    const host = await daemon(t);
+    const before = await status(host);
+    host.write('svc.config.yml', `${host.read('svc.config.yml')}\ninbox: { bodyDays: 3 }\n`);
+
+    process.kill(host.worker, 'SIGKILL');
+
+    const after = await until(
+      async () => {
+        const found = await status(host);
+        return found.pid === host.spare && found.ready ? found : undefined;
+      },
+      { what: 'the spare in its place', timeoutMs: 20_000 },
+    );
+    assert.notEqual(after.configVersion, before.configVersion);
+  });
+
+  it('refuses at its turn a configuration that has become wrong meanwhile', async (t) => {
+    const host = await daemon(t);
+    host.write('svc.config.yml', `${host.read('svc.config.yml')}\nno_such_key: 1\n`);
+
+    process.kill(host.worker, 'SIGKILL');
+
+    const after = await until(
+      async () => {
+        const found = await status(host);
+        return found.state === 'failed' ? found : undefined;
+      },
+      { what: 'the refusal', timeoutMs: 20_000 },
+    );
+    assert.match(JSON.stringify(after.exits.at(-1)), /no_such_key/);
+  });
+
   it('is not waited for when it was killed', async (t) => {
     const host = await daemon(t);
     process.kill(host.spare, 'SIGKILL');

@@ -2,12 +2,11 @@
 // tried again each second, and readiness tells why.
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { openReadOnly } from './connection.ts';
 import { SqliteReader } from './reader.ts';
-import { startWriterThread } from './start-thread.ts';
+import { startWriterThread, type WriterThread } from './start-thread.ts';
 import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
 import type { OpenWriter } from './writer-thread.ts';
@@ -158,7 +157,7 @@ export class DatabaseHost implements Writer {
 /** A runner over the writer thread: the one that was started first thing, or one of its own. */
 export function threadRunner(
   target: OpenWriter,
-  thread: Worker = startWriterThread(),
+  thread: WriterThread = startWriterThread(),
 ): (onDeath: (error: SvcError) => void) => GroupRunner {
   return (onDeath) => new ThreadRunner(thread, target, onDeath);
 }

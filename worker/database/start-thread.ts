@@ -2,6 +2,9 @@
 // another core while this one still loads the rest. Until it is told a file it touches nothing, and it keeps no process alive.
 import { Worker } from 'node:worker_threads';
 
+/** What whoever writes through the thread needs of it. */
+export type WriterThread = Pick<Worker, 'on' | 'ref' | 'postMessage' | 'terminate'>;
+
 export function startWriterThread(): Worker {
   const here = import.meta.url;
   const thread = here.endsWith('.ts')

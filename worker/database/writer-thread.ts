@@ -30,7 +30,7 @@ export type FromWriter =
 const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 40;
   UPDATE counters SET value = max(value - 40, 0) WHERE name = 'event'`;
 
-const unpacker = new GroupUnpacker();
+let unpacker = new GroupUnpacker();
 let core: WriterCore | undefined;
 let point: Failpoint | undefined;
 
@@ -56,12 +56,20 @@ function serve(message: ToWriter): FromWriter {
         return { kind: 'done', id: message.id, answer: packAnswer(required().run(unpacker.unpack(message.group))) };
       case 'close':
         core?.close();
+        forget();
         return { kind: 'done', id: message.id, answer: undefined };
     }
   } catch (error) {
     const { code, message: text, hint } = coerceError(error);
     return { kind: 'failed', id: message.id, code, message: text, hint };
   }
+}
+
+/** After a close the thread is as it was at first: it may be told another file. */
+function forget(): void {
+  core = undefined;
+  point = undefined;
+  unpacker = new GroupUnpacker();
 }
 
 /** Opened again after a failure it is the same core: it remembers which file it was. */

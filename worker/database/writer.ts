@@ -1,10 +1,10 @@
 // The writer as the rest of the worker sees it: units go in, answers come after the commit of their group.
 // What waits while a group is being synced forms the next group: the busier, the larger the groups.
-import type { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import { GroupPacker, unpackAnswer } from './packed-group.ts';
+import type { WriterThread } from './start-thread.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import type { WriterCore } from './writer-core.ts';
 import type { FromWriter, OpenWriter, ToWriter } from './writer-thread.ts';
@@ -119,14 +119,14 @@ export function inlineRunner(core: WriterCore): GroupRunner {
 
 /** A runner in a thread of its own, started by `startWriterThread`. */
 export class ThreadRunner implements GroupRunner {
-  readonly #thread: Worker;
+  readonly #thread: WriterThread;
   readonly #target: OpenWriter;
   readonly #packer = new GroupPacker();
   readonly #calls = new Map<number, { resolve(answer: GroupAnswer | undefined): void; reject(error: unknown): void }>();
   #next = 0;
   #dead: SvcError | undefined;
 
-  constructor(thread: Worker, target: OpenWriter, onDeath: (error: SvcError) => void) {
+  constructor(thread: WriterThread, target: OpenWriter, onDeath: (error: SvcError) => void) {
     this.#thread = thread;
     this.#target = target;
     // From here on answers are waited for: the process must not end before they are there.

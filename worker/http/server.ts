@@ -221,8 +221,8 @@ async function listen(
   await new Promise<void>((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
       const reason =
-        error.code === 'EADDRINUSE' && 'port' in where
-          ? `the address is in use: port ${where.port} is held by ${holderOf(where.port)}`
+        error.code === 'EADDRINUSE' && 'port' in target && typeof target.port === 'number'
+          ? `the address is in use: port ${target.port} is held by ${holderOf(target.port)}`
           : `the address cannot be bound (${error.code})`;
       reject(
         new SvcError('listen_failed', reason, {

@@ -79,9 +79,15 @@ export class Runtime {
     return this.#loaded;
   }
 
-  /** The first assembly, with the configuration that the process was started with. */
-  start(): Promise<Generation> {
-    return this.#inTurn(() => this.#replace(this.#loaded, 'start'));
+  /** Assembles the first candidate, with the configuration that the process was started with; for `start`. */
+  assembleFirst(): Promise<Candidate> {
+    this.#options.secrets(this.#loaded.secrets);
+    return this.#assemble(this.#loaded);
+  }
+
+  /** The first generation: of the candidate that was assembled meanwhile, or of one of its own. */
+  start(first?: Promise<Candidate>): Promise<Generation> {
+    return this.#inTurn(() => this.#replace(this.#loaded, 'start', first));
   }
 
   /** Throws SvcError `restart_required` (with the list in `details.files`) or `reload_refused`; the old generation stays. */
@@ -128,12 +134,12 @@ export class Runtime {
     throw restartRequired(files, keys);
   }
 
-  async #replace(loaded: LoadedConfig, actor: string): Promise<Generation> {
+  async #replace(loaded: LoadedConfig, actor: string, assembled?: Promise<Candidate>): Promise<Generation> {
     const { core } = this.#options;
     let generation: Generation | undefined;
     try {
       this.#options.secrets(loaded.secrets);
-      const candidate = await this.#assemble(loaded);
+      const candidate = await (assembled ?? this.#assemble(loaded));
       generation = new Generation(candidate, {
         core,
         loaded,
