@@ -232,6 +232,24 @@ describe('restart and stop', () => {
     assert.deepEqual([taken.status, owned.exits[0]?.[0]], [202, 51]);
   });
 
+  it('refuses a restart that systemd would count as one failure too many, and says when to come back', async (t) => {
+    const project = temporaryProject(t);
+    const asked: number[] = [];
+    for (let start = 1; start <= 4; start += 1) {
+      const host = await running(t, { project, owner: 'systemd' });
+      const { status, headers, json } = await host.call('POST', '/api/system/restart', {});
+      asked.push(status);
+      if (status === 429) {
+        const seconds = Number(headers.get('retry-after'));
+        assert.ok(seconds > 0 && seconds <= 120, `comes back in ${seconds} s`);
+        assert.equal(json['code'], 'too_many_requests');
+      } else await until(() => host.exits.length > 0, { what: 'the exit' });
+      await host.app.stop(2_000);
+    }
+
+    assert.deepEqual(asked, [202, 202, 202, 429]);
+  });
+
   it('tells of the start before it in the status, and of the first one nothing', async (t) => {
     const project = temporaryProject(t);
     const first = await running(t, { project });

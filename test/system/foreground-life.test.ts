@@ -1,0 +1,156 @@
+// A host in the foreground over its whole life, as its owner and the machine see it: what it holds, what it leaves, how it ends.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
+import type { TemporaryProject } from '../support/temporary-project.ts';
+import { CTRL_C, terminal, terminalMissing } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
+
+const WAIT_MS = 60_000;
+const START = ['runtime', 'start', '--mode', 'production', '--no-watch'];
+const SLOW = `import { definePlugin } from 'svc';
+export default definePlugin({ name: 'slow', setup(p) {
+  p.command('slow', { summary: 'Takes its time', timeoutMs: 600_000 }, () => new Promise((resolve) => setTimeout(resolve, 600_000)));
+} });
+`;
+
+interface Own {
+  readonly project: TemporaryProject;
+  get(path: string): Promise<Response>;
+  post(path: string, body: object): Promise<Response>;
+  up(): Promise<void>;
+  /** A handler is at work that does not end by itself. */
+  busy(): Promise<void>;
+}
+
+async function own(t: TestContext, supervisor: Readonly<Record<string, unknown>> = {}): Promise<Own> {
+  const { url, ...project } = await portProject(t, {
+    keys: { plugins: { sandbox: {}, slow: { use: './plugins/slow.js' } }, supervisor },
+    plugins: { 'slow.js': SLOW },
+  });
+  const headers = { authorization: `Bearer ${project.token}`, 'content-type': 'application/json' };
+  const get = (path: string): Promise<Response> => fetch(url + path, { headers });
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return {
+    project,
+    get,
+    post,
+    async up() {
+      await until(async () => (await get('/pub/ready')).ok, { what: 'the host to be ready', timeoutMs: WAIT_MS });
+    },
+    async busy() {
+      await post('/api/chat/say', { person: 'ann', text: '/slow', delivery: randomUUID() });
+      await until(
+        async () => {
+          const { items } = (await (await get('/api/inbox?state=handling')).json()) as { readonly items: unknown[] };
+          return items.length === 1;
+        },
+        { what: 'the handler', timeoutMs: WAIT_MS },
+      );
+    },
+  };
+}
+
+function start(t: TestContext, { project }: Own): StartedSvc {
+  const run = startSvc(START, { cwd: project.path });
+  t.after(() => void run.child.kill('SIGKILL'));
+  return run;
+}
+
+/** Locks that a process holds on a file (Linux). */
+function locksOn(file: string, pid: number): number {
+  const { ino } = statSync(file);
+  return readFileSync('/proc/locks', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(` ${pid} `) && line.includes(`:${ino} `)).length;
+}
+
+describe('a host in the foreground', () => {
+  it('keeps its lock whatever it is asked, and files that only its owner can read', async (t) => {
+    const host = await own(t);
+    const { project, get, post, up } = host;
+    const run = start(t, host);
+    await up();
+    const { pid } = JSON.parse(project.read('.svc/worker.json')) as { readonly pid: number };
+    const lock = join(project.paths.stateDir, 'writer.lock');
+    const before = locksOn(lock, pid);
+
+    const paths = ['metrics', 'logs', 'config', 'plugins', 'inbox', 'outbox', 'events?format=json', 'openapi.json'];
+    for (const path of [...paths, 'system/status', 'system/readiness', 'chat/messages?person=ann'])
+      assert.equal((await get(`/api/${path}`)).status, 200, path);
+    assert.equal((await post('/api/system/reload', {})).status, 200);
+    for (const command of ['doctor', 'runtime status', 'config show', 'runtime start --once --mode test'])
+      await svc([...command.split(' '), '--json'], { cwd: project.path });
+    const second = await svc(START, { cwd: project.path });
+
+    if (process.platform === 'linux') assert.ok(before > 0, 'the lock is seen at all');
+    assert.equal(locksOn(lock, pid), before);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, new RegExp(`already running as pid ${pid}`));
+    const open = readdirSync(project.paths.stateDir).filter(
+      (name) => (statSync(join(project.paths.stateDir, name)).mode & 0o077) !== 0,
+    );
+    assert.deepEqual(open, [], 'others can read these');
+    assert.equal(statSync(project.paths.stateDir).mode & 0o777, 0o700);
+    run.child.kill('SIGTERM');
+    assert.equal((await run.ended).code, 0);
+  });
+
+  it('ends with the code that was asked for when a drain runs over its time, names what was cut, and does that again', async (t) => {
+    const host = await own(t, { stopTimeoutSeconds: 1 });
+    const run = start(t, host);
+    await host.up();
+    await host.busy();
+
+    run.child.kill('SIGTERM');
+    const { code, stdout } = await run.ended;
+
+    assert.equal(code, 0, stdout);
+    const warning = stdout.split('\n').find((line) => line.includes('"warn"') && line.includes('"cut"'));
+    assert.match(warning ?? stdout, /handler|item|inbox/);
+    start(t, host);
+    await host.up();
+    await until(
+      async () => {
+        const { items } = (await (await host.get('/api/inbox?state=handling')).json()) as {
+          readonly items: readonly { readonly attempts: number }[];
+        };
+        return items[0]?.attempts === 2;
+      },
+      { what: 'the second attempt', timeoutMs: WAIT_MS },
+    );
+  });
+
+  it('drains at the first Ctrl-C of a terminal and ends at once with 130 at the second', {
+    skip: terminalMissing(),
+  }, async (t) => {
+    const host = await own(t, { stopTimeoutSeconds: 300 });
+    const { shows, type, ended, screen } = terminal(t, START, host.project.path);
+    await host.up();
+    await host.busy();
+
+    type(CTRL_C);
+    await shows('stopping');
+    type(CTRL_C);
+
+    assert.equal(await ended, 130, screen());
+  });
+});
+
+describe('the project of a command', () => {
+  it('is the nearest folder above that holds svc.config.yml, or the one that is named', async (t) => {
+    const { path } = await portProject(t);
+    const below = join(path, 'plugins', 'deep', 'down');
+    mkdirSync(below, { recursive: true });
+    const projectOf = async (cwd: string, ...args: string[]): Promise<unknown> =>
+      JSON.parse((await svc(['config', 'check', '--json', ...args], { cwd })).stdout).file;
+
+    assert.equal(await projectOf(below), join(path, 'svc.config.yml'));
+    assert.equal(await projectOf('/', '--project', path), join(path, 'svc.config.yml'));
+    assert.equal((await svc(['config', 'check', '--json'], { cwd: '/' })).code, 1);
+  });
+});
