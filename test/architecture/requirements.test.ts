@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { CONTRACT } from './contract-requirements.ts';
 import { FAULT_NUMBERS, FAULTS } from './faults.ts';
 import { INPUT_COUNT, REQUIREMENTS, WITHOUT_FEATURE } from './requirements.ts';
 
 const TESTS = join(import.meta.dirname, '..');
 const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
+
+const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT];
 
 /** Titles of all tests, as they are written. */
 const titles = new Set(
@@ -17,7 +20,7 @@ const titles = new Set(
 );
 
 describe('every requirement has a test', () => {
-  for (const { id, tests } of [...REQUIREMENTS, ...FAULTS]) {
+  for (const { id, tests } of ALL) {
     it(id, () => {
       assert.ok(tests.length > 0);
       assert.deepEqual(
@@ -29,7 +32,7 @@ describe('every requirement has a test', () => {
   }
 
   it('names each requirement once', () => {
-    const ids = [...REQUIREMENTS, ...FAULTS].map(({ id }) => id);
+    const ids = ALL.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
   });
 
