@@ -25,6 +25,7 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
 import type { Candidate } from './runtime/assemble.ts';
 import { watchProject } from './runtime/watch.ts';
+import { ANSWER_TURNS, turns } from './turns.ts';
 
 const READINESS_LOOK_MS = 500;
 const BEGIN_RETRY_MS = 1_000;
@@ -120,9 +121,7 @@ class Host implements App {
     this.#looking.unref();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
-    void nextTurn()
-      .then(nextTurn)
-      .then(() => this.#run());
+    void turns(ANSWER_TURNS).then(() => this.#run());
   }
 
   /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */
@@ -152,7 +151,7 @@ class Host implements App {
     const { core, facts, engine, housekeeping } = this.#parts;
     // The two go in one commit, since each costs a sync; while that is under way, what is stored is read.
     const stored = [loadProjectState(core.writer, core.reader), recordThisStart(this.#parts)] as const;
-    const loaded = nextTurn().then(() => engine.load());
+    const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
     facts.state = state;
     core.projectId = state.projectId;
@@ -287,8 +286,6 @@ function refusedReload(error: SvcError): SvcError {
     details: { ...error.details, reason: error.code },
   });
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The chat page beside the bundle; the built one where the sources run. */
 function consoleFolder(): string {

@@ -30,6 +30,7 @@ import { ListenSocket } from './listen-socket.ts';
 import { OwnerLink } from './owner-link.ts';
 import { listenToSignals } from './signals.ts';
 import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './supervisor-link.ts';
+import { ANSWER_TURNS, turns } from './turns.ts';
 import { openWorkerControl } from './worker-control.ts';
 import { openWorkerLog } from './worker-log.ts';
 import type { WorkerOptions } from './worker-options.ts';
@@ -132,7 +133,7 @@ class Worker {
     this.#capture = captureConsole(this.#log);
     const app = await this.#appStart.begin(loaded, { previous, ...this.#socket.handle(loaded.config.http) });
     this.#app = app;
-    this.#control = await this.#openControl(); // while the database is being opened
+    this.#control = await this.#openControl();
     await app.up;
     if (this.#phase.state === 'starting') this.#up(app);
   }
@@ -192,8 +193,7 @@ class Worker {
     this.owned.up(app);
     if (this.#link !== undefined)
       this.#heartbeat = setInterval(() => this.#link?.send({ type: 'heartbeat' }), HEARTBEAT_MS);
-    // Who has waited at the socket comes first: one turn takes the connection, the next one its request.
-    setImmediate(() => setImmediate(() => this.#watchOver(app)));
+    void turns(ANSWER_TURNS).then(() => this.#watchOver(app));
   }
 
   #watchOver(app: App): void {

@@ -6,6 +6,7 @@ import { WORKER_SOCKET } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, RestartOwner } from './app-options.ts';
+import { turns } from './turns.ts';
 
 export interface WorkerControlOptions {
   readonly owner: RestartOwner;
@@ -20,7 +21,9 @@ export interface WorkerControlOptions {
 
 const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines'];
 
-export function openWorkerControl(options: WorkerControlOptions): Promise<ControlListener> {
+/** Not at once: whatever the caller has begun just now (the database is being opened) goes first. */
+export async function openWorkerControl(options: WorkerControlOptions): Promise<ControlListener> {
+  await turns(1);
   return listenForControl({
     path: WORKER_SOCKET,
     capabilities: CAPABILITIES,
