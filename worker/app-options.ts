@@ -47,6 +47,8 @@ export interface App {
   readonly server: Server;
   address(): { readonly host: string; readonly port: number } | undefined;
   isReady(): boolean;
+  /** The store is being opened, and brought to this program's schema. */
+  isOpening(): boolean;
   status(): Promise<Readonly<Record<string, unknown>>>;
   reload(actor: string, options: { readonly orRestart: boolean }): Promise<{ readonly generation: number }>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */

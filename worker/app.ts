@@ -74,6 +74,9 @@ class Host implements App {
   isReady(): boolean {
     return this.#parts.readiness.ready;
   }
+  isOpening(): boolean {
+    return this.#parts.database.state.kind === 'opening';
+  }
   status(): Promise<Readonly<Record<string, unknown>>> {
     return hostStatus(this.#parts);
   }

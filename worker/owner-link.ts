@@ -81,6 +81,11 @@ export class OwnerLink {
     return kind === 'spent';
   }
 
+  /** A start that takes long is at work. */
+  goesOn(what: string): void {
+    this.#notifier.goesOn(what);
+  }
+
   /** Up: told, and from now on each change of readiness. */
   up(app: App): void {
     this.#notifier.up();

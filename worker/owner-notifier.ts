@@ -15,6 +15,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface OwnerNotifier {
   /** Somebody asked to be told. */
   readonly heard: boolean;
+  /** A start that takes long is at work: the owner's limit for it is put off. */
+  goesOn(what: string): void;
   /** Listening, and the first assembly has a result. Pings begin. */
   up(): void;
   /** A line for `systemctl status`. */
@@ -44,6 +46,9 @@ export const OWNER_VARIABLES = [
 ];
 
 const PROGRAM = 'systemd-notify';
+/** By then there has to be another word of a start that goes on. */
+const EXTENSION_MS = 30_000;
+const EXTEND_EVERY_MS = 5_000;
 const LONGEST_STATUS = 200;
 const PINGS_PER_SPAN = 3;
 /** A word that is not taken by then is given up. */
@@ -51,6 +56,7 @@ const WORD_MS = 10_000;
 
 const SILENT: OwnerNotifier = {
   heard: false,
+  goesOn: () => {},
   up: () => {},
   status: () => {},
   reloading: () => {},
@@ -86,11 +92,18 @@ class Notifier implements OwnerNotifier {
   #isStopping = false;
   #status = '';
   #pings: NodeJS.Timeout | undefined;
+  #extendedAt = Number.NEGATIVE_INFINITY;
 
   constructor(environment: Environment, pingMs: number | undefined, log: NotifierOptions['log']) {
     this.#environment = environment;
     this.#pingMs = pingMs;
     this.#log = log;
+  }
+
+  goesOn(what: string): void {
+    if (this.#isStopping || performance.now() - this.#extendedAt < EXTEND_EVERY_MS) return;
+    this.#extendedAt = performance.now();
+    this.#say([`EXTEND_TIMEOUT_USEC=${EXTENSION_MS * 1_000}`, `STATUS=starting: ${what}`]);
   }
 
   up(): void {

@@ -7,7 +7,6 @@
 //   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
 //   B3  The drain has a limit; what is left then is named and cut.
 //   B4  An error that nobody caught is the last line of the log, and ends with 1.
-
 import { within } from '../shared/abort.ts';
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import type { Environment } from '../shared/config/environment.ts';
@@ -29,6 +28,7 @@ import { inheritedSocket } from './inherited-socket.ts';
 import { ListenSocket } from './listen-socket.ts';
 import { OwnerLink } from './owner-link.ts';
 import { listenToSignals } from './signals.ts';
+import { untilUp } from './start-progress.ts';
 import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './supervisor-link.ts';
 import { ANSWER_TURNS, turns } from './turns.ts';
 import { openWorkerControl } from './worker-control.ts';
@@ -134,7 +134,7 @@ class Worker {
     const app = await this.#appStart.begin(loaded, { previous, ...this.#socket.handle(loaded.config.http) });
     this.#app = app;
     this.#control = await this.#openControl();
-    await app.up;
+    await untilUp(app, { file: this.#paths.database, link: this.#link, owned: this.owned });
     if (this.#phase.state === 'starting') this.#up(app);
   }
 

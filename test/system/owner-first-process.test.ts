@@ -183,7 +183,7 @@ done`;
     const project = await portProject(t, { keys: { supervisor: { log: { maxBytes: 65_536, maxFiles: 2 } } } });
     const { stateDir, serviceLog } = project.paths;
     spawnSync('mkdir', ['-m', '700', stateDir]);
-    writeFileSync(serviceLog, `${'{"msg":"a line of long ago"}\n'.repeat(10_000)}`);
+    writeFileSync(serviceLog, '{"msg":"a line of long ago"}\n'.repeat(10_000));
     const first = firstProcess(t, project, {
       shell: `"$@" >>'${serviceLog}' 2>&1; true`,
       env: { XPC_SERVICE_NAME: 'io.svc.test' },

@@ -9,6 +9,7 @@ import type { RestartOwner } from '../../worker/app-options.ts';
 import { OwnerWindow, type WindowVerdict } from '../../worker/owner-window.ts';
 import { ownerStop } from '../../worker/restart-owner.ts';
 import { ServiceLog } from '../../worker/service-log.ts';
+import { untilUp } from '../../worker/start-progress.ts';
 
 const LIMITS = { restarts: 5, windowSeconds: 120 };
 
@@ -186,5 +187,36 @@ describe('ServiceLog', () => {
     kept.keep(limits);
     kept.close();
     assert.equal(readFileSync(file, 'utf8').length, 0);
+  });
+});
+
+describe('a start whose database takes long to open', () => {
+  it('is said to go on while the files of the database change, to supervisor and owner (R1)', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-progress-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'data.sqlite');
+    const work = setInterval(() => writeFileSync(`${file}-wal`, String(performance.now())), 50);
+    t.after(() => clearInterval(work));
+    const told: string[] = [];
+    let isUp = (): void => {};
+    const app = {
+      up: new Promise<void>((resolve) => {
+        isUp = resolve;
+      }),
+      isOpening: () => true,
+    };
+
+    await untilUp(app, {
+      file,
+      link: { send: (message) => told.push(message.type) > 0 },
+      owned: {
+        goesOn: (what) => {
+          told.push(what);
+          isUp();
+        },
+      },
+    });
+
+    assert.deepEqual(told, ['progress', 'the database is being opened']);
   });
 });
