@@ -13,6 +13,7 @@ import { Webhooks } from './ingress/webhooks.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createOutboxAdmin } from './outbox/outbox-admin.ts';
 import type { Readiness } from './readiness/readiness.ts';
+import { askedOrder } from './runtime/asked-order.ts';
 import { createPluginRoutes } from './runtime/plugin-routes.ts';
 
 export interface HttpPortDeps {
@@ -67,7 +68,13 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
       return deps.events() ?? NO_EVENTS;
     },
     idempotency: createIdempotency(core),
-    plugins: () => runtime.current?.candidate.plugins.map((plugin) => ({ ...plugin })) ?? [],
+    plugins() {
+      const candidate = runtime.current?.candidate;
+      return {
+        plugins: candidate?.plugins.map((plugin) => ({ ...plugin })) ?? [],
+        order: candidate === undefined ? [] : askedOrder(candidate.capabilities).map((asked) => ({ ...asked })),
+      };
+    },
     config: () => ({ version: loaded().version, config: maskedConfig(loaded()), values: effectiveValues(loaded()) }),
     logs: async (wanted) => readLogs(options, wanted),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),

@@ -56,7 +56,11 @@ export const ingressChangeSchema = Type.Object(
   { additionalProperties: false },
 );
 
-export const pluginsSchema = Type.Object({ plugins: Type.Array(Type.Record(Type.String(), Type.Unknown())) });
+export const pluginsSchema = Type.Object({
+  plugins: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  /** Handlers in the order in which they are asked about what arrives. */
+  order: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+});
 
 /** The effective configuration, secrets masked. */
 export const configSchema = Type.Record(Type.String(), Type.Unknown());

@@ -187,12 +187,13 @@ describe('routes', () => {
       '/api/endpoints',
       '/api/endpoints/irc~libera',
       '/api/system/status',
+      '/api/plugins',
     ];
     for (const path of paths) {
       const body = await (await server.fetch(path, { token: DEMO_TOKEN })).text();
       assert.ok(!body.includes('hello') && !body.includes('nick'), path);
     }
-    for (const path of ['/api/inbox', '/api/system/status'])
+    for (const path of ['/api/inbox', '/api/system/status', '/api/plugins'])
       assert.match(await (await server.fetch(path)).text(), /hello/, path);
   });
 

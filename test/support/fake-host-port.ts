@@ -122,7 +122,7 @@ export function fakeHostPort({
       },
       abandon: async (key, route) => void answers.delete(key + route),
     },
-    plugins: () => [{ slot: 'echo', enabled: true }],
+    plugins: () => ({ plugins: [{ slot: 'echo', use: './hello/nick' }], order: [] }),
     config: () => ({ 'http.token': '${SVC_TOKEN}' }),
     logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),

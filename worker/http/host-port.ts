@@ -185,7 +185,11 @@ export interface HostPort {
   readonly endpoints: EndpointControl;
   readonly events: EventGateway;
   readonly idempotency: IdempotencyStore;
-  plugins(): readonly Readonly<Record<string, unknown>>[];
+  plugins(): {
+    readonly plugins: readonly Readonly<Record<string, unknown>>[];
+    /** Handlers in the order in which they are asked about what arrives. */
+    readonly order: readonly Readonly<Record<string, unknown>>[];
+  };
   /** Effective configuration, secrets masked, with the source of each value. */
   config(): Readonly<Record<string, unknown>>;
   logs(options: {

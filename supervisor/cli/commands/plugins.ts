@@ -1,4 +1,4 @@
-// `svc plugins list`: the plugins of the current generation.
+// `svc plugins list`: the plugins of the current generation, what they registered, and who is asked before whom.
 import { EXIT } from '../../../shared/exit-codes.ts';
 import type { Command } from '../command.ts';
 import { shown } from '../printable.ts';
@@ -8,11 +8,12 @@ type Plugin = Readonly<Record<string, unknown>>;
 export const command: Command = {
   noun: 'plugins',
   verb: 'list',
-  summary: 'Lists the plugins of the current generation and what they registered',
+  summary: 'Lists the plugins of the current generation, what they registered, and who is asked before whom',
   examples: ['svc plugins list', 'svc plugins list --json'],
   async run({ host, print, json }) {
     const { body } = await (await host()).request('GET', '/api/plugins');
-    const { plugins } = body as { readonly plugins: readonly Plugin[] };
+    // An older host tells no order.
+    const { plugins, order = [] } = body as { readonly plugins: readonly Plugin[]; readonly order?: readonly Plugin[] };
     if (json) print.json(body);
     else if (plugins.length === 0) print.text('no plugins: plugins.<slot> of svc.config.yml names them');
     else {
@@ -23,10 +24,23 @@ export const command: Command = {
         head,
         plugins.map((plugin) => head.map((name) => shown(plugin[name]))),
       );
+      const rows = offersOf(plugins, order);
+      if (rows.length > 0) print.text('');
+      if (rows.length > 0) print.table(['asked', 'about', 'capability'], rows);
     }
     return EXIT.ok;
   },
 };
+
+/** Who is asked about what arrives, in that order; then what is not asked: tasks, routes and the like. */
+function offersOf(plugins: readonly Plugin[], order: readonly Plugin[]): readonly string[][] {
+  const asked = order.map(({ asked: when, about, capability }) => [shown(when), shown(about), shown(capability)]);
+  const listed = new Set(order.map(({ capability }) => capability));
+  const others = plugins
+    .flatMap(({ capabilities }) => (Array.isArray(capabilities) ? (capabilities as readonly unknown[]) : []))
+    .filter((capability) => typeof capability === 'string' && !listed.has(capability));
+  return [...asked, ...others.map((capability) => ['-', '-', shown(capability)])];
+}
 
 /** Lists and objects are for --json. */
 const isShort = (value: unknown): boolean => typeof value !== 'object' || value === null;

@@ -134,14 +134,26 @@ describe('svc ingress', () => {
 });
 
 describe('svc plugins', () => {
-  it('lists the plugins of the current generation', async (t) => {
+  it('lists the plugins of the current generation, who is asked before whom, and what else they registered', async (t) => {
     const host = await cannedHost(t, {
-      'GET /api/plugins': { json: { plugins: [{ slot: 'ping', name: 'ping', capabilities: [{ id: 'x' }] }] } },
+      'GET /api/plugins': {
+        json: {
+          plugins: [{ slot: 'ping', name: 'ping', capabilities: ['root/ping#task/t', 'root/ping#command/ping'] }],
+          order: [{ asked: 'claims', about: 'message', capability: 'root/ping#command/ping' }],
+        },
+      },
     });
     const context = capturedContext(host.url);
 
     await plugins.run(context, [], {});
 
-    assert.deepEqual(context.out, ['slot | name', 'ping | ping']);
+    assert.deepEqual(context.out, [
+      'slot | name',
+      'ping | ping',
+      '',
+      'asked | about | capability',
+      'claims | message | root/ping#command/ping',
+      '- | - | root/ping#task/t',
+    ]);
   });
 });

@@ -45,9 +45,14 @@ export const diagnosticRoutes = [
     method: 'GET',
     path: '/api/plugins',
     scope: 'demo',
-    summary: 'The plugins of the current generation',
+    summary: 'The plugins of the current generation, and the order in which their handlers are asked',
     answers: { 200: 'Plugins' },
-    handle: ({ port }) => ({ status: 200, json: { plugins: port.plugins() } }),
+    handle: ({ port, caller }) => {
+      const { plugins, order } = port.plugins();
+      // `use` is what the configuration says.
+      const shown = caller().scope === 'full' ? plugins : plugins.map(({ use: _use, ...plugin }) => plugin);
+      return { status: 200, json: { plugins: shown, order } };
+    },
   }),
   route({
     method: 'GET',
