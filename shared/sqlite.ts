@@ -11,7 +11,7 @@ export type { Database } from 'better-sqlite3';
 
 const load = createRequire(import.meta.url);
 
-/** The constructor of connections; the same interface in both builds. */
-export const Sqlite = load(
-  Number(process.versions['napi']) >= NODE_API_OF_13 ? 'better-sqlite3-13' : 'better-sqlite3',
-) as typeof Constructor;
+const isNew = Number(process.versions['napi']) >= NODE_API_OF_13;
+
+/** The constructor of connections; the same interface in both builds. The bundles hold the JavaScript of the second: .ci/build/sqlite.ts. */
+export const Sqlite = (isNew ? load('better-sqlite3-13') : load('better-sqlite3')) as typeof Constructor;

@@ -26,8 +26,8 @@ export interface AppOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What `server.listen` takes of a socket that the owner holds, perhaps not there yet; left out: the app binds http.host and http.port itself. */
   readonly listenHandle?: object | Promise<object>;
-  /** The writer thread, when the process has started it first thing. */
-  readonly writerThread?: WriterThread;
+  /** The writer thread: there already, or to be there once the host is up. Left out: the app starts one. */
+  readonly writerThread?: WriterThread | Promise<WriterThread>;
   /** A reload begins, and has come to an end, good or bad. */
   onReload?(phase: 'begun' | 'ended'): void;
   /** Ends this process with a code after a drain: 51, 75. */

@@ -8,6 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
 import { kernelGuard } from '../shared/parent-guard.ts';
+import { createApp } from './app.ts';
 import type { Mode } from './app-options.ts';
 import { startWriterThread } from './database/start-thread.ts';
 import { OWNER_VARIABLES } from './owner-notifier.ts';
@@ -35,31 +36,44 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
     supervised: false,
     environment,
     terminal: process.stdout.isTTY,
-    ...appMaker(),
     // A developer's debugger may hold the loop as long as it likes.
-    ...(mode === 'development' ? { guard: () => {} } : {}),
+    ...appMaker({ guarded: mode !== 'development' }),
     exit,
   });
 }
 
-const loadApp = (): Promise<typeof import('./app.ts')> => import('./app.ts');
+/** Whoever waits for the host to be up gets the first answer before its thread takes a core. */
+const THREAD_AFTER_UP_MS = 10;
 
-type Maker = Pick<WorkerOptions, 'createApp' | 'guard'> & { readonly writerThread: Worker };
+interface MakerOptions {
+  /** A spare has the time to have the thread at hand from the start. */
+  readonly standby?: boolean;
+  readonly parent?: number | undefined;
+  readonly guarded?: boolean;
+}
 
-/** The writer thread starts before anything else is loaded; it touches nothing before the app tells it a file. */
-function appMaker(parent?: number): Maker {
-  const writerThread = startWriterThread();
-  if (parent !== undefined && kernelGuard() === undefined)
-    writerThread.postMessage({ kind: 'watch_parent', pid: parent } satisfies ParentOrder);
+type Maker = Pick<WorkerOptions, 'createApp' | 'guard'> & { readonly writerThread: Worker | undefined };
+
+/** A start takes its writer thread once up: until then the app writes by itself. */
+function appMaker({ standby = false, parent, guarded = true }: MakerOptions): Maker {
+  const watched = parent !== undefined && kernelGuard() === undefined ? parent : undefined;
+  const writerThread = standby || watched !== undefined ? startWriterThread() : undefined;
+  if (watched !== undefined) writerThread?.postMessage({ kind: 'watch_parent', pid: watched } satisfies ParentOrder);
+  let come = (_thread: Worker): void => {};
+  const coming = new Promise<Worker>((resolve) => {
+    come = resolve;
+  });
   return {
     writerThread,
-    async createApp(options) {
-      const app = await loadApp();
-      return app.createApp({ ...options, writerThread });
-    },
+    createApp: (options) => createApp({ ...options, writerThread: writerThread ?? coming }),
     guard(runtimeId, options) {
       up();
-      guardLoop(writerThread, { runtimeId, ...options });
+      const begin = (thread: Worker): void => {
+        come(thread);
+        if (guarded) guardLoop(thread, { runtimeId, ...options });
+      };
+      if (writerThread === undefined) setTimeout(() => begin(startWriterThread()), THREAD_AFTER_UP_MS);
+      else begin(writerThread);
     },
   };
 }
@@ -86,11 +100,11 @@ export async function runSupervised(): Promise<void> {
     process.stderr.write('svc worker: this is started by the supervisor; use `svc runtime start`\n');
     process.exit(2);
   }
-  const maker = appMaker(parent === undefined ? undefined : Number(parent));
+  const maker = appMaker({ standby, parent: parent === undefined ? undefined : Number(parent) });
   const environment = processEnvironment();
-  if (standby) {
+  if (maker.writerThread !== undefined && standby) {
     const { preload } = await import('./preload.ts');
-    await preload((await loadApp()).createApp, maker.writerThread);
+    await preload(createApp, maker.writerThread);
   }
   await runWorker({
     project,

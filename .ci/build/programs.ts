@@ -1,4 +1,4 @@
-// The programs of svc as bundles. The supervisor, the writer thread and the worker are one file each; the CLI keeps what it
+// The programs of svc as bundles. The supervisor, the writer thread and the worker are one script each; the CLI keeps what it
 // loads lazily (most commands, rarely used packages) beside itself, so that `import.meta.url` is the
 // same folder everywhere. What stays outside is installed with the package: the native addon,
 // packages that load files of their own at run time, and the loader of TypeScript plugins.
@@ -6,16 +6,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { builtinsAtOnce, COMMAND_BANNER, COMMAND_FOOTER, loadedLater } from './command.ts';
+import { COMMAND_BANNER, loadedLater, SCRIPT_BANNER, SCRIPT_DEFINES, workerRequired } from './command.ts';
+import { joined } from './joined.ts';
+import { leftOut } from './left-out.ts';
 import { type Output, ROOT } from './output.ts';
 import { pluginValidators } from './plugin-validators.ts';
+import { sqliteInside } from './sqlite.ts';
 import { commit } from './stamp.ts';
 import { compiledValidator } from './validator.ts';
 
 /** Entries that the bundle of another program reaches by file name. */
 const OTHER_PROGRAMS: Readonly<Record<string, string>> = {
   'worker/main.ts': './worker.js',
-  'worker/task.ts': './task.js',
+  'worker/task.ts': './task.mjs',
 };
 
 interface Program {
@@ -29,6 +32,8 @@ interface Program {
    * stays for as long as the host does.
    */
   readonly bare?: boolean;
+  /** One file of CommonJS each: Node's loader of ES modules is 5 ms of a start. */
+  readonly script?: boolean;
   /** One file of CommonJS with all that it loads later: its compiled code can be kept as a whole (compiled-code.ts). */
   readonly whole?: boolean;
   /** The command: one file for short answers, the others beside it; names other programs by file instead of holding them. */
@@ -38,9 +43,9 @@ interface Program {
 const PROGRAMS: readonly Program[] = [
   { entries: { cli: 'supervisor/cli/main.ts' }, command: true },
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
-  { entries: { worker: 'worker/built-main.ts', task: 'worker/task.ts' } },
+  { entries: { worker: 'worker/built-main.ts', 'writer-thread': 'worker/database/writer-thread.ts' }, script: true },
   { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
-  { entries: { 'writer-thread': 'worker/database/writer-thread.ts' } },
+  { entries: { task: 'worker/task.ts' } },
   {
     entries: { index: 'worker/sdk/testing/index.ts', 'host-guard': 'worker/sdk/testing/host-guard.ts' },
     folder: 'testing',
@@ -71,6 +76,9 @@ const BANNER = [
   'const require = __createRequire(import.meta.url), __filename = __fileURLToPath(import.meta.url), __dirname = __dirnameOf(__filename);',
 ].join('');
 
+/** The programs that have to start fast are scripts; whatever is imported is a module, named so or in a folder of such. */
+const TYPES = { '.': 'commonjs', sdk: 'module', testing: 'module' } as const;
+
 /** Every program twice: as published, and with failpoints in dist/failpoints/ (tests only, not published). */
 export async function buildPrograms(output: Output): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
@@ -78,6 +86,8 @@ export async function buildPrograms(output: Output): Promise<void> {
   const jobs = PROGRAMS.flatMap((program) =>
     buildsOf(program).map((failpoints) => ({ program, failpoints, constants })),
   );
+  for (const [folder, type] of Object.entries(TYPES))
+    output.write(join(folder, 'package.json'), `{"type":"${type}"}\n`);
   const failures: string[] = [];
   for (const job of jobs) {
     try {
@@ -111,8 +121,8 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     outdir: join(ROOT, 'dist', folder),
     entryPoints: Object.fromEntries(entries),
     ...formOf(program),
-    define: { ...constants, ...(program.whole === true ? WHOLE_DEFINES : {}), FAILPOINTS: String(failpoints) },
-    plugins: [compiledValidator, pluginValidators, withoutUnused],
+    define: { ...constants, ...(isScript(program) ? SCRIPT_DEFINES : {}), FAILPOINTS: String(failpoints) },
+    plugins: PLUGINS,
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
@@ -125,7 +135,7 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
 /** What the command holds itself, then what it left outside. */
 async function buildCommand(output: Output, { program, failpoints, constants }: Job): Promise<void> {
   const later = new Map<string, string>();
-  const plugins = [compiledValidator, pluginValidators, withoutUnused, programsApart];
+  const plugins = [...PLUGINS, programsApart];
   const folder = failpoints ? 'failpoints' : '';
   const options = {
     ...OPTIONS,
@@ -135,14 +145,16 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
   const own = await build({
     ...options,
     entryPoints: program.entries,
+    format: 'cjs',
+    define: { ...options.define, ...SCRIPT_DEFINES },
     banner: { js: COMMAND_BANNER },
-    footer: { js: COMMAND_FOOTER },
-    plugins: [...plugins, loadedLater(later), builtinsAtOnce],
+    plugins: [workerRequired, ...plugins, loadedLater(later)],
   });
   const others = await build({
     ...options,
     entryPoints: Object.fromEntries(later),
     splitting: true,
+    outExtension: { '.js': '.mjs' },
     banner: { js: BANNER },
     plugins,
   });
@@ -152,9 +164,8 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
   }
 }
 
-const WHOLE_DEFINES = { 'import.meta.url': '__importMetaUrl' } as const;
-const WHOLE_BANNER =
-  "const __importMetaUrl=require('node:url').pathToFileURL(__filename).href,__import=module.import??((name)=>import(name));";
+const isScript = ({ script, whole }: Program): boolean => script === true || whole === true;
+const WHOLE_BANNER = `${SCRIPT_BANNER}const __import=module.import??((name)=>import(name));`;
 
 /** Its imports go through whoever loads it: a script that is made of kept code has none of its own on Node 20. Texts of programs stay. */
 const importThroughLoader = (text: string): string =>
@@ -165,13 +176,16 @@ const importThroughLoader = (text: string): string =>
 
 function formOf({
   bare,
+  folder,
+  script,
   whole,
 }: Program): Pick<BuildOptions, 'format' | 'outExtension' | 'splitting' | 'banner' | 'charset'> {
   const cjs = { format: 'cjs', outExtension: { '.js': '.cjs' } } as const;
   if (bare === true) return cjs;
-  return whole === true
-    ? { ...cjs, charset: 'ascii', banner: { js: WHOLE_BANNER } }
-    : { splitting: true, banner: { js: BANNER } };
+  if (whole === true) return { ...cjs, charset: 'ascii', banner: { js: WHOLE_BANNER } };
+  if (script === true) return { format: 'cjs', banner: { js: `"use strict";${SCRIPT_BANNER}` } };
+  const modules = { splitting: true, banner: { js: BANNER } };
+  return folder === undefined ? { ...modules, outExtension: { '.js': '.mjs' } } : modules;
 }
 
 const OPTIONS = {
@@ -193,20 +207,10 @@ const OPTIONS = {
   metafile: true,
   write: false,
   logLevel: 'silent',
+  logOverride: { 'import-is-undefined': 'error' },
 } as const satisfies BuildOptions;
 
-/**
- * What Express loads and the host never uses: bodies are read as bytes first and then strictly, queries and files by code of our own, and
- * types are named by whoever answers. All of it would be a third of the worker, and a tenth of its start.
- */
-const LEFT_OUT = /^(body-parser|qs|send|serve-static|mime-db)$/;
-const withoutUnused: Plugin = {
-  name: 'without-unused',
-  setup(build) {
-    build.onResolve({ filter: LEFT_OUT }, ({ path }) => ({ path, namespace: 'left-out' }));
-    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
-  },
-};
+const PLUGINS: Plugin[] = [compiledValidator, pluginValidators, leftOut, joined, sqliteInside];
 
 /** The CLI starts worker entries as files of their own, in its process or as a child. */
 const programsApart: Plugin = {

@@ -1,5 +1,6 @@
 // The chat page and `svc chat` on the wire: what a person says and presses, and the messages of a conversation.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 
 const name = Type.String({ minLength: 1, maxLength: 100 });
 /** Made by the client, one for each thing said: the same again is the same message. */

@@ -1,5 +1,6 @@
 // Endpoints on the wire: accounts of platforms, what state they are in and why.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 
 export const ENDPOINT_STATES = ['disabled', 'connecting', 'online', 'degraded', 'offline', 'failed'] as const;
 

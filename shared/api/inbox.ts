@@ -1,5 +1,6 @@
 // Inbox items on the wire. Texts and names of people are in them for full scope only.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 import { pageOf } from './item.ts';
 
 export const INBOX_STATES = ['received', 'handling', 'waiting', 'done', 'dead'] as const;

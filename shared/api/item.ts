@@ -1,5 +1,6 @@
 // Pages and changes that inbox and outbox share on the wire.
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import * as Type from 'typebox';
 
 /** One page; `next` is the cursor of the page after it and absent at the end. */
 export const pageOf = <T extends TSchema>(item: T) =>

@@ -1,5 +1,6 @@
 // Outbox items on the wire. Texts and names of people are in them for full scope only.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 import { pageOf } from './item.ts';
 
 export const OUTBOX_STATES = ['pending', 'sending', 'sent', 'waiting', 'unknown', 'dead'] as const;

@@ -1,5 +1,6 @@
 // Errors of the HTTP interface on the wire (RFC 9457): what every answer of 400 and above holds.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 
 export const problemSchema = Type.Object({
   type: Type.String(),

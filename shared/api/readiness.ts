@@ -1,5 +1,6 @@
 // The readiness report of the contract (section 3): what `/api/system/readiness` answers and `svc doctor --live` prints.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 
 export const readinessCheckSchema = Type.Object({
   /** `runtime`, `database`, `endpoint:<owner>:<name>` or `agent:<binding>`. */

@@ -1,5 +1,6 @@
 // The host as a whole on the wire: liveness, readiness in brief, status, restart and reload, ingress.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 

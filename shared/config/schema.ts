@@ -6,7 +6,8 @@
 //   C4  A secret is `format: svc-secret`: in the file a reference, in the process a `Secret`.
 //
 // Import types from here; the schema itself is imported only by `validator.ts` and the build, because TypeBox is slow to load.
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import * as Type from 'typebox';
 import type { Secret } from '../secret.ts';
 
 const KIB = 1_024;

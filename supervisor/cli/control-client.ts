@@ -1,5 +1,5 @@
 // Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
@@ -22,6 +22,7 @@ export async function findRunning(project: string): Promise<RunningProject | und
     ['supervisor', CONTROL_SOCKET],
     ['worker', WORKER_SOCKET],
   ] as const) {
+    if (!existsSync(path)) continue;
     try {
       const status = (await callControl(path, 'status')) as RunningProject['status'];
       return { who, status, call: (command, options) => callControl(path, command, options) };

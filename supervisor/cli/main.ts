@@ -147,4 +147,4 @@ async function main(): Promise<void> {
   process.exit(code);
 }
 
-await main();
+void main(); // ends the process itself

@@ -30,7 +30,7 @@ const packagesOf = (file: string): string[] =>
     );
 const scripts = (folder: string): string[] =>
   readdirSync(join(DIST, folder), { encoding: 'utf8' })
-    .filter((name) => /\.c?js$/.test(name))
+    .filter((name) => /\.[cm]?js$/.test(name))
     .map((name) => join(folder, name));
 
 /** A call of the failpoint of this name. */
@@ -38,7 +38,7 @@ const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${n
 
 describe('the bundles', () => {
   it('are all there', () => {
-    const wanted = ['cli.js', 'supervisor.cjs', 'worker.js', 'worker-main.cjs', 'task.js', 'writer-thread.js'];
+    const wanted = ['cli.js', 'supervisor.cjs', 'worker.js', 'worker-main.cjs', 'task.mjs', 'writer-thread.js'];
 
     assert.deepEqual(
       wanted.filter((name) => !existsSync(join(DIST, name))),

@@ -20,8 +20,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { definePlugin, t } from 'svc';
 export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setup(p) {
   const key = p.config.key.reveal();
+  const guardedFrom = performance.now() + 1_000; // a host is up some moments before its other thread looks after it
   const timer = setInterval(() => {
-    if (!existsSync('block')) return;
+    if (performance.now() < guardedFrom || !existsSync('block')) return;
     const kind = readFileSync('block', 'utf8');
     if (kind === '') return;
     rmSync('block');

@@ -5,11 +5,12 @@ import { statSync } from 'node:fs';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { openReadOnly } from './connection.ts';
+import { EarlyWriter } from './early-writer.ts';
+import type { OpenWriter } from './open-core.ts';
 import { SqliteReader } from './reader.ts';
 import { startWriterThread, type WriterThread } from './start-thread.ts';
 import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
-import type { OpenWriter } from './writer-thread.ts';
 
 export type DatabaseState =
   | { readonly kind: 'opening' }
@@ -154,10 +155,11 @@ export class DatabaseHost implements Writer {
   }
 }
 
-/** A runner over the writer thread: the one that was started first thing, or one of its own. */
+/** A runner over the writer thread: one that is there, one that comes once the host is up, or one of its own. */
 export function threadRunner(
   target: OpenWriter,
-  thread: WriterThread = startWriterThread(),
+  thread: WriterThread | Promise<WriterThread> = startWriterThread(),
 ): (onDeath: (error: SvcError) => void) => GroupRunner {
-  return (onDeath) => new ThreadRunner(thread, target, onDeath);
+  return (onDeath) =>
+    thread instanceof Promise ? new EarlyWriter(target, thread, onDeath) : new ThreadRunner(thread, target, onDeath);
 }

@@ -14,6 +14,8 @@ import type { Unit } from './unit.ts';
 export interface WriterCoreOptions {
   readonly file: string;
   readonly now: () => number;
+  /** The file as this process has had it open before; left out: whatever is there, or a new one. */
+  readonly inode?: number | undefined;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
   readonly beforeCommit?: () => void;
 }
@@ -26,6 +28,12 @@ export class WriterCore {
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
+    this.#inode = options.inode;
+  }
+
+  /** Of the file that it has had open; undefined before it was opened. */
+  get inode(): number | undefined {
+    return this.#inode;
   }
 
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */

@@ -3,11 +3,12 @@
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
+import type { OpenWriter } from './open-core.ts';
 import { GroupPacker, unpackAnswer } from './packed-group.ts';
 import type { WriterThread } from './start-thread.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import type { WriterCore } from './writer-core.ts';
-import type { FromWriter, OpenWriter, ToWriter } from './writer-thread.ts';
+import type { FromWriter, ToWriter } from './writer-thread.ts';
 
 /** Commits one group; the thread's or the inline core's. */
 export interface GroupRunner {

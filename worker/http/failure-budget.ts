@@ -1,7 +1,7 @@
 // How many wrong tokens one source may try: ten a minute, then 429 until its minute ends. Only failures are counted and
 // only failures are refused, so a flood of wrong tokens never locks a valid one out. IPv6 sources count by subnet.
 // Memory is bounded: beyond 10,000 sources a minute the rest share one budget.
-import { ipKeyGenerator, MemoryStore } from 'express-rate-limit';
+import type { MemoryStore } from 'express-rate-limit';
 
 export interface FailureBudgetOptions {
   /** Failures allowed per source and window. Default 10. */
@@ -10,23 +10,28 @@ export interface FailureBudgetOptions {
   readonly windowMs?: number;
 }
 
+interface Counted {
+  readonly store: MemoryStore;
+  readonly keyOf: (address: string) => string;
+}
+
 const MOST_SOURCES = 10_000;
 const EVERYONE_ELSE = '*';
 
 export class FailureBudget {
   readonly #limit: number;
   readonly #windowMs: number;
-  readonly #store = new MemoryStore();
+  #opening: Promise<Counted> | undefined;
 
   constructor({ limit = 10, windowMs = 60_000 }: FailureBudgetOptions = {}) {
     this.#limit = limit;
     this.#windowMs = windowMs;
-    this.#store.init({ windowMs } as Parameters<MemoryStore['init']>[0]);
   }
 
   /** Counts a failure; gives the milliseconds to wait once the budget is spent, else undefined. */
   async spend(address: string): Promise<number | undefined> {
-    const { totalHits, resetTime } = await this.#store.increment(this.#keyOf(address));
+    const counted = await (this.#opening ??= open(this.#windowMs));
+    const { totalHits, resetTime } = await counted.store.increment(keyIn(counted, address));
     if (totalHits <= this.#limit) return undefined;
     const waitMs = (resetTime?.getTime() ?? Date.now() + this.#windowMs) - Date.now();
     return Math.max(1, waitMs);
@@ -34,13 +39,20 @@ export class FailureBudget {
 
   /** Ends the store's timer. */
   close(): void {
-    this.#store.shutdown();
+    void this.#opening?.then(({ store }) => store.shutdown());
   }
+}
 
-  #keyOf(address: string): string {
-    const key = ipKeyGenerator(address);
-    const { current, previous } = this.#store;
-    const isKnown = current.has(key) || previous.has(key);
-    return isKnown || current.size + previous.size < MOST_SOURCES ? key : EVERYONE_ELSE;
-  }
+/** Loaded with the first failure: a start needs none of it. */
+async function open(windowMs: number): Promise<Counted> {
+  const { ipKeyGenerator, MemoryStore } = await import('express-rate-limit');
+  const store = new MemoryStore();
+  store.init({ windowMs } as Parameters<MemoryStore['init']>[0]);
+  return { store, keyOf: ipKeyGenerator };
+}
+
+function keyIn({ store: { current, previous }, keyOf }: Counted, address: string): string {
+  const key = keyOf(address);
+  const isKnown = current.has(key) || previous.has(key);
+  return isKnown || current.size + previous.size < MOST_SOURCES ? key : EVERYONE_ELSE;
 }

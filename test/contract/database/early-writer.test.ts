@@ -1,0 +1,147 @@
+// The writer of a start: groups are committed in the main thread until the writer's thread takes over, and nobody can tell when that was.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { openReadOnly } from '../../../worker/database/connection.ts';
+import { EarlyWriter } from '../../../worker/database/early-writer.ts';
+import { SqliteReader } from '../../../worker/database/reader.ts';
+import { startWriterThread } from '../../../worker/database/start-thread.ts';
+import { sql, statement } from '../../../worker/database/statement.ts';
+import type { Unit } from '../../../worker/database/unit.ts';
+import { GroupingWriter } from '../../../worker/database/writer.ts';
+import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
+
+const put = (key: string): Unit => ({
+  name: 'test',
+  statements: [statement(sql.insertInto('meta').values({ key, value: 'v' }))],
+});
+
+function made(t: Cleanup, failpoints?: string) {
+  const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
+  mkdirSync(dirname(file), { recursive: true });
+  let come = (_thread: Worker): void => {};
+  const thread = new Promise<Worker>((resolve) => {
+    come = resolve;
+  });
+  const runner = new EarlyWriter({ file, failpoints }, thread, () => {});
+  const writer = new GroupingWriter(runner);
+  const reader = new SqliteReader(() => openReadOnly(file));
+  /** The thread is there; resolves once it has said that it has the file. */
+  const threadComes = async (): Promise<Worker> => {
+    const worker = startWriterThread();
+    const opened = new Promise((resolve) => worker.once('message', resolve));
+    come(worker);
+    await opened;
+    return worker;
+  };
+  t.after(async () => {
+    reader.close();
+    await runner.close();
+  });
+  const keys = (): string[] =>
+    reader.run<{ key: string }>('SELECT key FROM meta ORDER BY length(key), key').map(({ key }) => key);
+  return { file, runner, writer, keys, come, threadComes };
+}
+
+describe('the writer of a start', () => {
+  it('loses and repeats nothing while its thread takes over', async (t) => {
+    const { runner, writer, keys, threadComes } = made(t);
+    await runner.open();
+    const answers: Promise<unknown>[] = [];
+    let isThere = false;
+    let after = 0;
+    const coming = threadComes().then(() => {
+      isThere = true;
+    });
+
+    while (after < 20) {
+      answers.push(writer.commit(put(`k${answers.length}`)));
+      await answers.at(-1);
+      if (isThere) after += 1;
+    }
+    await coming;
+
+    assert.deepEqual(
+      keys(),
+      answers.map((_, n) => `k${n}`),
+    );
+  });
+
+  it('commits in the thread once that is there', async (t) => {
+    const { runner, writer, threadComes } = made(t);
+    await runner.open();
+    await writer.commit(put('here'));
+    const worker = await threadComes();
+    let answered = 0;
+    worker.on('message', () => (answered += 1));
+
+    await until(
+      async () => {
+        await writer.commit({ name: 'test', statements: [] });
+        return answered > 0;
+      },
+      { what: 'an answer of the thread' },
+    );
+  });
+
+  it('takes back a group whose sync fails, before and after', async (t) => {
+    const { runner, writer, keys, threadComes } = made(t, 'writer.sync=error@2');
+    await runner.open();
+    await writer.commit(put('a'));
+    await assert.rejects(writer.commit(put('lost here')), { code: 'storage_unavailable' });
+    await writer.commit(put('b'));
+    const worker = await threadComes();
+    const answers: unknown[] = [];
+    worker.on('message', (answer) => answers.push(answer));
+
+    // The second group of the thread is the one that fails there.
+    const codes: string[] = [];
+    for (let n = 0; answers.length < 3; n += 1)
+      codes.push(
+        await writer.commit(put(`k${n}`)).then(
+          ({ kind }) => kind,
+          (error: { readonly code: string }) => error.code,
+        ),
+      );
+
+    const stored = codes.flatMap((code, n) => (code === 'committed' ? [`k${n}`] : []));
+    assert.deepEqual(
+      codes.filter((code) => code !== 'committed'),
+      ['storage_unavailable'],
+    );
+    assert.deepEqual(keys(), ['a', 'b', ...stored]);
+  });
+
+  it('never makes an empty file where the one of before was taken away', async (t) => {
+    const { file, runner, writer, threadComes } = made(t);
+    await runner.open();
+    await writer.commit(put('a'));
+    renameSync(file, `${file}.away`);
+
+    await threadComes();
+    await assert.rejects(writer.commit(put('b')), {
+      code: 'storage_unavailable',
+      message: /moved, removed or replaced/,
+    });
+    await assert.rejects(runner.open(), { code: 'storage_unavailable' });
+    assert.equal(existsSync(file), false);
+    renameSync(`${file}.away`, file);
+
+    assert.equal((await writer.commit(put('c'))).kind, 'committed');
+  });
+
+  it('ends a thread that comes after it was closed', async (t) => {
+    const { runner, come } = made(t);
+    await runner.open();
+    await runner.close();
+    const worker = startWriterThread();
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+
+    come(worker);
+
+    await ended;
+  });
+});

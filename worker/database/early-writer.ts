@@ -1,0 +1,58 @@
+// The writer of a start. Its thread takes longer to get ready than anything else that a start waits for; so until it is there, groups are
+// committed in the main thread: by the same code with the same settings, answered after the same syncs.
+//
+//   E1  One writes at a time: the thread gets its first group after the last one here has its answer.
+//   E2  The thread takes over the very file that was open here: one that was moved or replaced meanwhile is not made anew (W3).
+import type { SvcError } from '../../shared/svc-error.ts';
+import type { GroupAnswer } from './group-commit.ts';
+import { OpenCore, type OpenWriter } from './open-core.ts';
+import type { WriterThread } from './start-thread.ts';
+import type { Unit } from './unit.ts';
+import { type GroupRunner, ThreadRunner } from './writer.ts';
+
+export class EarlyWriter implements GroupRunner {
+  readonly #target: OpenWriter;
+  readonly #onDeath: (error: SvcError) => void;
+  readonly #here: OpenCore;
+  #thread: ThreadRunner | undefined;
+  #takingOver: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(target: OpenWriter, thread: Promise<WriterThread>, onDeath: (error: SvcError) => void) {
+    this.#target = target;
+    this.#onDeath = onDeath;
+    this.#here = new OpenCore(target);
+    void thread.then((worker) => {
+      this.#takingOver = this.#handOver(worker); // never fails
+    });
+  }
+
+  async open(): Promise<void> {
+    return this.#thread === undefined ? this.#here.open() : this.#thread.open();
+  }
+
+  async run(units: readonly Unit[]): Promise<GroupAnswer> {
+    if (this.#thread !== undefined) return this.#thread.run(units);
+    const answer = this.#here.run(units);
+    this.#here.answered();
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#takingOver;
+    await this.#thread?.close();
+    this.#here.close();
+  }
+
+  async #handOver(worker: WriterThread): Promise<void> {
+    if (this.#closed) {
+      await worker.terminate();
+      return;
+    }
+    const thread = new ThreadRunner(worker, { ...this.#target, inode: this.#here.inode }, this.#onDeath);
+    await thread.open().catch(() => {}); // what it cannot open is told to the group that comes next, as ever
+    this.#here.close();
+    this.#thread = thread;
+  }
+}
