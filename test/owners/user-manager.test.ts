@@ -113,6 +113,25 @@ describe('52. a service under the manager of a user', { skip }, () => {
     for (const line of [/^NoNewPrivs:\s+1$/m, /^Seccomp:\s+2$/m]) assert.match(status, line);
   });
 
+  it('closes its address with 78, and opens it with the next start', async () => {
+    const socket = (): Promise<string> =>
+      systemd.must(['systemctl', '--user', 'show', `${NAME}.socket`, '--property=ActiveState', '--value'], ANN);
+    await service('stop');
+    await systemd.write(`${PROJECT}/svc.config.yml`, 'http: {port: wrong}\n');
+
+    assert.equal((await service('start')).code, 1);
+
+    assert.equal(await show('ExecMainStatus'), '78');
+    await until(async () => (await socket()) === 'inactive', {
+      what: 'the end of its address',
+      timeoutMs: SLOW_MS,
+      everyMs: 100,
+    });
+    await systemd.write(`${PROJECT}/svc.config.yml`, CONFIG);
+    assert.equal((await service('start')).code, 0);
+    assert.equal(await socket(), 'active');
+  });
+
   it('is uninstalled while it runs, and its data stays', async () => {
     assert.equal((await service('uninstall', '--yes')).code, 0);
 

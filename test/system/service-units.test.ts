@@ -42,6 +42,7 @@ function rootWith(
   };
   for (const [path, text] of [
     ['usr/bin/node', '#!/bin/true\n'],
+    ['bin/sh', '#!/bin/true\n'],
     ['usr/lib/systemd/system/basic.target', '[Unit]\nDescription=Basic\n'],
     ...['service', 'socket'].map((kind) => [
       `etc/systemd/system/${name}.${kind}`,
@@ -50,7 +51,7 @@ function rootWith(
   ] as const) {
     const file = join(root, path ?? '');
     mkdirSync(join(file, '..'), { recursive: true });
-    writeFileSync(file, text ?? '', { mode: (path ?? '').startsWith('usr/bin') ? 0o755 : 0o644 });
+    writeFileSync(file, text ?? '', { mode: (path ?? '').startsWith('etc') ? 0o644 : 0o755 });
   }
   return root;
 }
