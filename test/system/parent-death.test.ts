@@ -9,6 +9,7 @@ import { bundlePrograms } from '../support/bundle.ts';
 import { lives, startSupervisor } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
+import { WITHOUT_SETPRIV } from '../support/without-setpriv.ts';
 
 const ROUNDS = 10;
 const SLOW_MS = 60_000;
@@ -16,12 +17,6 @@ const noKernelGuard =
   process.platform !== 'linux'
     ? 'the kernel ends a child with its parent on Linux alone'
     : !existsSync('/usr/bin/setpriv') && 'setpriv is not there';
-/** Loaded before supervisor and worker: setpriv is not there, as on other systems. */
-const WITHOUT_SETPRIV = `import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-const { existsSync } = fs;
-fs.existsSync = (path) => path !== '/usr/bin/setpriv' && existsSync(path);
-syncBuiltinESMExports();`;
 const BLOCKER = `import { existsSync, writeFileSync } from 'node:fs';
 import { definePlugin } from 'svc';
 export default definePlugin({ name: 'blocker', setup() {
@@ -77,14 +72,15 @@ describe('a worker whose supervisor was killed', () => {
     });
 
   it('is gone within 300 ms where the kernel does not help, though its loop is blocked (18)', async (t) => {
-    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WITHOUT_SETPRIV)}` };
-
     const ms = await quickest(300, async () => {
       const project = await portProject(t, {
         keys: { plugins: { blocker: { use: './plugins/blocker.mjs' } } },
         plugins: { 'blocker.mjs': BLOCKER },
       });
-      const started = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: project.path, env });
+      const started = await svc(['runtime', 'start', '--daemon', '--json'], {
+        cwd: project.path,
+        env: WITHOUT_SETPRIV,
+      });
       assert.equal(started.code, 0, started.stderr);
       const { pid, supervisorPid } = JSON.parse(started.stdout);
       writeFileSync(join(project.path, 'block'), '');

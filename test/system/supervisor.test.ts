@@ -9,6 +9,7 @@ import { lives, type Supervised, type SupervisedOptions, startSupervisor } from 
 import { temporaryProject } from '../support/temporary-project.ts';
 import { assertReplays } from '../support/trace.ts';
 import { until } from '../support/until.ts';
+import { WITHOUT_SETPRIV } from '../support/without-setpriv.ts';
 
 let programs: ReadonlyMap<string, string>;
 
@@ -227,17 +228,23 @@ describe('the supervisor and its own end', () => {
 
   it('ends a worker that a supervisor without guards left behind (20)', async (t) => {
     const project = temporaryProject(t);
-    const first = supervise(t, 'ignores-disconnect', { project });
+    const first = supervise(t, 'ignores-disconnect', { project, environment: WITHOUT_SETPRIV });
     const { pid } = await first.state('running');
-    first.child.kill('SIGSTOP'); // the guards see no death yet
+    t.after(() => lives(pid ?? 0) && process.kill(pid ?? 0, 'SIGKILL'));
     const orphan = JSON.parse(project.read('.svc/supervisor.json')).worker;
     assert.equal(orphan.pid, pid);
     first.child.kill('SIGKILL');
     await first.ended;
+    assert.equal(lives(pid ?? 0), true);
 
-    await supervise(t, 'healthy', { project }).state('running');
+    const second = supervise(t, 'healthy', { project });
+    await second.state('running');
 
     assert.equal(lives(pid ?? 0), false);
+    assert.match(
+      second.log(),
+      new RegExp(`"msg":"worker of a former supervisor found".*${pid}|${pid}.*worker of a former`),
+    );
   });
 
   it('leaves one of two that start at once (23)', async (t) => {

@@ -3,5 +3,6 @@ import { comeUp, tell } from '../fixture-worker.ts';
 
 tell({ type: 'hello', protocol: 1, capabilities: [], runtimeId: `fixture-${process.pid}`, version: 'fixture' });
 process.on('disconnect', () => {});
+process.on('uncaughtException', () => {}); // nobody hears the heartbeat any more
 process.channel?.unref();
 comeUp();
