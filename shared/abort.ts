@@ -9,6 +9,58 @@ export function sharedAbort(): AbortController {
   return controller;
 }
 
+type Listener = EventListenerOrEventListenerObject;
+
+/**
+ * Aborts with `source`. For code that is not ours: what a listener throws goes to `failed`, where Node would take it for an error that
+ * nobody caught.
+ */
+export function guardedSignal(source: AbortSignal, failed: (error: unknown) => void): AbortSignal {
+  const controller = sharedAbort();
+  const { signal } = controller;
+  const guards = new WeakMap<Listener, (event: Event) => void>();
+  const guardOf = (listener: Listener): ((event: Event) => void) => {
+    const guard =
+      guards.get(listener) ??
+      ((event: Event): void => {
+        try {
+          const done: unknown =
+            typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event);
+          if (done instanceof Promise) done.catch(failed);
+        } catch (error) {
+          failed(error);
+        }
+      });
+    guards.set(listener, guard);
+    return guard;
+  };
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  let onabort: Listener | null = null;
+  Object.defineProperties(signal, {
+    addEventListener: {
+      value: (type: string, listener: Listener | null, options?: AddEventListenerOptions) =>
+        listener === null ? undefined : add(type, guardOf(listener), options),
+    },
+    removeEventListener: {
+      value: (type: string, listener: Listener | null, options?: EventListenerOptions) =>
+        listener === null ? undefined : remove(type, guardOf(listener), options),
+    },
+    onabort: {
+      get: () => onabort,
+      set(listener: Listener | null) {
+        if (onabort !== null) remove('abort', guardOf(onabort));
+        onabort = listener;
+        if (listener !== null) add('abort', guardOf(listener));
+      },
+    },
+  });
+  const abort = (): void => controller.abort(source.reason);
+  if (source.aborted) abort();
+  else source.addEventListener('abort', abort, { once: true });
+  return signal;
+}
+
 /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
 export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ import type { NewEvent } from './events/event-types.ts';
 export interface PluginFailed {
   readonly capability: string;
   readonly slot: string;
-  readonly during: 'handling' | 'route';
+  readonly during: 'handling' | 'route' | 'webhook';
   /** The item, or the request to a route. */
   readonly item: string;
   /** The one that ran it, which may have been superseded meanwhile. */
@@ -19,12 +19,17 @@ export interface PluginFailed {
   readonly outcome: string;
 }
 
+const MESSAGES: Readonly<Record<PluginFailed['during'], string>> = {
+  handling: 'handler failed',
+  route: 'plugin route failed',
+  webhook: 'plugin webhook failed',
+};
+
 /** The event quotes nothing of the error, which may hold what a person wrote: log and item have it. */
 export function tellPluginFailed(core: Core, failed: PluginFailed): void {
   const { capability, slot, generation, during, item, error, outcome } = failed;
   const plugin = `root/${slot}`;
-  const message = during === 'route' ? 'plugin route failed' : 'handler failed';
-  core.log.warn({ plugin, capability, generation, item, err: error, outcome }, message);
+  core.log.warn({ plugin, capability, generation, item, err: error, outcome }, MESSAGES[during]);
   const code = coerceError(error).code;
   const data = { plugin, capability, during, code, reason: 'see the log and the item' };
   tell(core, { type: 'plugin.failed', at: core.clock.now(), runtimeId: core.runtimeId, generation, data });

@@ -42,6 +42,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     generation: () => runtime.current,
     admit: deps.admit,
     observe: ({ endpoint, kind }) => metrics.webhooks.inc({ endpoint, outcome: kind }),
+    failed: (failed) => engine.pluginFailed(failed),
   });
   const sandboxEndpoint = () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox');
   const chat = createSandboxChat({

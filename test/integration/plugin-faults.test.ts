@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FaultyHost } from '../support/faulty-host.ts';
+import { svc } from '../support/svc-command.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -25,9 +26,22 @@ export default definePlugin({
       process.kill(process.pid, 'SIGKILL');
       return new Promise(() => {});
     });
-    p.route('GET /broken', { scope: 'full' }, () => {
+    const fail = () => {
       throw new Error('a detail that nobody may see');
-    });
+    };
+    p.route('GET /broken', { scope: 'full' }, fail);
+    const body = { type: 'object', properties: {} };
+    const ok = { body, verify: () => ({ kind: 'ok' }), delivery: () => undefined };
+    p.webhook('verify', { ...ok, verify: fail }, () => {});
+    p.webhook('nothing', { ...ok, verify: () => undefined }, () => {});
+    p.webhook('accept', { ...ok, accept: fail }, () => {});
+    p.webhook('delivery', { ...ok, delivery: fail }, () => {});
+    p.webhook('lane', { ...ok, lane: fail }, () => {});
+    p.webhook('fine', ok, () => {});
+    p.gauge('own_sync', 'Throws', fail);
+    p.gauge('own_async', 'Rejects', async () => fail());
+    p.signal.addEventListener('abort', fail);
+    p.resource('store', async () => ({}), fail);
   },
 });
 `;
@@ -38,6 +52,9 @@ const start = (t: Cleanup): Promise<FaultyHost> =>
     plugins: { trouble: { use: './plugins/trouble.js' } },
     config: { inbox: { maxAttempts: ATTEMPTS } },
   });
+
+const metricsOf = async ({ url, project }: FaultyHost): Promise<string> =>
+  (await fetch(`${url}/api/metrics`, { headers: { authorization: `Bearer ${project.token}` } })).text();
 
 /** Texts that the bot said. */
 const said = (host: FaultyHost): readonly string[] => [...host.platform.posts.values()].map(({ text }) => text);
@@ -84,6 +101,69 @@ describe('an exception in a plugin', () => {
     assert.doesNotMatch(await response.text(), /a detail/);
     assert.equal((await host.deliver('/echo still here')).status, 200);
   });
+
+  it(
+    'in what a webhook is asked is 500 without a detail, counted; a body that is no JSON is a dead letter at once',
+    TIMEOUT,
+    async (t) => {
+      const host = await start(t);
+      const post = async (name: string, text = '{}'): Promise<readonly [number, string]> => {
+        const response = await fetch(`${host.url}/webhooks/trouble/${name}`, { method: 'POST', body: text });
+        return [response.status, await response.text()];
+      };
+
+      for (const name of ['verify', 'nothing', 'accept', 'delivery']) {
+        const [status, text] = await post(name);
+        assert.equal(status, 500, name);
+        assert.match(text, /"code":"plugin_failed"/);
+        assert.doesNotMatch(text, /a detail/);
+      }
+      assert.deepEqual(
+        [(await post('lane'))[0], (await post('fine'))[0], (await post('fine', '{no json'))[0]],
+        [202, 202, 202],
+      );
+      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 20_000 });
+
+      const { items } = (await host.api.get('/api/inbox?state=dead')) as {
+        items: { attempts: number; lastError: string }[];
+      };
+      assert.deepEqual(
+        items.map(({ attempts }) => attempts),
+        [0],
+      );
+      assert.match(items[0]?.lastError ?? '', /cannot be parsed/);
+      const metrics = await metricsOf(host);
+      assert.match(metrics, /^svc_plugin_failures_total\{plugin="root\/trouble",[^}]*\} 4$/m);
+      assert.match(
+        metrics,
+        /^svc_webhooks_total\{endpoint="root\/trouble#webhook\/verify",outcome="failed",[^}]*\} 1$/m,
+      );
+    },
+  );
+
+  it(
+    'in a gauge, a listener of its signal or the end of a resource takes nothing with it: reload and stop go on',
+    TIMEOUT,
+    async (t) => {
+      const host = await start(t);
+
+      assert.match(await metricsOf(host), /^svc_ready\{/m);
+      const reloaded = await fetch(`${host.url}/api/system/reload`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${host.project.token}`, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      assert.equal(reloaded.status, 200);
+      assert.equal((await host.deliver('/echo still here')).status, 200);
+      await host.handled();
+
+      const stopped = await svc(['runtime', 'stop'], { cwd: host.project.path });
+      assert.equal(stopped.code, 0, stopped.stderr);
+      await host.life.ended;
+      const { end } = JSON.parse(host.project.read('.svc/worker.json')) as { end: { code: number } };
+      assert.equal(end.code, 0);
+    },
+  );
 });
 
 describe('a message that ends the process', () => {

@@ -1,6 +1,6 @@
 // One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
 import type { TProperties } from 'typebox';
-import { sharedAbort, within } from '../../shared/abort.ts';
+import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
@@ -216,11 +216,12 @@ export class EndpointRunner {
   async #makeLink(signal: AbortSignal, online: () => void): Promise<Link<never>> {
     const { spec } = this;
     let cursor = await this.#deps.cursor(spec.id);
+    const log = this.#deps.logger(spec.id);
     return {
       account: spec.values as never,
       endpoint: spec.id,
-      signal,
-      log: this.#deps.logger(spec.id),
+      signal: guardedSignal(signal, (error) => log.error({ err: error }, 'a listener of link.signal failed')),
+      log,
       get cursor() {
         return cursor;
       },

@@ -3,12 +3,14 @@
 //   W1  Verified over the raw bytes, stored once per delivery id, then acknowledged: nothing is answered 2xx before the commit.
 //   W2  What is verified and cannot be parsed is kept as a dead letter: the platform would only send the same again.
 //   W3  A wrong signature is 401 without detail, counted, never stored.
+//   W4  Code of a plugin or adapter that throws is 500 without detail, counted and told; the platform comes again.
 import { createHash } from 'node:crypto';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { EndpointRunner, EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
+import type { PluginFailed } from '../engine-events.ts';
 import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
@@ -27,8 +29,10 @@ export interface WebhooksDeps {
   readonly admit: () => void;
   readonly observe: (fact: {
     readonly endpoint: string;
-    readonly kind: 'accepted' | 'duplicate' | 'bad_signature' | 'unparsable';
+    readonly kind: 'accepted' | 'duplicate' | 'bad_signature' | 'unparsable' | 'failed';
   }) => void;
+  /** What a plugin or an adapter threw. */
+  readonly failed: (failed: PluginFailed) => void;
 }
 
 export const WEBHOOK_BYTES = 1_048_576;
@@ -69,7 +73,10 @@ export class Webhooks {
       });
     const { webhook } = spec.adapter;
     if (webhook === undefined) throw new SvcError('not_found', 'no webhook at this path');
-    const refusal = this.#refusal(spec.id, webhook.verify(request, spec.values));
+    const refusal = this.#refusal(
+      spec.id,
+      this.#ask(spec, () => verdictOf(webhook.verify(request, spec.values))),
+    );
     if (refusal !== undefined) return refusal;
     let arrivals: readonly Arrival[];
     try {
@@ -84,12 +91,23 @@ export class Webhooks {
   }
 
   async #toPlugin(webhook: WebhookCapability, request: RawRequest): Promise<HttpReply> {
-    const refusal = this.#refusal(webhook.id, webhook.spec.verify(request));
+    const { spec } = webhook;
+    const refusal = this.#refusal(
+      webhook.id,
+      this.#ask(webhook, () => verdictOf(spec.verify(request))),
+    );
     if (refusal !== undefined) return refusal;
-    if (webhook.spec.accept?.(request) === false) return { status: 202, json: { ignored: true } };
+    if (this.#ask(webhook, () => spec.accept?.(request)) === false) return { status: 202, json: { ignored: true } };
     const text = Buffer.from(request.body).toString('utf8');
-    const id = webhook.spec.delivery(request);
-    const lane = webhook.spec.lane === undefined ? undefined : laneOf(webhook, text);
+    const id = this.#ask(webhook, () => spec.delivery(request));
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch (error) {
+      await this.#keepUnparsable(webhook.id, request, messageOf(error));
+      return { status: 202, json: {} };
+    }
+    const lane = laneOf(webhook, body);
     const deliveryId = id ?? weakId(request);
     const accepted = await this.#deps.inbox.accept([
       {
@@ -103,6 +121,26 @@ export class Webhooks {
     ]);
     this.#deps.observe({ endpoint: webhook.id, kind: accepted.fresh.length > 0 ? 'accepted' : 'duplicate' });
     return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
+  }
+
+  /** W4. */
+  #ask<T>({ id, slot }: { readonly id: string; readonly slot: string }, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      const { failed, generation, observe } = this.#deps;
+      observe({ endpoint: id, kind: 'failed' });
+      failed({
+        capability: id,
+        slot,
+        during: 'webhook',
+        item: 'not stored',
+        generation: generation()?.number ?? 0,
+        error,
+        outcome: 'answered 500',
+      });
+      throw new SvcError('plugin_failed', 'the plugin failed', { cause: error });
+    }
   }
 
   #refusal(endpoint: string, verdict: Verdict): HttpReply | undefined {
@@ -167,12 +205,18 @@ function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
   };
 }
 
-function laneOf(webhook: WebhookCapability, text: string): string | undefined {
+function laneOf({ spec }: WebhookCapability, body: unknown): string | undefined {
   try {
-    return webhook.spec.lane?.(JSON.parse(text) as never);
+    return spec.lane?.(body as never);
   } catch {
-    return undefined; // not JSON, or not of the shape: its own lane, and the handler's schema says what is wrong
+    return undefined; // not of the shape: its own lane, and the handler's schema says what is wrong
   }
+}
+
+/** JavaScript of a plugin may have answered anything. */
+function verdictOf(verdict: Verdict | undefined): Verdict {
+  if (!['ok', 'refused', 'handshake'].includes(String(verdict?.kind))) throw new Error('verify gave no verdict');
+  return verdict as Verdict;
 }
 
 const weakId = ({ body, receivedAt }: RawRequest): string =>

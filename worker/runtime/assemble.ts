@@ -2,7 +2,7 @@
 // Nothing of it serves yet; what throws here leaves the serving generation as it is.
 import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
-import { sharedAbort, within } from '../../shared/abort.ts';
+import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
 import { configError } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
@@ -141,11 +141,12 @@ async function addPlugin(
         details: { plugin: slot },
       });
   }
+  const log = options.logger(slot);
   const setup = makeSetup({
     slot,
     config: Object.freeze(config),
-    log: options.logger(slot),
-    signal: draft.abort.signal,
+    log,
+    signal: guardedSignal(draft.abort.signal, (error) => log.error({ err: error }, 'a listener of p.signal failed')),
     uses: plugin.uses ?? [],
     registered: draft.registered,
   });

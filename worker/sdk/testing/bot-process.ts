@@ -90,6 +90,7 @@ export class BotProcess {
       generation: () => this.#engine.runtime.current,
       admit: () => {},
       observe: () => {},
+      failed: (failed) => this.#engine.pluginFailed(failed),
     });
   }
 
