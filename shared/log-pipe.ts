@@ -30,7 +30,8 @@ export class LogPipe {
     this.#onRecovered = onRecovered;
   }
 
-  write(text: string): void {
+  write(lines: string | Buffer): void {
+    const text = String(lines);
     const bytes = Buffer.byteLength(text);
     if (this.#waitingBytes + bytes > WAITING_BYTES) return this.#lose(text, 'the reader is too slow');
     this.#waiting.push(text);

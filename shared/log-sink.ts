@@ -55,8 +55,8 @@ export class LogSink {
     return this.#descriptor;
   }
 
-  /** Whole lines, each with its line feed. */
-  write(text: string): void {
+  /** Whole lines, each with its line feed. Bytes are the caller's again afterwards. */
+  write(text: string | Buffer): void {
     // A try that fails costs more than a line: a burst does not try with each.
     const isHopeless = this.#outage !== undefined && performance.now() - this.#triedAt < TRY_AGAIN_MS;
     if (isHopeless || (this.#outage !== undefined && !this.#recover())) this.#keep(text);
@@ -106,14 +106,14 @@ export class LogSink {
   }
 
   /** False when nothing of the text is in the file (L1, L3). */
-  #put(text: string): boolean {
+  #put(text: string | Buffer): boolean {
     this.#descriptor ??= this.#open();
     const descriptor = this.#descriptor;
     if (descriptor === undefined || !this.#putRest(descriptor)) return false;
     const length = Buffer.byteLength(text);
     let written = 0;
     try {
-      written = writeSync(descriptor, text);
+      written = typeof text === 'string' ? writeSync(descriptor, text) : writeSync(descriptor, text);
       if (written === length) return true;
     } catch (error) {
       this.#reason = codeOf(error);
@@ -150,7 +150,7 @@ export class LogSink {
     return this.#outage;
   }
 
-  #keep(text: string): void {
+  #keep(text: string | Buffer): void {
     const outage = this.#begin();
     const bytes = Buffer.byteLength(text);
     if (this.#waitingBytes + bytes > WAITING_BYTES) {
@@ -158,7 +158,7 @@ export class LogSink {
       return;
     }
     outage.late += countLines(text);
-    this.#waiting.push(text);
+    this.#waiting.push(String(text));
     this.#waitingBytes += bytes;
   }
 
@@ -205,7 +205,8 @@ function takeBack(descriptor: number, half: Buffer): boolean {
   }
 }
 
-function countLines(text: string): number {
+function countLines(bytes: string | Buffer): number {
+  const text = String(bytes);
   let lines = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
   return lines;

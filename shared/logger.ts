@@ -10,7 +10,8 @@ import type { LogOutage } from './api/ipc.ts';
 import type { LogLevel } from './log-level.ts';
 import { LogPipe } from './log-pipe.ts';
 import { LogSink, outageMessage } from './log-sink.ts';
-import { stampLines } from './log-text.ts';
+import { LineStamper } from './log-text.ts';
+import { RecentLines } from './recent-lines.ts';
 import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 
 export type { Logger } from 'pino';
@@ -45,18 +46,15 @@ export interface Log {
   drained(): Promise<void>;
 }
 
-const LINES_KEPT = 1_000;
-
 export function createLog({ destination, level = 'info', base, render }: LogOptions): Log {
   const secrets = new SecretRegistry();
   const counts: Record<string, number> = { trace: 0, debug: 0, info: 0, warn: 0, error: 0, fatal: 0 };
-  const kept: string[] = [];
-  let written = 0;
+  const kept = new RecentLines();
+  const stamper = new LineStamper(base);
   const sink = openSink(destination, (outage) => tell(logger, outage));
-  const take = (label: string, line: string): void => {
-    counts[label] = (counts[label] ?? 0) + 1;
-    kept[written % LINES_KEPT] = line;
-    written += 1;
+  const take = (label: string, text: string | Buffer, lines: number): void => {
+    counts[label] = (counts[label] ?? 0) + lines;
+    kept.add(text, lines);
   };
   const stream = {
     [Symbol.for('pino.metadata')]: true,
@@ -64,7 +62,7 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
     lastLevel: 0,
     write(line: string) {
       const safe = escapeLine(secrets.mask(maskKeys(line)));
-      take(levels.labels[stream.lastLevel] ?? 'info', safe);
+      take(levels.labels[stream.lastLevel] ?? 'info', safe, 1);
       sink.write(render === undefined ? safe : render(safe));
     },
   } satisfies DestinationStream & { lastLevel: number };
@@ -80,25 +78,20 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
     },
     text(text, from) {
       if (!logger.isLevelEnabled(from.level)) return;
-      for (const { block, lines } of stampLines(secrets.mask(text), { ...from, base })) {
-        for (const line of lines) take(from.level, line);
-        sink.write(render === undefined ? block : lines.map(render).join(''));
+      for (const { block, lines } of stamper.blocks(secrets.mask(text), from)) {
+        take(from.level, block, lines);
+        sink.write(render === undefined ? block : linesOf(block).map(render).join(''));
       }
     },
     counts: () => ({ ...counts }),
     reopen: () => (sink instanceof LogSink ? sink.reopen() : undefined),
-    recent(after) {
-      const first = Math.max(after, written - LINES_KEPT, 0);
-      const lines = Array.from(
-        { length: Math.max(0, written - first) },
-        (_, index) => kept[(first + index) % LINES_KEPT] ?? '',
-      );
-      return { lines: lines.map((line) => line.trimEnd()), next: written };
-    },
+    recent: (after) => kept.since(after),
     flush: () => sink.flush() ?? undefined,
     drained: () => (sink instanceof LogPipe ? sink.drained() : Promise.resolve()),
   };
 }
+
+const linesOf = (block: Buffer): string[] => block.toString().slice(0, -1).split('\n');
 
 const openSink = (destination: string | number, onRecovered: (outage: LogOutage) => void): LogSink | LogPipe =>
   typeof destination === 'number' && isPipe(destination)
