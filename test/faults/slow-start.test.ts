@@ -3,42 +3,24 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import Database from 'better-sqlite3';
-import { migrate } from '../../worker/database/migrate.ts';
-import { init } from '../../worker/database/migrations/0001-init.ts';
 import { noNotifySocket, notifySocket } from '../support/notify-socket.ts';
+import { slowToMigrate } from '../support/slow-migration.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 const UP_SECONDS = 2;
 const MIGRATION_MS = 5_000;
-const ROWS_TRIED = 150;
 
-/** A project with the first schema, on which the note of the next migration takes its time. */
-async function slowToMigrate(t: TestContext) {
+async function slowProject(t: TestContext) {
   const project = await portProject(t, { keys: { supervisor: { upTimeoutSeconds: UP_SECONDS } } });
   mkdirSync(project.paths.stateDir, { mode: 0o700 });
-  const database = new Database(project.paths.database);
-  database.pragma('journal_mode = WAL');
-  migrate(database, Date.now(), [init]);
-  database.exec('CREATE TABLE slow (n INTEGER)');
-  const fill = (rows: number): void => {
-    database.exec('DELETE FROM slow');
-    for (let n = 0; n < rows; n += 1) database.exec('INSERT INTO slow VALUES (0)');
-  };
-  const work = 'UPDATE slow SET n = (SELECT count(*) FROM slow a, slow b, slow c) WHERE rowid = 1';
-  fill(ROWS_TRIED);
-  const from = performance.now();
-  database.exec(work);
-  fill(Math.ceil(ROWS_TRIED * Math.cbrt(MIGRATION_MS / (performance.now() - from))));
-  database.exec(`CREATE TRIGGER slow AFTER INSERT ON migrations BEGIN ${work}; END`);
-  database.close();
+  slowToMigrate(project.paths.database, MIGRATION_MS);
   return project;
 }
 
 describe('a migration that takes longer than a start may', () => {
   it('renews the limit of the supervisor', async (t) => {
-    const { path, read } = await slowToMigrate(t);
+    const { path, read } = await slowProject(t);
 
     await svc(['runtime', 'start', '--daemon'], { cwd: path });
     const status = await until(
@@ -60,7 +42,7 @@ describe('a migration that takes longer than a start may', () => {
   });
 
   it('puts off the limit of an owner that listens', { skip: noNotifySocket }, async (t) => {
-    const project = await slowToMigrate(t);
+    const project = await slowProject(t);
     const socket = await notifySocket(t, join(project.path, 'notify'));
 
     const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch', '--project', project.path], {

@@ -3,12 +3,14 @@
 //
 //   E1  One writes at a time: the thread gets its first group after the last one here has its answer.
 //   E2  The thread takes over the very file that was open here: one that was moved or replaced meanwhile is not made anew (W3).
+//   E3  Migrations of what is stored may take long: a thread of their own runs them, so that the main thread hears and answers meanwhile.
 import type { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import { OpenCore, type OpenWriter } from './open-core.ts';
-import type { WriterThread } from './start-thread.ts';
+import { startWriterThread, type WriterThread } from './start-thread.ts';
 import type { Unit } from './unit.ts';
 import { type GroupRunner, ThreadRunner } from './writer.ts';
+import { MigrationDue } from './writer-core.ts';
 
 export class EarlyWriter implements GroupRunner {
   readonly #target: OpenWriter;
@@ -21,14 +23,30 @@ export class EarlyWriter implements GroupRunner {
   constructor(target: OpenWriter, thread: Promise<WriterThread>, onDeath: (error: SvcError) => void) {
     this.#target = target;
     this.#onDeath = onDeath;
-    this.#here = new OpenCore(target);
+    this.#here = new OpenCore({ ...target, leavesMigrations: true });
     void thread.then((worker) => {
       this.#takingOver = this.#handOver(worker); // never fails
     });
   }
 
   async open(): Promise<void> {
-    return this.#thread === undefined ? this.#here.open() : this.#thread.open();
+    if (this.#thread !== undefined) return this.#thread.open();
+    try {
+      this.#here.open();
+    } catch (error) {
+      if (!(error instanceof MigrationDue)) throw error;
+      await this.#migrate();
+      this.#here.open();
+    }
+  }
+
+  async #migrate(): Promise<void> {
+    const thread = new ThreadRunner(startWriterThread(), this.#target, () => {});
+    try {
+      await thread.open();
+    } finally {
+      await thread.close();
+    }
   }
 
   async run(units: readonly Unit[]): Promise<GroupAnswer> {

@@ -27,6 +27,12 @@ export function migrate(database: Database, now: number, list: readonly Migratio
   return list.filter((migration) => !done.has(migration.id)).map((migration) => apply(database, migration, now));
 }
 
+/** Whether what is stored waits for a migration, which may take long; a database that is new does not. */
+export function isBehind(database: Database): boolean {
+  const version = Number(database.pragma('user_version', { simple: true }));
+  return version > 0 && version < (MIGRATIONS.at(-1)?.id ?? 0);
+}
+
 function apply(database: Database, migration: Migration, now: number): string {
   database.transaction(() => {
     database.exec(LEDGER);

@@ -10,6 +10,8 @@ export interface OpenWriter {
   readonly failpoints: string | undefined;
   /** The file as this process has had it open: no other one is opened in its place. */
   readonly inode?: number | undefined;
+  /** See WriterCoreOptions. */
+  readonly leavesMigrations?: boolean;
 }
 
 const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 40;
@@ -21,7 +23,7 @@ export class OpenCore {
   readonly #isFirst: boolean;
   readonly #point: Failpoint | undefined;
 
-  constructor({ file, failpoints, inode }: OpenWriter) {
+  constructor({ file, failpoints, inode, leavesMigrations = false }: OpenWriter) {
     const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
     this.#point = point;
     this.#isFirst = inode === undefined;
@@ -29,6 +31,7 @@ export class OpenCore {
       file,
       now: Date.now,
       inode,
+      leavesMigrations,
       ...(FAILPOINTS ? { beforeCommit: () => void point?.('writer.sync') } : {}),
     });
   }
@@ -37,7 +40,7 @@ export class OpenCore {
     return this.#core.inode;
   }
 
-  /** Opens and migrates. Throws SvcError. */
+  /** Opens and migrates. Throws SvcError, or MigrationDue where migrations are left to others. */
   open(): void {
     this.#core.open();
     if (FAILPOINTS) this.#plantFaults();

@@ -8,7 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
 import { openWritable, sqliteCode } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
-import { migrate } from './migrate.ts';
+import { isBehind, migrate } from './migrate.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -16,9 +16,14 @@ export interface WriterCoreOptions {
   readonly now: () => number;
   /** The file as this process has had it open before; left out: whatever is there, or a new one. */
   readonly inode?: number | undefined;
+  /** Migrations of what is stored are left to others: `open` throws MigrationDue. */
+  readonly leavesMigrations?: boolean;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
   readonly beforeCommit?: () => void;
 }
+
+/** Nothing was changed, nothing is open. */
+export class MigrationDue extends Error {}
 
 export class WriterCore {
   readonly #options: WriterCoreOptions;
@@ -43,6 +48,7 @@ export class WriterCore {
     if (this.#inode !== undefined && this.#currentInode() !== this.#inode) throw gone(file);
     const database = openOrExplain(file);
     try {
+      if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
       this.#group = new GroupCommit(database, this.#options.beforeCommit);
     } catch (error) {
@@ -95,8 +101,8 @@ function openOrExplain(file: string): Database {
   }
 }
 
-function explain(file: string, error: unknown): SvcError {
-  if (error instanceof SvcError) return error;
+function explain(file: string, error: unknown): SvcError | MigrationDue {
+  if (error instanceof SvcError || error instanceof MigrationDue) return error;
   const code = sqliteCode(error) ?? 'error';
   const message = error instanceof Error ? error.message : String(error);
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {

@@ -11,6 +11,7 @@ import { startWriterThread } from '../../../worker/database/start-thread.ts';
 import { sql, statement } from '../../../worker/database/statement.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter } from '../../../worker/database/writer.ts';
+import { slowToMigrate } from '../../support/slow-migration.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -68,6 +69,20 @@ describe('the writer of a start', () => {
       keys(),
       answers.map((_, n) => `k${n}`),
     );
+  });
+
+  it('leaves the main thread free while what is stored is migrated, and goes on here then (E3)', async (t) => {
+    const { file, runner, writer, keys } = made(t);
+    slowToMigrate(file, 500);
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 5);
+    t.after(() => clearInterval(timer));
+
+    await runner.open();
+
+    assert.ok(turns > 2, `${turns} turns of the event loop`);
+    assert.equal((await writer.commit(put('a'))).kind, 'committed');
+    assert.deepEqual(keys(), ['a']);
   });
 
   it('commits in the thread once that is there', async (t) => {
