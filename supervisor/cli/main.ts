@@ -43,6 +43,23 @@ async function run({ argv, json }: Call): Promise<ExitCode> {
   return command.run(contextOf(command, options), args, options);
 }
 
+const SHARED_FLAGS: ReadonlySet<string> = new Set(['--json', '--no-color', '--debug']);
+
+/** What every command takes may also stand before it: `svc --project DIR runtime status`. */
+function sharedOptionsLast(argv: readonly string[]): readonly string[] {
+  let count = 0;
+  while (count < argv.length) {
+    const word = argv[count] ?? '';
+    if (SHARED_FLAGS.has(word) || word.startsWith('--project=')) count += 1;
+    else if (word === '--project' && count + 1 < argv.length) count += 2;
+    else break;
+  }
+  const words = argv.slice(count);
+  const end = words.indexOf('--');
+  const at = end === -1 ? words.length : end;
+  return [...words.slice(0, at), ...argv.slice(0, count), ...words.slice(at)];
+}
+
 /** Throws `usage` with the nearest word. */
 function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help' {
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
@@ -136,7 +153,7 @@ async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed));
   }
-  const argv = process.argv.slice(2);
+  const argv = sharedOptionsLast(process.argv.slice(2));
   const call = { argv, json: argv.includes('--json'), debug: argv.includes('--debug') };
   let code: ExitCode;
   try {

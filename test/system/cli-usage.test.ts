@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { COMMANDS } from '../../supervisor/cli/commands.ts';
-import { CLI, svc } from '../support/svc-command.ts';
+import { CLI, portProject, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
 const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
@@ -52,6 +52,20 @@ describe('the command line', () => {
       assert.match(stderr, expected, line);
       assert.equal(stdout, '', line);
     }
+  });
+
+  it('takes what every command takes before it, too', async (t) => {
+    const { path } = await portProject(t);
+    const named = await svc(['--json', '--project', path, 'runtime', 'status'], { cwd: '/' });
+    const joined = await svc([`--project=${path}`, '--no-color', 'config', 'check', '--json'], { cwd: '/' });
+
+    assert.deepEqual(
+      [named.code, JSON.parse(named.stdout).state],
+      [3, JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout).state],
+    );
+    assert.deepEqual([joined.code, JSON.parse(joined.stdout).ok], [0, true]);
+    assert.equal(JSON.parse((await svc(['--json', '--version'])).stdout).node, process.version);
+    assert.equal((await svc(['--project'])).code, 2);
   });
 
   it('gives one JSON document for an error with --json', async () => {
