@@ -9,6 +9,7 @@ import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
 import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { surfaceOf } from './engine-surface.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
@@ -19,15 +20,17 @@ import { handleItem } from './handling/handle-item.ts';
 import { type HandlingDeps, tellDecided } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
 import { isForNobody } from './handling/plan.ts';
-import { createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
+import { type ClaimedItem, createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
 import { Inbox } from './inbox/inbox.ts';
-import { type InboxRow, type ItemHead, itemIsDue } from './inbox/inbox-store.ts';
+import { type ItemHead, itemIsDue } from './inbox/inbox-store.ts';
 import type { Delivery } from './inbox/prepare-item.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
-import { type SendHead, sendIsDue } from './outbox/outbox-store.ts';
-import { createSender, type SurfaceState } from './outbox/sender.ts';
+import { RecentRows } from './lanes/recent-rows.ts';
+import { laneOf, type NewOutboxRow, type SendHead, sendIsDue } from './outbox/outbox-store.ts';
+import { type SurfaceState, takesAtOnce } from './outbox/send-surface.ts';
+import { createSender } from './outbox/sender.ts';
 import { commandInfos, commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
 import { Runtime } from './runtime/runtime.ts';
@@ -38,8 +41,8 @@ import { scopedLog } from './scoped-log.ts';
 import type { Arrival } from './sdk/index.ts';
 
 const STORAGE_RETRY_MS = 1_000;
-/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform. Bounded by endpoint, not by what others do. */
-const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 16 };
+/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform, for the disk. Bounded by endpoint, not by what others do. */
+const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
 
 export class Engine {
   readonly core: Core;
@@ -58,6 +61,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #handling: HandlingDeps;
   readonly #dialogs = new OpenDialogs();
+  readonly #recentSends = new RecentRows<NewOutboxRow>();
 
   constructor(options: EngineOptions) {
     const { core, observer } = options;
@@ -66,6 +70,7 @@ export class Engine {
     const config = (): LoadedConfig['config'] => this.runtime.loaded.config;
     this.inbox = new Inbox(core, () => config().inbox, {
       passedBy: (delivery) => this.#passedBy(delivery),
+      reserve: (item) => this.dispatcher.reserve(item),
       accepted: (row) => {
         observer.accepted?.(row.endpoint, row.kind);
         if (row.state === 'done') observer.handled?.(row, 'done');
@@ -96,11 +101,12 @@ export class Engine {
       limits: () => config().inbox,
       held: (item) =>
         this.runtime.current === undefined || (this.gate.parks && (item.kind === 'arrival' || item.kind === 'webhook')),
-      handle: (row) => (options.around === undefined ? this.#handle(row) : options.around(() => this.#handle(row))),
+      handle: (item) => (options.around === undefined ? this.#handle(item) : options.around(() => this.#handle(item))),
       left: (item) => this.inbox.release(item),
     });
     this.sender = createSender({
       core,
+      recent: this.#recentSends,
       limits: () => OUTBOX_LIMITS,
       policy: () => config().outbox,
       surface: (endpoint) => this.#surface(endpoint),
@@ -223,12 +229,12 @@ export class Engine {
     return isForNobody({ dialogs: this.#dialogs, generation }, delivery) ? generation.number : undefined;
   }
 
-  async #handle(row: InboxRow): Promise<ItemOutcome> {
+  async #handle(item: ClaimedItem): Promise<ItemOutcome> {
     const generation = this.runtime.current;
     const leave = generation?.enter();
     if (generation === undefined || leave === undefined) return 'retired';
     try {
-      return await handleItem(this.#handling, generation, row);
+      return await handleItem(this.#handling, generation, item);
     } finally {
       leave();
     }
@@ -240,8 +246,13 @@ export class Engine {
       context: this.context,
       dialogs: this.#dialogs,
       maxAttempts: () => config().inbox.maxAttempts,
+      mayStart: (endpoint, conversation) =>
+        takesAtOnce(this.#surface(endpoint)) && this.sender.isFree(laneOf(endpoint, conversation)),
       after: {
-        sends: () => this.sender.wake(),
+        sends: (rows) => {
+          for (const row of rows) this.#recentSends.keep(row);
+          this.sender.wake();
+        },
         due: (at) => this.timers.expect(at),
         counts: (counts) => {
           for (const { counter, labels } of counts) observer.counted?.(counter, labels);
@@ -271,19 +282,7 @@ export class Engine {
   }
 
   #surface(endpoint: string): SurfaceState {
-    const runner = this.endpoints.get(endpoint);
-    if (runner === undefined) return this.runtime.current === undefined ? { kind: 'waiting' } : { kind: 'missing' };
-    if (!runner.takesSends) return { kind: 'waiting' };
-    const { adapter } = runner.spec;
-    return {
-      kind: 'ready',
-      surface: {
-        can: adapter.can,
-        rate: adapter.rate,
-        send: (call) => runner.send(call),
-        accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy),
-      },
-    };
+    return surfaceOf(this.endpoints.get(endpoint), this.runtime.current !== undefined);
   }
 
   #typing(endpoint: string, conversation: string): void {

@@ -1,6 +1,7 @@
 // From collected effects to the statements of the unit that commits them: sends (send-statements.ts), state, tasks, events.
 import type { Statement } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
+import type { NewOutboxRow } from '../outbox/outbox-store.ts';
 import { putDue, removeDue } from '../schedule/due-store.ts';
 import { writeCell } from './handling-store.ts';
 import type { Effect } from './run.ts';
@@ -12,6 +13,7 @@ export interface Decided {
   readonly statements: readonly Statement[];
   readonly events: readonly NewEvent[];
   readonly sends: number;
+  readonly rows: readonly NewOutboxRow[];
   /** Earliest moment at which a scheduled task is due. */
   readonly dueAt: number | undefined;
   readonly counts: readonly Extract<Effect, { kind: 'count' }>[];
@@ -68,7 +70,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         break;
     }
   }
-  return { statements, events, sends, dueAt, counts };
+  return { statements, events, sends, rows: send.rows, dueAt, counts };
 }
 
 type Bare = NewEvent extends infer E ? (E extends NewEvent ? Pick<E, 'type' | 'data'> : never) : never;

@@ -9,9 +9,8 @@ import { coerceError } from '../../shared/svc-error.ts';
 import { reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemOutcome } from '../inbox/dispatcher.ts';
+import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
-import type { InboxRow } from '../inbox/inbox-store.ts';
 import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
 import { decideEffects } from './effects.ts';
@@ -22,12 +21,16 @@ import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
 import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
-import { readSentMessages } from './send-statements.ts';
+import { readSentMessages } from './sent-messages.ts';
 
 const STATE_MOVES = 10;
-export async function handleItem(deps: HandlingDeps, generation: GenerationView, row: InboxRow): Promise<ItemOutcome> {
-  const outcome = await new ItemHandling(deps, generation, row).handle();
-  if (outcome !== 'gone') deps.after.handled(row, outcome);
+export async function handleItem(
+  deps: HandlingDeps,
+  generation: GenerationView,
+  item: ClaimedItem,
+): Promise<ItemOutcome> {
+  const outcome = await new ItemHandling(deps, generation, item).handle();
+  if (outcome !== 'gone') deps.after.handled(item.row, outcome);
   return outcome;
 }
 
@@ -40,10 +43,10 @@ class ItemHandling {
   readonly #ledger: ItemLedger;
   #payload: Payload | undefined;
 
-  constructor(deps: HandlingDeps, generation: GenerationView, row: InboxRow) {
+  constructor(deps: HandlingDeps, generation: GenerationView, item: ClaimedItem) {
     this.#deps = deps;
     this.#generation = generation;
-    this.#ledger = new ItemLedger(deps, generation, row);
+    this.#ledger = new ItemLedger(deps, generation, item);
   }
 
   async handle(): Promise<ItemOutcome> {
@@ -199,10 +202,11 @@ class ItemHandling {
           ],
           events: [],
         };
-    const answer = await this.#deps.core.writer.commit({
+    const unit = {
       name: 'inbox.handled',
       statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])],
-    });
+    };
+    const answer = await (ends ? this.#ledger.end(unit) : this.#deps.core.writer.commit(unit));
     if (answer.kind === 'refused') {
       if (answer.guard === 'cell') return 'moved';
       if (answer.guard === 'item') this.#ledger.gone = true;

@@ -1,11 +1,12 @@
 // What is noted of one item while it is handled: its claim, attempts, and how it leaves, each a unit with the event that tells of it.
 import type { Core } from '../core.ts';
-import type { Statement } from '../database/unit.ts';
+import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import type { ItemOutcome } from '../inbox/dispatcher.ts';
+import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
-import { buryItem, claimItem, countRun, finishItem, postponeItem } from '../inbox/inbox-store.ts';
+import { buryItem, claimItem, claimNextItem, countRun, finishItem, postponeItem } from '../inbox/inbox-store.ts';
+import { commitWith } from '../lanes/followers.ts';
 import { putDue } from '../schedule/due-store.ts';
 import type { ContextDeps } from './context.ts';
 import { type Decided, type EffectsOf, eventOf } from './effects.ts';
@@ -20,9 +21,10 @@ export interface HandlingDeps {
   readonly dialogs: OpenDialogs;
   /** Bound of attempts where a handler names none. */
   readonly maxAttempts: () => number;
+  readonly mayStart: NonNullable<EffectsOf['mayStart']>;
   /** Something was decided that others wait for. */
   readonly after: {
-    sends(): void;
+    sends(rows: Decided['rows']): void;
     due(at: number): void;
     counts(counts: Decided['counts']): void;
     /** A pressed button that is not one of its conversation. */
@@ -58,10 +60,14 @@ export class ItemLedger {
   /** An operator ended the item meanwhile: nothing more is decided about it. */
   gone = false;
   #waitError = '';
+  #isClaimed: boolean;
+  readonly #next: ClaimedItem['next'];
 
-  constructor(deps: HandlingDeps, generation: GenerationView, row: InboxRow) {
+  constructor(deps: HandlingDeps, generation: GenerationView, { row, isClaimed, next }: ClaimedItem) {
     this.#deps = deps;
     this.row = row;
+    this.#isClaimed = isClaimed;
+    this.#next = next;
     this.#startedAt = deps.core.clock.now();
     this.effects = {
       core: deps.core,
@@ -70,18 +76,25 @@ export class ItemLedger {
       itemId: row.id,
       correlationId: row.correlation_id,
       actor: row.actor,
+      mayStart: deps.mayStart,
     };
   }
 
   /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
   async claim(): Promise<boolean> {
+    if (!this.#isClaimed && !(await this.#claim())) return false;
+    this.#isClaimed = true;
+    if (FAILPOINTS) await this.#deps.core.point('attempt');
+    return true;
+  }
+
+  async #claim(): Promise<boolean> {
     const answer = await this.#deps.core.writer.commit({
       name: 'inbox.claim',
       statements: [claimItem({ id: this.row.id })],
     });
     if (answer.kind === 'refused') return false;
     this.row = { ...this.row, state: 'handling', attempts: this.row.attempts + 1 };
-    if (FAILPOINTS) await this.#deps.core.point('attempt');
     return true;
   }
 
@@ -159,6 +172,13 @@ export class ItemLedger {
     this.#waitError = error;
   }
 
+  /** The last unit of the item, which claims what comes after it. */
+  async end(unit: Unit): Promise<UnitAnswer> {
+    const follower = this.#next();
+    const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
+    return commitWith(this.#deps.core.writer, unit, claim);
+  }
+
   event(event: Parameters<typeof eventOf>[1]): NewEvent {
     return { ...eventOf(this.effects, event), endpoint: this.row.endpoint };
   }
@@ -176,7 +196,7 @@ export class ItemLedger {
 
 /** What was decided is committed: those who wait for it go on. */
 export function tellDecided(after: HandlingDeps['after'], decided: Decided): void {
-  if (decided.sends > 0) after.sends();
+  if (decided.sends > 0) after.sends(decided.rows);
   if (decided.dueAt !== undefined) after.due(decided.dueAt);
   if (decided.counts.length > 0) after.counts(decided.counts);
 }

@@ -9,8 +9,8 @@ import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { compose, type SendPart, type StoredContent, type Where } from '../outbox/compose.ts';
-import { enqueueSend, type StoredCall } from '../outbox/outbox-store.ts';
-import { addedPartKey, partKey, readSentMessage, removedPartKey, type SentMessage } from '../outbox/sent-message.ts';
+import { laneOf, type NewOutboxRow, prepareSend, type StoredCall } from '../outbox/outbox-store.ts';
+import { addedPartKey, partKey, removedPartKey, type SentMessage } from '../outbox/sent-message.ts';
 import type { Can, Content, ConversationRef, MessageRef, Segment } from '../sdk/index.ts';
 import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
@@ -27,6 +27,8 @@ export interface SendsOf {
   readonly actor: string | null;
   /** Our own messages of earlier runs that are changed, by key (`readSentMessages`). */
   readonly sent?: ReadonlyMap<string, SentMessage>;
+  /** True when a send may go out as soon as it is stored, and may be made again should nobody know whether it was. */
+  readonly mayStart?: (endpoint: string, conversation: string) => boolean;
 }
 
 export type SendEffect = Extract<Effect, { kind: 'send' | 'edit' | 'remove' | 'react' }>;
@@ -34,22 +36,6 @@ type ContentEffect = Extract<Effect, { kind: 'send' | 'edit' }>;
 
 const PLAIN: Can = { text: { limit: 4_000, unit: 'utf16', render: 'plain' } };
 const REMOVED = '(removed)';
-
-/** What these effects change and an earlier run has sent. */
-export async function readSentMessages(
-  core: Core,
-  effects: readonly Effect[],
-): Promise<ReadonlyMap<string, SentMessage>> {
-  const messages = new Map<string, SentMessage>();
-  const own = new Set(effects.flatMap((effect) => (effect.kind === 'send' ? [effect.key] : [])));
-  for (const effect of effects) {
-    const key = 'message' in effect && 'sent' in effect.message ? effect.message.sent : undefined;
-    if (key === undefined || own.has(key) || messages.has(key)) continue;
-    const message = await readSentMessage(core.reader, key);
-    if (message !== undefined) messages.set(key, message);
-  }
-  return messages;
-}
 
 interface Target {
   readonly place: ConversationRef;
@@ -61,6 +47,9 @@ interface Target {
 export class SendStatements {
   readonly #of: SendsOf;
   readonly #sent: Map<string, SentMessage>;
+  readonly #started = new Set<string>();
+  /** What is stored, but for what is a dead letter. */
+  readonly rows: NewOutboxRow[] = [];
 
   constructor(of: SendsOf) {
     this.#of = of;
@@ -208,7 +197,7 @@ export class SendStatements {
   #row({ key, place, call, unsure, refused }: RowOf): Statement {
     const { core, itemId, actor, correlationId } = this.#of;
     const now = core.clock.now();
-    return enqueueSend({
+    const { row, insert } = prepareSend({
       id: uuidv7(now),
       key,
       endpoint: place.endpoint,
@@ -220,7 +209,18 @@ export class SendStatements {
       actor,
       correlationId,
       refused: refused ?? null,
+      isClaimed: this.#starts(place),
     });
+    if (row.state !== 'dead') this.rows.push(row);
+    return insert;
+  }
+
+  /** The first of a conversation; the others come after it. */
+  #starts({ endpoint, id }: ConversationRef): boolean {
+    const lane = laneOf(endpoint, id);
+    if (this.#started.has(lane) || this.#of.mayStart?.(endpoint, id) !== true) return false;
+    this.#started.add(lane);
+    return true;
   }
 }
 

@@ -1,14 +1,24 @@
 // Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted by whoever handles
 // the item, before anything of a plugin runs.
 import type { Core } from '../core.ts';
+import { type Follower, Followers } from '../lanes/followers.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import { Suspects } from '../lanes/suspects.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readItem, readLane, readOpen, readSuspects } from './inbox-store.ts';
+import type { NewRow } from './prepare-item.ts';
 
 /** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
 export type ItemOutcome = 'done' | 'dead' | 'waiting' | 'retired' | 'gone';
+
+export interface ClaimedItem {
+  readonly row: InboxRow;
+  /** True when its attempt is counted already. */
+  readonly isClaimed: boolean;
+  /** What its lane goes on with, to be claimed in the unit that ends it. */
+  readonly next: () => Follower | undefined;
+}
 
 const isOpen = ({ state }: InboxRow): boolean => state === 'received' || state === 'handling' || state === 'waiting';
 
@@ -18,11 +28,14 @@ export interface DispatcherOptions {
   readonly limits: () => LaneLimits;
   /** True while there is no generation to serve, or an ingress pause holds the item back. */
   readonly held: (item: ItemHead) => boolean;
-  /** Claims and handles an item; its outcome is on disk when it resolves. */
-  readonly handle: (row: InboxRow) => Promise<ItemOutcome>;
+  /** Claims an item, where it is not claimed yet, and handles it; its outcome is on disk when it resolves. */
+  readonly handle: (item: ClaimedItem) => Promise<ItemOutcome>;
   /** The item left the open states. */
   readonly left: (item: ItemHead) => void;
 }
+
+const asClaimed = (row: NewRow | undefined, isClaimed: boolean): NewRow | undefined =>
+  row !== undefined && isClaimed ? { ...row, state: 'handling', attempts: 1 } : row;
 
 export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHead> {
   const { core, inbox, limits, held, handle, left } = options;
@@ -31,11 +44,17 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     what: 'items',
     changed: () => runner.wake(),
   });
-  const handled = async (item: ItemHead): Promise<LaneOutcome> => {
-    const kept = inbox.recent.take(item.id);
+  const followers = new Followers(inbox.recent, suspects);
+  const handled = async (item: ItemHead, next: () => ItemHead | undefined): Promise<LaneOutcome> => {
+    const kept = asClaimed(inbox.recent.take(item.id), followers.take(item.id));
     const row = kept === undefined ? await readItem(core.reader, item.id) : { ...kept, seq: item.seq };
-    const outcome = row === undefined || !isOpen(row) ? 'gone' : await handle(row);
-    if (outcome === 'retired') return 'again';
+    const isClaimed = kept?.state === 'handling';
+    const outcome =
+      row === undefined || !isOpen(row) ? 'gone' : await handle({ row, isClaimed, next: () => followers.of(next()) });
+    if (outcome === 'retired') {
+      if (kept !== undefined) inbox.recent.keep(kept);
+      return 'again';
+    }
     if (outcome === 'waiting') return 'waiting';
     if (outcome !== 'gone') left(item);
     return 'left';
@@ -45,7 +64,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     core,
     limits: () => suspects.limits(limits()),
     held,
-    run: (item) => suspects.watch(item.id, () => handled(item)),
+    run: (item, next) => suspects.watch(item.id, () => handled(item, next)),
     async readOpen(after, limit) {
       await suspects.load();
       return readOpen(core.reader, after, limit);

@@ -3,6 +3,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { InboxKind, InboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
+import { NEXT_GUARD } from '../lanes/followers.ts';
 
 const OPEN = ['received', 'handling', 'waiting'] as const;
 
@@ -22,7 +23,7 @@ export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
     bytes: item.bytes,
     received_at: item.received_at,
     state: item.state,
-    attempts: 0,
+    attempts: item.attempts,
     done_at: item.done_at,
     actor: item.actor,
     correlation_id: item.correlation_id,
@@ -33,16 +34,18 @@ export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
 /** As literals: the partial indexes are used only when SQLite sees the values. */
 export const isOpen = raw<boolean>`state IN ('received', 'handling', 'waiting')`;
 
+const claim = ({ id }: { readonly id: string }) =>
+  sql
+    .updateTable('inbox')
+    .set(({ eb }) => ({ state: 'handling' as const, attempts: eb('attempts', '+', 1), next_at: null }))
+    .where('id', '=', id)
+    .where('state', 'in', OPEN);
+
 /** Counts the attempt before anything runs, so that an item that kills the process does not come back for ever. */
-export const claimItem = prepared<{ id: string }>(
-  ({ id }) =>
-    sql
-      .updateTable('inbox')
-      .set(({ eb }) => ({ state: 'handling' as const, attempts: eb('attempts', '+', 1), next_at: null }))
-      .where('id', '=', id)
-      .where('state', 'in', OPEN),
-  { expect: 1, guard: 'item' },
-);
+export const claimItem = prepared<{ id: string }>(claim, { expect: 1, guard: 'item' });
+
+/** As part of the unit that ends the item before it. */
+export const claimNextItem = prepared<{ id: string }>(claim, { expect: 1, guard: NEXT_GUARD });
 
 /** The guard of everything a handler decides: the item is still ours. */
 export const holdItem = prepared<{ id: string }>(

@@ -4,16 +4,17 @@
 //   D2  A delivery id is taken once an endpoint, across restarts and retention of ids; the same id with another body is
 //       counted as a conflict and not stored.
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
+import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
+import type { Slot } from '../lanes/lane-runner.ts';
 import { RecentRows } from '../lanes/recent-rows.ts';
-import { buryItem, readDelivery } from './inbox-store.ts';
+import { buryItem, type ItemHead, readDelivery } from './inbox-store.ts';
 import { OpenItems } from './open-items.ts';
-
 import { type Delivery, type NewRow, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
 
 export interface InboxLimits {
@@ -31,6 +32,8 @@ export interface Accepted {
 export interface InboxObserver {
   /** The number of the generation in which nobody listens to this delivery; undefined when somebody may. */
   passedBy?(delivery: Delivery): number | undefined;
+  /** A start at once for an item whose lane is idle; undefined when it has to wait. */
+  reserve?(item: ItemHead): Slot | undefined;
   accepted?(row: NewRow): void;
   duplicate?(endpoint: string, conflict: boolean): void;
 }
@@ -77,12 +80,12 @@ export class Inbox {
   /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
   async accept(deliveries: readonly Delivery[], joined: readonly Statement[] = []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
-    const prepared: PreparedItem[] = [];
+    const prepared: Taken[] = [];
     try {
       for (const delivery of deliveries) prepared.push(this.#prepare(delivery));
       this.#refuseWhenFull();
     } catch (error) {
-      for (const { row } of prepared) this.#open.remove(row);
+      for (const item of prepared) this.#giveBack(item);
       throw error;
     }
     const taken = this.#take(prepared, joined);
@@ -93,29 +96,52 @@ export class Inbox {
     return taken;
   }
 
-  /** What nobody listens to is over as soon as it is stored, but never before an item of its lane that is open: that one may ask something. */
-  #prepare(delivery: Delivery): PreparedItem {
-    const passedBy = this.#open.isIdle(delivery.lane) ? this.#observer.passedBy?.(delivery) : undefined;
-    const item = prepareItem(this.#core, delivery, passedBy);
-    this.#open.add(item.row);
-    return item;
+  /**
+   * What nobody listens to is over as soon as it is stored, and what may run at once is stored as claimed; neither before an item of its
+   * lane that is open: that one may ask something.
+   */
+  #prepare(delivery: Delivery): Taken {
+    const { endpoint, lane, payload } = delivery;
+    const isIdle = this.#open.isIdle(lane);
+    const passedBy = isIdle ? this.#observer.passedBy?.(delivery) : undefined;
+    const id = uuidv7(this.#core.clock.now());
+    const head = { seq: 0, id, endpoint, lane, kind: payload.kind, bytes: 0, nextAt: null };
+    const slot = isIdle && passedBy === undefined ? this.#observer.reserve?.(head) : undefined;
+    try {
+      const item = prepareItem(this.#core, delivery, { id, passedBy, isClaimed: slot !== undefined });
+      head.bytes = item.row.bytes;
+      this.#open.add(item.row);
+      return { ...item, slot };
+    } catch (error) {
+      slot?.abandon();
+      throw error;
+    }
   }
 
-  async #take(prepared: readonly PreparedItem[], joined: readonly Statement[]): Promise<Accepted> {
+  /** It is not stored. */
+  #giveBack({ row, slot }: Taken): void {
+    this.#open.remove(row);
+    slot?.abandon();
+  }
+
+  async #take(prepared: readonly Taken[], joined: readonly Statement[]): Promise<Accepted> {
     let result: Stored = { stored: [], duplicates: 0, conflicts: 0 };
     try {
       result = await this.#store(prepared, joined);
     } finally {
-      for (const item of prepared)
-        if (item.row.state === 'done' || !result.stored.includes(item)) this.#open.remove(item.row);
+      for (const item of prepared) {
+        if (!result.stored.includes(item)) this.#giveBack(item);
+        else if (item.row.state === 'done') this.#open.remove(item.row);
+      }
     }
     if (FAILPOINTS) await this.#core.point('stored');
     let isOpen = false;
-    for (const { row } of result.stored) {
+    for (const { row, slot } of result.stored) {
       this.#observer.accepted?.(row);
       if (row.state === 'done') continue;
       this.recent.keep(row);
-      isOpen = true;
+      if (slot === undefined) isOpen = true;
+      else slot.begin();
     }
     if (isOpen) for (const listener of this.#listeners) listener();
     return {
@@ -174,7 +200,7 @@ export class Inbox {
       throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
   }
 
-  async #store(items: readonly PreparedItem[], joined: readonly Statement[]): Promise<Stored> {
+  async #store(items: readonly Taken[], joined: readonly Statement[]): Promise<Stored> {
     let open = items;
     let duplicates = items.length - new Set(items.map(({ row }) => `${row.endpoint} ${row.delivery_id}`)).size;
     if (duplicates > 0) open = withoutRepeats(items);
@@ -230,8 +256,13 @@ export class Inbox {
   }
 }
 
+/** `slot`: its place, when it is to run as soon as it is stored. */
+interface Taken extends PreparedItem {
+  readonly slot: Slot | undefined;
+}
+
 interface Stored {
-  readonly stored: readonly PreparedItem[];
+  readonly stored: readonly Taken[];
   readonly duplicates: number;
   readonly conflicts: number;
 }

@@ -27,10 +27,17 @@ export interface PreparedItem {
 }
 export type NewRow = Omit<InboxRow, 'seq'>;
 
-/** `passedBy`: the number of the generation in which nobody listens to it; it is stored as done. */
-export function prepareItem(core: Core, delivery: Delivery, passedBy?: number): PreparedItem {
+export interface StoredAs {
+  readonly id?: string;
+  /** The number of the generation in which nobody listens to it; it is stored as done. */
+  readonly passedBy?: number | undefined;
+  /** Its first attempt begins with its commit, and is counted in the same unit. */
+  readonly isClaimed?: boolean;
+}
+
+export function prepareItem(core: Core, delivery: Delivery, as: StoredAs = {}): PreparedItem {
   const at = core.clock.now();
-  const id = uuidv7(at);
+  const { id = uuidv7(at), passedBy, isClaimed = false } = as;
   const body = writePayload(delivery.payload);
   const sha256 = hash('sha256', identityOf(delivery.payload, body));
   const bytes = Buffer.byteLength(body);
@@ -47,8 +54,8 @@ export function prepareItem(core: Core, delivery: Delivery, passedBy?: number): 
     sha256,
     bytes,
     received_at: at,
-    state: passedBy === undefined ? 'received' : 'done',
-    attempts: 0,
+    state: passedBy !== undefined ? 'done' : isClaimed ? 'handling' : 'received',
+    attempts: isClaimed ? 1 : 0,
     next_at: null,
     last_error: null,
     done_at: passedBy === undefined ? null : at,
@@ -90,7 +97,7 @@ function identityOf(payload: Payload, body: string): string {
   return body.startsWith(SENT_AT) ? body.slice(body.indexOf(',', SENT_AT.length)) : body;
 }
 
-export function withoutRepeats(items: readonly PreparedItem[]): readonly PreparedItem[] {
+export function withoutRepeats<T extends PreparedItem>(items: readonly T[]): readonly T[] {
   const seen = new Set<string>();
   return items.filter(({ row }) => {
     const key = `${row.endpoint} ${row.delivery_id}`;

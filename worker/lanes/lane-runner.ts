@@ -3,6 +3,7 @@
 //
 //   X1  Order is read from the disk, never from the order of calls: commit order is order.
 //   X2  What a crash left half done is open on disk and comes again at the next start, in its old place.
+//       What is stored claimed has its lane for itself from before its commit: nothing of that lane is open on disk.
 //   X3  An item that cannot be run because the storage fails stays at the head of its lane and is tried again.
 import { within } from '../../shared/abort.ts';
 import { messageOf } from '../../shared/svc-error.ts';
@@ -11,6 +12,14 @@ import { LANE_WINDOW, type LaneItem, type LaneLimits, Lanes, type Refill } from 
 
 /** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
 export type LaneOutcome = 'left' | 'waiting' | 'again';
+
+/** The lane of an item that is being stored. */
+export interface Slot {
+  /** It is stored: it runs. */
+  begin(): void;
+  /** It is not: the lane is free. */
+  abandon(): void;
+}
 
 export interface LaneRunnerOptions<T extends LaneItem> {
   readonly name: string;
@@ -21,8 +30,8 @@ export interface LaneRunnerOptions<T extends LaneItem> {
   readonly readLane: (lane: string, after: number, limit: number) => Promise<T[]>;
   /** True while items of its endpoint must not start; checked each time before one does. */
   readonly held: (item: T) => boolean;
-  /** What the item led to is on disk when it resolves. */
-  readonly run: (item: T) => Promise<LaneOutcome>;
+  /** What the item led to is on disk when it resolves. `next` names what starts after it: claiming that one may join the unit that ends it. */
+  readonly run: (item: T, next: () => T | undefined) => Promise<LaneOutcome>;
 }
 
 const PAGE = 500;
@@ -36,6 +45,7 @@ export class LaneRunner<T extends LaneItem> {
   /** Rises when what was read is forgotten: a page that was asked for before is not added after. */
   #reading = 0;
   #more = true;
+  #hasRead = false;
   #loading: Promise<void> | undefined;
   #again = false;
   #stopped = true;
@@ -76,6 +86,23 @@ export class LaneRunner<T extends LaneItem> {
     this.wake();
   }
 
+  /** A start at once for an item of an idle lane that is about to be stored as claimed; undefined when it has to wait for its turn. */
+  reserve(item: T): Slot | undefined {
+    const { limits, held } = this.#options;
+    if (this.#stopped || !this.#hasRead || !this.#lanes.reserve(item, limits(), held)) return undefined;
+    let settle: (isStored: boolean) => void = () => {};
+    const stored = new Promise<boolean>((resolve) => {
+      settle = resolve;
+    });
+    this.#track(stored.then((isStored) => (isStored ? this.#run(item) : this.#leave(item))));
+    return { begin: () => settle(true), abandon: () => settle(false) };
+  }
+
+  /** True when nothing of this lane is in memory. What is left on disk is not looked at. */
+  isFree(lane: string): boolean {
+    return this.#hasRead && !this.#stopped && !this.#lanes.has(lane);
+  }
+
   get running(): number {
     return this.#lanes.running;
   }
@@ -105,12 +132,27 @@ export class LaneRunner<T extends LaneItem> {
     for (;;) {
       const item = this.#lanes.take(this.#options.limits(), this.#options.held);
       if (item === undefined) return;
-      const run = this.#run(item).finally(() => {
-        this.#running.delete(run);
-        this.#turn();
-      });
-      this.#running.add(run);
+      this.#track(this.#run(item));
     }
+  }
+
+  #track(run: Promise<void>): void {
+    const tracked = run.finally(() => {
+      this.#running.delete(tracked);
+      this.#turn();
+    });
+    this.#running.add(tracked);
+  }
+
+  #next(item: T): T | undefined {
+    if (this.#stopped) return undefined;
+    const next = this.#lanes.after(item);
+    return next === undefined || next.nextAt !== null || this.#options.held(next) ? undefined : next;
+  }
+
+  async #leave(item: T): Promise<void> {
+    const refill = this.#lanes.finish(item, this.#options.core.clock.now());
+    if (refill !== undefined) await this.#refill(refill);
   }
 
   /** Reads the next page. One read at a time; one turn of the event loop gathers what arrives together. */
@@ -138,6 +180,7 @@ export class LaneRunner<T extends LaneItem> {
       const rows = await readOpen(this.#loadedTo, PAGE);
       if (reading !== this.#reading) return;
       this.#more = rows.length === PAGE;
+      this.#hasRead = true;
       const now = core.clock.now();
       for (const row of rows) this.#lanes.add(row, now);
       this.#loadedTo = rows.at(-1)?.seq ?? this.#loadedTo;
@@ -166,12 +209,9 @@ export class LaneRunner<T extends LaneItem> {
   async #run(item: T): Promise<void> {
     const { core, name, run } = this.#options;
     try {
-      switch (await run(item)) {
-        case 'left': {
-          const refill = this.#lanes.finish(item, core.clock.now());
-          if (refill !== undefined) await this.#refill(refill);
-          return;
-        }
+      switch (await run(item, () => this.#next(item))) {
+        case 'left':
+          return await this.#leave(item);
         case 'waiting':
           return this.#lanes.hold(item);
         case 'again':

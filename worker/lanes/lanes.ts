@@ -62,6 +62,9 @@ export class Lanes<T extends LaneItem> {
   get ready(): number {
     return this.#ready.size;
   }
+  has(lane: string): boolean {
+    return this.#lanes.has(lane);
+  }
   get lanes(): number {
     return this.#lanes.size;
   }
@@ -71,10 +74,25 @@ export class Lanes<T extends LaneItem> {
     return false;
   }
 
+  /** Takes the lane for an item that is being stored, as if it ran already. False when anything else comes before it. */
+  reserve(item: T, limits: LaneLimits, held: (item: T) => boolean): boolean {
+    if (this.#lanes.has(item.lane) || this.#ready.size > 0 || this.#runningTotal >= limits.concurrency) return false;
+    if ((this.#running.get(item.endpoint) ?? 0) >= limits.endpointConcurrency || held(item)) return false;
+    const lane = this.#open(item);
+    if (lane === undefined) return false;
+    lane.queue.push(item);
+    this.#enter(lane);
+    return true;
+  }
+
   /** Adds a row; rows of one lane come in order. `now` decides whether its retry is due. */
   add(item: T, now: number): void {
     const lane = this.#lanes.get(item.lane) ?? this.#open(item);
     if (lane === undefined || item.seq <= lane.lastSeq) return;
+    if (lane.queue[0]?.id === item.id) {
+      if (!lane.overflow) lane.lastSeq = item.seq; // it was reserved, and has its number now
+      return;
+    }
     if (lane.overflow || lane.queue.length >= LANE_WINDOW) {
       lane.overflow = true;
       lane.missed = true;
@@ -92,10 +110,14 @@ export class Lanes<T extends LaneItem> {
       (endpoint, head) => (this.#running.get(endpoint) ?? 0) < limits.endpointConcurrency && !held(head),
     );
     if (lane === undefined) return undefined;
-    lane.state = 'running';
-    this.#running.set(lane.endpoint, (this.#running.get(lane.endpoint) ?? 0) + 1);
-    this.#runningTotal += 1;
+    this.#enter(lane);
     return lane.queue[0];
+  }
+
+  /** What comes after the running item of its lane, as far as it is in memory. */
+  after(item: T): T | undefined {
+    const lane = this.#lanes.get(item.lane);
+    return lane?.state === 'running' && lane.queue[0]?.id === item.id ? lane.queue[1] : undefined;
   }
 
   /** The running item of the lane left the lane: done, dead or dropped. Returns the lane to refill when its window is empty. */
@@ -177,6 +199,12 @@ export class Lanes<T extends LaneItem> {
   #makeReady(lane: Lane<T>): void {
     lane.state = 'idle';
     this.#ready.add(lane);
+  }
+
+  #enter(lane: Lane<T>): void {
+    lane.state = 'running';
+    this.#running.set(lane.endpoint, (this.#running.get(lane.endpoint) ?? 0) + 1);
+    this.#runningTotal += 1;
   }
 
   #leave(item: T): Lane<T> | undefined {

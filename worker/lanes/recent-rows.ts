@@ -18,6 +18,10 @@ export class RecentRows<T extends { readonly id: string; readonly bytes: number 
     this.#bytes += row.bytes;
   }
 
+  has(id: string): boolean {
+    return this.#rows.has(id);
+  }
+
   take(id: string): T | undefined {
     const row = this.#rows.get(id);
     if (row === undefined) return undefined;

@@ -39,6 +39,10 @@ export class Suspects {
     return this.#loading;
   }
 
+  get any(): boolean {
+    return this.#ids.size > 0;
+  }
+
   limits(usual: LaneLimits): LaneLimits {
     if (this.#ids.size === 0) return usual;
     const concurrency = 1 + this.#slow;

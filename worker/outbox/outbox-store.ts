@@ -4,6 +4,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
+import { NEXT_GUARD } from '../lanes/followers.ts';
 import type { LaneItem } from '../lanes/lanes.ts';
 import type { FileRef, MessageRef } from '../sdk/index.ts';
 import type { StoredButton } from './compose.ts';
@@ -45,10 +46,20 @@ export interface NewSend {
   readonly correlationId: string | null;
   /** Why it cannot go out at all: the row is a dead letter from the start, so that nobody has to guess. */
   readonly refused: string | null;
+  /** It goes out as soon as it is stored: its first attempt is counted in the same unit. */
+  readonly isClaimed: boolean;
 }
 
-interface SendValues extends Omit<NewSend, 'call' | 'refused'> {
-  readonly state: 'pending' | 'dead';
+export interface PreparedSend {
+  /** As it will be on disk, but for its place in the order. */
+  readonly row: NewOutboxRow;
+  readonly insert: Statement;
+}
+export type NewOutboxRow = Omit<OutboxRow, 'seq'>;
+
+interface SendValues extends Omit<NewSend, 'call' | 'refused' | 'isClaimed'> {
+  readonly state: 'pending' | 'sending' | 'dead';
+  readonly attempts: number;
   readonly lastError: string | null;
   readonly doneAt: number | null;
   readonly kind: StoredCall['kind'];
@@ -72,7 +83,7 @@ const insertSend = prepared<SendValues>((send) =>
     state: send.state,
     last_error: send.lastError,
     done_at: send.doneAt,
-    attempts: 0,
+    attempts: send.attempts,
     item_id: send.itemId,
     created_at: send.createdAt,
     actor: send.actor,
@@ -81,20 +92,46 @@ const insertSend = prepared<SendValues>((send) =>
   }),
 );
 
-export function enqueueSend({ call, refused, ...send }: NewSend): Statement {
+export function prepareSend({ call, refused, isClaimed, ...send }: NewSend): PreparedSend {
   const body = JSON.stringify(call);
-  const state = refused === null ? 'pending' : 'dead';
-  return insertSend({
+  const values: SendValues = {
     ...send,
-    state,
+    state: refused !== null ? 'dead' : isClaimed ? 'sending' : 'pending',
+    attempts: refused === null && isClaimed ? 1 : 0,
     lastError: refused,
     doneAt: refused === null ? null : send.createdAt,
     kind: call.kind,
     body,
     sha256: hash('sha256', body),
     bytes: Buffer.byteLength(body),
-  });
+  };
+  return { row: rowOf(values), insert: insertSend(values) };
 }
+
+const rowOf = (send: SendValues): NewOutboxRow => ({
+  id: send.id,
+  key: send.key,
+  endpoint: send.endpoint,
+  conversation: send.conversation,
+  kind: send.kind,
+  payload_version: OUTGOING_VERSION,
+  body: send.body,
+  sha256: send.sha256,
+  bytes: send.bytes,
+  unsure: send.unsure,
+  state: send.state,
+  attempts: send.attempts,
+  failures: 0,
+  next_at: null,
+  platform_message: null,
+  last_error: send.lastError,
+  item_id: send.itemId,
+  created_at: send.createdAt,
+  done_at: send.doneAt,
+  actor: send.actor,
+  correlation_id: send.correlationId,
+  causation_id: send.itemId,
+});
 
 /** Throws when the body is of a version that this program does not know. */
 export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): StoredCall {
@@ -108,16 +145,18 @@ export type OutboxRow = Selectable<OutboxTable>;
 const isOpen = raw<boolean>`state IN ('pending', 'sending', 'waiting')`;
 const OPEN = ['pending', 'sending', 'waiting'] as const;
 
+const claim = ({ id }: { readonly id: string }) =>
+  sql
+    .updateTable('outbox')
+    .set(({ eb }) => ({ state: 'sending' as const, attempts: eb('attempts', '+', 1), next_at: null }))
+    .where('id', '=', id)
+    .where('state', 'in', OPEN);
+
 /** Counts the attempt on disk before the call: an attempt without a result after a crash can be told. */
-export const claimSend = prepared<{ id: string }>(
-  ({ id }) =>
-    sql
-      .updateTable('outbox')
-      .set(({ eb }) => ({ state: 'sending' as const, attempts: eb('attempts', '+', 1), next_at: null }))
-      .where('id', '=', id)
-      .where('state', 'in', OPEN),
-  { expect: 1, guard: 'send' },
-);
+export const claimSend = prepared<{ id: string }>(claim, { expect: 1, guard: 'send' });
+
+/** As part of the unit that ends the send before it. */
+export const claimNextSend = prepared<{ id: string }>(claim, { expect: 1, guard: NEXT_GUARD });
 
 /** The wait is over. */
 export const sendIsDue = (id: string): readonly Statement[] => [endWait({ id })];
@@ -189,7 +228,7 @@ export const dropSend = (id: string, at: number, reason: string): Statement =>
 /** A send in its lane: one conversation of one endpoint. */
 export type SendHead = LaneItem;
 
-const laneOf = (endpoint: string, conversation: string): string => JSON.stringify([endpoint, conversation]);
+export const laneOf = (endpoint: string, conversation: string): string => JSON.stringify([endpoint, conversation]);
 const HEAD = ['seq', 'id', 'endpoint', 'conversation', 'next_at as nextAt'] as const;
 type HeadRow = Omit<SendHead, 'lane'> & { readonly conversation: string };
 const toHead = ({ conversation, ...row }: HeadRow): SendHead => ({ ...row, lane: laneOf(row.endpoint, conversation) });

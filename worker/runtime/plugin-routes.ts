@@ -7,7 +7,7 @@ import type { ContextDeps } from '../handling/context.ts';
 import { type Decided, decideEffects } from '../handling/effects.ts';
 import { forgetSteps } from '../handling/once.ts';
 import { runHandler } from '../handling/run-step.ts';
-import { readSentMessages } from '../handling/send-statements.ts';
+import { readSentMessages } from '../handling/sent-messages.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
 import { check } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';

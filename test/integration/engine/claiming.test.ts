@@ -1,0 +1,176 @@
+// When the attempt at an item or a send is counted: with the unit that stores it where its lane is idle, with the one that ends its
+// forerunner where it waits, by itself elsewhere. Always before anything of a plugin or a platform runs.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { definePlugin } from '../../../worker/sdk/index.ts';
+import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { MemoryPlatform } from '../../support/memory-platform.ts';
+
+const echo = definePlugin({
+  name: 'echo',
+  setup(p) {
+    p.on('message', {}, (_ctx, event) => `re ${event.text}`);
+  },
+});
+
+/** Waits for the test at the first message of a conversation. */
+function slow() {
+  let open: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const plugin = definePlugin({
+    name: 'slow',
+    setup(p) {
+      p.on('message', {}, async (_ctx, event) => {
+        if (event.text === '1') await gate;
+        return `re ${event.text}`;
+      });
+    },
+  });
+  return { plugin, open };
+}
+
+const attempts = (host: EngineHost, table: 'inbox' | 'outbox'): number[] =>
+  host.rows<{ attempts: number }>(`SELECT attempts FROM ${table} ORDER BY seq`).map((row) => row.attempts);
+
+describe('claiming', () => {
+  it('answers with three commits where nothing waits, each attempt counted once', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    const before = host.commits;
+
+    await host.platform.says('hi');
+    await host.quiet();
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['re hi']);
+    assert.equal(host.commits - before, 3);
+    assert.deepEqual([attempts(host, 'inbox'), attempts(host, 'outbox')], [[1], [1]]);
+  });
+
+  it('counts the attempt on disk before a plugin runs', async (t) => {
+    const { plugin, open } = slow();
+    const host = await engineHost(t, { modules: { slow: plugin } });
+
+    await host.platform.says('1');
+
+    assert.deepEqual(host.rows('SELECT state, attempts FROM inbox'), [{ state: 'handling', attempts: 1 }]);
+    open();
+  });
+
+  it('counts what waits with the end of what runs', async (t) => {
+    const { plugin, open } = slow();
+    const host = await engineHost(t, { modules: { slow: plugin } });
+    for (const text of ['1', '2', '3', '4']) await host.platform.says(text);
+    await host.quiet();
+    const waiting = attempts(host, 'inbox');
+    const before = host.commits;
+
+    open();
+    await host.quiet();
+
+    assert.deepEqual(waiting, [1, 0, 0, 0]);
+    assert.deepEqual(host.platform.said('dm-ann'), ['re 1', 're 2', 're 3', 're 4']);
+    assert.ok(host.commits - before <= 9, `${host.commits - before} commits for 4 answers`);
+    assert.deepEqual([attempts(host, 'inbox'), attempts(host, 'outbox')], [Array(4).fill(1), Array(4).fill(1)]);
+  });
+
+  it('goes on when what would follow was ended by somebody else', async (t) => {
+    const { plugin, open } = slow();
+    const host = await engineHost(t, { modules: { slow: plugin } });
+    for (const text of ['1', '2', '3']) await host.platform.says(text);
+    await host.quiet();
+    await host.write("UPDATE inbox SET state = 'done' WHERE seq = 2");
+
+    open();
+    await host.quiet();
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['re 1', 're 3']);
+    assert.deepEqual(host.states('inbox'), ['done', 'done', 'done']);
+    assert.deepEqual(attempts(host, 'inbox'), [1, 0, 1]);
+  });
+
+  it('frees the lane of a delivery that turns out to be a repeat', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    await host.platform.says('hi', { id: 'same' });
+    await host.quiet();
+
+    await host.platform.says('hi', { id: 'same' });
+    await host.platform.says('more');
+    await host.quiet();
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['re hi', 're more']);
+    assert.deepEqual(host.engine.inbox.pending, { items: 0, bytes: 0 });
+  });
+
+  it('runs again after a death what was claimed as it was stored', async (t) => {
+    const { plugin } = slow();
+    const host = await engineHost(t, { modules: { slow: plugin } });
+    await host.platform.says('1');
+    await host.platform.says('2');
+    host.kill();
+
+    const next = await host.restart(t, { modules: { echo } });
+    await next.quiet();
+
+    assert.deepEqual(next.platform.said('dm-ann'), ['re 1', 're 2']);
+    assert.deepEqual(attempts(next, 'inbox'), [2, 1]);
+  });
+
+  it('never counts an attempt at a send ahead where the platform cannot tell a repeat', async (t) => {
+    const platform = new MemoryPlatform({ idempotent: false });
+    const seen: unknown[] = [];
+    const host = await engineHost(t, { platform, modules: { echo } });
+    platform.answer = () => {
+      seen.push(host.rows('SELECT state, attempts FROM outbox ORDER BY seq'));
+      return { kind: 'sent', message: 'm' };
+    };
+    const before = host.commits;
+
+    await host.platform.says('hi');
+    await host.quiet();
+
+    assert.deepEqual(seen, [[{ state: 'sending', attempts: 1 }]]);
+    assert.equal(host.commits - before, 4);
+  });
+
+  it('sends again under its key what was stored as under way and never sent', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    const keys: string[] = [];
+    host.platform.answer = ({ key }) => {
+      keys.push(key);
+      return new Promise(() => {}); // the process dies first
+    };
+    await host.platform.says('hi');
+    await host.quiet();
+    host.kill();
+    host.platform.answer = undefined;
+
+    const next = await host.restart(t);
+    await next.advance(10_000);
+
+    assert.deepEqual(next.states('outbox'), ['sent']);
+    assert.deepEqual(
+      next.platform.calls.map(({ call }) => call.key),
+      keys,
+    );
+    assert.deepEqual(attempts(next, 'outbox'), [2]);
+  });
+
+  it('makes at most sixteen calls of an account at once', async (t) => {
+    const ends: (() => void)[] = [];
+    const host = await engineHost(t, { modules: { echo } });
+    host.platform.answer = () => new Promise((resolve) => ends.push(() => resolve({ kind: 'sent', message: 'm' })));
+    for (let n = 0; n < 40; n += 1) await host.platform.says('hi', { room: `r${n}` });
+    await host.quiet();
+    const atOnce = ends.length;
+
+    for (let end = ends.shift(); end !== undefined; end = ends.shift()) {
+      end();
+      await host.quiet();
+    }
+
+    assert.equal(atOnce, 16);
+    assert.deepEqual(new Set(host.states('outbox')), new Set(['sent']));
+    assert.equal(host.platform.calls.length, 40);
+  });
+});

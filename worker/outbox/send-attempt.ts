@@ -1,0 +1,291 @@
+// One attempt at one send: claims it, calls its platform, and stores what came of it.
+import { delay, within } from '../../shared/abort.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { type Core, reasonOf } from '../core.ts';
+import type { Statement } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
+import { type LaneOutcome } from '../lanes/lane-runner.ts';
+import type { LaneLimits } from '../lanes/lanes.ts';
+import type { RecentRows } from '../lanes/recent-rows.ts';
+import { putDue } from '../schedule/due-store.ts';
+import { errorCode } from '../sdk/errors.ts';
+import type { Can, Outgoing } from '../sdk/index.ts';
+import type { CallSlots } from './call-slots.ts';
+import { type AttemptEnd, judge, type SendVerdict } from './outbox-machine.ts';
+import {
+  claimNextSend,
+  claimSend,
+  endSend,
+  finishSend,
+  type NewOutboxRow,
+  type OutboxRow,
+  postponeSend,
+  readSend,
+  type SendHead,
+} from './outbox-store.ts';
+import { resolveCall } from './resolve-call.ts';
+import type { SendRate } from './send-rate.ts';
+import { type SendSurface, type SurfaceState, takesAtOnce } from './send-surface.ts';
+
+const SEND_TIMEOUT_MS = 60_000;
+const STORAGE_RETRY_MS = 1_000;
+
+export interface SenderOptions {
+  readonly core: Core;
+  /** Sends that were just stored. */
+  readonly recent: RecentRows<NewOutboxRow>;
+  readonly limits: () => LaneLimits;
+  readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
+  readonly surface: (endpoint: string) => SurfaceState;
+  readonly due: (at: number) => void;
+  readonly ended?: (row: OutboxRow, verdict: SendVerdict['kind']) => void;
+}
+
+export interface Pace {
+  readonly rate: SendRate;
+  readonly slots: CallSlots;
+}
+
+export interface Turn {
+  readonly item: SendHead;
+  /** Claimed by the one before it. */
+  readonly isClaimed: boolean;
+  readonly next: () => Follower | undefined;
+}
+
+export class SendAttempt {
+  readonly #options: SenderOptions;
+  readonly #pace: Pace;
+  readonly #item: SendHead;
+  readonly #turn: Turn;
+  /** As it was stored, its attempt counted with it. */
+  #claimed: NewOutboxRow | undefined;
+
+  constructor(options: SenderOptions, pace: Pace, turn: Turn) {
+    this.#options = options;
+    this.#pace = pace;
+    this.#turn = turn;
+    this.#item = turn.item;
+  }
+
+  async run(): Promise<LaneOutcome> {
+    const { core, recent } = this.#options;
+    const kept = recent.take(this.#item.id);
+    if (kept !== undefined && (kept.state === 'sending' || this.#turn.isClaimed))
+      this.#claimed = { ...kept, state: 'sending' };
+    const row = kept === undefined ? await readSend(core.reader, this.#item.id) : this.#rowOf(kept);
+    if (row === undefined || !['pending', 'sending', 'waiting'].includes(row.state)) return 'left';
+    const outcome = await this.#run(row);
+    if (outcome === 'again' && this.#claimed !== undefined) recent.keep(this.#claimed); // it was not made
+    return outcome;
+  }
+
+  /** With the attempts that were made before the one that begins. */
+  #rowOf(kept: NewOutboxRow): OutboxRow {
+    return { ...kept, seq: this.#item.seq, attempts: 0 };
+  }
+
+  async #run(row: OutboxRow): Promise<LaneOutcome> {
+    const { core, surface } = this.#options;
+    const state = surface(row.endpoint);
+    if (state.kind === 'waiting') return 'again';
+    if (state.kind === 'missing')
+      return this.#end(
+        row,
+        { kind: 'dead', reason: `endpoint ${row.endpoint} is not in the configuration`, code: 'endpoint_missing' },
+        row.attempts,
+      );
+    const call = await resolveCall(core, row);
+    if (call.kind === 'refused')
+      return this.#end(row, { kind: 'dead', reason: call.reason, code: 'unresolved' }, row.attempts);
+    if (row.state === 'sending' && this.#claimed === undefined) {
+      const lost = this.#judge(row, { kind: 'lost' }, { attempts: row.attempts, can: state.surface.can });
+      core.log.warn(
+        { send: row.id, endpoint: row.endpoint, verdict: lost.kind },
+        'an attempt to send ended without a result',
+      );
+      if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
+    }
+    return this.#attempt(row, { surface: state.surface, call: call.call });
+  }
+
+  async #attempt(
+    row: OutboxRow,
+    { surface, call }: { readonly surface: SendSurface; readonly call: Outgoing },
+  ): Promise<LaneOutcome> {
+    const { core } = this.#options;
+    const { rate, slots } = this.#pace;
+    await rate.take(row.endpoint, row.conversation, surface.rate);
+    const end = await slots.use(row.endpoint, async () => {
+      if (this.#options.surface(row.endpoint).kind !== 'ready') return 'again'; // it went while the send waited for its turn
+      if (!(await this.#claim(row))) return 'left';
+      if (FAILPOINTS) await core.point('sending');
+      return this.#call(row, surface, call);
+    });
+    if (typeof end === 'string') return end;
+    if (FAILPOINTS) await core.point('posted');
+    const attempts = row.attempts + 1;
+    const outcome = await this.#stored(() =>
+      end.kind === 'returned'
+        ? this.#returnToLine(row, end.reason)
+        : this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts),
+    );
+    if (FAILPOINTS) await core.point('sent');
+    return outcome;
+  }
+
+  /** False when somebody else ended it. */
+  async #claim({ id }: OutboxRow): Promise<boolean> {
+    const isClaimed = this.#claimed !== undefined;
+    this.#claimed = undefined;
+    if (isClaimed) return true;
+    const answer = await this.#options.core.writer.commit({ name: 'outbox.claim', statements: [claimSend({ id })] });
+    return answer.kind === 'committed';
+  }
+
+  /** What the platform answered is known: it is stored as soon as the storage takes it, and the call is not made again meanwhile. */
+  async #stored(store: () => Promise<LaneOutcome>): Promise<LaneOutcome> {
+    for (;;) {
+      try {
+        return await store();
+      } catch (error) {
+        if (coerceError(error).code !== 'storage_unavailable') throw error;
+        await delay(STORAGE_RETRY_MS, undefined, this.#options.core.clock);
+      }
+    }
+  }
+
+  async #call(
+    row: OutboxRow,
+    surface: SendSurface,
+    call: Outgoing,
+  ): Promise<AttemptEnd | { readonly kind: 'returned'; readonly reason: string }> {
+    try {
+      const result = await within(surface.send(call), {
+        ms: SEND_TIMEOUT_MS,
+        late: undefined,
+        clock: this.#options.core.clock,
+      });
+      return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
+    } catch (error) {
+      const reason = reasonOf(this.#options.core, error);
+      this.#options.core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
+      if (error instanceof SvcError && error.code === 'endpoint_unavailable') return { kind: 'returned', reason };
+      if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };
+      surface.accountFailed(reason, String((error as { remedy?: unknown }).remedy ?? ''));
+      return { kind: 'returned', reason };
+    }
+  }
+
+  #judge(
+    row: OutboxRow,
+    end: AttemptEnd,
+    { attempts, can }: { readonly attempts: number; readonly can: Can },
+  ): SendVerdict {
+    const { maxAttempts, onUnknown } = this.#options.policy();
+    const unsure = row.unsure === 'hold' || onUnknown === 'hold' ? 'hold' : 'again';
+    const failures = row.failures + (end.kind === 'lost' ? 0 : 1);
+    return judge(end, { attempts, failures, maxAttempts, idempotent: can.idempotent === true, unsure });
+  }
+
+  /** The account is refused or gone: the send waits for it and keeps its attempts. */
+  async #returnToLine(row: OutboxRow, reason: string): Promise<LaneOutcome> {
+    const at = this.#options.core.clock.now();
+    await this.#unit('outbox.returned', [
+      postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts, failures: row.failures }),
+    ]);
+    return 'again';
+  }
+
+  async #end(row: OutboxRow, verdict: SendVerdict, attempts: number): Promise<LaneOutcome> {
+    const { core, due, ended } = this.#options;
+    const at = core.clock.now();
+    const outcome = await this.#note(row, { verdict, attempts, at });
+    ended?.(row, verdict.kind);
+    if (verdict.kind === 'waiting') due(at + verdict.delayMs);
+    return outcome;
+  }
+
+  async #note(
+    row: OutboxRow,
+    { verdict, attempts, at }: { readonly verdict: SendVerdict; readonly attempts: number; readonly at: number },
+  ): Promise<LaneOutcome> {
+    switch (verdict.kind) {
+      case 'sent': {
+        const data = {
+          item: row.id,
+          kind: row.kind,
+          attempts,
+          conversation: row.conversation,
+          from: row.item_id,
+          platformMessage: verdict.message ?? null,
+        };
+        await this.#unit(
+          'outbox.sent',
+          [
+            finishSend({ id: row.id, message: verdict.message ?? null, at, attempts }),
+            ...recordEvents([this.#event(row, { type: 'outbox.sent', data })]),
+          ],
+          this.#claimOfNext(row),
+        );
+        return 'left';
+      }
+      case 'waiting': {
+        const nextAt = at + verdict.delayMs;
+        const data = { item: row.id, attempts, delayMs: verdict.delayMs, code: verdict.code, reason: verdict.reason };
+        const statements = [
+          postponeSend({ id: row.id, nextAt, error: verdict.reason, attempts, failures: row.failures + 1 }),
+          putDue({
+            id: `outbox/${row.id}`,
+            kind: 'outbox',
+            at: nextAt,
+            capability: null,
+            lane: this.#item.lane,
+            data: row.id,
+          }),
+          ...recordEvents([this.#event(row, { type: 'outbox.waiting', data })]),
+        ];
+        await this.#unit('outbox.waiting', statements);
+        return 'waiting';
+      }
+      case 'unknown':
+      case 'dead': {
+        const code = verdict.kind === 'dead' ? verdict.code : 'result_unknown';
+        const data = { item: row.id, attempts, code, reason: verdict.reason };
+        const event = this.#event(row, { type: verdict.kind === 'dead' ? 'outbox.dead' : 'outbox.unknown', data });
+        await this.#unit(`outbox.${verdict.kind}`, [
+          endSend({ id: row.id, state: verdict.kind, at, error: verdict.reason, attempts }),
+          ...recordEvents([event]),
+        ]);
+        return 'left';
+      }
+    }
+  }
+
+  #event(row: OutboxRow, event: Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>): NewEvent {
+    const { clock, runtimeId } = this.#options.core;
+    return {
+      ...event,
+      at: clock.now(),
+      runtimeId,
+      endpoint: row.endpoint,
+      correlationId: row.correlation_id ?? undefined,
+      causationId: row.item_id ?? undefined,
+      actor: row.actor ?? undefined,
+    } as NewEvent;
+  }
+
+  /** Elsewhere an attempt that was never begun would count as one whose outcome nobody knows. */
+  #claimOfNext({ endpoint }: OutboxRow): Claim | undefined {
+    const follower = takesAtOnce(this.#options.surface(endpoint)) ? this.#turn.next() : undefined;
+    return follower && { follower, statement: claimNextSend({ id: follower.id }) };
+  }
+
+  async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<void> {
+    const answer = await commitWith(this.#options.core.writer, { name, statements }, claim);
+    // Refused: an operator ended the send meanwhile.
+    if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
+  }
+}
