@@ -183,6 +183,21 @@ describe('import rules', () => {
   });
 });
 
+it('load no package both by import() and by require: while one is under way, Node gives the other a module without its names', () => {
+  const lazy = files.flatMap(({ imports }) =>
+    imports.filter((found) => found.lazy && !found.typeOnly && found.kind === 'package').map(({ target }) => target),
+  );
+  const required = files.flatMap(({ text }) =>
+    [...text.matchAll(/\brequire\('([^'./][^'/]*)/g)].map(([, name]) => name),
+  );
+
+  assert.ok(required.includes('ajv'), 'the pattern finds what is required');
+  assert.deepEqual(
+    lazy.filter((name) => required.includes(name)),
+    [],
+  );
+});
+
 /** Composition, and the folder that joins the statements of several features to one unit. */
 const COMPOSES_STORES = /^worker\/([^/]+\.ts$|handling\/)/;
 

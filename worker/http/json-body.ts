@@ -2,6 +2,7 @@
 // that brings a body of that kind, never at the start of the process.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ValidateFunction } from 'ajv';
+import { loadAjv } from '../../shared/load-ajv.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readBody } from './body.ts';
 import type { SchemaName } from './schemas.ts';
@@ -17,6 +18,7 @@ export class BodyValidators {
     if (compiled === undefined) {
       compiled = compile(name);
       this.#compiled.set(name, compiled);
+      compiled.catch(() => this.#compiled.delete(name)); // the next one tries again
     }
     const validate = await compiled;
     if (validate(value)) return;
@@ -32,8 +34,9 @@ export class BodyValidators {
 }
 
 async function compile(name: SchemaName): Promise<ValidateFunction> {
-  const [{ Ajv2020 }, { schemas }] = await Promise.all([import('ajv/dist/2020.js'), import('./schemas.ts')]);
-  return new Ajv2020({ strict: false, allErrors: false }).compile(schemas[name]);
+  const { schemas } = await import('./schemas.ts');
+  const Ajv = loadAjv();
+  return new Ajv({ strict: false, allErrors: false }).compile(schemas[name]);
 }
 
 export interface JsonRequest {

@@ -1,6 +1,7 @@
 // Ajv (2020-12, strict) as the SDK uses it. Importing it costs 30 ms of start: it is loaded at the first schema that no one compiled.
 import { createRequire } from 'node:module';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { loadAjv } from '../../shared/load-ajv.ts';
 import { KINDS, type Kind } from './explicit-schema.ts';
 
 /** All faults for people who write a value, the first one for what strangers send: those may send a million. */
@@ -8,8 +9,8 @@ export type Mode = 'all' | 'first';
 
 export function createEngine(mode: Mode, { source = false }: { readonly source?: boolean } = {}): Ajv2020 {
   const require = createRequire(import.meta.url);
-  const { Ajv2020: Engine } = require('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
   const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats');
+  const Engine = loadAjv();
   const ajv = new Engine({
     strict: true,
     allErrors: mode === 'all',

@@ -163,16 +163,17 @@ export class MemoryBot implements Killable {
     const isNested = inside.getStore() === this;
     if (isNested) this.#nested += 1;
     try {
-      await this.#ask(() => this.#quiet(underWay));
+      await this.#ask(() => this.#quiet(() => underWay + (isNested ? this.#nested : 0)));
     } finally {
       if (isNested) this.#nested -= 1;
     }
   }
 
-  async #quiet(underWay: number): Promise<void> {
+  /** But for so many handlers: those that wait for whoever asks. */
+  async #quiet(underWay: () => number): Promise<void> {
     for (let turns = 0, commits = -1; turns < QUIET_TURNS; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.#running().isBusy(this.#nested + underWay) || this.disk.commits !== commits) turns = 0;
+      if (this.#running().isBusy(underWay()) || this.disk.commits !== commits) turns = 0;
       commits = this.disk.commits;
     }
   }
