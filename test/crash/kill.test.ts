@@ -11,14 +11,21 @@ const { SVC_CRASH_KILLS: kills = '30', SVC_CRASH_SEED: seed = String(Date.now() 
 const KILLS = Number(kills);
 const LEAST_OF_A_STEP = KILLS >= 300 ? 5 : 1;
 const LEAST_OPEN = 20;
+/** A busy machine may not get to the n-th pass of a step in the time that a life has: such a kill is made up for at the first pass. */
+const MOST_MADE_UP = 60;
 
-it(`loses nothing and says nothing twice over ${KILLS} kills`, { timeout: 60_000 + KILLS * 4_000 }, async (t) => {
+it(`loses nothing and says nothing twice over ${KILLS} kills`, { timeout: 300_000 + KILLS * 10_000 }, async (t) => {
   const random = seeded(Number(seed));
   console.log(`SVC_CRASH_SEED=${random.seed}`);
   const run = await CrashRun.create(t, { random });
   await run.begin();
 
   for (const kill of planKills(KILLS, random)) await run.kill(kill);
+  for (let made = 0; made < MOST_MADE_UP; made += 1) {
+    const step = [...run.stepsHit()].find(([, times]) => times < LEAST_OF_A_STEP)?.[0];
+    if (step === undefined) break;
+    await run.kill({ kind: 'step', step, pass: 1 });
+  }
   const faults = await run.verdict();
 
   console.log(run.summary());

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 import { configOf, IRC_ACCOUNTS } from './crash-config.ts';
 import { History } from './history.ts';
 import { HostApi } from './host-api.ts';
-import { type Kill, labelOf, STEPS } from './kill-plan.ts';
+import { type Kill, labelOf, STEPS, type Step } from './kill-plan.ts';
 import { Load } from './load.ts';
 import { type Evidence, judgeHost, judgeRecord } from './oracle.ts';
 import type { Random } from './random.ts';
@@ -33,8 +33,8 @@ export interface CrashRunOptions {
 const CLIENTS = 32;
 const WELL_BEHAVED_FROM = 4;
 const STEP_LIMIT_MS = 2_000;
-const UP_LIMIT_MS = 20_000;
-const DRAIN_LIMIT_MS = 40_000;
+const UP_LIMIT_MS = 60_000;
+const DRAIN_LIMIT_MS = 120_000;
 
 export class CrashRun {
   readonly record = new CrashRecord();
@@ -172,7 +172,7 @@ export class CrashRun {
   }
 
   /** Steps at which the worker died, with how often. */
-  stepsHit(): ReadonlyMap<string, number> {
+  stepsHit(): ReadonlyMap<Step, number> {
     return new Map(STEPS.map((step) => [step, this.kills.get(`at ${step}`) ?? 0]));
   }
 
