@@ -2,7 +2,7 @@
 // (default 30), SVC_CRASH_SEED replays a run.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CrashRun } from './kit/crash-run.ts';
+import { CrashRun, LEAST_OPEN } from './kit/crash-run.ts';
 import { planKills } from './kit/kill-plan.ts';
 import { seeded } from './kit/random.ts';
 
@@ -10,7 +10,6 @@ import { seeded } from './kit/random.ts';
 const { SVC_CRASH_KILLS: kills = '30', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
 const KILLS = Number(kills);
 const LEAST_OF_A_STEP = KILLS >= 300 ? 5 : 1;
-const LEAST_OPEN = 20;
 /** A busy machine may not get to the n-th pass of a step in the time that a life has: such a kill is made up for at the first pass. */
 const MOST_MADE_UP = 60;
 
