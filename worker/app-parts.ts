@@ -168,7 +168,7 @@ export class Parts {
       served: (generation) => {
         this.pluginMetrics.serve(generation.candidate.counters, generation.candidate.gauges);
         log.setLevel(generation.loaded.config.log_level);
-        void this.disk.look(); // its limits may be others
+        this.disk.limitsChanged();
         this.readiness.look();
       },
     };

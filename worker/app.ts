@@ -116,7 +116,6 @@ class Host implements App {
     }
     this.#refuseBadConfiguration();
     if (facts.draining) return; // asked to stop before it was up
-    disk.start();
     this.#address = await this.#http.listen();
     if (this.#isOpen()) await this.#begin(); // it may have opened meanwhile
     readiness.started();
@@ -124,7 +123,10 @@ class Host implements App {
     this.#looking.unref();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
-    void turns(ANSWER_TURNS).then(() => this.#run());
+    void turns(ANSWER_TURNS).then(() => {
+      this.#run();
+      if (!facts.draining) disk.start();
+    });
   }
 
   /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */

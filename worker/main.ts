@@ -43,7 +43,7 @@ export function runForeground({ project, mode, watch, exit }: ForegroundOptions)
 }
 
 /** Whoever waits for the host to be up gets the first answer before its thread takes a core. */
-const THREAD_AFTER_UP_MS = 10;
+const THREAD_AFTER_UP_MS = 25;
 
 interface MakerOptions {
   /** A spare has the time to have the thread at hand from the start. */

@@ -116,7 +116,10 @@ function contextOf(_command: Command, options: Readonly<Record<string, unknown>>
     json,
     env,
     cwd,
-    interactive: process.stdin.isTTY && process.stdout.isTTY && !json,
+    // To look at stdin opens it: 2 ms that a start has no use for.
+    get interactive() {
+      return process.stdin.isTTY && process.stdout.isTTY && !json;
+    },
     // Only a command that asks for it takes Ctrl-C over: the first ends it in order, the second at once.
     get signal() {
       if (interrupt === undefined) {

@@ -24,6 +24,7 @@ export class DiskBudget {
   #use: DiskUse = { usedBytes: 0, freeBytes: Number.POSITIVE_INFINITY };
   #low: string | undefined;
   #timer: Timer | undefined;
+  #runs = false;
   #stopped = false;
 
   constructor(options: {
@@ -43,6 +44,7 @@ export class DiskBudget {
   }
 
   start(): void {
+    this.#runs = true;
     void this.look().finally(() => {
       if (!this.#stopped) this.#timer = this.#clock.after(EVERY_MS, () => this.start());
     });
@@ -51,6 +53,11 @@ export class DiskBudget {
   stop(): void {
     this.#stopped = true;
     this.#timer?.cancel();
+  }
+
+  /** Looks at once, where it has been started. */
+  limitsChanged(): void {
+    if (this.#runs) void this.look();
   }
 
   /** Throws `disk_budget` while there is no room. */
