@@ -45,6 +45,7 @@ export const ERRORS = {
   inbox_full: kind('The inbox is full', 503),
   storage_unavailable: kind('The state store does not take writes', 503),
   disk_budget: kind('The disk budget is used up', 503),
+  platform_refused: kind('The platform refused this', 502),
   endpoint_unavailable: kind('This endpoint takes nothing now', 503),
   draining: kind('The host is stopping', 503),
   // configuration and project

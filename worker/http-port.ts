@@ -9,6 +9,7 @@ import type { EventGateway, HostPort, HttpSettings, NamedToken } from './http/ho
 import { createInboxAdmin } from './inbox/inbox-admin.ts';
 import { createIdempotency } from './ingress/idempotency.ts';
 import { createSandboxChat, type SandboxView } from './ingress/sandbox-chat.ts';
+import { createWebhookControl, publicAddress } from './ingress/webhook-addresses.ts';
 import { Webhooks } from './ingress/webhooks.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createOutboxAdmin } from './outbox/outbox-admin.ts';
@@ -65,6 +66,12 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
+    webhooks: createWebhookControl({
+      core,
+      endpoints: engine.endpoints,
+      generation: () => runtime.current,
+      address: () => publicAddress(loaded()),
+    }),
     get events() {
       return deps.events() ?? NO_EVENTS;
     },

@@ -86,7 +86,7 @@ const http = group('The HTTP interface.', {
   port: integer('Port to listen on.', 8_068, [1, 65_535]),
   publicUrl: Type.Optional(
     text(
-      "Where people reach this host, like 'https://bot.example', without the base path: for links to files on platforms that take none. Left out: no such links, but on the chat page.",
+      "Where people reach this host, like 'https://bot.example', without the base path: for the addresses of webhooks, and for links to files on platforms that take none. Left out: no such links, but on the chat page.",
       { maxLength: 500, pattern: '^https?://[^\\s?#@]+$' },
     ),
   ),

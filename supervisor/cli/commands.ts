@@ -17,6 +17,7 @@ const inbox: CommandEntry['load'] = () => import('./commands/inbox.ts');
 const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
+const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
 const service: CommandEntry['load'] = () => import('./commands/service-control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -75,6 +76,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('endpoints enable', 'Opens an endpoint', endpoints),
   entry('endpoints disable', 'Closes an endpoint', endpoints),
   entry('endpoints reconnect', 'Connects an endpoint anew', endpoints),
+  entry('webhooks url', 'Prints the addresses to register at platforms', webhooks),
+  entry('webhooks register', 'Registers the address where the platform has an API', webhooks),
   entry('plugins list', 'Lists the plugins of the current generation', () => import('./commands/plugins.ts')),
   entry('events tail', 'Follows the event stream', () => import('./commands/events-tail.ts')),
   entry('config check', 'Checks svc.config.yml and .env', () => import('./commands/config-check.ts')),

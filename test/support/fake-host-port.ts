@@ -8,6 +8,13 @@ import { Secret } from '../../shared/secret.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { EventGateway, HostPort, HttpSettings, IngressState, ItemStore } from '../../worker/http/host-port.ts';
 
+const WEBHOOK_ADDRESS = {
+  endpoint: 'root/irc:irc~libera',
+  path: '/webhooks/irc/libera',
+  url: 'https://bot.example/webhooks/irc/libera',
+  registers: true,
+};
+
 export const FULL_TOKEN = 'full-token-0123456789abcdef';
 export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
 export const WEBHOOK_SECRET = 'webhook-secret-0123456789';
@@ -101,6 +108,14 @@ export function fakeHostPort({
           throw new SvcError('precondition_failed', 'another revision is there');
         calls.push(`${action} ${id}`);
         return { id, state: action === 'disable' ? 'disabled' : 'connecting' };
+      },
+    },
+    webhooks: {
+      list: () => [WEBHOOK_ADDRESS],
+      register: async (id) => {
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
+        calls.push(`register ${id}`);
+        return { ...WEBHOOK_ADDRESS, done: 'registered' };
       },
     },
     events: eventGateway(streams),

@@ -107,6 +107,16 @@ export class EndpointRunner {
     return this.spec.adapter.send(call, link);
   }
 
+  /** Tells the platform where to deliver; resolves to what was done. Throws `endpoint_unavailable`. */
+  async registerWebhook(url: string): Promise<string> {
+    const link = this.#link;
+    const { adapter, id } = this.spec;
+    if (link === undefined) throw new SvcError('endpoint_unavailable', `${id} is not connected`);
+    if (adapter.webhook?.register === undefined)
+      throw new SvcError('conflict', `${adapter.name} registers no webhooks`);
+    return adapter.webhook.register(url, link);
+  }
+
   /** The bytes of a file that lies on the platform, by the platform's id. */
   async fetchFile(file: FileRef): Promise<ReadableStream<Uint8Array>> {
     const link = this.#link;

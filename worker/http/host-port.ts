@@ -1,9 +1,11 @@
 // What the HTTP interface asks of the host. `worker/app.ts` gives it; routes hold no rules of their own and see nothing else.
 //
 // Failures that a client should read are thrown as SvcError: its code gives status and title (shared/error-codes.ts).
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { Secret } from '../../shared/secret.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
@@ -123,6 +125,12 @@ export interface EndpointControl {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
+export interface WebhookControl {
+  list(): readonly WebhookAddress[];
+  /** Tells the platform the address of this endpoint. Throws `not_found`, `conflict`, `endpoint_unavailable`, `platform_refused`. */
+  register(id: string): Promise<WebhookAddress & { readonly done: string }>;
+}
+
 export interface StreamRequest {
   readonly caller: Caller;
   /** `Last-Event-ID`, which beats `?lastEventId=`. */
@@ -183,6 +191,7 @@ export interface HostPort {
   readonly inbox: ItemStore;
   readonly outbox: ItemStore;
   readonly endpoints: EndpointControl;
+  readonly webhooks: WebhookControl;
   readonly events: EventGateway;
   readonly idempotency: IdempotencyStore;
   plugins(): {

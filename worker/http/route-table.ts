@@ -17,6 +17,7 @@ import { itemRoutes } from './routes/items.ts';
 import { pageRoutes } from './routes/page.ts';
 import { pluginRoutes } from './routes/plugins.ts';
 import { systemRoutes } from './routes/system.ts';
+import { webhookAddressRoutes } from './routes/webhook-addresses.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { StaticFiles } from './static-files.ts';
 
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...diagnosticRoutes,
   ...endpointRoutes,
+  ...webhookAddressRoutes,
   ...itemRoutes('inbox'),
   ...itemRoutes('outbox'),
   ...chatRoutes,

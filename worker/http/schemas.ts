@@ -24,6 +24,7 @@ import {
   reloadedSchema,
   statusSchema,
 } from '../../shared/api/runtime.ts';
+import { webhookAddressesSchema, webhookRegisteredSchema } from '../../shared/api/webhook.ts';
 
 export const schemas = {
   Accepted: acceptedSchema,
@@ -54,6 +55,8 @@ export const schemas = {
   Echo: echoSchema,
   Replay: replaySchema,
   Status: statusSchema,
+  WebhookAddresses: webhookAddressesSchema,
+  WebhookRegistered: webhookRegisteredSchema,
 } as const;
 
 export type SchemaName = keyof typeof schemas;

@@ -18,6 +18,7 @@ import { type Inbox, keepCursor } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import type { Arrival, HeaderMap, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
+import { takesWebhooks } from './webhook-addresses.ts';
 
 export interface WebhooksDeps {
   readonly core: Core;
@@ -177,7 +178,7 @@ export class Webhooks {
     if (rest.length > 0) return undefined;
     const runner = this.#deps.endpoints
       .all()
-      .find(({ spec }) => spec.slot === slot && spec.account === name && spec.adapter.webhook !== undefined);
+      .find(({ spec }) => spec.slot === slot && spec.account === name && takesWebhooks(spec));
     if (runner !== undefined) return { kind: 'endpoint', runner };
     if (name === undefined) return undefined;
     const found = this.#deps.generation()?.capabilities.find(`${ownerOf(slot)}#webhook/${name}`);

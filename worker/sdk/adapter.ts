@@ -126,6 +126,13 @@ export interface AdapterDefinition<A extends TProperties> {
   readonly webhook?: {
     verify(r: RawRequest, account: Values<A>): Verdict;
     parse(r: RawRequest, account: Values<A>): readonly Arrival[];
+    /** Pure: false for an account that is set to another way (polling, a socket); it has no address then. Left out: true. */
+    takes?(account: Values<A>): boolean;
+    /**
+     * For platforms with an API for it: tells the platform to deliver there, with what `verify` asks for. Again with the same address
+     * changes nothing. Resolves to what was done, a line for the operator; throws with the platform's reason.
+     */
+    register?(url: string, link: Link<Values<A>>): Promise<string>;
   };
   connect?(link: Link<Values<A>>): Promise<void>;
   /** Each time the endpoint comes up: pulls what came after link.cursor. */

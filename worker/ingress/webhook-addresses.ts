@@ -1,0 +1,75 @@
+// Where platforms deliver: the address of each account that takes webhooks and of each webhook that a plugin registered, and telling
+// a platform of it where the platform has an API for that. The path alone is known without `http.publicUrl`.
+import type { WebhookAddress } from '../../shared/api/webhook.ts';
+import type { LoadedConfig } from '../../shared/config/load.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { type Core, reasonOf } from '../core.ts';
+import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
+import type { Endpoints } from '../endpoints/endpoints.ts';
+import type { GenerationView } from '../handling/generation-view.ts';
+import type { WebhookControl } from '../http/host-port.ts';
+import { errorCode } from '../sdk/errors.ts';
+
+export interface PublicAddress {
+  readonly origin: string | undefined;
+  readonly base: string;
+}
+
+export const publicAddress = ({ config: { http } }: LoadedConfig): PublicAddress => ({
+  origin: http.publicUrl?.replace(/\/$/, ''),
+  base: http.base,
+});
+
+/** False for accounts that are set to another way, and for platforms without webhooks. */
+export const takesWebhooks = ({ adapter, values }: EndpointSpec): boolean =>
+  adapter.webhook !== undefined && adapter.webhook.takes?.(values) !== false;
+
+export interface WebhookControlDeps {
+  readonly core: Core;
+  readonly endpoints: Endpoints;
+  readonly generation: () => GenerationView | undefined;
+  readonly address: () => PublicAddress;
+}
+
+export function createWebhookControl({ core, endpoints, generation, address }: WebhookControlDeps): WebhookControl {
+  const addressOf = (endpoint: string, rest: string, registers: boolean): WebhookAddress => {
+    const { origin, base } = address();
+    const path = `${base}/webhooks/${rest}`;
+    return { endpoint, path, url: origin === undefined ? null : `${origin}${path}`, registers };
+  };
+  const ofAccount = ({ id, slot, account, adapter }: EndpointSpec): WebhookAddress =>
+    addressOf(id, account === undefined ? slot : `${slot}/${account}`, adapter.webhook?.register !== undefined);
+  return {
+    list() {
+      const accounts = endpoints.all().flatMap(({ spec }) => (takesWebhooks(spec) ? [ofAccount(spec)] : []));
+      const plugins = generation()?.capabilities.ofKind('webhook') ?? [];
+      return [...accounts, ...plugins.map(({ id, slot, name }) => addressOf(id, `${slot}/${name}`, false))];
+    },
+    async register(id) {
+      const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
+      if (runner === undefined)
+        throw new SvcError('not_found', `no endpoint ${id.slice(0, 64)}`, { hint: 'svc webhooks url' });
+      const { spec } = runner;
+      if (!takesWebhooks(spec)) throw new SvcError('conflict', `${spec.id} takes no webhooks`);
+      const known = ofAccount(spec);
+      if (!known.registers)
+        throw new SvcError('conflict', `${spec.adapter.name} has no API to register a webhook`, {
+          hint: `enter the address on the platform's own pages: svc webhooks url ${spec.name}`,
+        });
+      if (known.url === null)
+        throw new SvcError('conflict', 'the address of this host is not known', {
+          hint: 'set http.publicUrl in svc.config.yml and reload',
+        });
+      try {
+        const done = await runner.registerWebhook(known.url);
+        core.log.info({ endpoint: spec.id, url: known.url }, 'webhook registered');
+        return { ...known, done };
+      } catch (error) {
+        if (error instanceof SvcError) throw error;
+        const remedy = errorCode(error) === 'account_failed' ? (error as { remedy?: unknown }).remedy : undefined;
+        const hint = typeof remedy === 'string' ? { hint: remedy } : {};
+        throw new SvcError('platform_refused', reasonOf(core, error), { ...hint, cause: error });
+      }
+    },
+  };
+}
