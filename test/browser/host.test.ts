@@ -20,7 +20,7 @@ export default definePlugin({ name: 'poll', setup(p) {
 
 let chromium: BrowserUnderTest;
 
-describe('chat page of the whole host', { skip: chromiumMissing(), timeout: 120_000 }, () => {
+describe('chat page of the whole host', { skip: chromiumMissing(), timeout: 600_000 }, () => {
   const closing: (() => void | Promise<void>)[] = [];
   before(async () => {
     chromium = await browser({ after: (close) => void closing.push(close) });

@@ -3,6 +3,7 @@
 // missing sync: what a process has written stays with the kernel. Root and a loop device are needed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fairMs } from '../support/fair-time.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { CrashRun } from './kit/crash-run.ts';
@@ -40,7 +41,7 @@ async function cutAgainAndAgain(
 }
 
 describe('a power cut', { skip: missing }, () => {
-  it(`loses nothing that was acknowledged, over ${CUTS} of them`, { timeout: 60_000 + CUTS * 6_000 }, async (t) => {
+  it(`loses nothing that was acknowledged, over ${CUTS} of them`, { timeout: 300_000 + CUTS * 10_000 }, async (t) => {
     const random = seeded(Number(seed));
     console.log(`SVC_CRASH_SEED=${random.seed}`);
 
@@ -50,7 +51,7 @@ describe('a power cut', { skip: missing }, () => {
     assert.deepEqual(faults.slice(0, 30), [], `${faults.length} promises were broken`);
   });
 
-  it('shows a commit that was not synced, within a minute', { timeout: 120_000 }, async (t) => {
+  it('shows a commit that was not synced, within a minute', { timeout: 600_000 }, async (t) => {
     const began = performance.now();
 
     const { faults } = await cutAgainAndAgain(t, { random: seeded(1), cuts: 3, plant: 'commit-without-sync' });
@@ -59,6 +60,6 @@ describe('a power cut', { skip: missing }, () => {
       faults.some((fault) => /was acknowledged and is lost/.test(fault)),
       `not seen; ${faults.length} other faults: ${faults.slice(0, 5).join('; ')}`,
     );
-    assert.ok(performance.now() - began < 60_000);
+    assert.ok(performance.now() - began < fairMs(60_000));
   });
 });

@@ -10,6 +10,7 @@ import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { createApp } from '../../worker/app.ts';
 import type { App, AppOptions } from '../../worker/app-options.ts';
 import { openWorkerLog } from '../../worker/worker-log.ts';
+import { fairMs } from '../support/fair-time.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -101,7 +102,7 @@ async function running(
 async function flips(host: Running, ready: boolean): Promise<void> {
   await until(async () => (await host.call('GET', '/pub/ready')).status === (ready ? 200 : 503), {
     what: `ready ${ready}`,
-    timeoutMs: FLIP_MS,
+    timeoutMs: fairMs(FLIP_MS),
   });
 }
 
@@ -334,11 +335,11 @@ describe('the disk budget', () => {
         const answer = await say();
         return answer.status === 503 ? answer : undefined;
       },
-      { what: 'the refusal', timeoutMs: 8_000 },
+      { what: 'the refusal', timeoutMs: 60_000 },
     );
     host.configure({});
     await host.call('POST', '/api/system/reload', {});
-    await until(async () => (await say()).status === 202, { what: 'room again', timeoutMs: 8_000 });
+    await until(async () => (await say()).status === 202, { what: 'room again', timeoutMs: 60_000 });
 
     assert.equal(reload.status, 200, JSON.stringify(reload.json));
     assert.equal(refused.json['code'], 'disk_budget');

@@ -40,7 +40,7 @@ const HARNESS = `import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { startHost } from 'svc/testing';
-test('the bot keeps its word over a kill', { timeout: 60_000 }, async (t) => {
+test('the bot keeps its word over a kill', { timeout: 300_000 }, async (t) => {
   const host = await startHost({ owner: t, plugins: { sandbox: {}, greeter: { use: './greeter.ts', greeting: 'hey' } } });
   const said = await host.request('/api/chat/say', {
     method: 'POST',

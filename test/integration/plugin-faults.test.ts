@@ -7,7 +7,7 @@ import { svc } from '../support/svc-command.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 300_000 };
 const ATTEMPTS = 3;
 const TROUBLE = `import { definePlugin } from 'svc';
 
@@ -67,7 +67,7 @@ async function startUntilItLives(host: FaultyHost): Promise<number> {
       host.life.ended,
       until(async () => (await host.api.isReady()) && (await host.api.unfinished()) === 0, {
         what: 'rest',
-        timeoutMs: 20_000,
+        timeoutMs: 60_000,
       }),
     ]);
     if (ended === true) return starts;
@@ -122,7 +122,7 @@ describe('an exception in a plugin', () => {
         [(await post('lane'))[0], (await post('fine'))[0], (await post('fine', '{no json'))[0]],
         [202, 202, 202],
       );
-      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 20_000 });
+      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 60_000 });
 
       const { items } = (await host.api.get('/api/inbox?state=dead')) as {
         items: { attempts: number; lastError: string }[];

@@ -10,7 +10,7 @@ import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 300_000 };
 const missing = loopDiskMissing();
 const dataFile = (host: FaultyHost): string => join(host.project.paths.stateDir, 'data.sqlite');
 
@@ -133,7 +133,7 @@ describe('the database file', () => {
     host.restart();
     await until(async () => (await fetch(`${host.url}/pub/health`)).status === 200, {
       what: 'the worker to be up',
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
 
     assert.equal(await host.api.isReady(), false);

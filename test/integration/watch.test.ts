@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../support/fixture-programs/watches-and-ends.ts', import.meta.url));
 
-it('leaves nothing that keeps a process alive, whenever it is ended', { timeout: 60_000 }, async (t) => {
+it('leaves nothing that keeps a process alive, whenever it is ended', { timeout: 300_000 }, async (t) => {
   const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   let said = '';

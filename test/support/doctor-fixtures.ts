@@ -70,7 +70,7 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
       what: 'ready',
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     });
     rmSync(`${project.path}/.svc/worker.sock`);
     run.child.kill('SIGSTOP');

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { HostApi, type ListedItem } from '../crash/kit/host-api.ts';
 import { logTail, WorkerLife } from '../crash/kit/worker-life.ts';
+import { fairMs } from './fair-time.ts';
 import { WebhookPlatform } from './fake-platforms/webhook-platform.ts';
 import { freePort } from './free-port.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from './temporary-project.ts';
@@ -36,7 +37,7 @@ export class FaultyHost {
     await platform.listen(t);
     const host = new FaultyHost(t, { options, platform, port: await freePort() });
     t.after(async () => void (await host.life.kill()));
-    await host.isReady(true, 20_000);
+    await host.isReady(true, 60_000);
     return host;
   }
 
@@ -71,7 +72,7 @@ export class FaultyHost {
   }
 
   /** Readiness says so within two seconds; returns after how many ms. */
-  async isReady(ready: boolean, timeoutMs = FLIP_MS): Promise<number> {
+  async isReady(ready: boolean, timeoutMs = fairMs(FLIP_MS)): Promise<number> {
     const began = performance.now();
     await until(async () => (await this.api.isReady()) === ready, {
       what: `readiness to be ${ready}`,
@@ -127,7 +128,7 @@ export class FaultyHost {
   async handled(): Promise<ReadonlyMap<string, ListedItem>> {
     await until(async () => (await this.api.unfinished()) === 0, {
       what: 'everything to be handled',
-      timeoutMs: 15_000,
+      timeoutMs: 60_000,
     });
     return new Map((await this.api.inbox()).map((item) => [item.deliveryId, item]));
   }

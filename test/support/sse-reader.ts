@@ -38,7 +38,7 @@ export async function openSse(url: string, headers: Readonly<Record<string, stri
     lastId: () => state.blocks.findLast(({ id }) => id !== undefined)?.id,
     close: () => abort.abort(),
     waitFor: (event) =>
-      until(() => state.blocks.find((block) => block.event === event), { what: event, timeoutMs: 20_000 }),
+      until(() => state.blocks.find((block) => block.event === event), { what: event, timeoutMs: 60_000 }),
   };
   void done; // ends with the response; a reset by either side is an end too
   return reader;

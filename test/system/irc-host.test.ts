@@ -6,7 +6,7 @@ import { type Ngircd, ngircd, ngircdMissing } from '../support/ngircd.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
 
-describe('the host on IRC', { skip: ngircdMissing(), timeout: 120_000, concurrency: 2 }, () => {
+describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurrency: 2 }, () => {
   it('answers questions, in channels and in private, through two accounts on two servers', async (t) => {
     const [one, two] = [await ngircd(t, 'one.test.local'), await ngircd(t, 'two.test.local')];
     await botAt(t, [one, two]);

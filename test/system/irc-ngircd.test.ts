@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const skip = ngircdMissing();
 const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 50, confirmMs: 5_000 }), properties);
 
-describe('IRC adapter at ngircd', { skip, timeout: 60_000, concurrency: 5 }, () => {
+describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, () => {
   it('takes lines in channels and in private, and knows when it is spoken to', async (t) => {
     const server = await ngircd(t);
     const bot = await start(t, server.port);

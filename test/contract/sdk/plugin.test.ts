@@ -12,6 +12,7 @@ import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
 import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
 import remind from '../../samples/remind.ts';
 import ticket from '../../samples/ticket.ts';
+import { cpuMs } from '../../support/fair-time.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const start = (setup: SetupOf, options?: TestBotOptions): Promise<MemoryBot> =>
@@ -69,9 +70,9 @@ describe('a command', () => {
     const ann = bot.person('ann');
 
     await ann.says('remind me in 10m to buy\n- milk\n- tea');
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     await ann.says(`remind me in ${' to '.repeat(250_000)}\n`);
-    assert.ok(performance.now() - startedAt < 2_000);
+    assert.ok(cpuMs() - startedAt < 2_000);
     await bot.clock.advance('10m');
 
     assert.deepEqual(bot.shown('dm-ann'), ['I will remind you in 10m.', '@ann reminder: buy\n\\- milk\n\\- tea']);

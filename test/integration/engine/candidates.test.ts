@@ -94,7 +94,7 @@ describe('a candidate that fails', () => {
     });
   }
 
-  it('because setup hangs leaves the old one serving', { timeout: 15_000 }, async (context) => {
+  it('because setup hangs leaves the old one serving', { timeout: 300_000 }, async (context) => {
     const host = await engineHost(context, {});
     host.modules['hangs'] = definePlugin({ name: 'hangs', setup: () => new Promise(() => {}) });
     host.configure({});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nearest } from '../../../shared/config/nearest.ts';
+import { cpuMs } from '../../support/fair-time.ts';
 
 describe('nearest', () => {
   it('finds the word with the fewest edits', () => {
@@ -14,9 +15,9 @@ describe('nearest', () => {
   });
 
   it('does not compare long words', () => {
-    const started = performance.now();
+    const started = cpuMs();
 
     assert.equal(nearest('x'.repeat(1_000_000), ['port']), undefined);
-    assert.ok(performance.now() - started < 100);
+    assert.ok(cpuMs() - started < 100);
   });
 });

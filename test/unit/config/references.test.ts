@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lookUp, readAs, readReferences } from '../../../shared/config/references.ts';
+import { cpuMs } from '../../support/fair-time.ts';
 
 describe('readReferences', () => {
   it('leaves a text without references alone', () => {
@@ -35,12 +36,12 @@ describe('readReferences', () => {
   }
 
   it('answers for a megabyte of openings at once', () => {
-    const started = performance.now();
+    const started = cpuMs();
 
     readReferences('${'.repeat(500_000));
     readReferences('${A}'.repeat(250_000));
 
-    assert.ok(performance.now() - started < 1_000);
+    assert.ok(cpuMs() - started < 1_000);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Block, type Inline, parseInline, parseMarkdown, safeUrl } from '../../../worker/console/src/markdown.ts';
+import { cpuMs } from '../../support/fair-time.ts';
 
 const text = (value: string): Inline => ({ kind: 'text', text: value });
 
@@ -90,12 +91,12 @@ describe('parseMarkdown', () => {
     const hostile = ['*', '**a', '[', '[a](', '[[', '`', '``a', '_a ', '> ', '```\n', '\\', '~~a~', '[a](b '].map(
       (piece) => piece.repeat(Math.floor(50_000 / piece.length)),
     );
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
 
     for (const source of hostile) parseMarkdown(source);
     parseMarkdown('*a'.repeat(500_000));
 
-    assert.ok(performance.now() - startedAt < 3_000);
+    assert.ok(cpuMs() - startedAt < 3_000);
   });
 });
 
