@@ -8,6 +8,8 @@ export interface SteadyTally {
   readonly refused: number;
   /** Accepted and then cut: a worker died over them. */
   readonly cut: number;
+  /** When the last of those was sent, as performance.now() tells it; -Infinity where there is none. */
+  readonly lastCutSentAt: number;
   /** Answered, but only after `lateMs`. */
   readonly late: number;
   /** Longest wait for an answer. */
@@ -26,7 +28,8 @@ export interface SteadyRequests {
 const WAIT_MS = 30_000;
 
 export function sendSteadily(url: string, perSecond: number, lateMs = WAIT_MS): SteadyRequests {
-  const tally = { sent: 0, answered: 0, refused: 0, cut: 0, late: 0, slowestMs: 0, others: [] as string[] };
+  const none = { sent: 0, answered: 0, refused: 0, cut: 0, late: 0, slowestMs: 0 };
+  const tally = { ...none, lastCutSentAt: Number.NEGATIVE_INFINITY, others: [] as string[] };
   const open = new Set<Promise<void>>();
   const startedAt = performance.now();
   const timer = setInterval(() => {
@@ -50,11 +53,15 @@ type Counts = { -readonly [Key in keyof SteadyTally]: Key extends 'others' ? str
 
 function send(url: string, tally: Counts, lateMs: number): Promise<void> {
   const sentAt = performance.now();
+  const cut = (): void => {
+    tally.cut += 1;
+    tally.lastCutSentAt = Math.max(tally.lastCutSentAt, sentAt);
+  };
   return new Promise((resolve) => {
     const call = request(url, { agent: false, timeout: WAIT_MS }, (response) => {
       response.resume().on('error', () => {}); // `close` tells
       response.on('close', () => {
-        if (!response.complete) tally.cut += 1;
+        if (!response.complete) cut();
         else if (response.statusCode === 200) tally.answered += 1;
         else tally.others.push(`status ${response.statusCode}`);
         const waitedMs = performance.now() - sentAt;
@@ -66,7 +73,7 @@ function send(url: string, tally: Counts, lateMs: number): Promise<void> {
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
     call.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') tally.refused += 1;
-      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') tally.cut += 1;
+      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') cut();
       else tally.others.push(error.code ?? error.message);
       resolve();
     });

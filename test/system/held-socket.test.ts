@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { freePort } from '../support/free-port.ts';
 import { type SteadyTally, sendSteadily } from '../support/steady-requests.ts';
+import { lives } from '../support/supervised.ts';
 import { CLI, portProject, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
@@ -65,10 +66,17 @@ describe('the listening socket', () => {
   it('refuses nobody while a killed worker is replaced (1)', async (t) => {
     const host = await daemon(t);
 
-    const tally = await throughout(host, async () => process.kill(host.pid, 'SIGKILL'));
+    let goneAt = 0;
 
-    // What the dead worker had accepted died with it.
-    assertNothingLost(tally, 10);
+    const tally = await throughout(host, async () => {
+      process.kill(host.pid, 'SIGKILL');
+      await until(() => !lives(host.pid), { what: 'the end of the worker', timeoutMs: 60_000, everyMs: 1 });
+      goneAt = performance.now();
+    });
+
+    // What the dead worker had accepted died with it, and nothing that came later.
+    assertNothingLost(tally, PER_SECOND);
+    assert.ok(tally.lastCutSentAt <= goneAt, `${tally.lastCutSentAt - goneAt} ms after the end of the worker`);
   });
 
   it('refuses and cuts nobody over a restart from the Console (7)', async (t) => {
