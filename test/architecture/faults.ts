@@ -195,7 +195,7 @@ export const FAULTS: readonly Requirement[] = [
     id: 'fault 39',
     tests: [
       'takes 300 MB/s of printed lines, stamped and masked (39)',
-      'grows by 5 MB at most over 200 MB more (39)',
+      'grows by 5 MB at most over 200 MB (39)',
       'takes JSON lines with redaction half as fast as pino takes them without, or faster (39)',
       'lets 99 of 100 requests be answered within 20 ms meanwhile (39)',
     ],
