@@ -36,7 +36,8 @@ export interface WebhooksDeps {
   readonly failed: (failed: PluginFailed) => void;
 }
 
-export const WEBHOOK_BYTES = 1_048_576;
+/** Largest body, where an adapter names no other. */
+const WEBHOOK_BYTES = 1_048_576;
 /** Deliveries without an id of the platform are told apart by their body within this time. */
 const WEAK_BUCKET_MS = 600_000;
 
@@ -53,7 +54,9 @@ export class Webhooks {
 
   /** Largest body that is read for this path; undefined when nothing is there. */
   limit(path: string): number | undefined {
-    return this.#find(path) === undefined ? undefined : WEBHOOK_BYTES;
+    const target = this.#find(path);
+    if (target?.kind === 'endpoint') return target.runner.spec.adapter.webhook?.maxBytes ?? WEBHOOK_BYTES;
+    return target === undefined ? undefined : WEBHOOK_BYTES;
   }
 
   async deliver(delivery: RawDelivery): Promise<HttpReply> {

@@ -55,6 +55,10 @@ export interface Turn {
   readonly next: () => Follower | undefined;
 }
 
+/** Where the platform does not drop repeats, the adapter may be able to find what came of the attempt before. */
+const asRepeat = (call: Outgoing, { attempts, last_error }: OutboxRow, { can }: SendSurface): Outgoing =>
+  can.idempotent !== true && (attempts > 0 || last_error !== null) ? { ...call, repeat: true } : call;
+
 export class SendAttempt {
   readonly #options: SenderOptions;
   readonly #pace: Pace;
@@ -108,7 +112,7 @@ export class SendAttempt {
       );
       if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
     }
-    return this.#attempt(row, { surface: state.surface, call: call.call });
+    return this.#attempt(row, { surface: state.surface, call: asRepeat(call.call, row, state.surface) });
   }
 
   async #attempt(

@@ -77,6 +77,8 @@ export type Arrival = ArrivalBase &
 interface OutgoingBase {
   /** The same on each attempt. */
   readonly key: string;
+  /** An attempt before this one may have reached the platform. Never set where `can.idempotent`. */
+  readonly repeat?: true;
   readonly conversation: string;
   readonly thread?: string;
 }
@@ -126,6 +128,8 @@ export interface AdapterDefinition<A extends TProperties> {
   readonly webhook?: {
     verify(r: RawRequest, account: Values<A>): Verdict;
     parse(r: RawRequest, account: Values<A>): readonly Arrival[];
+    /** Largest body that the platform sends. Default 1 MiB. */
+    readonly maxBytes?: number;
     /** Pure: false for an account that is set to another way (polling, a socket); it has no address then. Left out: true. */
     takes?(account: Values<A>): boolean;
     /**

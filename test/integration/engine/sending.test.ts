@@ -203,6 +203,24 @@ describe('sending', () => {
     }
   });
 
+  it('tells an adapter of a repeat, where the platform does not drop it', async (t) => {
+    const repeats: Record<string, unknown[]> = {};
+    for (const idempotent of [true, false]) {
+      const seen: unknown[] = [];
+      const host = await engineHost(t, { modules: { echo }, platform: new MemoryPlatform({ idempotent }) });
+      host.platform.answer = (call) => {
+        seen.push(call.repeat);
+        if (seen.length === 1) throw new Error('once');
+        return { kind: 'sent' };
+      };
+      await host.platform.says('x');
+      await host.advance(2_000);
+      repeats[String(idempotent)] = seen;
+    }
+
+    assert.deepEqual(repeats, { true: [undefined, undefined], false: [undefined, true] });
+  });
+
   it('goes out again, or is taken as sent, or is dropped by the word of an operator', async (t) => {
     const host = await engineHost(t, { modules: { echo } });
     host.platform.answer = () => ({ kind: 'refused', reason: 'no' });
