@@ -5,6 +5,7 @@
 //   P3  Its environment holds no secret; those go over IPC.
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import { asWorkerMessage, type SupervisorMessage, type WorkerMessage } from '../shared/api/ipc.ts';
+import { certificatesInPlace } from '../shared/certificates.ts';
 import { kernelGuard } from '../shared/parent-guard.ts';
 import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
@@ -37,7 +38,7 @@ export class WorkerProcess {
     const [program, args] = withParentGuard(process.execPath, spec.args);
     this.#child = spawn(program, args, {
       cwd: spec.project,
-      env: { ...spec.environment },
+      env: certificatesInPlace(spec.environment),
       detached: true, // a group and session of its own
       stdio: ['ignore', spec.output, spec.output, 'ipc'],
     });

@@ -4,6 +4,7 @@
 //   N2  Beside a healthy daemon of the same configuration it is already done: 0.
 //   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
 import { spawn } from 'node:child_process';
+import { certificatesPassedOn } from '../../shared/certificates.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
@@ -83,7 +84,7 @@ function spawnSupervisor(
     cwd: project,
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
-    env: environment,
+    env: certificatesPassedOn(environment),
   });
   let cause = '';
   let code: number | null | undefined;

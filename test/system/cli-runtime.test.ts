@@ -140,6 +140,22 @@ describe('a daemon', () => {
         assert.equal(readFileSync(`${paths.stateDir}/${name}`, 'latin1').includes(canary), false, name);
     }
   });
+
+  it('hands certificates of the operator to the worker alone: the supervisor would keep them in memory', async (t) => {
+    const { path } = await portProject(t);
+    const file = `${path}/package.json`; // Node takes what is in it for no certificate, and goes on
+
+    const started = await svc(['runtime', 'start', '--daemon', '--json'], {
+      cwd: path,
+      env: { NODE_EXTRA_CA_CERTS: file },
+    });
+
+    assert.equal(started.code, 0, started.stderr);
+    const { pid, supervisorPid } = JSON.parse(started.stdout);
+    const variables = (of: number): string[] => readFileSync(`/proc/${of}/environ`, 'latin1').split('\0');
+    assert.ok(variables(pid).includes(`NODE_EXTRA_CA_CERTS=${file}`));
+    assert.ok(!variables(supervisorPid).some((variable) => variable.startsWith('NODE_EXTRA_CA_CERTS=')));
+  });
 });
 
 describe('a daemon and what happens around it', () => {
