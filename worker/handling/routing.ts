@@ -91,7 +91,7 @@ function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | 
     const capability = commands.find(
       (one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name),
     );
-    return capability && { kind: 'command', capability, typed: { kind: 'values', values: arrival.args } };
+    return capability && { kind: 'command', capability, typed: typedOf(arrival) };
   }
   if (arrival.kind !== 'message') return undefined;
   const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
@@ -101,6 +101,9 @@ function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | 
   }
   return undefined;
 }
+
+const typedOf = ({ line, args }: Extract<Arrival, { kind: 'command' }>): TypedCommand =>
+  line === undefined ? { kind: 'values', values: args } : { kind: 'line', line };
 
 function matches({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
   if (spec.where !== undefined && arrival.conversation.kind !== spec.where) return false;
@@ -127,7 +130,7 @@ function eventOf(endpoint: string, arrival: Arrival): unknown {
       return {
         ref: ref(arrival.message),
         text: plainText(arrival.text),
-        segments: segmentsOf(arrival.text),
+        segments: segmentsOf(arrival.text, endpoint),
         files: (arrival.files ?? []).map((file) => arrivedFile(endpoint, file)),
         addressed: arrival.conversation.kind === 'private' || arrival.addressed === true,
         sentAt: arrival.sentAt,
@@ -147,5 +150,11 @@ function eventOf(endpoint: string, arrival: Arrival): unknown {
   }
 }
 
-const segmentsOf = (text: string | readonly Segment[]): readonly Segment[] =>
-  typeof text === 'string' ? [{ kind: 'text', text }] : text;
+const segmentsOf = (text: string | readonly Segment[], endpoint: string): readonly Segment[] =>
+  typeof text === 'string'
+    ? [{ kind: 'text', text }]
+    : text.map((one) =>
+        one.kind === 'mention' && one.user !== 'everyone' && one.user.endpoint === ''
+          ? { ...one, user: { ...one.user, endpoint } }
+          : one,
+      );

@@ -91,6 +91,8 @@ export class Webhooks {
     }
     const accepted = await receiveArrivals(this.#deps.inbox, spec, { arrivals });
     this.#deps.observe({ endpoint: spec.id, kind: accepted.fresh.length > 0 ? 'accepted' : 'duplicate' });
+    const answer = this.#ask(spec, () => webhook.answer?.(request, spec.values));
+    if (answer !== undefined) return { status: answer.status ?? 200, ...answer };
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
   }
 

@@ -7,7 +7,7 @@ import type { TObject, TProperties } from 'typebox';
 import { markDefinition } from './definition-mark.ts';
 import type { Logger } from './handler-context.ts';
 import type { Conversation, FileRef, Rich, Segment, User } from './message.ts';
-import type { RawRequest, Verdict } from './request.ts';
+import type { HttpAnswer, RawRequest, Verdict } from './request.ts';
 import type { Values } from './schema.ts';
 
 /** What the platform has. Whatever is missing is degraded by the host, the same for all adapters. */
@@ -61,13 +61,20 @@ export type Arrival = ArrivalBase &
     | {
         readonly kind: 'message' | 'edited';
         readonly message: string;
+        /** The endpoint of a person who is mentioned may be empty: the host puts in the account's own. */
         readonly text: string | readonly Segment[];
         readonly replyTo?: string;
         readonly addressed?: boolean;
         readonly files?: readonly FileRef[];
       }
     | { readonly kind: 'deleted'; readonly message: string }
-    | { readonly kind: 'command'; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
+    | {
+        readonly kind: 'command';
+        readonly name: string;
+        readonly args: Readonly<Record<string, unknown>>;
+        /** What was typed behind the name, where the platform reads no arguments itself: taken instead of args. */
+        readonly line?: string;
+      }
     | { readonly kind: 'pressed'; readonly message: string; readonly token: string }
     | { readonly kind: 'other'; readonly type: string; readonly raw: unknown }
     | { readonly kind: 'reaction'; readonly message: string; readonly emoji: string; readonly on: boolean }
@@ -128,6 +135,8 @@ export interface AdapterDefinition<A extends TProperties> {
   readonly webhook?: {
     verify(r: RawRequest, account: Values<A>): Verdict;
     parse(r: RawRequest, account: Values<A>): readonly Arrival[];
+    /** Pure: what the platform wants to hear once its delivery is stored. Left out: 200 with the number of new ones and repeats. */
+    answer?(r: RawRequest, account: Values<A>): HttpAnswer;
     /** Largest body that the platform sends. Default 1 MiB. */
     readonly maxBytes?: number;
     /** Pure: false for an account that is set to another way (polling, a socket); it has no address then. Left out: true. */

@@ -66,6 +66,32 @@ describe('routing', () => {
     assert.deepEqual(names(line('/cancel'), { dialog, pressed: undefined }), ['before', 'order']);
   });
 
+  it('takes a command of a platform with its arguments, or with the line that was typed behind its name', () => {
+    const typed = (more: object) =>
+      route({ ...line(''), kind: 'command', name: 'r', args: {}, ...more } as never, NOTHING, {
+        endpoint: 'e',
+        capabilities: plugins(),
+        prefix: '!',
+      }).map((step) => (step.kind === 'command' ? step.typed : step.kind));
+
+    assert.deepEqual(typed({ args: { in: 1 } }), [{ kind: 'values', values: { in: 1 } }]);
+    assert.deepEqual(typed({ line: '10m tea' }), [{ kind: 'line', line: '10m tea' }]);
+  });
+
+  it('names the endpoint of a person who is mentioned, where the adapter could not', () => {
+    const mentioned = (endpoint: string) => ({ kind: 'mention', user: { endpoint, id: 'ann' } });
+    const [step] = route(line('', { text: [mentioned(''), mentioned('other')] }), NOTHING, {
+      endpoint: 'e',
+      capabilities: plugins(),
+      prefix: '/',
+    });
+
+    assert.deepEqual(step?.kind === 'listener' && (step.event as { readonly segments: unknown }).segments, [
+      mentioned('e'),
+      mentioned('other'),
+    ]);
+  });
+
   it('names a button whose action is gone instead of dropping it', () => {
     assert.deepEqual(names(line('1'), { dialog: undefined, pressed: { action: 'root/old#action/x', data: 1 } }), [
       'before',
