@@ -12,7 +12,7 @@ import type { WorkerOptions } from './worker-options.ts';
 
 /** What only the turn of a worker brings. */
 type Turn = Pick<AppOptions, 'previous' | 'listenHandle'>;
-export type AppFacts = Omit<AppOptions, 'loaded' | 'environment' | 'writerThread' | keyof Turn>;
+type AppFacts = Omit<AppOptions, 'loaded' | 'environment' | 'writerThread' | keyof Turn>;
 
 interface Prepared {
   readonly texts: string;
