@@ -53,21 +53,21 @@ const PROGRAMS: readonly Program[] = [
   },
 ];
 
+const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+/** Installed with the package, and yet a part of the bundles as well: the little that is used of it, without a search for files. */
+const INSIDE_TOO = new Set(['typebox']);
+/** What is installed with the package, and what may be. */
 const OUTSIDE = [
-  'better-sqlite3',
-  'ajv',
-  'ajv/*',
-  'ajv-formats',
-  'irc-framework',
-  'standardwebhooks',
-  'tsx',
-  'tsx/*',
+  ...Object.keys(dependencies).filter((name) => !INSIDE_TOO.has(name)),
+  'better-sqlite3-13',
   'esbuild',
   'svc',
-  'svc/*',
   'bufferutil',
   'utf-8-validate',
-];
+].flatMap((name) => [name, `${name}/*`]);
 
 const BANNER = [
   "import __module, { createRequire as __createRequire } from 'node:module';",
@@ -81,7 +81,6 @@ const TYPES = { '.': 'commonjs', sdk: 'module', testing: 'module' } as const;
 
 /** Every program twice: as published, and with failpoints in dist/failpoints/ (tests only, not published). */
 export async function buildPrograms(output: Output): Promise<void> {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   const constants = { SVC_VERSION: JSON.stringify(version), SVC_COMMIT: JSON.stringify(commit()) };
   const jobs = PROGRAMS.flatMap((program) =>
     buildsOf(program).map((failpoints) => ({ program, failpoints, constants })),

@@ -1,5 +1,5 @@
-// Starts the writer thread. Apart from everything else, because it is the first thing a worker does: the thread gets ready on
-// another core while this one still loads the rest. Until it is told a file it touches nothing, and it keeps no process alive.
+// Starts the writer thread: once the host is up, which does not wait for it (early-writer.ts); first thing in a spare, which has the time.
+// Until it is told a file it touches nothing, and it keeps no process alive.
 import { Worker } from 'node:worker_threads';
 
 /** What whoever writes through the thread needs of it. */
