@@ -53,13 +53,16 @@ function text(): void {
   for (let n = 0; n < times / 10; n += 1) write();
   const before = process.memoryUsage.rss();
   const size = statSync(file).size;
+  const cpuBefore = process.cpuUsage();
   const seconds = timed(() => {
     for (let n = 0; n < times; n += 1) write();
   });
   const fileBytes = statSync(file).size - size;
+  const { user, system } = process.cpuUsage(cpuBefore);
   const rssBytes = process.memoryUsage.rss() - before;
-  const perSecond = { textPerSecond: (times * chunk.length) / seconds, filePerSecond: fileBytes / seconds };
-  console.log(JSON.stringify({ ...perSecond, rssBytes }));
+  const textBytes = times * chunk.length;
+  const perSecond = { textPerSecond: textBytes / seconds, filePerSecond: fileBytes / seconds };
+  console.log(JSON.stringify({ ...perSecond, textPerCpuSecond: (textBytes / (user + system)) * 1e6, rssBytes }));
 }
 
 function json(): void {
@@ -71,9 +74,9 @@ function json(): void {
   console.log(JSON.stringify({ linesPerSecond: LINES_OF_JSON / timed(run(LINES_OF_JSON)) }));
 }
 
-/** Answers HTTP while each turn of the event loop writes 64 KiB of lines. */
+/** Answers HTTP while each turn of the event loop writes 64 KiB of lines, or nothing. */
 function serve(): void {
-  const write = textWriter();
+  const write = kind === 'rest' ? () => {} : textWriter();
   const turn = (): void => {
     write();
     setImmediate(turn);
@@ -85,6 +88,6 @@ function serve(): void {
   });
 }
 
-if (kind === 'serve') serve();
+if (kind === 'serve' || kind === 'rest') serve();
 else if (kind === 'raw' || kind === 'stamped') text();
 else json();
