@@ -13,6 +13,7 @@ import type { FileSource } from './file-source.ts';
 import type { GenerationView } from './generation-view.ts';
 import { type OnceOptions, runOnce } from './once.ts';
 import type { Effect, Run } from './run.ts';
+import type { RunEnd } from './run-end.ts';
 
 export interface ContextDeps {
   readonly core: Core;
@@ -28,7 +29,7 @@ export interface ContextOf {
   readonly capability: Capability;
   readonly cause: Cause;
   readonly run: Run;
-  readonly signal: AbortSignal;
+  readonly end: RunEnd;
   readonly groups: Readonly<Record<string, string>>;
 }
 
@@ -62,13 +63,15 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     ...generationParts(generation, capability),
     item: { id: cause.id, receivedAt: cause.receivedAt, attempt: cause.attempt },
     log: deps.logger(capability, { generation: generation.number, item: cause.id }),
-    signal: of.signal,
+    get signal() {
+      return of.end.signal;
+    },
     groups: of.groups,
     now: () => core.clock.now(),
     key: (step: string) => effectKey(cause, capability, `key:${step}`),
     once: (step: string, call: (o: { key: string; signal: AbortSignal }) => unknown, options: OnceOptions = {}) => {
       open();
-      return runOnce({ core, capability, cause, run, signal: of.signal, inside: insideOnce }, { step, call, options });
+      return runOnce({ core, capability, cause, run, end: of.end, inside: insideOnce }, { step, call, options });
     },
     ...cells,
     readFile: (file: FileRef) => deps.files.read(file),

@@ -10,6 +10,7 @@ import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
 import { forgetCalled, forgetResults, keepResult, markCalled, readOnce } from './handling-store.ts';
 import type { Run } from './run.ts';
+import type { RunEnd } from './run-end.ts';
 
 export interface OnceOptions {
   readonly unsure?: 'again' | 'hold';
@@ -20,7 +21,7 @@ interface Caller {
   readonly capability: Capability;
   readonly cause: Cause;
   readonly run: Run;
-  readonly signal: AbortSignal;
+  readonly end: RunEnd;
   readonly inside: AsyncLocalStorage<string>;
 }
 interface Call {
@@ -46,10 +47,7 @@ export async function runOnce(caller: Caller, { step, call, options }: Call): Pr
   }
   if (options.unsure === 'hold')
     await commitOrThrow(core.writer, { name: 'once.called', statements: [markCalled(key, core.clock.now())] });
-  const signal =
-    options.timeoutMs === undefined
-      ? caller.signal
-      : AbortSignal.any([caller.signal, AbortSignal.timeout(options.timeoutMs)]);
+  const signal = options.timeoutMs === undefined ? caller.end.signal : caller.end.within(options.timeoutMs);
   let value: unknown;
   try {
     value = await caller.inside.run(step, async () =>

@@ -11,6 +11,7 @@ import { type ContextDeps, makeContext } from './context.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from './dialogs.ts';
 import type { PlannedStep } from './plan.ts';
 import { type DialogRow, Run } from './run.ts';
+import { RunEnd } from './run-end.ts';
 
 export type StepResult =
   | { readonly kind: 'decided'; readonly run: Run; readonly result: unknown }
@@ -47,14 +48,15 @@ export async function runHandler(
 ): Promise<StepResult> {
   const run = new Run();
   const limitMs = capability.spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const end = new Ending(deps.generation.signal);
+  const end = new RunEnd(deps.generation.signal, (error) =>
+    deps.core.log.error({ capability: capability.id, item: cause.id, err: error }, 'a listener of ctx.signal failed'),
+  );
   const timer = deps.core.clock.after(
     limitMs,
     () => end.abort(coded('timeout', `${capability.id}: its ${limitMs} ms are over`)),
     { background: true },
   );
-  const { signal } = end;
-  const ctx = makeContext(deps, { capability, cause, run, signal, groups });
+  const ctx = makeContext(deps, { capability, cause, run, end, groups });
   try {
     const result = await Promise.race([body(ctx, run), end.aborted]);
     run.closed = true;
@@ -65,39 +67,6 @@ export async function runHandler(
   } finally {
     timer.cancel();
     end.close();
-  }
-}
-
-/** The signal of one run: aborts with its generation or at its time limit, and leaves nothing on the generation's signal when it is over. */
-class Ending {
-  readonly #controller = new AbortController();
-  readonly #generation: AbortSignal;
-  readonly #retired = (): void => this.abort(coded('retired', 'the generation was retired before the handler ended'));
-  #reject: (reason: Error) => void = () => {};
-  /** Rejects at the abort. */
-  readonly aborted: Promise<never>;
-
-  constructor(generation: AbortSignal) {
-    this.#generation = generation;
-    this.aborted = new Promise((_, reject) => {
-      this.#reject = reject;
-    });
-    this.aborted.catch(() => {}); // nobody may be waiting for it any more
-    if (generation.aborted) this.#retired();
-    else generation.addEventListener('abort', this.#retired);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  abort(reason: Error): void {
-    this.#controller.abort(reason);
-    this.#reject(reason);
-  }
-
-  close(): void {
-    this.#generation.removeEventListener('abort', this.#retired);
   }
 }
 

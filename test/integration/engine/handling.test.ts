@@ -234,6 +234,29 @@ describe('what a handler decided', () => {
     assert.deepEqual(host.platform.said('dm-ann'), ['in time']);
   });
 
+  it('ends over its time without an end of the process, whatever listens for that throws', async (context) => {
+    const never = definePlugin({
+      name: 'never',
+      setup(p) {
+        p.on('message', { timeoutMs: 1_000, attempts: 1 }, (ctx) => {
+          ctx.signal.addEventListener('abort', () => {
+            throw new Error('over and out');
+          });
+          return new Promise<never>(() => {});
+        });
+      },
+    });
+    const host = await engineHost(context, { modules: { never } });
+    await host.platform.says('hi');
+    await host.quiet();
+
+    await host.advance(1_000);
+
+    assert.deepEqual(host.states('inbox'), ['dead']);
+    const told = host.logs.find(({ message }) => message === 'a listener of ctx.signal failed');
+    assert.match(String(told?.fields['err']), /over and out/);
+  });
+
   it('leaves nothing behind on its own signal and on that of its generation', async (context) => {
     const signals: AbortSignal[] = [];
     const plugin = definePlugin({
@@ -243,16 +266,18 @@ describe('what a handler decided', () => {
       },
     });
     const host = await engineHost(context, { modules: { scripted: plugin } });
+    const signal = host.engine.runtime.current?.signal;
+    assert.ok(signal);
+    const before = getEventListeners(signal, 'abort').length;
 
     for (let n = 0; n < 20; n += 1) await host.platform.says(`${n}`);
     await host.quiet();
 
-    const signal = host.engine.runtime.current?.signal;
-    assert.ok(signal);
     assert.equal(signals.length, 20);
+    assert.equal(getEventListeners(signal, 'abort').length, before);
     assert.deepEqual(
-      [signal, ...signals].map((one) => getEventListeners(one, 'abort').length),
-      Array(21).fill(0),
+      signals.map((one) => getEventListeners(one, 'abort').length),
+      Array(20).fill(0),
     );
   });
 
