@@ -4,7 +4,9 @@ export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   help: async () => (await import('../plugins/help/index.ts')).help,
   ping: async () => (await import('../plugins/ping/index.ts')).ping,
   remind: async () => (await import('../plugins/remind/index.ts')).remind,
+  github: async () => (await import('../adapters/github/index.ts')).github,
   irc: async () => (await import('../adapters/irc/index.ts')).irc,
   sandbox: async () => (await import('../adapters/sandbox/index.ts')).sandbox,
+  telegram: async () => (await import('../adapters/telegram/index.ts')).telegram,
   webhook: async () => (await import('../adapters/webhook/index.ts')).webhook,
 };

@@ -1,0 +1,141 @@
+// The life of an account. Polling: one long poll after the other; an update is confirmed to Telegram by the next poll, which begins only once
+// it is stored with its cursor. Webhook: says whether Telegram knows an address, and stays.
+//
+//   L1  The cursor is `<bot>:<offset>`, the offset one more than the update that came last, also when it is lower than before: ids start anew
+//       after a week of silence and on another server, and Telegram then answers an offset that it does not know from the beginning.
+//   L2  A token that Telegram refuses ends the account; everything else is a lost connection, and coming back is the caller's.
+//   L3  A webhook that is set while the account polls is taken away: the configuration says that it polls. What waits is kept.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Update } from 'grammy/types';
+import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
+import { type Client, clientOf, failureOf, thrown } from './client.ts';
+import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './config.ts';
+import { arrivalsOf, contextOf } from './parse.ts';
+
+const POLL_SECONDS = 30;
+const CALL_LIMIT_MS = 20_000;
+const MOST_COMMANDS = 100;
+
+/** grammY's own type of a signal is that of an older library. */
+const limited = (link: Pick<Link<Account>, 'signal'>, ms = CALL_LIMIT_MS): never =>
+  AbortSignal.any([link.signal, AbortSignal.timeout(ms)]) as never;
+
+/** Resolves when the link's signal ends it; throws when the connection is lost. */
+export async function connect(link: Link<Account>): Promise<void> {
+  const fault = accountFault(link.account);
+  if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+  const client = await clientOf(link.account);
+  try {
+    const { username } = await client.api.getMe(limited(link));
+    learnUsername(link.account, username);
+    if (link.account.mode === 'webhook') await stay(client, link);
+    else await poll(client, link);
+  } catch (error) {
+    if (!link.signal.aborted) throw error instanceof LinkFault ? error.cause : thrown(error);
+  }
+}
+
+/** The host's own refusal to store, which is no answer of Telegram. */
+class LinkFault extends Error {}
+
+async function stay({ api }: Client, link: Link<Account>): Promise<void> {
+  const info = await api.getWebhookInfo(limited(link));
+  const remedy = `svc webhooks register ${link.endpoint.split(':').at(-1)}`;
+  if (!info.url) link.log.warn({ remedy }, 'Telegram knows no address for this bot: nothing will be delivered');
+  else if (info.last_error_message !== undefined)
+    link.log.warn({ error: info.last_error_message, waiting: info.pending_update_count }, 'Telegram could not deliver');
+  link.online();
+  if (!link.signal.aborted)
+    await new Promise<void>((resolve) => link.signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+async function poll(client: Client, link: Link<Account>): Promise<void> {
+  const bot = botIdOf(link.account);
+  let offset = offsetIn(link.cursor, bot);
+  let isOnline = false;
+  while (!link.signal.aborted) {
+    const updates = await nextUpdates(client, link, { offset, seconds: isOnline ? POLL_SECONDS : 0 });
+    if (!isOnline) link.online();
+    isOnline = true;
+    const last = updates.at(-1);
+    if (last === undefined) continue;
+    offset = last.update_id + 1;
+    const context = contextOf(link.account, Date.now());
+    try {
+      await link.receive(
+        updates.flatMap((update) => arrivalsOf(update, context)),
+        `${bot}:${offset}`,
+      );
+    } catch (cause) {
+      throw new LinkFault('not stored', { cause });
+    }
+    for (const { callback_query: pressed } of updates) if (pressed !== undefined) void answer(client, link, pressed.id);
+  }
+}
+
+function offsetIn(cursor: string | undefined, bot: string): number | undefined {
+  const [, of, offset] = /^(\d+):(\d+)$/.exec(cursor ?? '') ?? [];
+  return of === bot ? Number(offset) : undefined;
+}
+
+async function nextUpdates(
+  { api }: Client,
+  link: Link<Account>,
+  { offset, seconds }: { readonly offset: number | undefined; readonly seconds: number },
+): Promise<readonly Update[]> {
+  const allowed_updates = [...UPDATES];
+  const from = offset === undefined ? {} : { offset };
+  try {
+    return await api.getUpdates(
+      { ...from, timeout: seconds, limit: 100, allowed_updates },
+      limited(link, CALL_LIMIT_MS + seconds * 1_000),
+    );
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind === 'later') {
+      await sleep(failure.afterMs, undefined, { signal: link.signal });
+      return [];
+    }
+    if (failure.kind !== 'refused' || failure.code !== 409 || !failure.reason.includes('webhook')) throw error;
+    link.log.warn({}, 'a webhook was set for this bot, but the account polls: taken away (L3)');
+    await api.deleteWebhook({ drop_pending_updates: false }, limited(link));
+    return [];
+  }
+}
+
+/** So that the button stops waiting. One that is too old, or a network that is gone, does no harm. */
+async function answer({ api }: Client, link: Link<Account>, id: string): Promise<void> {
+  try {
+    await api.answerCallbackQuery({ callback_query_id: id }, limited(link));
+  } catch (error) {
+    link.log.debug({ error: thrown(error).message }, 'a pressed button was not answered');
+  }
+}
+
+/** The menu of commands: names that Telegram takes, in the order of the host. */
+export async function announce(commands: readonly CommandInfo[], link: Link<Account>): Promise<void> {
+  const { api } = await clientOf(link.account);
+  const shown = commands
+    .filter(({ name }) => /^[a-z0-9_]{1,32}$/.test(name))
+    .slice(0, MOST_COMMANDS)
+    .map(({ name, summary }) => ({ command: name, description: (summary || name).slice(0, 256) }));
+  try {
+    await api.setMyCommands({ commands: shown }, limited(link));
+  } catch (error) {
+    throw thrown(error);
+  }
+}
+
+/** setWebhook with the first secret. */
+export async function register(url: string, link: Link<Account>): Promise<string> {
+  const { api } = await clientOf(link.account);
+  const [secret] = link.account.secrets;
+  if (secret === undefined) throw new Error('a webhook needs secrets');
+  try {
+    await api.setWebhook({ url, secret_token: secret.reveal(), allowed_updates: [...UPDATES] }, limited(link));
+    const { pending_update_count: waiting } = await api.getWebhookInfo(limited(link));
+    return `Telegram delivers there, with the first of secrets; ${waiting} updates wait`;
+  } catch (error) {
+    throw thrown(error);
+  }
+}

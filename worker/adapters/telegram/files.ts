@@ -1,0 +1,70 @@
+// Files of messages: which ones a message holds, and their bytes.
+import type { Message } from 'grammy/types';
+import type { FileRef, Link } from '../../sdk/index.ts';
+import { clientOf, thrown } from './client.ts';
+import type { Account } from './config.ts';
+
+/** What Telegram's own server takes from a bot, and as a photo. */
+export const MOST_SENT_BYTES = 50_000_000;
+export const MOST_PHOTO_BYTES = 10_000_000;
+export const isPhoto = ({ mime, bytes }: FileRef): boolean =>
+  ['image/jpeg', 'image/png'].includes(mime) && bytes <= MOST_PHOTO_BYTES;
+
+const TIME_LIMIT_MS = 60_000;
+
+interface Given {
+  readonly file_id: string;
+  readonly file_name?: string;
+  readonly mime_type?: string;
+  readonly file_size?: number;
+}
+
+/** At most one: an album comes as several messages. */
+export function filesOf(said: Message): readonly FileRef[] {
+  const photo = said.photo?.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
+  if (photo !== undefined) return [fileOf(photo, 'photo.jpg', 'image/jpeg')];
+  // An animation comes as a document too, for older clients.
+  if (said.animation !== undefined) return [fileOf(said.animation, 'animation.mp4', 'video/mp4')];
+  if (said.document !== undefined) return [fileOf(said.document, 'file', 'application/octet-stream')];
+  if (said.video !== undefined) return [fileOf(said.video, 'video.mp4', 'video/mp4')];
+  if (said.audio !== undefined) return [fileOf(said.audio, 'audio.mp3', 'audio/mpeg')];
+  if (said.voice !== undefined) return [fileOf(said.voice, 'voice.ogg', 'audio/ogg')];
+  if (said.video_note !== undefined) return [fileOf(said.video_note, 'video-note.mp4', 'video/mp4')];
+  if (said.sticker !== undefined) {
+    const { is_animated, is_video } = said.sticker;
+    if (is_animated) return [fileOf(said.sticker, 'sticker.tgs', 'application/x-tgsticker')];
+    return [
+      is_video
+        ? fileOf(said.sticker, 'sticker.webm', 'video/webm')
+        : fileOf(said.sticker, 'sticker.webp', 'image/webp'),
+    ];
+  }
+  return [];
+}
+
+const fileOf = (given: Given, name: string, mime: string): FileRef => ({
+  id: given.file_id,
+  name: given.file_name ?? name,
+  mime: given.mime_type ?? mime,
+  bytes: given.file_size ?? 0,
+});
+
+/** Asks for the path, which holds for an hour, then for the bytes. Errors never hold the address, which holds the token. */
+export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
+  const { account } = link;
+  const { api } = await clientOf(account);
+  const signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]);
+  const { file_path: path } = await api.getFile({ file_id: file.id }, signal as never).catch((error: unknown) => {
+    throw thrown(error);
+  });
+  if (path === undefined || path.startsWith('/'))
+    throw new Error(
+      'Telegram gives no path to download this file from (a server of your own must not run with --local)',
+    );
+  const address = `${account.apiUrl}/file/bot${account.token.reveal()}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const response = await fetch(address, { redirect: 'manual', signal }).catch(() => undefined);
+  if (response === undefined) throw new Error('the file could not be fetched from Telegram: network error');
+  if (!response.ok || response.body === null)
+    throw new Error(`the file could not be fetched from Telegram: HTTP ${response.status}`);
+  return response.body;
+}

@@ -1,0 +1,256 @@
+// An update of the Bot API → what arrived. Pure but for the names that render.ts remembers.
+//
+//   P1  The delivery is `<bot>:<update_id>`, so that another bot on the same account never meets an id of the former one.
+//   P2  Conversations are chats, threads are topics of a forum (`topic:<id>`); messages are numbered a chat.
+//   P3  The bot is spoken to in private, by its @name, by a command with its name, and by a reply to it. A name at the beginning is not part
+//       of the text; one behind a command is taken off.
+//   P4  Who posts in the name of a chat (channels, anonymous administrators) has the id of that chat.
+import type { Chat, Message, ReactionType, Update, User } from 'grammy/types';
+import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import { type Account, botIdOf, usernameOf } from './config.ts';
+import { segmentsOf } from './entities.ts';
+import { filesOf } from './files.ts';
+import { rememberName } from './render.ts';
+
+export interface Context {
+  readonly botId: string;
+  /** Without the @. */
+  readonly username: string;
+  /** For updates without a time; epoch ms. */
+  readonly now: number;
+}
+
+export const contextOf = (account: Account, now: number): Context => ({
+  botId: botIdOf(account),
+  username: usernameOf(account) ?? '',
+  now,
+});
+
+/** What a verified request holds. Throws when it is no update. */
+export function parse(request: RawRequest, account: Account): readonly Arrival[] {
+  return arrivalsOf(updateIn(request), contextOf(account, request.receivedAt));
+}
+
+/** The body of the acknowledgement is a call: it ends the waiting of a pressed button. */
+export function answer(request: RawRequest): HttpAnswer {
+  const { callback_query: pressed } = updateIn(request);
+  return pressed === undefined ? {} : { json: { method: 'answerCallbackQuery', callback_query_id: pressed.id } };
+}
+
+function updateIn({ body }: RawRequest): Update {
+  const update = safeJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  if (typeof update !== 'object' || update === null || !('update_id' in update) || !Number.isInteger(update.update_id))
+    throw new Error('not an update: it has no update_id');
+  return update as Update;
+}
+
+/** Never throws: what is not understood arrives as `other`. */
+export function arrivalsOf(update: Update, context: Context): readonly Arrival[] {
+  const id = `${context.botId}:${update.update_id}`;
+  try {
+    return known(update, id, context) ?? [other(update, id, context)];
+  } catch {
+    return [other(update, id, context)];
+  }
+}
+
+function known(update: Update, id: string, context: Context): readonly Arrival[] | undefined {
+  const said = update.message ?? update.channel_post;
+  if (said !== undefined) return members(said, id, context) ?? message(said, { id, kind: 'message' }, context);
+  const edited = update.edited_message ?? update.edited_channel_post;
+  if (edited !== undefined) return message(edited, { id, kind: 'edited' }, context);
+  const pressed = update.callback_query;
+  if (pressed?.message !== undefined && pressed.data !== undefined) {
+    const base = { ...placeOf(pressed.message), user: userOf(pressed.from, context) };
+    return [
+      {
+        ...base,
+        id,
+        sentAt: context.now,
+        kind: 'pressed',
+        message: String(pressed.message.message_id),
+        token: pressed.data,
+      },
+    ];
+  }
+  return update.message_reaction === undefined ? undefined : reactions(update.message_reaction, id, context);
+}
+
+type Place = Pick<Arrival, 'conversation'>;
+
+function placeOf(of: {
+  readonly chat: Chat;
+  readonly message_thread_id?: number;
+  readonly is_topic_message?: boolean;
+}): Place {
+  const { chat } = of;
+  // Samples of the documentation leave the type out: people have positive ids, all else negative ones.
+  const type = (chat.type as string | undefined) ?? (chat.id > 0 ? 'private' : 'group');
+  const name = chat.title ?? fullName(chat);
+  const isTopic = of.is_topic_message === true && of.message_thread_id !== undefined;
+  return {
+    conversation: {
+      id: String(chat.id),
+      kind: type === 'private' ? 'private' : 'group',
+      ...(name === '' ? {} : { name }),
+      ...(isTopic ? { thread: `topic:${of.message_thread_id}` } : {}),
+    },
+  };
+}
+
+function userOf(from: User, { botId }: Context): Arrival['user'] {
+  const id = String(from.id);
+  const name = fullName(from) || from.username || id;
+  rememberName(id, name, from.username);
+  return { id, name, admin: false, ...(id === botId ? { self: true } : {}) };
+}
+
+/** P4. Who speaks as the group itself is one of its administrators. */
+function authorOf(said: Message, context: Context): Arrival['user'] {
+  const from: User | undefined = said.from;
+  if (from !== undefined && (said.sender_chat === undefined || String(from.id) === context.botId))
+    return userOf(from, context);
+  const as: Chat = said.sender_chat ?? said.chat;
+  const id = String(as.id);
+  return { id, name: as.title ?? (fullName(as) || id), admin: as.id === said.chat.id };
+}
+
+const fullName = ({ first_name, last_name }: { readonly first_name?: string; readonly last_name?: string }): string =>
+  [first_name, last_name].filter((part) => part !== undefined && part !== '').join(' ');
+
+function message(
+  said: Message,
+  { id, kind }: { readonly id: string; readonly kind: 'message' | 'edited' },
+  context: Context,
+): readonly Arrival[] | undefined {
+  const files = filesOf(said);
+  const whole = said.text ?? said.caption;
+  if (whole === undefined && files.length === 0) return undefined;
+  const spoken = spokenTo(whole ?? '', said.entities ?? said.caption_entities ?? [], context);
+  // The first message of a topic is what every other one in it seems to answer.
+  const answered = said.reply_to_message?.forum_topic_created === undefined ? said.reply_to_message : undefined;
+  const place = placeOf(said);
+  return [
+    {
+      ...place,
+      id,
+      kind,
+      user: authorOf(said, context),
+      sentAt: (said.edit_date ?? said.date) * 1_000,
+      message: String(said.message_id),
+      text: segmentsOf(spoken.text, spoken.entities),
+      addressed:
+        place.conversation.kind === 'private' || spoken.isToBot || String(answered?.from?.id) === context.botId,
+      ...(answered === undefined ? {} : { replyTo: String(answered.message_id) }),
+      ...(files.length === 0 ? {} : { files }),
+    },
+  ];
+}
+
+type Entities = NonNullable<Message['entities']>;
+
+/** P3. */
+function spokenTo(
+  text: string,
+  entities: Entities,
+  { username, botId }: Context,
+): { readonly text: string; readonly entities: Entities; readonly isToBot: boolean } {
+  const name = `@${username}`.toLowerCase();
+  const written = ({ offset, length }: Entities[number]): string => text.slice(offset, offset + length).toLowerCase();
+  const isBot = (entity: Entities[number]): boolean =>
+    (entity.type === 'mention' && username !== '' && written(entity) === name) ||
+    (entity.type === 'text_mention' && String(entity.user.id) === botId);
+  const first = entities.find(({ offset }) => offset === 0);
+  if (first?.type === 'bot_command' && username !== '' && written(first).endsWith(name)) {
+    const at = first.length - name.length;
+    return { ...without(text, entities, { from: at, to: first.length }), isToBot: true };
+  }
+  if (first !== undefined && isBot(first)) {
+    const to = /^[\s,:]*/.exec(text.slice(first.length))?.[0].length ?? 0;
+    return { ...without(text, entities, { from: 0, to: first.length + to }), isToBot: true };
+  }
+  return { text, entities, isToBot: entities.some(isBot) };
+}
+
+/** The text without that part, and the entities where they now are. */
+function without(
+  text: string,
+  entities: Entities,
+  { from, to }: { readonly from: number; readonly to: number },
+): { readonly text: string; readonly entities: Entities } {
+  const moved = (at: number): number => (at <= from ? at : Math.max(from, at - (to - from)));
+  return {
+    text: text.slice(0, from) + text.slice(to),
+    entities: entities.map((entity) => {
+      const offset = moved(entity.offset);
+      return { ...entity, offset, length: moved(entity.offset + entity.length) - offset };
+    }),
+  };
+}
+
+function members(said: Message, id: string, context: Context): readonly Arrival[] | undefined {
+  const joined = said.new_chat_members?.map((user) => ({ user, change: 'joined' as const }));
+  const left = said.left_chat_member && [{ user: said.left_chat_member, change: 'left' as const }];
+  const by = authorOf(said, context);
+  return (joined ?? left)?.map(({ user, change }, i) => ({
+    ...placeOf(said),
+    id: numbered(id, i),
+    kind: 'member',
+    user: by,
+    sentAt: said.date * 1_000,
+    who: userOf(user, context).id,
+    change,
+  }));
+}
+
+function reactions(
+  { chat, message_id, user, actor_chat, date, old_reaction, new_reaction }: NonNullable<Update['message_reaction']>,
+  id: string,
+  context: Context,
+): readonly Arrival[] {
+  const by = user ?? { id: actor_chat?.id ?? chat.id, is_bot: false, first_name: actor_chat?.title ?? '' };
+  const [before, after] = [emojis(old_reaction), emojis(new_reaction)];
+  const changes = [
+    ...before.filter((emoji) => !after.includes(emoji)).map((emoji) => ({ emoji, on: false })),
+    ...after.filter((emoji) => !before.includes(emoji)).map((emoji) => ({ emoji, on: true })),
+  ];
+  return changes.map((change, i) => ({
+    ...placeOf({ chat }),
+    id: numbered(id, i),
+    kind: 'reaction',
+    user: userOf(by, context),
+    sentAt: date * 1_000,
+    message: String(message_id),
+    ...change,
+  }));
+}
+
+/** Those that are an emoji: others have an id, or are paid. */
+const emojis = (reactions: readonly ReactionType[]): readonly string[] =>
+  reactions.flatMap((reaction) =>
+    reaction.type === 'emoji' ? [reaction.emoji] : reaction.type === 'custom_emoji' ? [reaction.custom_emoji_id] : [],
+  );
+
+const numbered = (id: string, i: number): string => (i === 0 ? id : `${id}.${i}`);
+
+/** What only Telegram has, as it came, under the name of its field. */
+function other(update: Update, id: string, context: Context): Arrival {
+  const { update_id: _, ...rest } = update;
+  const [type = 'unknown', content] = Object.entries(rest)[0] ?? [];
+  const { chat, message, from } = (content ?? {}) as {
+    readonly chat?: Chat;
+    readonly message?: Message;
+    readonly from?: User;
+  };
+  const where = chat ?? message?.chat ?? { id: from?.id ?? 0, type: 'private' as const, first_name: '' };
+  return {
+    ...placeOf({ chat: where as Chat }),
+    id,
+    kind: 'other',
+    type,
+    raw: rest,
+    user: from === undefined ? { id: String(where.id), name: String(where.id), admin: false } : userOf(from, context),
+    sentAt: context.now,
+  };
+}

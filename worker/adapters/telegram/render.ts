@@ -1,0 +1,70 @@
+// Segments → Telegram's HTML. Pure but for the names of people that were seen, with which a mention is written.
+//
+//   T1  Whatever was written as text is escaped: & < > " are all that Telegram's parser reads.
+//   T2  A mention is a link to the person (`tg://user?id=…`), which notifies; a person with a public name is called by it.
+//   T3  A link with a scheme that Telegram does not open is text.
+import type { Rich, Segment } from '../../sdk/index.ts';
+
+const MOST_NAMES = 10_000;
+const names = new Map<string, { readonly name: string; readonly isPublic: boolean }>();
+
+/** So that a mention can be read by people. The oldest are forgotten. */
+export function rememberName(id: string, name: string, username: string | undefined): void {
+  names.delete(id);
+  names.set(id, username === undefined ? { name, isPublic: false } : { name: `@${username}`, isPublic: true });
+  const oldest = names.size > MOST_NAMES ? names.keys().next().value : undefined;
+  if (oldest !== undefined) names.delete(oldest);
+}
+
+const SAFE_URL = /^(?:https?|mailto|tel|tg|ton):/i;
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const TAGS = { bold: 'b', italic: 'i', strike: 's', code: 'code' } as const;
+
+export function renderHtml({ segments }: Rich): string {
+  let out = '';
+  let isAfterBlock = false;
+  for (const segment of segments) {
+    const isBlock = segment.kind === 'code' || segment.kind === 'quote';
+    const text = htmlOf(segment);
+    const needsBreak = (isBlock && out !== '' && !out.endsWith('\n')) || (isAfterBlock && !text.startsWith('\n'));
+    out += needsBreak ? `\n${text}` : text;
+    isAfterBlock = isBlock;
+  }
+  return out;
+}
+
+function htmlOf(segment: Segment): string {
+  switch (segment.kind) {
+    case 'text':
+      return (segment.marks ?? []).reduceRight(
+        (text, mark) => `<${TAGS[mark]}>${text}</${TAGS[mark]}>`,
+        escapeHtml(segment.text),
+      );
+    case 'link':
+      return SAFE_URL.test(segment.url)
+        ? `<a href="${escapeHtml(segment.url)}">${escapeHtml(segment.text || segment.url)}</a>`
+        : escapeHtml(segment.text === '' ? segment.url : `${segment.text} (${segment.url})`);
+    case 'code': {
+      const language = (segment.language ?? '').replace(/[^\w+#.-]/g, '');
+      const text = escapeHtml(segment.text.replace(/\n$/, ''));
+      return language === '' ? `<pre>${text}</pre>` : `<pre><code class="language-${language}">${text}</code></pre>`;
+    }
+    case 'quote':
+      return `<blockquote>${escapeHtml(segment.text)}</blockquote>`;
+    case 'mention':
+      return segment.user === 'everyone' ? '@everyone' : mention(segment.user.id);
+  }
+}
+
+function mention(id: string): string {
+  const known = names.get(id);
+  if (known?.isPublic === true) return escapeHtml(known.name);
+  const name = escapeHtml(known?.name ?? `@${id}`);
+  return /^\d{1,20}$/.test(id) ? `<a href="tg://user?id=${id}">${name}</a>` : name;
+}
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+
+/** How long this HTML is once its tags are read: what Telegram's limits count. */
+export const visibleLength = (html: string): number =>
+  html.replace(/<[^>]*>/g, '').replace(/&(?:amp|lt|gt|quot);/g, '.').length;

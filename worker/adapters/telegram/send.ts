@@ -1,0 +1,255 @@
+// One post, edit, removal, reaction or typing → calls of the Bot API. A post is one call where it can be: text that is too long for the
+// caption of a file, several files and their buttons take several, and a repeat within the life of the process goes on where it stopped.
+//
+//   S1  Threads: `topic:<id>` is a topic; a message as thread is answered, for Telegram opens no thread under one.
+//   S2  What is already so (not modified, not found to remove) counts as done: a repeat must not fail.
+//   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
+import type { InlineKeyboardMarkup, InputMediaDocument, InputMediaPhoto } from 'grammy/types';
+import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { type Client, clientOf, failureOf } from './client.ts';
+import type { Account } from './config.ts';
+import { isPhoto } from './files.ts';
+import { GroupRate } from './group-rate.ts';
+import { visibleLength } from './render.ts';
+
+type Call<K extends Outgoing['kind'] = Outgoing['kind']> = Extract<Outgoing, { kind: K }>;
+type Post = Call<'post' | 'edit'>;
+
+const TIME_LIMIT_MS = 50_000;
+const MOST_CAPTION = 1_024;
+const MOST_IN_ALBUM = 10;
+const MOST_KEPT = 1_000;
+
+interface Account1 {
+  readonly rate: GroupRate;
+  /** Ids of what was sent of a post that is not whole yet, by key. */
+  readonly begun: Map<string, string[]>;
+  readonly moved: Map<string, string>;
+}
+const accounts = new WeakMap<Account, Account1>();
+
+export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
+  const client = await clientOf(link.account);
+  const state = stateOf(link.account);
+  if (!/^(?:-?\d{1,20}|@[A-Za-z0-9_]{3,64})$/.test(call.conversation))
+    return { kind: 'refused', reason: 'this is not the id of a chat' };
+  if (call.kind === 'post') {
+    const waitMs = state.rate.waitMs(call.conversation, Date.now());
+    if (waitMs > 0) return { kind: 'later', afterMs: waitMs };
+  }
+  const attempt = (chat: string): Promise<SendResult> => new Sending(client, link, state).run(call, chat);
+  const chat = state.moved.get(call.conversation) ?? call.conversation;
+  try {
+    return await attempt(chat);
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind !== 'refused' || failure.movedTo === undefined || failure.movedTo === chat) return resultOf(error);
+    keep(state.moved, call.conversation, failure.movedTo);
+    return attempt(failure.movedTo).catch(resultOf);
+  }
+}
+
+function stateOf(account: Account): Account1 {
+  let state = accounts.get(account);
+  if (state === undefined) {
+    state = { rate: new GroupRate(), begun: new Map(), moved: new Map() };
+    accounts.set(account, state);
+  }
+  return state;
+}
+
+function resultOf(error: unknown): SendResult {
+  const failure = failureOf(error);
+  if (failure.kind === 'later') return failure;
+  if (failure.kind === 'refused') return { kind: 'refused', reason: `Telegram: ${failure.reason}` };
+  throw failure.error;
+}
+
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.set(key, value);
+  const oldest = map.size > MOST_KEPT ? map.keys().next().value : undefined;
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+class Sending {
+  readonly #client: Client;
+  readonly #link: Link<Account>;
+  readonly #state: Account1;
+  readonly #signal: never;
+
+  // oxlint-disable-next-line max-params -- one object a call
+  constructor(client: Client, link: Link<Account>, state: Account1) {
+    this.#client = client;
+    this.#link = link;
+    this.#state = state;
+    this.#signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]) as never;
+  }
+
+  async run(call: Outgoing, chat: string): Promise<SendResult> {
+    const { api } = this.#client;
+    switch (call.kind) {
+      case 'post':
+        return this.#post(call, chat);
+      case 'edit':
+        return this.#edit(call, chat);
+      case 'remove':
+        return this.#done(api.deleteMessage({ chat_id: chat, message_id: numberOf(call.message) }, this.#signal));
+      case 'react': {
+        const emoji = call.emoji.replaceAll('\uFE0F', '') as '👍';
+        const reaction = call.on ? [{ type: 'emoji', emoji } as const] : [];
+        const message_id = numberOf(call.message);
+        return this.#done(api.setMessageReaction({ chat_id: chat, message_id, reaction }, this.#signal));
+      }
+      case 'typing':
+        return this.#done(
+          api.sendChatAction({ chat_id: chat, action: 'typing', ...topicOf(call.thread) }, this.#signal),
+        );
+    }
+  }
+
+  /** S2. */
+  async #done(call: Promise<unknown>, message?: string): Promise<SendResult> {
+    try {
+      await call;
+    } catch (error) {
+      const failure = failureOf(error);
+      const isSo = /message is not modified|message to delete not found/;
+      if (failure.kind !== 'refused' || !isSo.test(failure.reason)) throw error;
+    }
+    return { kind: 'sent', ...(message === undefined ? {} : { message }) };
+  }
+
+  async #edit(call: Post, chat: string): Promise<SendResult> {
+    const { api } = this.#client;
+    if (call.files.length > 0) return { kind: 'refused', reason: 'Telegram adds no files to a message' };
+    const to = { chat_id: chat, message_id: numberOf(call.message ?? ''), parse_mode: 'HTML' as const };
+    const reply_markup = keyboardOf(call) ?? { inline_keyboard: [] };
+    try {
+      return await this.#done(
+        api.editMessageText({ ...to, text: call.text, reply_markup }, this.#signal),
+        call.message,
+      );
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.kind !== 'refused' || !failure.reason.includes('no text in the message')) throw error;
+      return this.#done(
+        api.editMessageCaption({ ...to, caption: call.text, reply_markup }, this.#signal),
+        call.message,
+      );
+    }
+  }
+
+  /** The id is that of the first message, which holds the text and the buttons. */
+  async #post(call: Post, chat: string): Promise<SendResult> {
+    const steps = this.#stepsOf(call, chat);
+    const begun = this.#state.begun.get(call.key) ?? [];
+    for (const step of steps.slice(begun.length)) {
+      const message = await step();
+      this.#state.rate.sent(chat, Date.now());
+      begun.push(String(message));
+      if (steps.length > 1) keep(this.#state.begun, call.key, begun);
+    }
+    this.#state.begun.delete(call.key);
+    return { kind: 'sent', ...(begun[0] === undefined ? {} : { message: begun[0] }) };
+  }
+
+  #stepsOf(call: Post, chat: string): readonly (() => Promise<number>)[] {
+    const to = { chat_id: chat, ...topicOf(call.thread), ...replyOf(call) };
+    const markup = keyboardOf(call);
+    const buttons = markup === undefined ? {} : { reply_markup: markup };
+    const [only, ...others] = call.files;
+    const isCaption = only !== undefined && others.length === 0 && visibleLength(call.text) <= MOST_CAPTION;
+    if (isCaption) return [() => this.#file(only, { ...to, ...buttons, ...captionOf(call.text) })];
+    const albums = albumsOf(call.files).map(
+      (files) => () => this.#album(files, { chat_id: chat, ...topicOf(call.thread) }),
+    );
+    if (call.text === '' && albums.length > 0) return albums;
+    const text = { text: call.text, parse_mode: 'HTML' as const };
+    const say = async (): Promise<number> =>
+      (await this.#client.api.sendMessage({ ...to, ...text, ...buttons }, this.#signal)).message_id;
+    return [say, ...albums];
+  }
+
+  async #file(file: FileRef, to: Target): Promise<number> {
+    const { api } = this.#client;
+    const media = await this.#input(file);
+    if (isPhoto(file)) {
+      try {
+        return (await api.sendPhoto({ ...to, photo: media }, this.#signal)).message_id;
+      } catch (error) {
+        const failure = failureOf(error);
+        // Too wide, too narrow, or not a picture after all.
+        if (failure.kind !== 'refused' || !/PHOTO|IMAGE|photo/.test(failure.reason)) throw error;
+      }
+    }
+    return (await api.sendDocument({ ...to, document: await this.#input(file) }, this.#signal)).message_id;
+  }
+
+  async #album(files: readonly FileRef[], to: Target): Promise<number> {
+    const [only] = files;
+    if (only !== undefined && files.length === 1) return this.#file(only, to);
+    const inputs = await Promise.all(files.map((file) => this.#input(file)));
+    const type = files.every(isPhoto) ? 'photo' : 'document';
+    const media = inputs.map((input) => ({ type, media: input }) as InputMediaPhoto | InputMediaDocument);
+    const sent = await this.#client.api.sendMediaGroup({ ...to, media: media as InputMediaPhoto[] }, this.#signal);
+    return sent[0]?.message_id ?? 0;
+  }
+
+  /** One that came from this account has an id of Telegram, which is sent in place of the bytes. */
+  async #input(file: FileRef): Promise<never> {
+    const { InputFile } = this.#client;
+    const isOurs = /^[0-9a-f]{64}$/.test(file.id);
+    if (!isOurs && !file.id.includes('|')) return file.id as never;
+    return new InputFile(await this.#link.readFile(file), file.name) as never;
+  }
+}
+
+interface Target {
+  readonly chat_id: string;
+  readonly message_thread_id?: number;
+}
+
+const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0);
+const captionOf = (text: string) => (text === '' ? {} : { caption: text, parse_mode: 'HTML' as const });
+
+/** S1. */
+function topicOf(thread: string | undefined): { readonly message_thread_id?: number } {
+  const [, id] = /^topic:(\d{1,15})$/.exec(thread ?? '') ?? [];
+  return id === undefined ? {} : { message_thread_id: Number(id) };
+}
+
+function replyOf({ replyTo, thread }: Post) {
+  const message_id = numberOf(replyTo ?? thread ?? '');
+  return message_id === 0 ? {} : { reply_parameters: { message_id, allow_sending_without_reply: true } };
+}
+
+/** Photos together, everything else together: Telegram does not mix them. */
+function albumsOf(files: readonly FileRef[]): readonly (readonly FileRef[])[] {
+  const kinds = [files.filter(isPhoto), files.filter((file) => !isPhoto(file))];
+  return kinds.flatMap((kind) =>
+    Array.from({ length: Math.ceil(kind.length / MOST_IN_ALBUM) }, (_, i) =>
+      kind.slice(i * MOST_IN_ALBUM, (i + 1) * MOST_IN_ALBUM),
+    ),
+  );
+}
+
+const ROW_CHARACTERS = 30;
+const ROW_BUTTONS = 4;
+
+/** Short ones side by side, in their order. */
+function keyboardOf({ buttons }: Post): InlineKeyboardMarkup | undefined {
+  if (buttons.length === 0) return undefined;
+  const rows: { text: string; callback_data: string; style?: 'primary' | 'danger' }[][] = [];
+  let used = 0;
+  for (const { label, token, style } of buttons) {
+    const row = rows.at(-1);
+    const button = { text: label, callback_data: token, ...(style === undefined ? {} : { style }) };
+    used += label.length;
+    if (row !== undefined && row.length < ROW_BUTTONS && used <= ROW_CHARACTERS) row.push(button);
+    else {
+      rows.push([button]);
+      used = label.length;
+    }
+  }
+  return { inline_keyboard: rows };
+}
