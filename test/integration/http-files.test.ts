@@ -28,7 +28,7 @@ describe('GET /files', () => {
   it('answers HEAD without the file, and closes it', async (t) => {
     const { raw, host } = await startHttp(t);
 
-    const answer = await raw(`HEAD ${GOOD}`);
+    const answer = await raw(`HEAD ${GOOD}`, ['Connection: close']);
 
     assert.deepEqual([answer.status, answer.body, answer.headers['content-length']], [200, '', '8']);
     assert.deepEqual(host.calls, ['closed']);

@@ -17,14 +17,18 @@ export interface RawOptions {
   readonly flood?: string;
 }
 
-/** Sends bytes on a new connection and gives the first answer, complete by its length or by the end of the connection. */
+/**
+ * Sends bytes on a new connection and gives the first answer, complete by its length or by the end of the connection. One to HEAD has no end
+ * of its own: such a request asks for the connection to be closed.
+ */
 export function sendRaw(
   port: number,
   bytes: string | Buffer,
-  { limitMs = 5_000, flood }: RawOptions = {},
+  { limitMs = 60_000, flood }: RawOptions = {},
 ): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
+    const isHead = bytes.slice(0, 5).toString() === 'HEAD ';
     let text = '';
     const finish = (closed: boolean): void => {
       clearTimeout(timer);
@@ -39,7 +43,7 @@ export function sendRaw(
     });
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (isComplete(text)) finish(false);
+      if (!isHead && isComplete(text)) finish(false);
     });
     socket.on('error', () => {});
     socket.on('close', () => finish(true));
