@@ -156,6 +156,17 @@ describe('svc service --user under systemd', LINUX, () => {
     }
   });
 
+  it('answers with 3, and what would be right, where the folder can have no system service', async (t) => {
+    const project = await portProject(t);
+
+    for (const verb of ['status', 'start', 'stop', 'logs']) {
+      const { code, stderr } = await svc(['service', verb, '--project', project.path]);
+      assert.equal(code, 3, verb);
+      assert.match(stderr, /not installed: .*\/srv\/svc\/<user>.*\n.*svc service install --user/);
+    }
+    assert.equal((await svc(['service', 'install', '--project', project.path])).code, 1);
+  });
+
   it('warns that the user does not linger', async (t) => {
     const { run } = await machine(t);
 
