@@ -66,8 +66,16 @@ const RULES: readonly Rule[] = [
     name: 'adapters and plugins',
     files: /^worker\/(adapters|plugins)\//,
     local: /^(worker\/sdk\/|shared\/(identifiers|secret|svc-error|error-codes|exit-codes|backoff|abort)\.ts$)/,
-    packages: ['standardwebhooks', 'irc-framework', 'typebox'],
-    lazyPackages: ['irc-framework', 'standardwebhooks'],
+    packages: [
+      'standardwebhooks',
+      'irc-framework',
+      '@octokit/core',
+      '@octokit/webhooks',
+      '@slack/web-api',
+      'ws',
+      'typebox',
+    ],
+    lazyPackages: ['irc-framework', 'standardwebhooks', '@octokit/core', '@slack/web-api'],
   },
   {
     name: 'database',

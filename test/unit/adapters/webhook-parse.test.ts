@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from '../../../worker/adapters/webhook/parse.ts';
-import { safeJson } from '../../../worker/adapters/webhook/safe-json.ts';
 import type { Arrival } from '../../../worker/sdk/index.ts';
+import { safeJson } from '../../../worker/sdk/safe-json.ts';
 
 const AT = 1_767_225_600;
 function arrivalOf(body: string | object): Arrival {

@@ -12,7 +12,7 @@
 //
 // A signed body of another form arrives as `other`, whole. A repeat of a webhook-id is one delivery.
 import { type Arrival, parse as checked, type RawRequest, t, type Values } from '../../sdk/index.ts';
-import { safeJson } from './safe-json.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
 import { readTimestamp } from './verify.ts';
 
 const id = () => t.string({ minLength: 1, maxLength: 512 });

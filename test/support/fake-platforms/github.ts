@@ -1,0 +1,88 @@
+// GitHub's API on the loopback address: the paths, status codes, bodies and rate limit headers of its documentation for what a bot does
+// with issues, pull requests, discussions and webhooks. GitHub's own client drives it in a test of its own (fake-github.test.ts).
+//
+//   F1  What it has taken is recorded before it answers. `misbehave` may take a request and cut the connection without an answer.
+//   F2  Whoever has no token of `accounts` gets 401, a request that the documentation does not know gets 404.
+//   F3  Each answer has the headers of the primary limit; with none left it is 403, until `reset`.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Cleanup } from '../temporary-project.ts';
+import { type GithubAnswer, GithubData, type GithubRequest, problem } from './github-data.ts';
+import { answerGraphql } from './github-graphql.ts';
+import { answerRest } from './github-rest.ts';
+
+const HOUR_S = 3_600;
+
+export class FakeGithub {
+  readonly data = new GithubData();
+  /** `<method> <path>` of every request that had a good token. */
+  readonly requests: string[] = [];
+  remaining = 5_000;
+  /** Epoch seconds. */
+  reset = Math.floor(Date.now() / 1_000) + HOUR_S;
+  /** Instead of the answer of the next request. `drop`: it is done, and the connection cut. */
+  misbehave: ((request: GithubRequest) => GithubAnswer | 'drop' | undefined) | undefined;
+  readonly #accounts: ReadonlyMap<string, string>;
+  readonly #server: Server;
+
+  /** Logins by token. */
+  constructor(accounts: Readonly<Record<string, string>>) {
+    this.#accounts = new Map(Object.entries(accounts));
+    this.#server = createServer((request, response) => void this.#take(request, response));
+  }
+
+  async start(owner: Cleanup): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    owner.after(() => {
+      this.#server.close();
+      this.#server.closeAllConnections();
+    });
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const url = new URL(request.url ?? '/', this.url);
+    const token = /^(?:token|bearer) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    const login = this.#accounts.get(token);
+    const of = { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams };
+    if (login === undefined || request.headers['user-agent'] === undefined)
+      return this.#answer(response, { status: 401, json: problem('Bad credentials', 401) });
+    this.requests.push(`${of.method} ${of.path}`);
+    const text = Buffer.concat(chunks).toString();
+    const asked = {
+      ...of,
+      login,
+      json: text === '' ? {} : (JSON.parse(text) as GithubRequest['json']),
+      data: this.data,
+    };
+    const forced = this.misbehave?.(asked);
+    if (forced !== undefined && forced !== 'drop') return this.#answer(response, forced);
+    if (this.remaining === 0)
+      return this.#answer(response, { status: 403, json: problem('API rate limit exceeded', 403) });
+    this.remaining -= 1;
+    const answer = of.path === '/graphql' ? answerGraphql(asked) : answerRest(asked);
+    if (forced === 'drop') request.socket.destroy();
+    else this.#answer(response, answer);
+  }
+
+  #answer(response: ServerResponse, { status, json, headers }: GithubAnswer): void {
+    response.writeHead(status, {
+      ...(json === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+      'x-github-media-type': 'github.v3; format=json',
+      'x-github-request-id': 'FA4E:0',
+      'x-ratelimit-limit': '5000',
+      'x-ratelimit-remaining': String(this.remaining),
+      'x-ratelimit-reset': String(this.reset),
+      'x-ratelimit-used': String(5_000 - this.remaining),
+      'x-ratelimit-resource': 'core',
+      ...headers,
+    });
+    response.end(json === undefined ? undefined : JSON.stringify(json));
+  }
+}

@@ -1,0 +1,133 @@
+// GitHub's API through its own client, and what its answers mean for a send.
+//
+//   C1  The client is loaded by the first call, never at start, and one stands for each account.
+//   C2  401 ends the account with its remedy. 429, and 403 with what GitHub sends for a rate limit, is later: by Retry-After, else by
+//       x-ratelimit-reset, else in a minute. Other 4xx are refused with GitHub's reason. 5xx and a broken connection are thrown: nobody
+//       knows whether it happened.
+//   C3  A spent limit is the account's, not the conversation's: until it is over no call is made at all. GitHub bans who goes on.
+import type { Octokit } from '@octokit/core';
+import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+
+export type GithubLink = Pick<Link<Account>, 'account' | 'signal' | 'log'>;
+
+const TIME_LIMIT_MS = 15_000;
+/** What GitHub asks for where it names no time. */
+const SECONDARY_WAIT_MS = 60_000;
+const VERSION = '2022-11-28';
+
+interface Known {
+  client?: Octokit;
+  /** Epoch ms. */
+  pausedUntil?: number;
+}
+const accounts = new WeakMap<Account, Known>();
+
+function knownOf(account: Account): Known {
+  const known = accounts.get(account) ?? {};
+  accounts.set(account, known);
+  return known;
+}
+
+/** Each call ends with the account's connection, and after a time. */
+export interface Api {
+  readonly request: Octokit['request'];
+  readonly graphql: Octokit['graphql'];
+}
+
+async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
+  const known = knownOf(account);
+  if (known.client === undefined) {
+    const { Octokit } = await import('@octokit/core');
+    const told = (text: unknown): void => log.warn(String(text));
+    const silent = { debug: () => {}, info: () => {}, warn: told, error: told };
+    known.client = new Octokit({
+      auth: account.token.reveal(),
+      baseUrl: account.apiUrl.replace(/\/$/, ''),
+      userAgent: 'svc',
+      log: silent,
+      request: { log: silent },
+    });
+  }
+  const { client } = known;
+  const defaults = {
+    headers: { 'x-github-api-version': VERSION },
+    request: { signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]) },
+  };
+  return { request: client.request.defaults(defaults), graphql: client.graphql.defaults(defaults) };
+}
+
+/** One send: `run` makes its calls, and what GitHub says of them becomes the result. */
+export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendResult>): Promise<SendResult> {
+  const known = knownOf(link.account);
+  const leftMs = (known.pausedUntil ?? 0) - Date.now();
+  if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
+  try {
+    return await run(await apiOf(link));
+  } catch (error) {
+    return resultOf(answerIn(error), known);
+  }
+}
+
+/** Calls that are no send. Throws `accountFailed` at 401, and otherwise an error with GitHub's reason. */
+export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>): Promise<T> {
+  try {
+    return await run(await apiOf(link));
+  } catch (error) {
+    const answer = answerIn(error);
+    if (answer.status === 401) throw refusedAccount(answer);
+    throw new Error(reasonOf(answer), { cause: error });
+  }
+}
+
+interface Answer {
+  readonly error: unknown;
+  /** Undefined: no answer came. */
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly message: string;
+}
+
+function answerIn(error: unknown): Answer {
+  const { response, message, headers, errors } = error as {
+    readonly response?: { readonly status?: number; readonly headers?: Answer['headers'] };
+    readonly message?: string;
+    readonly headers?: Answer['headers'];
+    readonly errors?: readonly { readonly type?: string }[];
+  };
+  const text = String(message ?? error);
+  // GraphQL refuses with 200; an error without a type is a fault of GitHub's own.
+  const type = Array.isArray(errors) ? (errors as readonly { readonly type?: string }[])[0]?.type : undefined;
+  if (type !== undefined)
+    return { error, status: type === 'RATE_LIMITED' ? 429 : 422, headers: headers ?? {}, message: text };
+  return { error, status: response?.status, headers: response?.headers ?? {}, message: text };
+}
+
+function resultOf(answer: Answer, known: Known): SendResult {
+  const { status, error } = answer;
+  if (status === undefined || status >= 500 || status < 400) throw error;
+  if (status === 401) throw refusedAccount(answer);
+  const waitMs = waitOf(answer);
+  if (waitMs === undefined) return { kind: 'refused', reason: reasonOf(answer) };
+  if (isAccountWide(answer)) known.pausedUntil = Date.now() + waitMs;
+  return { kind: 'later', afterMs: waitMs };
+}
+
+const refusedAccount = ({ status, message }: Answer): Error =>
+  accountFailed(`GitHub answered ${status}: ${message}`, 'make a new token at GitHub, put it into .env and reload');
+const reasonOf = ({ status, message }: Answer): string => `GitHub answered ${status ?? 'nothing'}: ${message}`;
+
+const isSpent = ({ headers }: Answer): boolean => headers['x-ratelimit-remaining'] === '0';
+const isAccountWide = (answer: Answer): boolean => isSpent(answer) || /rate limit/i.test(answer.message);
+
+/** Undefined when the answer is about no limit. */
+function waitOf(answer: Answer): number | undefined {
+  const { status, headers } = answer;
+  if (status !== 429 && status !== 403) return undefined;
+  const after = headers['retry-after'];
+  if (after !== undefined && /^\d{1,9}$/.test(after)) return Number(after) * 1_000;
+  const reset = headers['x-ratelimit-reset'];
+  if (isSpent(answer) && reset !== undefined && /^\d{1,12}$/.test(reset))
+    return Math.max(1_000, Number(reset) * 1_000 - Date.now());
+  return status === 429 || isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
+}

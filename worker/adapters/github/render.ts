@@ -1,0 +1,90 @@
+// From segments to GitHub's Markdown. Pure.
+//
+//   R1  What a person or a plugin wrote as text is shown as written: no markup, no HTML, and no mention. GitHub mentions whoever stands
+//       behind an @ even where it is escaped, and everyone of them gets mail: an empty comment stands between the @ and the name.
+//   R2  Only `mention` mentions. GitHub knows no mention of all.
+//   R3  A link with a scheme that could run something is text.
+import type { Mark, Rich, Segment } from '../../sdk/index.ts';
+
+const SAFE_URL = /^(?:https?|mailto):/i;
+const SIGNS: readonly (readonly [Mark, string])[] = [
+  ['bold', '**'],
+  ['italic', '_'],
+  ['strike', '~~'],
+];
+
+export function render({ segments }: Rich): string {
+  let out = '';
+  let isOpen = false; // a block ends here: what follows needs a line of its own
+  for (const segment of segments) {
+    const isBlock = segment.kind === 'code' || segment.kind === 'quote';
+    const text = shown(segment);
+    if (text === '') continue;
+    if (isOpen) out += '\n\n';
+    else if (isBlock && out !== '') out += out.endsWith('\n') ? '\n' : '\n\n';
+    out += isOpen ? text.replace(/^\n+/, '') : text;
+    isOpen = isBlock;
+  }
+  return out;
+}
+
+function shown(segment: Segment): string {
+  switch (segment.kind) {
+    case 'text':
+      return marked(segment.text, segment.marks ?? []);
+    case 'link':
+      return link(segment.text, segment.url);
+    case 'mention':
+      return segment.user === 'everyone' ? 'everyone' : mentionOf(segment.user.id);
+    case 'code':
+      return fenced(segment.text.replace(/\n$/, ''), segment.language ?? '');
+    case 'quote':
+      return escape(segment.text).replace(/^/gm, '> ');
+  }
+}
+
+const mentionOf = (login: string): string =>
+  /^[\w-]+(\[bot\])?$/.test(login) ? `@${login.replace('[bot]', '')}` : escape(`@${login}`);
+
+/** Marks never enclose blanks at their edges, where Markdown does not read them. */
+function marked(text: string, marks: readonly Mark[]): string {
+  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  if (marks.length === 0 || inner === '') return escape(text);
+  const core = marks.includes('code') ? inlineCode(inner) : escape(inner);
+  const signs = SIGNS.filter(([mark]) => marks.includes(mark)).map(([, sign]) => sign);
+  return `${before}${signs.join('')}${core}${signs.toReversed().join('')}${after}`;
+}
+
+function link(text: string, url: string): string {
+  const label = text === '' ? url : text;
+  if (!SAFE_URL.test(url)) return escape(text === '' || text === url ? url : `${text} (${url})`);
+  const target = url.replace(
+    /[\s()<>\\]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+  return `[${escape(label)}](${target})`;
+}
+
+function escape(text: string): string {
+  return text
+    .replace(/[\\*_~`[\]<>|]/g, '\\$&')
+    .replace(/&(?=#?\w+;)/g, '&amp;')
+    .replace(/^(\s*)([#+-])(?=[#\s-]|$)/gm, '$1\\$2')
+    .replace(/^(\s*)=(?==*\s*$)/gm, '$1\\=')
+    .replace(/^(\s*\d{1,9})([.)])(?=\s|$)/gm, '$1\\$2')
+    .replace(/(?<!\w)@(?=[A-Za-z0-9])/g, '@<!-- -->');
+}
+
+function inlineCode(text: string): string {
+  const line = text.replaceAll('\n', ' ');
+  const tick = '`'.repeat(longestRun(line) + 1);
+  const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${tick}${pad}${line}${pad}${tick}`;
+}
+
+function fenced(text: string, language: string): string {
+  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  return `${fence}${language.replace(/[^\w+#.-]/g, '')}\n${text}\n${fence}`;
+}
+
+const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));

@@ -1,0 +1,173 @@
+// What goes out: one comment, or one change of a comment. Discussions are known to GraphQL alone (discussions.ts), the rest is REST.
+import type { Outgoing, SendResult } from '../../sdk/index.ts';
+import { type GithubLink, sendBy } from './client.ts';
+import { sendToDiscussion } from './discussions.ts';
+import { hasMark, withMark } from './marker.ts';
+import { type MessageName, messageNameOf, placeOf } from './names.ts';
+import { ALL_REACTIONS, type Reaction, reactionOf } from './reactions.ts';
+import { type Post, refused, SENT, type Sent, type Target } from './target.ts';
+
+const NEWEST = { sort: 'created', direction: 'desc', per_page: 100 } as const;
+
+/** Throws when nobody knows whether it happened, and `accountFailed` when GitHub refuses the token. */
+export async function send(call: Outgoing, link: GithubLink): Promise<SendResult> {
+  const place = placeOf(call.conversation);
+  if (place === undefined)
+    return refused(
+      'a comment needs an issue, pull request or discussion: owner/repo#number or owner/repo/discussions#number',
+    );
+  if (call.kind === 'typing') return refused('GitHub has no typing');
+  if (call.kind === 'react' && reactionOf(call.emoji) === undefined)
+    return refused(`GitHub has these reactions alone: ${ALL_REACTIONS}`);
+  return sendBy(link, async (api) =>
+    place.isDiscussion
+      ? sendToDiscussion(call, { api, place })
+      : sendToIssue(call, { api, place, login: link.account.login }),
+  );
+}
+
+type IssueTarget = Target & { readonly login: string };
+
+async function sendToIssue(call: Sent, target: IssueTarget): Promise<SendResult> {
+  if (call.kind === 'post') return post(call, target);
+  const name = messageNameOf(call.message ?? '');
+  if (name === undefined) return refused(`GitHub has no message ${call.message ?? ''}`);
+  switch (call.kind) {
+    case 'edit':
+      return edit(name, call.text, target);
+    case 'remove':
+      return remove(name, target);
+    case 'react':
+      return react(name, { reaction: reactionOf(call.emoji), on: call.on }, target);
+  }
+}
+
+async function post(call: Post, target: IssueTarget): Promise<SendResult> {
+  const { request } = target.api;
+  const { owner, repo, number } = target.place;
+  const thread = call.thread === undefined ? undefined : messageNameOf(call.thread);
+  const body = withMark(call.text, call.key);
+  if (thread?.kind === 'review-comment') {
+    const before = call.repeat === true ? await madeInReview(call.key, target) : undefined;
+    if (before !== undefined) return { kind: 'sent', message: `review-comment:${before}` };
+    const of = { owner, repo, pull_number: number, comment_id: thread.id };
+    const route = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies';
+    const { status, data } = await request(route, { ...of, body });
+    return status === 201 ? { kind: 'sent', message: `review-comment:${data.id}` } : moved(target);
+  }
+  const before = call.repeat === true ? await madeInIssue(call.key, target) : undefined;
+  if (before !== undefined) return { kind: 'sent', message: `comment:${before}` };
+  const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+  const { status, data } = await request(route, { owner, repo, issue_number: number, body });
+  return status === 201 ? { kind: 'sent', message: `comment:${data.id}` } : moved(target);
+}
+
+/** A POST that was led elsewhere has become a GET on the way: nothing was written. */
+const moved = ({ place }: Target): SendResult =>
+  refused(`${place.owner}/${place.repo} has moved: name the conversation by its new name`);
+
+/** Of the account itself: anybody may copy a mark. */
+const isOurs = (user: { readonly login: string } | null | undefined, { login }: IssueTarget): boolean =>
+  user?.login.toLowerCase() === login.toLowerCase();
+
+/** The newest of the whole repository: those of one issue alone come oldest first. */
+async function madeInIssue(key: string, target: IssueTarget): Promise<number | bigint | undefined> {
+  const { owner, repo, number } = target.place;
+  const { data } = await target.api.request('GET /repos/{owner}/{repo}/issues/comments', { owner, repo, ...NEWEST });
+  const found = data.find(
+    ({ body, user, issue_url }) =>
+      hasMark(body, key) && isOurs(user, target) && issue_url.endsWith(`/issues/${number}`),
+  );
+  return found?.id;
+}
+
+async function madeInReview(key: string, target: IssueTarget): Promise<number | bigint | undefined> {
+  const { owner, repo, number } = target.place;
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments';
+  const { data } = await target.api.request(route, { owner, repo, pull_number: number, ...NEWEST });
+  return data.find(({ body, user }) => hasMark(body, key) && isOurs(user, target))?.id;
+}
+
+async function edit(name: MessageName, body: string, { api, place }: Target): Promise<SendResult> {
+  const { owner, repo, number } = place;
+  switch (name.kind) {
+    case 'body':
+      await api.request('PATCH /repos/{owner}/{repo}/issues/{issue_number}', {
+        owner,
+        repo,
+        issue_number: number,
+        body,
+      });
+      return SENT;
+    case 'comment':
+      await api.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
+        owner,
+        repo,
+        comment_id: name.id,
+        body,
+      });
+      return SENT;
+    case 'review-comment':
+      await api.request('PATCH /repos/{owner}/{repo}/pulls/comments/{comment_id}', {
+        owner,
+        repo,
+        comment_id: name.id,
+        body,
+      });
+      return SENT;
+    case 'review': {
+      const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}';
+      await api.request(route, { owner, repo, pull_number: number, review_id: name.id, body });
+      return SENT;
+    }
+    default:
+      return refused('this is in a discussion');
+  }
+}
+
+/** One that is gone already is removed. */
+async function remove(name: MessageName, { api, place }: Target): Promise<SendResult> {
+  const { owner, repo } = place;
+  if (name.kind !== 'comment' && name.kind !== 'review-comment') return refused('GitHub removes comments alone');
+  const of = { owner, repo, comment_id: name.id };
+  try {
+    if (name.kind === 'comment') await api.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', of);
+    else await api.request('DELETE /repos/{owner}/{repo}/pulls/comments/{comment_id}', of);
+  } catch (error) {
+    if ((error as { readonly status?: number }).status !== 404) throw error;
+  }
+  return SENT;
+}
+
+async function react(
+  name: MessageName,
+  { reaction, on }: { readonly reaction: Reaction | undefined; readonly on: boolean },
+  { api: { request }, place, login }: IssueTarget,
+): Promise<SendResult> {
+  const { owner, repo, number } = place;
+  const path = reactionsOf(name, number);
+  if (path === undefined || reaction === undefined) return refused('GitHub has no reactions to this');
+  const url = `/repos/{owner}/{repo}/${path}/reactions`;
+  if (on) {
+    await request(`POST ${url}`, { owner, repo, content: reaction });
+    return SENT;
+  }
+  const { data } = await request(`GET ${url}`, { owner, repo, content: reaction, per_page: 100 });
+  const all = data as readonly { readonly id: number; readonly user: { readonly login: string } | null }[];
+  const ours = all.find(({ user }) => user?.login.toLowerCase() === login.toLowerCase());
+  if (ours !== undefined) await request(`DELETE ${url}/{reaction_id}`, { owner, repo, reaction_id: ours.id });
+  return SENT;
+}
+
+function reactionsOf(name: MessageName, number: number): string | undefined {
+  switch (name.kind) {
+    case 'body':
+      return `issues/${number}`;
+    case 'comment':
+      return `issues/comments/${name.id}`;
+    case 'review-comment':
+      return `pulls/comments/${name.id}`;
+    default:
+      return undefined;
+  }
+}
