@@ -1,0 +1,156 @@
+// Methods of the Web API over a workspace in memory, with the errors that their documentation lists.
+
+export interface SlackMessage {
+  readonly channel: string;
+  readonly ts: string;
+  readonly text: string;
+  readonly blocks: readonly unknown[];
+  readonly thread: string | undefined;
+  /** Shown to this person alone. */
+  readonly only: string | undefined;
+  readonly files: readonly string[];
+  readonly reactions: readonly string[];
+  readonly isEdited: boolean;
+}
+
+export interface SlackFile {
+  readonly id: string;
+  readonly name: string;
+  bytes: Buffer;
+}
+
+/** Arguments of a call, JSON in them still as text, as forms carry it. */
+export type Args = Readonly<Record<string, string | undefined>>;
+export type Reply = Readonly<Record<string, unknown>> & { readonly ok: boolean };
+
+const fail = (error: string, more: object = {}): Reply => ({ ok: false, error, ...more });
+const listIn = (text: string | undefined): readonly unknown[] =>
+  text === undefined ? [] : (JSON.parse(text) as unknown[]);
+
+export class SlackWorkspace {
+  readonly team = 'T123ABC456';
+  readonly bot = 'U0LAN0Z89';
+  readonly app = 'A123ABC456';
+  /** Oldest first; what was deleted is not there. */
+  messages: SlackMessage[] = [];
+  readonly files = new Map<string, SlackFile>();
+  readonly channels = new Map<string, 'open' | 'archived' | 'foreign'>([
+    ['C123ABC456', 'open'],
+    ['C0ARCHIVED', 'archived'],
+    ['C0FOREIGN', 'foreign'],
+  ]);
+  #clock = 1_700_000_000;
+
+  readonly #url: () => string;
+
+  constructor(url: () => string) {
+    this.#url = url;
+  }
+
+  answer(method: string, args: Args): Reply {
+    const run = this.#methods[method];
+    return run === undefined ? fail('unknown_method', { req_method: method }) : run(args);
+  }
+
+  readonly #methods: Readonly<Record<string, (args: Args) => Reply>> = {
+    'api.test': (args) => ({ ok: true, args }),
+    'auth.test': () => ({
+      ok: true,
+      url: 'https://example.slack.com/',
+      team: 'Example',
+      user: 'svc',
+      team_id: this.team,
+      user_id: this.bot,
+      bot_id: 'B123ABC456',
+      is_enterprise_install: false,
+    }),
+    'conversations.open': ({ users = '' }) => ({ ok: true, channel: { id: direct(users) } }),
+    'chat.postMessage': (args) => this.#post(args, undefined),
+    'chat.postEphemeral': (args) => {
+      if (args['user'] === undefined) return fail('user_not_in_channel');
+      const { ts, ...posted } = this.#post(args, args['user']);
+      return posted.ok ? { ok: true, message_ts: ts } : posted;
+    },
+    'chat.update': (args) => {
+      const found = this.#find(args['channel'], args['ts']);
+      if (found === undefined) return fail('message_not_found');
+      const [text, blocks] = [args['text'] ?? found.text, args['blocks']];
+      this.#replace(found, { text, isEdited: true, ...(blocks === undefined ? {} : { blocks: listIn(blocks) }) });
+      return { ok: true, channel: found.channel, ts: found.ts, text };
+    },
+    'chat.delete': (args) => {
+      const found = this.#find(args['channel'], args['ts']);
+      if (found === undefined) return fail('message_not_found');
+      this.messages = this.messages.filter((one) => one !== found);
+      return { ok: true, channel: found.channel, ts: found.ts };
+    },
+    'reactions.add': (args) => this.#react(args, true),
+    'reactions.remove': (args) => this.#react(args, false),
+    'files.getUploadURLExternal': ({ filename, length }) => {
+      if (filename === undefined || !(Number(length) > 0)) return fail('invalid_arguments');
+      const id = `F${String(this.files.size + 1).padStart(9, '0')}`;
+      this.files.set(id, { id, name: filename, bytes: Buffer.alloc(0) });
+      return { ok: true, upload_url: `${this.#url()}/upload/v1/${id}`, file_id: id };
+    },
+    'files.completeUploadExternal': (args) => {
+      const ids = listIn(args['files']).map((one) => (one as { id: string }).id);
+      if (ids.some((id) => (this.files.get(id)?.bytes.length ?? 0) === 0)) return fail('file_not_found');
+      const posted = this.#post(
+        { ...args, channel: args['channel_id'] ?? args['channels'], text: args['initial_comment'] ?? ' ' },
+        undefined,
+      );
+      if (!posted.ok) return posted;
+      const message = this.messages.at(-1);
+      if (message !== undefined) this.#replace(message, { files: ids });
+      return { ok: true, files: ids.map((id) => ({ id })) };
+    },
+    'files.info': ({ file = '' }) => {
+      const found = this.files.get(file);
+      if (found === undefined) return fail('file_not_found');
+      const placed = this.messages
+        .filter(({ files }) => files.includes(file))
+        .map(({ channel, ts }) => [channel, [{ ts }]]);
+      const address = `${this.#url()}/files-pri/${this.team}-${file}/${encodeURIComponent(found.name)}`;
+      const shares = { public: Object.fromEntries(placed) as unknown };
+      return { ok: true, file: { id: file, name: found.name, url_private_download: address, shares } };
+    },
+  };
+
+  #post(args: Args, only: string | undefined): Reply {
+    const { channel = '', text = '', blocks, thread_ts: thread } = args;
+    const place = /^[UW]/.test(channel) ? direct(channel) : channel;
+    const state = place.startsWith('D') ? 'open' : this.channels.get(place);
+    if (state === undefined) return fail('channel_not_found');
+    if (state !== 'open') return fail(state === 'archived' ? 'is_archived' : 'not_in_channel');
+    if (text === '' && blocks === undefined) return fail('no_text');
+    if (text.length > 40_000) return fail('msg_too_long');
+    const sections = listIn(blocks) as readonly { readonly text?: { readonly text: string } }[];
+    if (sections.some((one) => (one.text?.text.length ?? 0) > 3_000)) return fail('invalid_blocks');
+    this.#clock += 1;
+    const ts = `${this.#clock}.000100`;
+    const rest = { files: [], reactions: [], isEdited: false };
+    this.messages.push({ channel: place, ts, text, blocks: sections, thread, only, ...rest });
+    return { ok: true, channel: place, ts, message: { type: 'message', user: this.bot, text, ts, app_id: this.app } };
+  }
+
+  #react({ channel, timestamp, name = '' }: Args, on: boolean): Reply {
+    const found = this.#find(channel, timestamp);
+    if (found === undefined) return fail('message_not_found');
+    if (!/^[a-z0-9_+'-]+(::skin-tone-[2-6])?$/.test(name)) return fail('invalid_name');
+    if (found.reactions.includes(name) === on) return fail(on ? 'already_reacted' : 'no_reaction');
+    const others = found.reactions.filter((one) => one !== name);
+    this.#replace(found, { reactions: on ? [...others, name] : others });
+    return { ok: true };
+  }
+
+  #find(channel: string | undefined, ts: string | undefined): SlackMessage | undefined {
+    return this.messages.find((one) => one.channel === channel && one.ts === ts && one.only === undefined);
+  }
+
+  #replace(found: SlackMessage, change: Partial<SlackMessage>): void {
+    this.messages = this.messages.map((one) => (one === found ? { ...one, ...change } : one));
+  }
+}
+
+/** The channel of the bot with a person. */
+const direct = (user: string): string => `D${user.slice(1)}`;

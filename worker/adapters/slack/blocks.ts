@@ -1,0 +1,57 @@
+// A message with buttons, as Block Kit wants it: its text in sections, then the buttons in one row of actions. Pure.
+import type { Outgoing } from '../../sdk/index.ts';
+
+type Buttons = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>['buttons'];
+
+/** Most that one section takes. */
+const SECTION = 3_000;
+const LABEL = 75;
+const FENCE = '```';
+
+/** Undefined for a message without buttons: its text is enough. */
+export function blocksOf(text: string, buttons: Buttons): readonly object[] | undefined {
+  if (buttons.length === 0) return undefined;
+  const sections = sectionsOf(text).map((part) => ({ type: 'section', text: { type: 'mrkdwn', text: part } }));
+  const elements = buttons.map(({ label, token, style }, index) => ({
+    type: 'button',
+    action_id: `svc-${index}`,
+    text: { type: 'plain_text', text: shortened(label), emoji: true },
+    value: token,
+    ...(style === undefined ? {} : { style }),
+  }));
+  return [...sections, { type: 'actions', elements }];
+}
+
+/** What is shown where blocks are not: in a notification, to a reader of screens. */
+export const fallbackOf = (text: string, buttons: Buttons): string =>
+  text === '' ? buttons.map(({ label }) => label).join(' · ') : text;
+
+const shortened = (label: string): string => {
+  const letters = Array.from(label.trim() === '' ? '…' : label);
+  return letters.length <= LABEL ? letters.join('') : `${letters.slice(0, LABEL - 1).join('')}…`;
+};
+
+/** Parts of one text, cut at a line, else at a word, else before what would be torn; a fence is closed and opened again. */
+export function sectionsOf(text: string): readonly string[] {
+  const sections: string[] = [];
+  let rest = text;
+  while (rest.length > SECTION) {
+    const cut = cutOf(rest, SECTION - FENCE.length - 1);
+    const head = rest.slice(0, cut).trimEnd();
+    const isInFence = head.split(FENCE).length % 2 === 0;
+    sections.push(isInFence ? `${head}\n${FENCE}` : head);
+    rest = rest.slice(cut).replace(/^\n/, '');
+    if (isInFence) rest = `${FENCE}\n${rest}`;
+  }
+  return rest.trim() === '' ? sections : [...sections, rest];
+}
+
+function cutOf(text: string, limit: number): number {
+  const least = limit / 3;
+  for (const sign of ['\n', ' ']) {
+    const at = text.lastIndexOf(sign, limit);
+    if (at > least) return at;
+  }
+  const torn = /(?:&[a-z]{0,4}|<[^>]*|[\ud800-\udbff])$/.exec(text.slice(0, limit));
+  return torn === null || torn.index < least ? limit : torn.index;
+}

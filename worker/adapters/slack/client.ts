@@ -1,0 +1,145 @@
+// Calls of the Web API through Slack's own client, which is loaded at the first one: who has no Slack account does not pay for it.
+//
+//   W1  One call is one request: the client's own retries are off, because the host repeats.
+//   W2  What is known not to have happened has an answer: `later` where Slack asks to wait, `refused` with Slack's word for it. What may have
+//       happened throws. A token that is refused throws `accountFailed`.
+//   W3  The client writes no log of its own, and a call ends with the connection of its account.
+import type { FetchFunction, WebClient, WebClientOptions } from '@slack/web-api';
+import { accountFailed, type Link, type Secret } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { isObject, type Json, objectAt, textAt } from './json.ts';
+
+export interface Caller extends Pick<Link<Account>, 'account' | 'signal'> {
+  /** Default: the bot token. */
+  readonly token?: Secret;
+}
+
+export type Answer =
+  | { readonly kind: 'ok'; readonly json: Json }
+  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'refused'; readonly error: string; readonly reason: string };
+
+const TIME_LIMIT_MS = 30_000;
+const DEFAULT_WAIT_SECONDS = 5;
+
+/** Of the account itself. */
+const ACCOUNT_ERRORS = new Set([
+  'account_inactive',
+  'invalid_auth',
+  'not_authed',
+  'not_allowed_token_type',
+  'org_login_required',
+  'token_expired',
+  'token_revoked',
+]);
+/** Slack's own trouble: whether it has done the work is not known. */
+const TROUBLE = new Set([
+  'fatal_error',
+  'internal_error',
+  'request_timeout',
+  'service_unavailable',
+  'team_added_to_org',
+]);
+const BUSY = new Set(['message_limit_exceeded', 'rate_limited', 'ratelimited']);
+
+const silent = (): void => {};
+const LOGGER = {
+  debug: silent,
+  info: silent,
+  warn: silent,
+  error: silent,
+  setLevel: silent,
+  setName: silent,
+  getLevel: () => 'error',
+} as unknown as NonNullable<WebClientOptions['logger']>;
+
+/** One call of one method. */
+export async function call(caller: Caller, method: string, args: Readonly<Record<string, unknown>>): Promise<Answer> {
+  const { WebClient } = await import('@slack/web-api');
+  const client: WebClient = new WebClient((caller.token ?? caller.account.token).reveal(), {
+    slackApiUrl: caller.account.apiUrl,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    allowAbsoluteUrls: false,
+    timeout: TIME_LIMIT_MS,
+    logger: LOGGER,
+    fetch: fetchFor(caller.signal),
+  });
+  try {
+    const result: unknown = await client.apiCall(method, { ...args });
+    return { kind: 'ok', json: isObject(result) ? result : {} };
+  } catch (error) {
+    return failed(method, isObject(error) ? error : {}, error);
+  }
+}
+
+/** W3; and a 429 that names no time is one all the same. */
+const fetchFor =
+  (ended: AbortSignal): FetchFunction =>
+  async (url, init) => {
+    const { signal, ...rest } = (init ?? {}) as RequestInit;
+    const response = await fetch(url, { ...rest, signal: AbortSignal.any([ended, ...(signal ? [signal] : [])]) });
+    if (response.status !== 429 || /^\d/.test(response.headers.get('retry-after') ?? '')) return response;
+    await response.body?.cancel();
+    return new Response(null, { status: 429, headers: { 'retry-after': String(DEFAULT_WAIT_SECONDS) } });
+  };
+
+/** W2. The client's errors are told apart by their codes. */
+function failed(method: string, error: Json, thrown: unknown): Answer {
+  switch (error['code']) {
+    case 'slack_webapi_rate_limited_error':
+      return { kind: 'later', afterMs: Number(error['retryAfter']) * 1_000 };
+    case 'slack_webapi_http_error':
+      return httpFailed(method, Number(error['statusCode']));
+    case 'slack_webapi_platform_error':
+      return platformFailed(method, objectAt(error, 'data'));
+    case 'slack_webapi_request_error':
+      throw new Error(`${method}: ${causeOf(error)}`, { cause: thrown });
+    default:
+      throw thrown;
+  }
+}
+
+function causeOf(error: Json): string {
+  const original = objectAt(error, 'original');
+  const cause = objectAt(original, 'cause');
+  return textAt(cause, 'code') ?? textAt(cause, 'message') ?? textAt(original, 'message') ?? 'no answer';
+}
+
+function httpFailed(method: string, status: number): Answer {
+  if (status === 401 || status === 403) throw refusedAccount(`Slack answered ${status} to ${method}`);
+  if (status >= 500 || status === 408) throw new Error(`${method}: Slack answered ${status}`);
+  return { kind: 'refused', error: `http_${status}`, reason: `Slack answered ${status} to ${method}` };
+}
+
+function platformFailed(method: string, data: Json): Answer {
+  const error = textAt(data, 'error') ?? '';
+  if (ACCOUNT_ERRORS.has(error)) throw refusedAccount(`Slack answered ${error} to ${method}`);
+  if (BUSY.has(error)) {
+    const { retryAfter } = objectAt(data, 'response_metadata');
+    return { kind: 'later', afterMs: (typeof retryAfter === 'number' ? retryAfter : DEFAULT_WAIT_SECONDS) * 1_000 };
+  }
+  if (TROUBLE.has(error)) throw new Error(`${method}: ${error}`);
+  // A page of a proxy is no answer of Slack.
+  if (!/^[\w.:-]{1,100}$/.test(error)) throw new Error(`${method}: the answer is not Slack's`);
+  const needed = textAt(data, 'needed');
+  const reason = needed === undefined ? error : `${error}: the app needs the scope ${needed}`;
+  return { kind: 'refused', error, reason: `Slack: ${reason}` };
+}
+
+const refusedAccount = (reason: string): Error =>
+  accountFailed(
+    reason,
+    'install the app in its workspace again, put its token into .env and reload, or enable the account again',
+  );
+
+/** True for an address of the platform itself: alone there the token may go, and files be sent to. */
+export function isPlatformAddress(address: string, apiUrl: string): boolean {
+  const api = new URL(apiUrl);
+  try {
+    const { origin, protocol, hostname } = new URL(address);
+    return origin === api.origin || (protocol === 'https:' && hostname.endsWith(`.${api.hostname}`));
+  } catch {
+    return false;
+  }
+}

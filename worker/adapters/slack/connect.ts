@@ -1,0 +1,100 @@
+// Holds an account: asks whether its token is good, then waits for its end. In Socket Mode it holds the WebSocket, too.
+//
+//   C1  Slack takes its sockets away every few hours and says so before: another one is opened first, and the old one is read until then.
+//       The account stays online over it.
+//   C2  A socket that is lost without a word ends the connection: the host comes back with backoff.
+import { accountFailed, type Link } from '../../sdk/index.ts';
+import { type Caller, call } from './client.ts';
+import { type Account, accountFault } from './config.ts';
+import { textAt } from './json.ts';
+import { SlackSocket, type SocketTiming } from './socket.ts';
+
+/** A socket that was asked to go this soon, this often in a row, is no renewal any more. */
+const SOON_MS = 10_000;
+const MOST_SOON = 5;
+
+/** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
+export async function connect(link: Link<Account>, timing: SocketTiming): Promise<void> {
+  const fault = accountFault(link.account);
+  if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+  const { json } = await need(link, 'auth.test');
+  const [team, user] = [textAt(json, 'team_id'), textAt(json, 'user_id')];
+  if (link.account.team !== undefined && ![team, textAt(json, 'enterprise_id')].includes(link.account.team))
+    throw accountFailed(
+      `the token is of workspace ${team}, the account of ${link.account.team}`,
+      'correct team or token and reload',
+    );
+  link.log.info({ team, user, mode: link.account.mode }, 'the token is good');
+  if (link.account.mode === 'socket') return holdSocket(link, timing);
+  link.online();
+  await aborted(link.signal);
+}
+
+async function holdSocket(link: Link<Account>, timing: SocketTiming): Promise<void> {
+  const stop = aborted(link.signal).then(() => 'stop' as const);
+  let socket = await open(link, timing);
+  let soon = 0;
+  try {
+    link.online();
+    for (;;) {
+      const openedAt = performance.now();
+      const next = await Promise.race([
+        stop,
+        socket.leaving.then((reason) => ({ kind: 'leaving', reason }) as const),
+        socket.ended.then((reason) => ({ kind: 'ended', reason }) as const),
+      ]);
+      if (next === 'stop') return;
+      if (next.kind === 'ended') throw new Error(next.reason);
+      if (next.reason === 'link_disabled')
+        throw accountFailed(
+          'Socket Mode is off for this app',
+          'turn it on (Settings, Socket Mode), then enable the account again',
+        );
+      soon = performance.now() - openedAt < SOON_MS ? soon + 1 : 0;
+      if (soon > MOST_SOON) throw new Error(`Slack keeps closing new connections: ${next.reason}`);
+      const old = socket;
+      socket = await open(link, timing);
+      void old.close();
+    }
+  } finally {
+    await socket.close();
+  }
+}
+
+/** A socket that Slack has greeted. */
+async function open(link: Link<Account>, timing: SocketTiming): Promise<SlackSocket> {
+  const { appToken, apiUrl } = link.account;
+  const { json } = await need(
+    appToken === undefined ? link : { account: link.account, signal: link.signal, token: appToken },
+    'apps.connections.open',
+  );
+  const url = textAt(json, 'url') ?? '';
+  // The address is a key to the connection: it goes over TLS, but to a platform on this machine.
+  if (!url.startsWith('wss://') && !(url.startsWith('ws://') && apiUrl.startsWith('http://')))
+    throw new Error('apps.connections.open gave no address of a WebSocket');
+  const socket = new SlackSocket(url, link, timing);
+  const stop = (): void => void socket.close();
+  link.signal.addEventListener('abort', stop, { once: true });
+  try {
+    await socket.ready;
+  } finally {
+    link.signal.removeEventListener('abort', stop);
+  }
+  return socket;
+}
+
+/** The answer to a call without which there is no connection. */
+async function need(caller: Caller, method: string) {
+  const answer = await call(caller, method, {});
+  if (answer.kind === 'ok') return answer;
+  throw new Error(
+    answer.kind === 'later' ? `${method}: Slack asks to wait ${answer.afterMs} ms` : `${method}: ${answer.reason}`,
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

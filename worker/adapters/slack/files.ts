@@ -1,0 +1,107 @@
+// Files: up in three steps (an address, the bytes, the message that shows them), down by the id that they arrived with.
+//
+//   F1  The token and the bytes go to the platform's own addresses alone, whatever an answer names.
+//   F2  Nobody sees a file before the last step, so what fails before it can be done again.
+import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { blocksOf } from './blocks.ts';
+import { type Answer, call, isPlatformAddress } from './client.ts';
+import type { Account } from './config.ts';
+import { listAt, objectAt, textAt } from './json.ts';
+import { messageId } from './place.ts';
+
+type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
+type Where = { readonly channel: string; readonly thread: string | undefined };
+type Stopped = Exclude<Answer, { kind: 'ok' }>;
+
+const UPLOAD_LIMIT_MS = 50_000;
+
+/** One message with files; its id is known when Slack has placed it at once. */
+export async function postFiles(post: Post, { channel, thread }: Where, link: Link<Account>): Promise<SendResult> {
+  const ids: { readonly id: string; readonly title: string }[] = [];
+  for (const file of post.files) {
+    const up = await upload(file, link);
+    if (typeof up !== 'string') return resultOf(up);
+    ids.push({ id: up, title: file.name });
+  }
+  const blocks = blocksOf(post.text, post.buttons);
+  const answer = await call(link, 'files.completeUploadExternal', {
+    files: ids,
+    ...(/^[UW]/.test(channel) ? { channels: channel } : { channel_id: channel }),
+    thread_ts: thread,
+    ...(blocks === undefined ? { initial_comment: post.text === '' ? undefined : post.text } : { blocks }),
+  });
+  if (answer.kind !== 'ok') return resultOf(answer);
+  const message = await placed(ids[0]?.id ?? '', link).catch(() => undefined); // it is posted: only its name is not known
+  return { kind: 'sent', ...(message === undefined ? {} : { message }) };
+}
+
+const resultOf = (stopped: Stopped): SendResult =>
+  stopped.kind === 'later' ? stopped : { kind: 'refused', reason: stopped.reason };
+
+/** The id of the file, or why there is none. */
+async function upload(file: FileRef, link: Link<Account>): Promise<string | Stopped> {
+  const bytes = await link.readFile(file);
+  const asked = await call(link, 'files.getUploadURLExternal', { filename: file.name, length: bytes.byteLength });
+  if (asked.kind !== 'ok') return asked;
+  const [address, id] = [textAt(asked.json, 'upload_url'), textAt(asked.json, 'file_id')];
+  if (address === undefined || id === undefined)
+    throw new Error('files.getUploadURLExternal: no upload_url or file_id');
+  if (!isPlatformAddress(address, link.account.apiUrl))
+    throw new Error('files.getUploadURLExternal: upload_url is not an address of Slack');
+  const response = await fetch(address, {
+    method: 'POST',
+    redirect: 'error',
+    signal: AbortSignal.any([link.signal, AbortSignal.timeout(UPLOAD_LIMIT_MS)]),
+    headers: { 'content-type': 'application/octet-stream' },
+    body: new Blob([Uint8Array.from(bytes)]),
+  });
+  await response.body?.cancel();
+  if (response.status === 429) return { kind: 'later', afterMs: waitOf(response) };
+  if (response.status >= 500) throw new Error(`upload: Slack answered ${response.status}`);
+  if (response.ok) return id;
+  const reason = `Slack answered ${response.status} to the bytes of ${file.name}`;
+  return { kind: 'refused', error: `http_${response.status}`, reason };
+}
+
+const waitOf = (response: Response): number => {
+  const seconds = Number(response.headers.get('retry-after'));
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 5_000;
+};
+
+/** Where a file that was just shared lies. */
+async function placed(id: string, link: Link<Account>): Promise<string | undefined> {
+  const answer = await call(link, 'files.info', { file: id });
+  if (answer.kind !== 'ok') return undefined;
+  const shares = objectAt(objectAt(answer.json, 'file'), 'shares');
+  for (const kind of ['public', 'private']) {
+    const byChannel = objectAt(shares, kind);
+    for (const channel of Object.keys(byChannel)) {
+      const ts = textAt(listAt(byChannel, channel)[0] ?? {}, 'ts');
+      if (ts !== undefined) return messageId(channel, ts);
+    }
+  }
+  return undefined;
+}
+
+/** F1. Throws when Slack does not hand it over. */
+export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
+  const answer = await call(link, 'files.info', { file: file.id });
+  if (answer.kind === 'later') throw new Error('files.info: Slack asks to wait');
+  if (answer.kind === 'refused') throw new Error(answer.reason);
+  const found = objectAt(answer.json, 'file');
+  const address = textAt(found, 'url_private_download') ?? textAt(found, 'url_private');
+  if (address === undefined || !isPlatformAddress(address, link.account.apiUrl))
+    throw new Error(`${file.name} does not lie on Slack`);
+  const response = await fetch(address, {
+    redirect: 'error',
+    signal: link.signal,
+    headers: { authorization: `Bearer ${link.account.token.reveal()}` },
+  });
+  // Who may not read a file gets a page to sign in.
+  const isPage = /^text\/html\b/i.test(response.headers.get('content-type') ?? '') && !/html/i.test(file.mime);
+  if (response.ok && !isPage && response.body !== null) return response.body;
+  await response.body?.cancel();
+  throw new Error(
+    `${file.name}: Slack answered ${isPage ? 'with a page: the app needs the scope files:read' : response.status}`,
+  );
+}

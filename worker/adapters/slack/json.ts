@@ -1,0 +1,33 @@
+// Reading foreign JSON: nothing in it reaches a prototype, and nothing is believed to be there. Pure.
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** The value without any key `__proto__`; undefined when the text is not JSON, or nests too deep to be walked. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+  } catch {
+    return undefined;
+  }
+}
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The object under this key, else one without keys. */
+export function objectAt(value: Json, key: string): Json {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+/** The objects in the list under this key. */
+export function listAt(value: Json, key: string): readonly Json[] {
+  const found = value[key];
+  return Array.isArray(found) ? found.filter(isObject) : [];
+}
+
+/** The text under this key, when it is one and not empty. */
+export function textAt(value: Json, key: string): string | undefined {
+  const found = value[key];
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}

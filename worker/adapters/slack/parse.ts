@@ -1,0 +1,50 @@
+// What Slack delivers → what arrived. Pure. Over HTTP and over Socket Mode the payloads are the same.
+//
+//   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
+//       channel and time. Everything else has the id of its event, command or press.
+//   P2  All ids of deliveries begin with the workspace. What came for another workspace than the account's is left to that account.
+//   P3  A direct message is a conversation with the id of its person: there a person is told something in private, whoever began.
+//       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.
+//   P4  What is signed and not of these forms arrives as `other`, without the verification token.
+import type { Arrival, RawRequest } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { parseEvent } from './events.ts';
+import { parseCommand, parseInteraction } from './interactions.ts';
+import { isObject, type Json, objectAt, readJson, textAt } from './json.ts';
+
+/** What a verified request holds. Throws when it is not what Slack sends. */
+export function parse(request: RawRequest, account: Pick<Account, 'team'>): readonly Arrival[] {
+  const text = Buffer.from(request.body).toString('utf8');
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? ''))
+    return arrivalsOf(readJson(text), account, request.receivedAt);
+  const form = new URLSearchParams(text);
+  const payload = form.get('payload');
+  return arrivalsOf(payload === null ? Object.fromEntries(form) : readJson(payload), account, request.receivedAt);
+}
+
+/** The same for the payload of an envelope. */
+export function arrivalsOf(payload: unknown, { team }: Pick<Account, 'team'>, now: number): readonly Arrival[] {
+  if (!isObject(payload)) throw new Error('neither an event nor an interaction');
+  const workspace = workspaceOf(payload);
+  if (team !== undefined && !workspace.includes(team)) return [];
+  const context = { workspace: workspace[0] ?? 'unknown', now };
+  const arrivals =
+    payload['type'] === 'event_callback'
+      ? parseEvent(payload, context)
+      : textAt(payload, 'command') !== undefined
+        ? parseCommand(payload, context)
+        : parseInteraction(payload, context);
+  return arrivals.map((arrival) => ({ ...arrival, id: `${context.workspace}/${arrival.id}` }));
+}
+
+/** P2. The workspace that a payload is for, then the organisation that it belongs to. */
+function workspaceOf(payload: Json): readonly string[] {
+  const named = [
+    textAt(payload, 'team_id'),
+    textAt(objectAt(payload, 'team'), 'id'),
+    textAt(objectAt(payload, 'user'), 'team_id'),
+    textAt(payload, 'enterprise_id'),
+    textAt(objectAt(payload, 'enterprise'), 'id'),
+  ];
+  return named.filter((id) => id !== undefined);
+}

@@ -1,0 +1,165 @@
+// One WebSocket of Socket Mode, from its hello to its end.
+//
+//   K1  An envelope is acknowledged when what it holds is stored, and not before. What cannot be stored is tried again while the socket stands;
+//       then it is left to Slack, which delivers an event without an acknowledgement again.
+//   K2  Envelopes are stored in the order in which they came, in batches; over MAX_WAITING the socket is not read further.
+//   K3  A socket on which nothing was heard for `silentMs`, not even the answer to a ping, is lost.
+import { WebSocket } from 'ws';
+import type { Arrival, Link } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { isObject, type Json, readJson, textAt } from './json.ts';
+import { arrivalsOf } from './parse.ts';
+
+export interface SocketTiming {
+  /** From opening to hello. */
+  readonly helloMs: number;
+  readonly pingMs: number;
+  readonly silentMs: number;
+  /** Before storing again what could not be stored. */
+  readonly retryMs: number;
+}
+export const TIMING: SocketTiming = { helloMs: 30_000, pingMs: 10_000, silentMs: 35_000, retryMs: 1_000 };
+
+const MAX_BATCH = 64;
+const MAX_WAITING = 1_000;
+const MAX_FRAME_BYTES = 16 * 1_048_576;
+
+interface Waiting {
+  readonly id: string;
+  readonly arrivals: readonly Arrival[];
+}
+
+export class SlackSocket {
+  /** Slack says hello; rejects when the socket ends before. */
+  readonly ready: Promise<void>;
+  /** Slack asks to come again on another socket; resolves to its reason. */
+  readonly leaving: Promise<string>;
+  /** Resolves to the reason, when the socket is gone. */
+  readonly ended: Promise<string>;
+  readonly #socket: WebSocket;
+  readonly #link: Link<Account>;
+  readonly #timing: SocketTiming;
+  readonly #timers: readonly ReturnType<typeof setInterval>[];
+  #hello: () => void = () => {};
+  #leave: (reason: string) => void = () => {};
+  #waiting: Waiting[] = [];
+  #storing: Promise<void> | undefined;
+  #heardAt = performance.now();
+  #isGone = false;
+
+  constructor(url: string, link: Link<Account>, timing: SocketTiming) {
+    this.#link = link;
+    this.#timing = timing;
+    const socket = new WebSocket(url, { handshakeTimeout: timing.helloMs, maxPayload: MAX_FRAME_BYTES });
+    this.#socket = socket;
+    this.leaving = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      let reason = 'the connection was lost';
+      socket.on('error', (error) => {
+        reason = `the connection was lost: ${error.message}`;
+      });
+      socket.on('close', (code) => {
+        this.#isGone = true;
+        this.#stopTimers();
+        resolve(code === 1006 ? reason : `Slack closed the connection (${code})`);
+      });
+    });
+    this.ready = new Promise((resolve, reject) => {
+      this.#hello = resolve;
+      void this.ended.then((reason) => reject(new Error(reason)));
+    });
+    this.ready.catch(() => {}); // who does not wait for it waits for the end
+    for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => this.#heard());
+    socket.on('message', (data) => this.#onFrame(String(data)));
+    this.#timers = [
+      setTimeout(() => this.#giveUpSilent(0), timing.helloMs),
+      setInterval(() => {
+        this.#giveUpSilent(timing.silentMs);
+        if (socket.readyState === WebSocket.OPEN) socket.ping();
+      }, timing.pingMs),
+    ];
+    void this.ready.then(() => clearTimeout(this.#timers[0])).catch(() => {});
+  }
+
+  /** Acknowledges what has come, then closes; resolves when the socket is gone. */
+  async close(): Promise<void> {
+    await this.#storing;
+    this.#socket.close(1000);
+    const late = setTimeout(() => this.#socket.terminate(), 2_000);
+    await this.ended;
+    clearTimeout(late);
+  }
+
+  #heard(): void {
+    this.#heardAt = performance.now();
+  }
+
+  /** K3. */
+  #giveUpSilent(limitMs: number): void {
+    if (performance.now() - this.#heardAt >= limitMs) this.#socket.terminate();
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #onFrame(text: string): void {
+    this.#heard();
+    const frame = readJson(text);
+    if (!isObject(frame)) return this.#link.log.warn({ bytes: text.length }, 'Slack sent a frame that is not JSON');
+    const id = textAt(frame, 'envelope_id');
+    if (frame['type'] === 'hello') return this.#hello();
+    if (frame['type'] === 'disconnect') return this.#leave(textAt(frame, 'reason') ?? 'refresh_requested');
+    if (id === undefined) return;
+    this.#waiting.push({ id, arrivals: this.#arrivalsOf(id, frame) });
+    if (this.#waiting.length > MAX_WAITING) this.#socket.pause();
+    this.#storing ??= this.#store();
+  }
+
+  /** What cannot be read is kept as it came: an acknowledged envelope does not come again. */
+  #arrivalsOf(id: string, frame: Json): readonly Arrival[] {
+    const now = Date.now();
+    try {
+      return arrivalsOf(frame['payload'], this.#link.account, now);
+    } catch (error) {
+      this.#link.log.warn({ err: error, envelope: id }, 'Slack sent an envelope that cannot be read');
+      const place = {
+        conversation: { id: 'slack', kind: 'group' },
+        user: { id: 'slack', name: 'slack', admin: false },
+      } as const;
+      return [{ ...place, id: `envelope/${id}`, sentAt: now, kind: 'other', type: 'unreadable', raw: frame }];
+    }
+  }
+
+  /** K1, K2. */
+  async #store(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve)); // frames that came in one packet go into one batch
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, MAX_BATCH);
+      if (!(await this.#kept(batch.flatMap(({ arrivals }) => arrivals)))) break;
+      for (const { id } of batch) this.#acknowledge(id);
+      if (this.#waiting.length < MAX_BATCH) this.#socket.resume();
+    }
+    this.#storing = undefined;
+  }
+
+  async #kept(arrivals: readonly Arrival[]): Promise<boolean> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#link.receive(arrivals);
+        return true;
+      } catch (error) {
+        if (tries === 1)
+          this.#link.log.warn({ arrivals: arrivals.length, err: error }, 'events wait: they could not be stored');
+        if (this.#isGone || this.#link.signal.aborted) return false;
+        await new Promise((resolve) => setTimeout(resolve, this.#timing.retryMs));
+      }
+    }
+  }
+
+  #acknowledge(id: string): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ envelope_id: id }));
+  }
+}

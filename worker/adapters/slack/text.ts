@@ -1,0 +1,131 @@
+// Slack's mrkdwn in both directions. Pure.
+//
+//   T1  Incoming: `<…>` becomes what it means (person, everyone, channel, link), `&amp; &lt; &gt;` the characters; `*bold*` stays as typed.
+//   T2  Outgoing: `& < >` are escaped, so that nothing literal is a mention or a link. mrkdwn has no escape for `* _ ~` and backquotes:
+//       where one could open a run, a zero-width space behind it keeps it a character.
+//   T3  A link with a scheme that could run something is text.
+import type { Mark, Rich, Segment } from '../../sdk/index.ts';
+
+const BROADCASTS = new Set(['here', 'channel', 'everyone']);
+const SAFE_URL = /^(?:https?|mailto|tel|slack):/i;
+const ZERO_WIDTH = '\u200b';
+
+/** The endpoint of a person who is mentioned is put in by the host. */
+export function segmentsOf(text: string): readonly Segment[] {
+  const segments: Segment[] = [];
+  const say = (plain: string): void => {
+    const last = segments.at(-1);
+    if (plain === '') return;
+    if (last?.kind === 'text') segments[segments.length - 1] = { kind: 'text', text: last.text + plain };
+    else segments.push({ kind: 'text', text: plain });
+  };
+  let from = 0;
+  for (const match of text.matchAll(/<([^<>\n]+)>/g)) {
+    say(unescape(text.slice(from, match.index)));
+    const meant = bracketed(match[1] ?? '');
+    if (typeof meant === 'string') say(meant);
+    else segments.push(meant);
+    from = match.index + match[0].length;
+  }
+  say(unescape(text.slice(from)));
+  return segments;
+}
+
+/** What stands between angle brackets, or its text where it is no more than that. */
+function bracketed(inside: string): Segment | string {
+  const bar = inside.indexOf('|');
+  const target = bar === -1 ? inside : inside.slice(0, bar);
+  const label = bar === -1 ? '' : unescape(inside.slice(bar + 1));
+  const name = target.slice(1);
+  if (/^@[A-Z0-9]+$/.test(target)) return { kind: 'mention', user: { endpoint: '', id: name } };
+  if (/^#[A-Z0-9]+$/.test(target)) return `#${label === '' ? name : label}`;
+  if (target.startsWith('!')) return BROADCASTS.has(name) ? { kind: 'mention', user: 'everyone' } : label || `@${name}`;
+  const url = unescape(target);
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(url)) return `<${unescape(inside)}>`;
+  if (label === '' || url === label) return { kind: 'link', text: url, url };
+  // Slack makes links of what people typed without one.
+  return url.replace(/^(?:https?:\/\/|mailto:|tel:)/, '').replace(/\/$/, '') === label
+    ? label
+    : { kind: 'link', text: label, url };
+}
+
+const unescape = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** The same as text alone. */
+export const plainOf = (text: string): string =>
+  segmentsOf(text)
+    .map((one) => (one.kind === 'mention' ? `@${one.user === 'everyone' ? 'everyone' : one.user.id}` : textOf(one)))
+    .join('');
+
+const textOf = (segment: Exclude<Segment, { kind: 'mention' }>): string =>
+  segment.kind === 'link' && segment.text !== segment.url ? `${segment.text} (${segment.url})` : segment.text;
+
+/** The same without the mention of the bot that it begins with. */
+export function withoutMention(segments: readonly Segment[], bot: string | undefined): readonly Segment[] {
+  const [first, second, ...rest] = segments;
+  if (first?.kind !== 'mention' || first.user === 'everyone' || first.user.id !== bot) return segments;
+  if (second?.kind !== 'text') return segments.slice(1);
+  const text = second.text.replace(/^[\s:,]+/, '');
+  return text === '' ? rest : [{ ...second, text }, ...rest];
+}
+
+export const mentions = (segments: readonly Segment[], user: string): boolean =>
+  segments.some((one) => one.kind === 'mention' && one.user !== 'everyone' && one.user.id === user);
+
+/** What goes into `text` of a message, as mrkdwn. */
+export function toMrkdwn({ segments }: Rich): string {
+  let out = '';
+  for (const segment of segments) {
+    const isBlock = segment.kind === 'code' || segment.kind === 'quote';
+    const text = rendered(segment);
+    if (isBlock && out !== '' && !out.endsWith('\n')) out += '\n';
+    out += isBlock && !text.endsWith('\n') ? `${text}\n` : text;
+  }
+  return segments.at(-1)?.kind === 'code' || segments.at(-1)?.kind === 'quote' ? out.replace(/\n$/, '') : out;
+}
+
+function rendered(segment: Segment): string {
+  switch (segment.kind) {
+    case 'text':
+      return marked(segment.text, segment.marks ?? []);
+    case 'code':
+      return `\`\`\`\n${escape(segment.text.replace(/\n$/, '')).replaceAll('```', `\`${ZERO_WIDTH}\`\``)}\n\`\`\``;
+    case 'quote':
+      return literal(segment.text).replace(/^/gm, '> ');
+    case 'mention':
+      return segment.user === 'everyone' ? '<!channel>' : mentionOf(segment.user.id);
+    case 'link':
+      return linked(segment.text, segment.url);
+  }
+}
+
+const mentionOf = (id: string): string => (/^[A-Z0-9]+$/.test(id) ? `<@${id}>` : literal(`@${id}`));
+
+function linked(text: string, url: string): string {
+  if (!SAFE_URL.test(url)) return literal(text === '' || text === url ? url : `${text} (${url})`);
+  const target = escape(url).replace(/[|\s]/g, encodeURIComponent);
+  return text === '' || text === url ? `<${target}>` : `<${target}|${escape(text).replaceAll('|', '¦')}>`;
+}
+
+const SIGNS = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
+
+function marked(text: string, marks: readonly Mark[]): string {
+  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  if (marks.length === 0 || inner === '') return literal(text);
+  const isCode = marks.includes('code');
+  // A run ends with its line, and inline code knows no other character than the end of it.
+  const lines = inner.split('\n').map((line) => {
+    if (line.trim() === '') return line;
+    const core = isCode ? `\`${escape(line).replaceAll('`', 'ˋ')}\`` : literal(line);
+    return marks.reduceRight((out, mark) => (mark === 'code' ? out : `${SIGNS[mark]}${out}${SIGNS[mark]}`), core);
+  });
+  return `${before}${lines.join('\n')}${after}`;
+}
+
+/** T2. */
+const literal = (text: string): string =>
+  escape(text)
+    .replace(/(^|[^\p{L}\p{N}])([*_~`]+)(?=\S)/gmu, `$1$2${ZERO_WIDTH}`)
+    .replace(/^(\s*)(&gt;)/gm, `$1${ZERO_WIDTH}$2`);

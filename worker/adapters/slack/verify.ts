@@ -1,0 +1,38 @@
+// Signatures of Slack: HMAC-SHA256 over `v0:<timestamp>:<raw body>`, in hexadecimal behind `v0=`. Pure.
+//
+//   V1  Header and timestamp are read strictly; every secret is compared, in constant time (`verifyHmac`).
+//   V2  More than five minutes before or after the request came is refused.
+//   V3  Slack's questions, whether the address is ours and whether its certificate is good, are answered only when they are signed.
+import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { isObject, readJson } from './json.ts';
+
+/** `ok`, `handshake` with the challenge, or `refused` with a reason for the log: the client is told nothing of it. */
+export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
+  const { 'x-slack-signature': header, 'x-slack-request-timestamp': timestamp } = request.headers;
+  if (timestamp === undefined || !/^[1-9]\d{0,11}$/.test(timestamp))
+    return { kind: 'refused', reason: 'no x-slack-request-timestamp, or one that is malformed' };
+  if (header !== undefined && !header.startsWith('v0='))
+    return { kind: 'refused', reason: 'the signature is not of version v0' };
+  const verdict = verifyHmac(request, {
+    signature: header?.slice('v0='.length),
+    secrets,
+    signed: Buffer.concat([Buffer.from(`v0:${timestamp}:`), request.body]),
+    at: Number(timestamp) * 1_000,
+  });
+  return verdict.kind === 'ok' ? (handshakeOf(request) ?? verdict) : verdict;
+}
+
+/** V3. */
+function handshakeOf({ body, headers }: RawRequest): Verdict | undefined {
+  const text = Buffer.from(body).toString('utf8');
+  if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
+    return new URLSearchParams(text).get('ssl_check') === '1' ? { kind: 'handshake', answer: { text: '' } } : undefined;
+  if (!text.includes('url_verification')) return undefined;
+  const question = readJson(text);
+  if (!isObject(question) || question['type'] !== 'url_verification') return undefined;
+  const { challenge } = question;
+  return typeof challenge === 'string' && challenge.length <= 1_024
+    ? { kind: 'handshake', answer: { text: challenge, headers: { 'content-type': 'text/plain; charset=utf-8' } } }
+    : undefined;
+}
