@@ -28,17 +28,28 @@ export async function readParams(request: IncomingMessage, query: URLSearchParam
   const asked = Object.fromEntries(query);
   if (body.length === 0) return asked;
   if (type.startsWith('application/json')) return { ...asked, ...(JSON.parse(body.toString()) as Params) };
-  const form = await new Response(body, { headers: { 'content-type': type } }).formData();
-  const fields: [string, unknown][] = [];
-  for (const [name, value] of form.entries())
-    fields.push([name, typeof value === 'string' ? readText(value) : await upload(value)]);
-  return { ...asked, ...Object.fromEntries(fields) };
+  if (type.startsWith('multipart/form-data')) return { ...asked, ...multipart(body, type) };
+  return {
+    ...asked,
+    ...Object.fromEntries([...new URLSearchParams(body.toString())].map(([k, v]) => [k, readText(v)])),
+  };
 }
 
-const upload = async (file: File): Promise<Upload> => ({
-  name: file.name,
-  bytes: Buffer.from(await file.arrayBuffer()),
-});
+/** Headers without blanks and names without quotes, as some clients write them, are read as well. */
+function multipart(body: Buffer, type: string): Params {
+  const boundary = /boundary="?([^";]+)/.exec(type)?.[1] ?? '';
+  const parts = body.toString('latin1').split(`--${boundary}`).slice(1, -1);
+  return Object.fromEntries(
+    parts.map((part): [string, unknown] => {
+      const end = part.indexOf('\r\n\r\n');
+      const head = Buffer.from(part.slice(0, end), 'latin1').toString();
+      const bytes = Buffer.from(part.slice(end + 4, -2), 'latin1');
+      const name = /[; ]name="?([^";\r\n]+)/.exec(head)?.[1] ?? '';
+      const file = /filename="?([^";\r\n]+)/.exec(head)?.[1];
+      return [name, file === undefined ? readText(bytes.toString()) : ({ name: file, bytes } satisfies Upload)];
+    }),
+  );
+}
 
 function readText(text: string): unknown {
   try {

@@ -200,7 +200,9 @@ class Sending {
     const { InputFile } = this.#client;
     const isOurs = /^[0-9a-f]{64}$/.test(file.id);
     if (!isOurs && !file.id.includes('|')) return file.id as never;
-    return new InputFile(await this.#link.readFile(file), file.name) as never;
+    // The client writes the name into a header as it is.
+    const name = file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_');
+    return new InputFile(await this.#link.readFile(file), name) as never;
   }
 }
 
