@@ -33,12 +33,10 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
   const state = stateOf(link.account);
   if (!/^(?:-?\d{1,20}|@[A-Za-z0-9_]{3,64})$/.test(call.conversation))
     return { kind: 'refused', reason: 'this is not the id of a chat' };
-  if (call.kind === 'post') {
-    const waitMs = state.rate.waitMs(call.conversation, Date.now());
-    if (waitMs > 0) return { kind: 'later', afterMs: waitMs };
-  }
   const attempt = (chat: string): Promise<SendResult> => new Sending(client, link, state).run(call, chat);
   const chat = state.moved.get(call.conversation) ?? call.conversation;
+  const waitMs = call.kind === 'post' ? state.rate.waitMs(chat, Date.now()) : 0;
+  if (waitMs > 0) return { kind: 'later', afterMs: waitMs };
   try {
     return await attempt(chat);
   } catch (error) {

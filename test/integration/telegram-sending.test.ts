@@ -1,0 +1,191 @@
+// What the adapter telegram sends, at the fake Bot API server, which telegram-client.test.ts holds to the documentation.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { FileRef } from '../../worker/sdk/index.ts';
+import { adapterLink } from '../support/adapter-link.ts';
+import { TelegramRefusal } from '../support/fake-platforms/telegram-calls.ts';
+import { telegramAdapter as adapter, telegramBench as bench } from '../support/telegram-bench.ts';
+
+describe('telegram: sending', { timeout: 120_000 }, () => {
+  it('posts, answers, edits, reacts, removes; what is already so counts as done', async (t) => {
+    const { telegram, send } = await bench(t);
+    const buttons = [
+      { label: 'Yes', token: 'a' },
+      { label: 'No', token: 'b', style: 'danger' as const },
+    ];
+    const first = await send({ kind: 'post', text: '<b>Hi</b> &lt;you&gt;', buttons });
+    assert.deepEqual(first, { kind: 'sent', message: '1' });
+    await send({ kind: 'post', text: 'r', replyTo: '1' });
+    await send({ kind: 'post', text: 't', thread: 'topic:8' });
+    await send({ kind: 'post', text: 'm', thread: '1' });
+    assert.deepEqual(
+      telegram.messages(5).map(({ text, replyTo, thread }) => [text, replyTo, thread]),
+      [
+        ['Hi <you>', undefined, undefined],
+        ['r', 1, undefined],
+        ['t', undefined, 8],
+        ['m', 1, undefined],
+      ],
+    );
+    assert.deepEqual(
+      telegram.messages(5)[0]?.buttons.map(({ text, callback_data }) => [text, callback_data]),
+      [
+        ['Yes', 'a'],
+        ['No', 'b'],
+      ],
+    );
+    for (const _ of ['first', 'again']) {
+      assert.deepEqual(await send({ kind: 'edit', message: '1', text: 'new' }), { kind: 'sent', message: '1' });
+      assert.equal((await send({ kind: 'react', message: '1', emoji: '❤️', on: true })).kind, 'sent');
+    }
+    assert.deepEqual(
+      [telegram.messages(5)[0]].map((one) => [one?.text, one?.buttons, one?.reactions]),
+      [['new', [], ['❤']]],
+    );
+    assert.equal((await send({ kind: 'react', message: '1', emoji: '🦜', on: true })).kind, 'refused');
+    assert.equal((await send({ kind: 'typing' })).kind, 'sent');
+    for (const _ of ['first', 'again']) assert.equal((await send({ kind: 'remove', message: '2' })).kind, 'sent');
+    assert.equal(telegram.messages(5).length, 3);
+  });
+
+  it('says later, refused, or nothing sure, as Telegram does', async (t) => {
+    const { telegram, token, send } = await bench(t);
+    const post = { kind: 'post', text: 'x' } as const;
+    const limit = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 3 } };
+    telegram.next('sendMessage', { status: 429, body: limit }, { status: 502 }, 'drop');
+    telegram.chats.closed.set(6, new TelegramRefusal(403, 'Forbidden: bot was blocked by the user'));
+
+    assert.deepEqual(await send(post), { kind: 'later', afterMs: 3_000 });
+    await assert.rejects(send(post), /502/);
+    const lost = await send(post).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    assert.ok(lost !== undefined && !JSON.stringify([lost.message, String(lost.cause)]).includes(token));
+    assert.deepEqual(await send({ ...post, conversation: '6' }), {
+      kind: 'refused',
+      reason: 'Telegram: Forbidden: bot was blocked by the user',
+    });
+    assert.equal((await send({ ...post, conversation: 'room' })).kind, 'refused');
+    assert.equal((await send({ ...post, text: 'a < b' })).kind, 'refused');
+  });
+
+  it('follows a group that became a supergroup, and keeps to 20 messages a minute in it', async (t) => {
+    const { telegram, send } = await bench(t);
+    const moved = { migrate_to_chat_id: -100_7 };
+    telegram.chats.closed.set(
+      -7,
+      new TelegramRefusal(400, 'Bad Request: group chat was upgraded to a supergroup chat', moved),
+    );
+
+    for (let i = 0; i < 20; i += 1)
+      assert.equal((await send({ kind: 'post', key: `k${i}`, conversation: '-7', text: `${i}` })).kind, 'sent');
+    assert.equal(telegram.messages(-100_7).length, 20);
+    for (const conversation of ['-7', '-1007']) {
+      const held = await send({ kind: 'post', conversation, text: 'one more' });
+      assert.ok(held.kind === 'later' && held.afterMs <= 60_000);
+    }
+  });
+
+  it('sends files: with a short text as caption, with a long one behind it, several as albums', async (t) => {
+    const { telegram, account } = await bench(t);
+    const stored = (name: string, mime: string): FileRef => ({ id: 'f'.repeat(64), name, mime, bytes: 3 });
+    const known = telegram.chats.holds(Buffer.from('there'));
+    const link = {
+      ...adapterLink(account),
+      signal: new AbortController().signal,
+      readFile: async () => Buffer.from('abc'),
+    };
+    const send = (key: string, text: string, files: readonly FileRef[]) =>
+      adapter.send({ kind: 'post', key, conversation: '5', text, buttons: [], files }, link);
+
+    await send('a', '<i>see</i>', [stored('a"b;\r\nc.txt', 'text/plain')]);
+    await send('b', 'x'.repeat(1_025), [{ id: known, name: 'x', mime: 'text/plain', bytes: 5 }]);
+    await send('c', '', [stored('1.png', 'image/png'), stored('2.txt', 'text/plain'), stored('3.txt', 'text/plain')]);
+
+    assert.deepEqual(
+      telegram.messages(5).map(({ text, file }) => [text.slice(0, 3), file]),
+      [
+        ['see', 'a_b___c.txt: abc'],
+        ['xxx', undefined],
+        ['', known],
+        ['', '1.png: abc'],
+        ['', '2.txt: abc'],
+        ['', '3.txt: abc'],
+      ],
+    );
+    assert.equal(telegram.called('sendPhoto').length, 1);
+  });
+
+  it('goes on with a post of several calls where it stopped', async (t) => {
+    const { telegram, account } = await bench(t);
+    const link = {
+      ...adapterLink(account),
+      signal: new AbortController().signal,
+      readFile: async () => Buffer.from('abc'),
+    };
+    const file = { id: 'f'.repeat(64), name: 'a.txt', mime: 'text/plain', bytes: 3 };
+    const call = {
+      kind: 'post',
+      key: 'k',
+      conversation: '5',
+      text: 'x'.repeat(2_000),
+      buttons: [],
+      files: [file],
+    } as const;
+    telegram.next('sendDocument', { status: 502 });
+
+    await assert.rejects(adapter.send(call, link));
+    assert.deepEqual(await adapter.send(call, link), { kind: 'sent', message: '1' });
+    assert.equal(telegram.messages(5).length, 2);
+  });
+
+  it('fetches files, and names no address when it fails', async (t) => {
+    const { telegram, token, link } = await bench(t);
+    const id = telegram.chats.holds(Buffer.from('content'));
+    const file = (of: string) => ({ id: of, name: 'x', mime: 'text/plain', bytes: 7 });
+
+    const stream = await adapter.fetchFile?.(file(id), link);
+    assert.ok(stream !== undefined);
+    assert.equal(await new Response(stream).text(), 'content');
+    const failed = await adapter.fetchFile?.(file('unknown'), link).catch((error: unknown) => String(error));
+    assert.match(String(failed), /wrong file_id/);
+    assert.ok(!String(failed).includes(token));
+  });
+
+  it('fills the menu with the commands that it takes', async (t) => {
+    const { telegram, link } = await bench(t);
+    const args = { type: 'object', properties: {} } as never;
+    const named = (name: string) => ({ name, summary: `Does ${name}`, args });
+    await adapter.announce?.([named('ping'), named('Not-Allowed'), named('help')], link);
+    assert.deepEqual(telegram.chats.commands, [
+      {
+        commands: [
+          { command: 'ping', description: 'Does ping' },
+          { command: 'help', description: 'Does help' },
+        ],
+      },
+    ]);
+  });
+
+  it('renders what means something, and mentions people by name', () => {
+    const { render } = adapter.can.text;
+    assert.ok(typeof render === 'function');
+    const html = render({
+      segments: [
+        { kind: 'text', text: 'a<b', marks: ['bold', 'italic'] },
+        { kind: 'link', text: 'x', url: 'https://x.example/?a="1"' },
+        { kind: 'link', text: 'y', url: 'javascript:alert(1)' },
+        { kind: 'mention', user: { endpoint: 'e', id: '77' } },
+        { kind: 'mention', user: 'everyone' },
+        { kind: 'quote', text: 'q' },
+        { kind: 'code', text: 'x & y\n', language: 'ts' },
+        { kind: 'text', text: 'end' },
+      ],
+    });
+    assert.equal(
+      html,
+      '<b><i>a&lt;b</i></b><a href="https://x.example/?a=&quot;1&quot;">x</a>y (javascript:alert(1))<a href="tg://user?id=77">@77</a>@everyone\n<blockquote>q</blockquote>\n<pre><code class="language-ts">x &amp; y</code></pre>\nend',
+    );
+  });
+});
