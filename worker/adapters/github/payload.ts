@@ -52,7 +52,7 @@ export interface Payload {
   readonly discussion?: Maybe<Subject>;
   readonly comment?: Maybe<Comment>;
   readonly review?: Maybe<Comment>;
-  readonly changes?: Maybe<{ readonly title?: unknown; readonly body?: unknown }>;
+  readonly changes?: Maybe<{ readonly title?: unknown; readonly body?: unknown; readonly [field: string]: unknown }>;
 }
 
 /** The value, when it is a text or a number as it has to be. Throws with the name of the field: such a delivery is kept for a person. */

@@ -1,0 +1,38 @@
+// GitHub's Markdown: what is literal stays literal, and nobody is mentioned but on purpose.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { render } from '../../../worker/adapters/github/render.ts';
+import type { Segment } from '../../../worker/sdk/index.ts';
+
+const text = (literal: string): Segment => ({ kind: 'text', text: literal });
+const shown = (...segments: Segment[]): string => render({ segments });
+
+describe('render of github', () => {
+  it('mentions by `mention` alone: a written @ mentions nobody', () => {
+    const ann = { endpoint: 'root/github:github~main', id: 'ann' };
+
+    assert.equal(shown({ kind: 'mention', user: ann }, text(' hi')), '@ann hi');
+    assert.equal(shown(text('@octo/team and @ann')), '@<!-- -->octo/team and @<!-- -->ann');
+    assert.equal(shown(text('mail ann@example.net')), 'mail ann@example.net');
+    assert.equal(shown({ kind: 'mention', user: 'everyone' }), 'everyone');
+    assert.equal(shown({ kind: 'mention', user: { ...ann, id: 'a b`' } }), '@<!-- -->a b\\`');
+  });
+
+  it('escapes markup, HTML and comments', () => {
+    assert.equal(shown(text('**x** <img src=x> [a](b)')), '\\*\\*x\\*\\* \\<img src=x\\> \\[a\\](b)');
+    assert.equal(shown(text('<!-- svc x -->')), '\\<!-- svc x --\\>');
+    assert.equal(shown(text('# one\n- two\n1. three\n&amp;')), '\\# one\n\\- two\n1\\. three\n&amp;amp;');
+  });
+
+  it('shows marks, code, quotes and links', () => {
+    assert.equal(shown({ kind: 'text', text: ' bold ', marks: ['bold', 'italic'] }), ' **_bold_** ');
+    assert.equal(shown({ kind: 'text', text: 'a`b', marks: ['code'] }), '``a`b``');
+    assert.equal(shown(text('see'), { kind: 'code', text: 'x = 1\n', language: 'js' }), 'see\n\n```js\nx = 1\n```');
+    assert.equal(shown({ kind: 'quote', text: 'a\nb' }, text('after')), '> a\n> b\n\nafter');
+    assert.equal(
+      shown({ kind: 'link', text: 'here', url: 'https://x.net/a (b)' }),
+      '[here](https://x.net/a%20%28b%29)',
+    );
+    assert.equal(shown({ kind: 'link', text: 'here', url: 'javascript:x' }), 'here (javascript:x)');
+  });
+});
