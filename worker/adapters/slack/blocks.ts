@@ -40,7 +40,7 @@ export function sectionsOf(text: string): readonly string[] {
     const head = rest.slice(0, cut).trimEnd();
     const isInFence = head.split(FENCE).length % 2 === 0;
     sections.push(isInFence ? `${head}\n${FENCE}` : head);
-    rest = rest.slice(cut).replace(/^\n/, '');
+    rest = rest.slice(cut).replace(/^[ \n]/, '');
     if (isInFence) rest = `${FENCE}\n${rest}`;
   }
   return rest.trim() === '' ? sections : [...sections, rest];

@@ -1,15 +1,6 @@
-// Reading foreign JSON: nothing in it reaches a prototype, and nothing is believed to be there. Pure.
+// Reading foreign JSON: nothing is believed to be there. Pure.
 
 export type Json = Readonly<Record<string, unknown>>;
-
-/** The value without any key `__proto__`; undefined when the text is not JSON, or nests too deep to be walked. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
-  } catch {
-    return undefined;
-  }
-}
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

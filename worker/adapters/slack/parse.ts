@@ -7,19 +7,20 @@
 //       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.
 //   P4  What is signed and not of these forms arrives as `other`, without the verification token.
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { parseEvent } from './events.ts';
 import { parseCommand, parseInteraction } from './interactions.ts';
-import { isObject, type Json, objectAt, readJson, textAt } from './json.ts';
+import { isObject, type Json, objectAt, textAt } from './json.ts';
 
 /** What a verified request holds. Throws when it is not what Slack sends. */
 export function parse(request: RawRequest, account: Pick<Account, 'team'>): readonly Arrival[] {
   const text = Buffer.from(request.body).toString('utf8');
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? ''))
-    return arrivalsOf(readJson(text), account, request.receivedAt);
+    return arrivalsOf(safeJson(text), account, request.receivedAt);
   const form = new URLSearchParams(text);
   const payload = form.get('payload');
-  return arrivalsOf(payload === null ? Object.fromEntries(form) : readJson(payload), account, request.receivedAt);
+  return arrivalsOf(payload === null ? Object.fromEntries(form) : safeJson(payload), account, request.receivedAt);
 }
 
 /** The same for the payload of an envelope. */

@@ -6,8 +6,9 @@
 //   K3  A socket on which nothing was heard for `silentMs`, not even the answer to a ping, is lost.
 import { WebSocket } from 'ws';
 import type { Arrival, Link } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { isObject, type Json, readJson, textAt } from './json.ts';
+import { isObject, type Json, textAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
 
 export interface SocketTiming {
@@ -107,7 +108,7 @@ export class SlackSocket {
 
   #onFrame(text: string): void {
     this.#heard();
-    const frame = readJson(text);
+    const frame = safeJson(text);
     if (!isObject(frame)) return this.#link.log.warn({ bytes: text.length }, 'Slack sent a frame that is not JSON');
     const id = textAt(frame, 'envelope_id');
     if (frame['type'] === 'hello') return this.#hello();

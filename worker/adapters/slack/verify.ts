@@ -4,8 +4,9 @@
 //   V2  More than five minutes before or after the request came is refused.
 //   V3  Slack's questions, whether the address is ours and whether its certificate is good, are answered only when they are signed.
 import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { isObject, readJson } from './json.ts';
+import { isObject } from './json.ts';
 
 /** `ok`, `handshake` with the challenge, or `refused` with a reason for the log: the client is told nothing of it. */
 export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
@@ -29,7 +30,7 @@ function handshakeOf({ body, headers }: RawRequest): Verdict | undefined {
   if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     return new URLSearchParams(text).get('ssl_check') === '1' ? { kind: 'handshake', answer: { text: '' } } : undefined;
   if (!text.includes('url_verification')) return undefined;
-  const question = readJson(text);
+  const question = safeJson(text);
   if (!isObject(question) || question['type'] !== 'url_verification') return undefined;
   const { challenge } = question;
   return typeof challenge === 'string' && challenge.length <= 1_024
