@@ -10,6 +10,8 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 export interface RunningHostOptions {
   readonly plugins: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** More keys of `http`. */
+  readonly http?: Readonly<Record<string, unknown>>;
   /** Source text by path below the project's plugins/. */
   readonly sources?: Readonly<Record<string, string>>;
 }
@@ -29,12 +31,12 @@ export interface RunningHost {
 
 export async function runningHost(
   t: Cleanup,
-  { plugins, env = {}, sources }: RunningHostOptions,
+  { plugins, env = {}, http = {}, sources }: RunningHostOptions,
 ): Promise<RunningHost> {
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
   const project = temporaryProject(t, {
-    config: { http: { port, token: '${HTTP_TOKEN}' }, plugins },
+    config: { http: { port, token: '${HTTP_TOKEN}', ...http }, plugins },
     env,
     ...(sources === undefined ? {} : { plugins: sources }),
   });

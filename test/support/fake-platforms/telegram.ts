@@ -4,7 +4,7 @@
 //   F1  getUpdates waits for its timeout; an offset confirms what is below it; an offset far in the future means the beginning. A second one
 //       ends the first with 409; while a webhook is set it is 409.
 //   F2  What it was told is recorded before it answers. A call with the same content twice is two messages: Telegram knows no keys.
-//   F3  It may misbehave as the real one does: `next` answers the next call of a method, `drop` takes it and cuts the connection.
+//   F3  It may misbehave as the real one does: `next` answers the next call of a method, as listed at `Misbehaviour`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
@@ -33,13 +33,20 @@ export interface Called {
   readonly bot: number;
   readonly params: Params;
 }
-type Misbehaviour = { readonly status: number; readonly body?: object; readonly headers?: Record<string, string> };
+type Misbehaviour =
+  | { readonly status: number; readonly body?: object; readonly headers?: Record<string, string> }
+  /** Taken, and the connection cut. */
+  | 'drop'
+  /** Not taken, and never answered. */
+  | 'hold';
 
 export class FakeTelegram {
   readonly chats = new TelegramChats();
   readonly calls: Called[] = [];
+  /** Calls that wait for an answer which never comes. */
+  held = 0;
   readonly #bots = new Map<string, Bot>();
-  readonly #forced = new Map<string, (Misbehaviour | 'drop')[]>();
+  readonly #forced = new Map<string, Misbehaviour[]>();
   readonly #server: Server = createServer((request, response) => void this.#take(request, response));
 
   async listen(t: Cleanup): Promise<this> {
@@ -114,7 +121,7 @@ export class FakeTelegram {
   }
 
   /** What the next call of this method gets. */
-  next(method: string, ...answers: readonly (Misbehaviour | 'drop')[]): void {
+  next(method: string, ...answers: readonly Misbehaviour[]): void {
     this.#forced.set(method, [...(this.#forced.get(method) ?? []), ...answers]);
   }
 
@@ -142,6 +149,7 @@ export class FakeTelegram {
       return; // the bot was killed while it wrote: nothing was taken
     }
     const forced = this.#forced.get(rest)?.shift();
+    if (forced === 'hold') return void (this.held += 1);
     if (forced !== undefined && forced !== 'drop') {
       if (forced.body !== undefined) return send(forced.status, forced.body, forced.headers);
       return void response.writeHead(forced.status, forced.headers).end();
