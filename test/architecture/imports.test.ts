@@ -69,13 +69,14 @@ const RULES: readonly Rule[] = [
     packages: [
       'standardwebhooks',
       'irc-framework',
+      'grammy',
       '@octokit/core',
       '@octokit/webhooks',
       '@slack/web-api',
       'ws',
       'typebox',
     ],
-    lazyPackages: ['irc-framework', 'standardwebhooks', '@octokit/core', '@slack/web-api'],
+    lazyPackages: ['grammy', 'irc-framework', 'standardwebhooks', '@octokit/core', '@slack/web-api'],
   },
   {
     name: 'database',
