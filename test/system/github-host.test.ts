@@ -46,14 +46,16 @@ interface Scene {
 async function scene(t: TestContext, plugins: Record<string, unknown> = { echo: {} }): Promise<Scene> {
   const fake = await new FakeGithub({ [TOKEN]: 'helper-bot' }).start(t);
   for (const number of [1, 2, 3]) fake.data.open(HELLO, number);
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
   const account = {
     id: 'main',
     login: 'helper-bot',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: references of the configuration
-    ...{ token: '${GITHUB_TOKEN}', secrets: ['${GITHUB_SECRET}', '${OLD_SECRET}'] },
+    token: '${GITHUB_TOKEN}',
+    secrets: ['${GITHUB_SECRET}', '${OLD_SECRET}'],
     apiUrl: fake.url,
     repositories: [HELLO],
   };
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references of the configuration
   const host = await runningHost(t, {
     plugins: { github: { endpoints: [account] }, ...plugins },
     env: { GITHUB_TOKEN: TOKEN, GITHUB_SECRET: SECRET, OLD_SECRET },
