@@ -33,6 +33,6 @@ export const telegram = defineAdapter({
   send,
   announce,
   fetchFile,
-  // A private chat has the id of its person.
-  direct: (user) => user,
+  // A private chat has the id of its person. Who speaks as a chat has none: what is sent there is refused, not shown to all.
+  direct: (user) => (/^\d+$/.test(user) ? user : `nobody behind ${user}`),
 });
