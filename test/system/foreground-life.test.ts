@@ -119,9 +119,9 @@ describe('a host in the foreground', () => {
         const { items } = (await (await host.get('/api/inbox?state=handling')).json()) as {
           readonly items: readonly { readonly attempts: number }[];
         };
-        return items[0]?.attempts === 2;
+        return (items[0]?.attempts ?? 0) >= 2; // a third where the cut one was noted in time: it waits for its turn
       },
-      { what: 'the second attempt', timeoutMs: WAIT_MS },
+      { what: 'the next attempt', timeoutMs: WAIT_MS },
     );
   });
 
