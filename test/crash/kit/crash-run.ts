@@ -20,6 +20,8 @@ import { logTail, WorkerLife } from './worker-life.ts';
 /** Requests that each kill under load is to cut. */
 export const LEAST_OPEN = 20;
 const MOST_TRIES = 5;
+/** Turns of the event loop; a connection that waits to be accepted takes a few until its request is read. */
+const LAST_WORDS_TURNS = 50;
 
 export interface CrashRunOptions {
   readonly random: Random;
@@ -157,6 +159,7 @@ export class CrashRun {
     if (kill.kind === 'step' && !hitItself) label = `${label} (not reached)`;
     await this.#options.cut?.(life);
     const { signal, code } = await life.kill();
+    await lastWords();
     if (signal !== 'SIGKILL')
       throw new Error(`the worker ended by itself with ${code ?? signal}:\n${logTail(this.project.path)}`);
     this.kills.set(label, (this.kills.get(label) ?? 0) + 1);
@@ -245,6 +248,11 @@ export class CrashRun {
     await this.#life?.kill();
     await stopped;
   }
+}
+
+/** What a dead worker had written is in the kernel: the platforms, which are of this process, read it before the next life is counted. */
+async function lastWords(): Promise<void> {
+  for (let turn = 0; turn < LAST_WORDS_TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Does not hold back the end of the test by itself. */
