@@ -106,6 +106,26 @@ describe('telegram: an account that polls', { timeout: 120_000 }, () => {
     assert.match(String(await refused), /other getUpdates/);
   });
 
+  it('knows who administers a group before it hands a command on, and asks once', async (t) => {
+    const { telegram, token, open } = await bench(t);
+    const chat = { id: -100_9, type: 'supergroup', title: 'Team' };
+    const entities = [{ type: 'bot_command', offset: 0, length: 5 }];
+    const command = (from: object) => ({ message: { message_id: 1, date: 1, chat, from, text: '/stop', entities } });
+    telegram.chats.administrators.push(5);
+    telegram.happens(token, command(ANN));
+    telegram.happens(token, command({ ...ANN, id: 6 }));
+    const { link } = open();
+    await until(() => link.arrivals.length === 2 && telegram.isPolled(token), { what: 'both' });
+    telegram.happens(token, command(ANN));
+    await until(() => link.arrivals.length === 3, { what: 'the third' });
+
+    assert.deepEqual(
+      link.arrivals.map(({ user }) => user.admin),
+      [true, false, true],
+    );
+    assert.equal(telegram.called('getChatAdministrators').length, 1);
+  });
+
   it('ends the waiting of a pressed button', async (t) => {
     const { telegram, token, open } = await bench(t);
     const { link } = open();

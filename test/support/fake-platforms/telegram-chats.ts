@@ -22,6 +22,8 @@ export class TelegramChats {
   /** Chats that refuse the bot, and as what. */
   readonly closed = new Map<number, TelegramRefusal>();
   readonly commands: Params[] = [];
+  /** Of every group. */
+  readonly administrators: number[] = [];
   readonly answered: string[] = [];
   readonly #chats = new Map<number, ShownMessage[]>();
   readonly #files = new Map<string, Buffer>();
@@ -71,6 +73,12 @@ export class TelegramChats {
       case 'sendChatAction':
         this.#room(params);
         return true;
+      case 'getChatAdministrators':
+        this.#room(params);
+        return this.administrators.map((id) => ({
+          status: 'administrator',
+          user: { id, is_bot: false, first_name: 'x' },
+        }));
       case 'getFile':
         return this.#fileOf(String(params['file_id']));
       default:

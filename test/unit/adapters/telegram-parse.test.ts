@@ -28,7 +28,12 @@ const published = (name: keyof typeof PUBLISHED): Arrival => {
   return arrival;
 };
 const of = (update: object): readonly Arrival[] =>
-  arrivalsOf({ update_id: 7, ...update } as unknown as Update, { botId: '42', username: 'svc_bot', now: NOW });
+  arrivalsOf({ update_id: 7, ...update } as unknown as Update, {
+    botId: '42',
+    username: 'svc_bot',
+    now: NOW,
+    isAdmin: (_, user) => user === '77',
+  });
 const ANN = { id: 5, is_bot: false, first_name: 'Ann', username: 'annie' };
 const GROUP = { id: -100_1, type: 'supergroup', title: 'Team' };
 const inGroup = (more: object): object => ({ message: { message_id: 9, date: 100, chat: GROUP, from: ANN, ...more } });
@@ -206,6 +211,19 @@ describe('arrivalsOf (Telegram)', () => {
     const channel = { id: -100_2, type: 'channel', title: 'News' };
     const [post] = of({ channel_post: { message_id: 2, date: 1, chat: channel, text: 'x' } });
     assert.deepEqual(post?.user, { id: '-1002', name: 'News', admin: true });
+  });
+
+  it('names administrators where somebody wants something of the bot', () => {
+    const boss = { ...ANN, id: 77 };
+    const entities = [{ type: 'bot_command', offset: 0, length: 5 }];
+    assert.deepEqual(
+      [
+        said({ text: '/stop', entities, from: boss }),
+        said({ text: '/stop', entities }),
+        said({ text: 'hi', from: boss }),
+      ].map(({ user }) => user.admin),
+      [true, false, false],
+    );
   });
 
   it('gives each change of reactions and members an id of its own', () => {

@@ -10,7 +10,7 @@ import type { Update } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
 import { type Client, clientOf, failureOf, thrown } from './client.ts';
 import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './config.ts';
-import { arrivalsOf, contextOf } from './parse.ts';
+import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
 
 const POLL_SECONDS = 30;
 const CALL_LIMIT_MS = 20_000;
@@ -25,6 +25,9 @@ export async function connect(link: Link<Account>): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
   const client = await clientOf(link.account);
+  const ask = async (chat: string): Promise<readonly string[]> =>
+    (await client.api.getChatAdministrators({ chat_id: chat }, limited(link))).map(({ user }) => String(user.id));
+  administratorsOf(link.account).open(ask);
   try {
     const { username } = await client.api.getMe(limited(link));
     learnUsername(link.account, username);
@@ -32,6 +35,8 @@ export async function connect(link: Link<Account>): Promise<void> {
     else await poll(client, link);
   } catch (error) {
     if (!link.signal.aborted) throw error instanceof LinkFault ? error.cause : thrown(error);
+  } finally {
+    administratorsOf(link.account).close(ask);
   }
 }
 
@@ -60,7 +65,9 @@ async function poll(client: Client, link: Link<Account>): Promise<void> {
     const last = updates.at(-1);
     if (last === undefined) continue;
     offset = last.update_id + 1;
-    const context = contextOf(link.account, Date.now());
+    const now = Date.now();
+    await administratorsOf(link.account).prepare(updates, now);
+    const context = contextOf(link.account, now);
     try {
       await link.receive(
         updates.flatMap((update) => arrivalsOf(update, context)),

@@ -1,4 +1,4 @@
-// An update of the Bot API → what arrived. Pure but for the names that render.ts remembers.
+// An update of the Bot API → what arrived. Pure but for what is remembered: names (render.ts) and administrators.
 //
 //   P1  The delivery is `<bot>:<update_id>`, so that another bot on the same account never meets an id of the former one.
 //   P2  Conversations are chats, threads are topics of a forum (`topic:<id>`); messages are numbered a chat.
@@ -8,6 +8,7 @@
 import type { Chat, Message, ReactionType, Update, User } from 'grammy/types';
 import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
+import { Administrators, groupAsking } from './administrators.ts';
 import { type Account, botIdOf, usernameOf } from './config.ts';
 import { segmentsOf } from './entities.ts';
 import { filesOf } from './files.ts';
@@ -19,12 +20,23 @@ export interface Context {
   readonly username: string;
   /** For updates without a time; epoch ms. */
   readonly now: number;
+  /** Whether this person administers that group. */
+  isAdmin(chat: string, user: string): boolean;
+}
+
+const administrators = new WeakMap<Account, Administrators>();
+
+export function administratorsOf(account: Account): Administrators {
+  const known = administrators.get(account) ?? new Administrators();
+  administrators.set(account, known);
+  return known;
 }
 
 export const contextOf = (account: Account, now: number): Context => ({
   botId: botIdOf(account),
   username: usernameOf(account) ?? '',
   now,
+  isAdmin: (chat, user) => administratorsOf(account).has(chat, user, now),
 });
 
 /** What a verified request holds. Throws when it is no update. */
@@ -55,7 +67,19 @@ export function arrivalsOf(update: Update, context: Context): readonly Arrival[]
   }
 }
 
+/** Administrators count where somebody wants something of the bot. */
 function known(update: Update, id: string, context: Context): readonly Arrival[] | undefined {
+  const group = groupAsking(update);
+  const arrivals = read(update, id, context);
+  if (group === undefined) return arrivals;
+  return arrivals?.map((arrival) =>
+    arrival.user.admin || !context.isAdmin(group, arrival.user.id)
+      ? arrival
+      : { ...arrival, user: { ...arrival.user, admin: true } },
+  );
+}
+
+function read(update: Update, id: string, context: Context): readonly Arrival[] | undefined {
   const said = update.message ?? update.channel_post;
   if (said !== undefined) return members(said, id, context) ?? message(said, { id, kind: 'message' }, context);
   const edited = update.edited_message ?? update.edited_channel_post;

@@ -1,0 +1,68 @@
+// Who administers a group, as Telegram says it, kept for some minutes: an update does not tell, and commands may be for administrators alone.
+//
+//   M1  Polling asks before what came is handed on. A webhook is read without a question: a group that is not known yet is asked about, and
+//       until the answer nobody administers it.
+import type { Update } from 'grammy/types';
+
+const KEPT_MS = 300_000;
+const MOST_GROUPS = 1_000;
+
+/** Ids of a group's administrators. */
+export type AskGroup = (chat: string) => Promise<readonly string[]>;
+
+export class Administrators {
+  readonly #known = new Map<string, { readonly ids: ReadonlySet<string>; readonly until: number }>();
+  readonly #asked = new Map<string, Promise<void>>();
+  /** While a connection stands. */
+  #ask: AskGroup | undefined;
+
+  open(ask: AskGroup): void {
+    this.#ask = ask;
+  }
+  close(ask: AskGroup): void {
+    if (this.#ask === ask) this.#ask = undefined;
+  }
+
+  /** M1. */
+  has(chat: string, user: string, now: number): boolean {
+    const known = this.#known.get(chat);
+    if (known === undefined || known.until <= now) void this.#learn(chat, now);
+    return known?.ids.has(user) === true;
+  }
+
+  /** Resolves when the groups of these updates are known, or cannot be. */
+  async prepare(updates: readonly Update[], now: number): Promise<void> {
+    const chats = new Set(updates.flatMap((update) => groupAsking(update) ?? []));
+    const unknown = [...chats].filter((chat) => (this.#known.get(chat)?.until ?? 0) <= now);
+    await Promise.all(unknown.map((chat) => this.#learn(chat, now)));
+  }
+
+  /** One question at a time for each group. Never rejects: who cannot be asked about is no administrator. */
+  #learn(chat: string, now: number): Promise<void> {
+    const asked = this.#asked.get(chat);
+    if (asked !== undefined || this.#ask === undefined) return asked ?? Promise.resolve();
+    const asking = this.#ask(chat)
+      .then(
+        (ids) => this.#keep(chat, new Set(ids), now),
+        () => this.#keep(chat, this.#known.get(chat)?.ids ?? new Set(), now),
+      )
+      .finally(() => this.#asked.delete(chat));
+    this.#asked.set(chat, asking);
+    return asking;
+  }
+
+  #keep(chat: string, ids: ReadonlySet<string>, now: number): void {
+    this.#known.delete(chat);
+    this.#known.set(chat, { ids, until: now + KEPT_MS });
+    const oldest = this.#known.size > MOST_GROUPS ? this.#known.keys().next().value : undefined;
+    if (oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+/** The group in which somebody wants something of a bot. */
+export function groupAsking({ message, callback_query: pressed }: Update): string | undefined {
+  const chat = message?.chat ?? pressed?.message?.chat;
+  if (chat?.type !== 'group' && chat?.type !== 'supergroup') return undefined;
+  const wants = pressed !== undefined || message?.entities?.some(({ type }) => /^(?:bot_command|mention)$/.test(type));
+  return wants === true ? String(chat.id) : undefined;
+}
