@@ -262,7 +262,7 @@ describe('accounts of github', () => {
     await bench.catchUp();
 
     assert.deepEqual(fake.data.redelivered, [11, 13]);
-    assert.ok(Date.parse(bench.cursor ?? '') > Date.now() - 600_000);
+    assert.ok(Date.parse(bench.cursor ?? '') > Date.now() - 1_200_000);
     await bench.catchUp();
     assert.deepEqual(fake.data.redelivered, [11, 13]);
   });
@@ -274,5 +274,16 @@ describe('accounts of github', () => {
     await bench.catchUp();
 
     assert.match(JSON.stringify(bench.logs), /allowed to see webhooks/);
+    assert.notEqual(bench.cursor, undefined);
+  });
+
+  it('look again when GitHub could not be asked, and fail by a token that it does not know', async (t) => {
+    const down = await scene(t, { repositories: [HELLO] });
+    down.fake.misbehave = () => ({ status: 502, json: { message: 'Server Error' } });
+    const revoked = await scene(t, { repositories: [HELLO], token: 'ghp-revoked' });
+
+    await assert.rejects(down.bench.catchUp(), { message: /Server Error/ });
+    await assert.rejects(revoked.bench.catchUp(), { code: 'account_failed', remedy: /token/ });
+    assert.equal(down.bench.cursor, undefined);
   });
 });

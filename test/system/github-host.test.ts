@@ -222,4 +222,28 @@ describe('github at the whole host', { timeout: 120_000 }, () => {
     assert.match(second.done, /set again/);
     assert.ok(!JSON.stringify([first, second]).includes(SECRET));
   });
+
+  it('asks GitHub at its next start to repeat what failed while it was down, and asks once', async (t) => {
+    const { host, fake } = await scene(t);
+    const config = { url: 'https://bot.example/webhooks/github/main' };
+    const asked = (): number => host.output().split('was asked for deliveries').length - 1;
+    const failed = (id: number, delivered_at: string): void => {
+      fake.data.deliveries.push({ id, hook: 5, guid: randomUUID(), delivered_at, status_code: 502, event: 'issues' });
+    };
+    await host.stop();
+    fake.data.hooks.push({ id: 5, repository: HELLO, events: ['issues'], active: true, config });
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    failed(6, hourAgo);
+
+    await host.start();
+    await until(() => asked() === 1, { what: 'the question', timeoutMs: 60_000 });
+    await host.stop();
+    // Both would be asked for in this order, had it not looked at that hour already.
+    failed(7, hourAgo);
+    failed(8, new Date().toISOString());
+    await host.start();
+    await until(() => asked() === 2, { what: 'the next question', timeoutMs: 60_000 });
+
+    assert.deepEqual(fake.data.redelivered, [6, 8]);
+  });
 });

@@ -69,14 +69,20 @@ export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendRe
   }
 }
 
-/** Calls that are no send. Throws `accountFailed` at 401, and otherwise an error with GitHub's reason. */
+/** What GitHub will not do, whenever it is asked. */
+const REFUSED = 'github_refused';
+export const isRefusal = (error: unknown): boolean => (error as { readonly code?: unknown }).code === REFUSED;
+
+/** Calls that are no send. Throws `accountFailed` at 401, and otherwise an error with GitHub's reason: a refusal, or one that may pass. */
 export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>): Promise<T> {
   try {
     return await run(await apiOf(link));
   } catch (error) {
     const answer = answerIn(error);
     if (answer.status === 401) throw refusedAccount(answer);
-    throw new Error(reasonOf(answer), { cause: error });
+    const told = new Error(reasonOf(answer), { cause: error });
+    const isFinal = answer.status !== undefined && answer.status < 500 && waitOf(answer) === undefined;
+    throw isFinal ? Object.assign(told, { code: REFUSED }) : told;
   }
 }
 

@@ -4,14 +4,17 @@
 //   W2  GitHub never repeats a failed delivery by itself. When the account comes up it is asked to repeat those of its repositories that
 //       failed since the last time, at most three days (it keeps them no longer), oldest first. They come with their own ids: what was
 //       taken already is taken once.
-//   W3  A token that may not see webhooks catches nothing up: a line of log, and the account works.
+//   W3  A token that may not see webhooks catches nothing up: a line of log, and the account works. Anything else that goes wrong is
+//       thrown: the host asks again, and nothing counts as looked at.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Link } from '../../sdk/index.ts';
-import { type Api, callBy } from './client.ts';
+import { type Api, callBy, isRefusal } from './client.ts';
 import type { Account } from './config.ts';
 import { EVENTS } from './payload.ts';
 
 const KEPT_MS = 3 * 86_400_000;
+/** Looked at again the next time: GitHub may still have been trying. */
+const OVERLAP_MS = 600_000;
 const MOST_PAGES = 10;
 /** GitHub asks for a second between requests that change something. */
 const BETWEEN_MS = 1_000;
@@ -55,34 +58,34 @@ async function hooksOf(request: Api['request'], of: Of) {
 }
 
 /** W2. The cursor is the time up to which deliveries were looked at. */
-export async function redeliver(link: Link<Account>, betweenMs: number = BETWEEN_MS): Promise<void> {
+export async function redeliver(link: Link<Account>): Promise<void> {
   const { repositories } = link.account;
   if (repositories.length === 0) return;
   const now = Date.now();
   const since = Math.max(Date.parse(link.cursor ?? '') || 0, now - KEPT_MS);
+  let count = 0;
   for (const repository of repositories) {
     try {
-      const count = await redeliverOf(ofName(repository), { link, since, betweenMs });
-      if (count > 0) link.log.info({ repository, count }, 'GitHub was asked for deliveries that had failed');
+      count += await redeliverOf(ofName(repository), { link, since });
     } catch (error) {
-      if (link.signal.aborted || (error as { readonly code?: string }).code === 'account_failed') throw error;
+      if (!isRefusal(error)) throw error;
       link.log.warn(
         { repository, err: error },
         'failed deliveries could not be asked for: is the token allowed to see webhooks?',
       );
     }
   }
-  await link.receive([], new Date(now).toISOString());
+  await link.receive([], new Date(now - OVERLAP_MS).toISOString());
+  if (count > 0) link.log.info({ count }, 'GitHub was asked for deliveries that had failed');
 }
 
 interface Since {
   readonly link: Link<Account>;
   /** Epoch ms. */
   readonly since: number;
-  readonly betweenMs: number;
 }
 
-async function redeliverOf(of: Of, { link, since, betweenMs }: Since): Promise<number> {
+async function redeliverOf(of: Of, { link, since }: Since): Promise<number> {
   const hooks = await callBy(link, ({ request }) => hooksOf(request, of));
   let count = 0;
   for (const { id: hook_id, config } of hooks) {
@@ -92,7 +95,7 @@ async function redeliverOf(of: Of, { link, since, betweenMs }: Since): Promise<n
       const route = 'POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts';
       await callBy(link, ({ request }) => request(route, { ...of, hook_id, delivery_id }));
       count += 1;
-      await wait(betweenMs, undefined, { signal: link.signal });
+      await wait(BETWEEN_MS, undefined, { signal: link.signal });
     }
   }
   return count;
