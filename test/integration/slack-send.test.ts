@@ -110,7 +110,7 @@ describe('slack sends', () => {
     assert.equal(second?.channel, 'D061F7AUR');
     assert.deepEqual(
       [...platform.workspace.files.values()].map(({ name, bytes }) => [name, String(bytes)]),
-      Array(3).fill(['a b.txt', 'bytes']),
+      [1, 2, 3].map(() => ['a b.txt', 'bytes']),
     );
   });
 
@@ -185,8 +185,8 @@ describe('slack fetches files', () => {
     const link = adapterLink(account);
     t.after(() => link.stop());
     platform.workspace.files.set('F1', { id: 'F1', name: 'a.txt', bytes: Buffer.from('the bytes') });
-    const fetched = async (file: FileRef, from = link) => {
-      const stream = await definition.fetchFile?.(file, from as never);
+    const fetched = async (file: FileRef) => {
+      const stream = await definition.fetchFile?.(file, link);
       return new Response(stream).text();
     };
 

@@ -145,6 +145,11 @@ export class FakeSlack {
     for (const socket of this.#sockets) socket.terminate();
   }
 
+  /** Reads and answers nothing on the sockets that are open: a network that is gone without a word. */
+  freeze(): void {
+    for (const socket of this.#sockets) socket.pause();
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -40,12 +40,12 @@ export class SlackSocket {
   readonly #socket: WebSocket;
   readonly #link: Link<Account>;
   readonly #timing: SocketTiming;
-  readonly #timers: readonly ReturnType<typeof setInterval>[];
   #hello: () => void = () => {};
   #leave: (reason: string) => void = () => {};
   #waiting: Waiting[] = [];
   #storing: Promise<void> | undefined;
-  #heardAt = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #heardAt = 0;
   #isGone = false;
 
   constructor(url: string, link: Link<Account>, timing: SocketTiming) {
@@ -63,7 +63,7 @@ export class SlackSocket {
       });
       socket.on('close', (code) => {
         this.#isGone = true;
-        this.#stopTimers();
+        clearInterval(this.#timer);
         resolve(code === 1006 ? reason : `Slack closed the connection (${code})`);
       });
     });
@@ -74,14 +74,8 @@ export class SlackSocket {
     this.ready.catch(() => {}); // who does not wait for it waits for the end
     for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => this.#heard());
     socket.on('message', (data) => this.#onFrame(String(data)));
-    this.#timers = [
-      setTimeout(() => this.#giveUpSilent(0), timing.helloMs),
-      setInterval(() => {
-        this.#giveUpSilent(timing.silentMs);
-        if (socket.readyState === WebSocket.OPEN) socket.ping();
-      }, timing.pingMs),
-    ];
-    void this.ready.then(() => clearTimeout(this.#timers[0])).catch(() => {});
+    this.#timer = setTimeout(() => socket.terminate(), timing.helloMs);
+    void this.ready.then(() => this.#watch()).catch(() => {});
   }
 
   /** Acknowledges what has come, then closes; resolves when the socket is gone. */
@@ -98,12 +92,13 @@ export class SlackSocket {
   }
 
   /** K3. */
-  #giveUpSilent(limitMs: number): void {
-    if (performance.now() - this.#heardAt >= limitMs) this.#socket.terminate();
-  }
-
-  #stopTimers(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
+  #watch(): void {
+    clearTimeout(this.#timer);
+    if (this.#isGone) return;
+    this.#timer = setInterval(() => {
+      if (performance.now() - this.#heardAt >= this.#timing.silentMs) this.#socket.terminate();
+      else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    }, this.#timing.pingMs);
   }
 
   #onFrame(text: string): void {

@@ -1,0 +1,221 @@
+// Socket Mode: acknowledged when stored, over sockets that Slack takes away, that break, or that fall silent.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type Account, account as properties } from '../../worker/adapters/slack/config.ts';
+import { createSlack } from '../../worker/adapters/slack/index.ts';
+import { TIMING } from '../../worker/adapters/slack/socket.ts';
+import type { Arrival } from '../../worker/sdk/index.ts';
+import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
+import { FakeSlack } from '../support/fake-platforms/slack.ts';
+import { BLOCK_ACTIONS } from '../support/slack-examples.ts';
+import { until } from '../support/until.ts';
+
+const slack = definitionOf(createSlack({ ...TIMING, retryMs: 10 }), properties);
+const impatient = definitionOf(createSlack({ ...TIMING, pingMs: 20, silentMs: 200 }), properties);
+const secret = (text: string) => ({ reveal: () => text });
+
+const accountOf = (platform: FakeSlack, more: Partial<Account> = {}): Account => ({
+  token: secret(platform.botToken),
+  appToken: secret(platform.appToken),
+  mode: 'socket',
+  secrets: [],
+  apiUrl: platform.apiUrl,
+  ...more,
+});
+
+interface Connected {
+  readonly platform: FakeSlack;
+  readonly link: TestLink<Account>;
+  /** Settles as the connection ends. */
+  readonly connection: Promise<void>;
+}
+
+async function connected(
+  t: TestContext,
+  {
+    store,
+    adapter = slack,
+  }: { readonly store?: (arrivals: readonly Arrival[]) => Promise<void>; readonly adapter?: typeof slack } = {},
+): Promise<Connected> {
+  const platform = await FakeSlack.start(t);
+  const link = adapterLink(accountOf(platform), store === undefined ? {} : { store });
+  t.after(() => link.stop());
+  const connection = adapter.connect?.(link) ?? Promise.reject(new Error('no connect'));
+  connection.catch(() => {});
+  await until(() => link.isOnline, { what: 'the account to be online' });
+  return { platform, link, connection };
+}
+
+const textsOf = ({ arrivals }: { readonly arrivals: readonly Arrival[] }): readonly unknown[] =>
+  arrivals.map((one) => ('text' in one ? one.text : one.kind));
+const isAcknowledged = (platform: FakeSlack, ...ids: readonly string[]): Promise<unknown> =>
+  until(() => ids.every((id) => platform.acknowledged.includes(id)), { what: 'the acknowledgements' });
+
+describe('Socket Mode', () => {
+  it('acknowledges an envelope when it is stored, and not before', async (t) => {
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let asked = 0;
+    const store = (): Promise<void> => {
+      asked += 1;
+      return gate;
+    };
+    const { platform, link } = await connected(t, { store });
+
+    const ids = [platform.push('events_api', platform.line('one')), platform.push('interactive', BLOCK_ACTIONS)];
+    await until(() => asked > 0, { what: 'the store to be asked' });
+    const before = [...platform.acknowledged];
+    release();
+    await isAcknowledged(platform, ...ids);
+
+    assert.deepEqual(before, []);
+    assert.deepEqual(textsOf(link), ['one', 'pressed']);
+  });
+
+  it('takes commands, and keeps what it cannot read', async (t) => {
+    const { platform, link } = await connected(t);
+
+    const command = {
+      command: '/remind',
+      text: '10m tea',
+      user_id: 'U1',
+      channel_id: 'C1',
+      team_id: 'T1',
+      trigger_id: '1.2.a',
+    };
+    await isAcknowledged(
+      platform,
+      platform.push('slash_commands', command),
+      platform.push('events_api', { type: 'event_callback' }),
+    );
+
+    assert.deepEqual(
+      link.arrivals.map((one) => (one.kind === 'command' ? [one.name, one.line] : one.kind === 'other' && one.type)),
+      [['remind', '10m tea'], 'unreadable'],
+    );
+  });
+
+  it('stores again what could not be stored, in order, and then acknowledges it', async (t) => {
+    let failures = 3;
+    const store = (): Promise<void> => (failures-- > 0 ? Promise.reject(new Error('disk full')) : Promise.resolve());
+    const { platform, link } = await connected(t, { store });
+
+    const ids = ['one', 'two', 'three'].map((text) => platform.push('events_api', platform.line(text)));
+    await isAcknowledged(platform, ...ids);
+
+    assert.deepEqual(textsOf(link), ['one', 'two', 'three']);
+    assert.deepEqual(platform.acknowledged, ids);
+  });
+
+  it('goes over to another socket when Slack asks for it, stays online, and loses nothing', async (t) => {
+    const { platform, link, connection } = await connected(t);
+    let isOver = false;
+    void connection.finally(() => {
+      isOver = true;
+    });
+
+    for (const [round, reason] of ['warning', 'refresh_requested', 'refresh_requested'].entries()) {
+      const before = platform.calls.filter(({ method }) => method === 'apps.connections.open').length;
+      const ids = [platform.push('events_api', platform.line(`${round} before`))];
+      platform.disconnect(reason);
+      ids.push(platform.push('events_api', platform.line(`${round} meanwhile`)));
+      await until(() => platform.calls.filter(({ method }) => method === 'apps.connections.open').length > before, {
+        what: 'another socket to be asked for',
+      });
+      await until(() => platform.connections === 1, { what: 'the old socket to go' });
+      ids.push(platform.push('events_api', platform.line(`${round} after`)));
+      await isAcknowledged(platform, ...ids);
+    }
+
+    const said = new Set(textsOf(link));
+    assert.deepEqual(said, new Set([0, 1, 2].flatMap((n) => [`${n} before`, `${n} meanwhile`, `${n} after`])));
+    assert.equal(isOver, false);
+  });
+
+  it('throws when a socket breaks; what was not acknowledged comes on the next one, under the same id', async (t) => {
+    let isBroken = true;
+    const seen: string[] = [];
+    const store = (arrivals: readonly Arrival[]): Promise<void> => {
+      seen.push(...arrivals.map(({ id }) => id));
+      return isBroken ? Promise.reject(new Error('disk full')) : Promise.resolve();
+    };
+    const { platform, connection } = await connected(t, { store });
+
+    const id = platform.push('events_api', platform.line('hello'));
+    await until(() => seen.length > 0, { what: 'the event' });
+    platform.cut();
+    await assert.rejects(connection, /connection was lost|closed the connection/);
+    isBroken = false;
+    const again = adapterLink(accountOf(platform), { store });
+    t.after(() => again.stop());
+    slack.connect?.(again).catch(() => {});
+    await isAcknowledged(platform, id);
+
+    assert.deepEqual(textsOf(again), ['hello']);
+    assert.equal(new Set(seen).size, 1);
+  });
+
+  it('throws when nothing is heard any more, not even the answer to a ping', async (t) => {
+    const { platform, connection } = await connected(t, { adapter: impatient });
+
+    platform.freeze();
+
+    await assert.rejects(connection, /connection was lost/);
+  });
+
+  it('ends with its signal, and Slack sees the socket close', async (t) => {
+    const { platform, link, connection } = await connected(t);
+
+    link.stop();
+    await connection;
+
+    await until(() => platform.connections === 0, { what: 'the socket to be closed' });
+  });
+});
+
+describe('an account of Slack', () => {
+  const connectWith = (t: TestContext, platform: FakeSlack, more: Partial<Account>): Promise<void> => {
+    const link = adapterLink({ ...accountOf(platform), ...more });
+    t.after(() => link.stop());
+    return slack.connect?.(link) ?? Promise.resolve();
+  };
+
+  it('fails with a remedy when it can never work', async (t) => {
+    const platform = await FakeSlack.start(t);
+    const { appToken: _none, ...without } = accountOf(platform);
+    const link = adapterLink<Account>(without);
+    const failed = (remedy: RegExp) => ({ code: 'account_failed', remedy });
+
+    await assert.rejects(slack.connect?.(link) ?? Promise.resolve(), failed(/connections:write/));
+    await assert.rejects(connectWith(t, platform, { mode: 'http' }), failed(/Signing Secret/));
+    await assert.rejects(connectWith(t, platform, { token: secret('xoxb-revoked') }), failed(/token/));
+    await assert.rejects(connectWith(t, platform, { appToken: secret(platform.botToken) }), failed(/token/));
+    await assert.rejects(connectWith(t, platform, { team: 'T000OTHER' }), failed(/team/));
+  });
+
+  it('fails when Socket Mode is turned off, and is only lost when Slack is in trouble', async (t) => {
+    const { platform, connection } = await connected(t);
+    platform.disconnect('link_disabled');
+    await assert.rejects(connection, { code: 'account_failed', remedy: /turn it on/ });
+
+    platform.next('auth.test', { status: 503 });
+    await assert.rejects(
+      connectWith(t, platform, {}),
+      (error: { readonly code?: unknown }) => error.code !== 'account_failed',
+    );
+  });
+
+  it('over HTTP is online when its token is good, until its end', async (t) => {
+    const platform = await FakeSlack.start(t);
+    const link = adapterLink(accountOf(platform, { mode: 'http', secrets: [secret('s')] }));
+    const connection = slack.connect?.(link);
+    await until(() => link.isOnline, { what: 'the account to be online' });
+
+    link.stop();
+    await connection;
+
+    assert.equal(platform.connections, 0);
+  });
+});
