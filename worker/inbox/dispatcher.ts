@@ -51,6 +51,8 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     const isClaimed = kept?.state === 'handling';
     const outcome =
       row === undefined || !isOpen(row) ? 'gone' : await handle({ row, isClaimed, next: () => followers.of(next()) });
+    // The page that led here may have been read before the commit was answered, and the row kept only then: it is old by now.
+    inbox.recent.take(item.id);
     if (outcome === 'retired') {
       if (kept !== undefined) inbox.recent.keep(kept);
       return 'again';

@@ -1,6 +1,7 @@
 // Rows that this process has just committed, so that who runs them need not read back what it has in its hands.
 //
-//   R1  A row is kept only after its commit, and given once: whoever comes again reads the disk.
+//   R1  A row is kept only after its commit, and given once: whoever comes again reads the disk. Whoever has run it takes it out again:
+//       it may have been read from the disk first, and kept after.
 //   R2  Bounded in rows and bytes: what does not fit is read from the disk.
 // A row may have been ended by somebody else meanwhile: whoever takes it claims it on disk, and that claim is refused.
 

@@ -82,6 +82,7 @@ export class SendAttempt {
     const row = kept === undefined ? await readSend(core.reader, this.#item.id) : this.#rowOf(kept);
     if (row === undefined || !['pending', 'sending', 'waiting'].includes(row.state)) return 'left';
     const outcome = await this.#run(row);
+    recent.take(row.id); // kept after this run had begun from the disk: it is old by now
     if (outcome === 'again' && this.#claimed !== undefined) recent.keep(this.#claimed); // it was not made
     return outcome;
   }

@@ -2,6 +2,9 @@
 // forerunner where it waits, by itself elsewhere. Always before anything of a plugin or a platform runs.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createDispatcher } from '../../../worker/inbox/dispatcher.ts';
+import type { InboxRow } from '../../../worker/inbox/inbox-store.ts';
+import { RecentRows } from '../../../worker/lanes/recent-rows.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
@@ -114,6 +117,39 @@ describe('claiming', () => {
 
     assert.deepEqual(next.platform.said('dm-ann'), ['re 1', 're 2']);
     assert.deepEqual(attempts(next, 'inbox'), [2, 1]);
+  });
+
+  it('reads anew what it runs again, even when the row came to hand only after the first run had begun', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    await host.platform.says('hi');
+    await host.quiet();
+    await host.write("UPDATE inbox SET state = 'received', attempts = 0");
+    const [stale] = host.rows<InboxRow>('SELECT * FROM inbox');
+    assert.ok(stale);
+    const recent = new RecentRows<InboxRow>();
+    const seen: number[] = [];
+    const dispatcher = createDispatcher({
+      core: host.core,
+      inbox: { recent },
+      limits: () => ({ concurrency: 1, endpointConcurrency: 1 }),
+      held: () => false,
+      left: () => {},
+      async handle({ row }) {
+        seen.push(row.attempts);
+        if (seen.length > 1) return 'done';
+        recent.keep(stale);
+        await host.write("UPDATE inbox SET state = 'waiting', attempts = 1");
+        return 'waiting';
+      },
+    });
+    dispatcher.start();
+    await dispatcher.settled();
+
+    dispatcher.release(stale.lane);
+    await dispatcher.settled();
+
+    assert.deepEqual(seen, [0, 1]);
+    await dispatcher.stop(0);
   });
 
   it('never counts an attempt at a send ahead where the platform cannot tell a repeat', async (t) => {
