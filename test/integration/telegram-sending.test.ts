@@ -70,6 +70,17 @@ describe('telegram: sending', { timeout: 120_000 }, () => {
     assert.equal((await send({ ...post, text: 'a < b' })).kind, 'refused');
   });
 
+  it('is not cut by the end of the connection: cut, it would be made twice', async (t) => {
+    const { telegram, account } = await bench(t);
+    const link = adapterLink(account);
+    const post = { kind: 'post', key: 'k', conversation: '5', text: 'x', buttons: [], files: [] } as const;
+    const sending = adapter.send(post, link);
+    link.stop();
+
+    assert.deepEqual(await sending, { kind: 'sent', message: '1' });
+    assert.equal(telegram.messages(5).length, 1);
+  });
+
   it('follows a group that became a supergroup, and keeps to 20 messages a minute in it', async (t) => {
     const { telegram, send } = await bench(t);
     const moved = { migrate_to_chat_id: -100_7 };

@@ -4,6 +4,7 @@
 //   S1  Threads: `topic:<id>` is a topic; a message as thread is answered, for Telegram opens no thread under one.
 //   S2  What is already so (not modified, not found to remove) counts as done: a repeat must not fail.
 //   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
+//   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
 import type { InlineKeyboardMarkup, InputMediaDocument, InputMediaPhoto } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
@@ -80,7 +81,7 @@ class Sending {
     this.#client = client;
     this.#link = link;
     this.#state = state;
-    this.#signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]) as never;
+    this.#signal = AbortSignal.timeout(TIME_LIMIT_MS) as never; // S4
   }
 
   async run(call: Outgoing, chat: string): Promise<SendResult> {
