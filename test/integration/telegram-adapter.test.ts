@@ -1,7 +1,9 @@
 // The life of an account of the adapter telegram at the fake Bot API server, which telegram-client.test.ts holds to the documentation.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { connect } from '../../worker/adapters/telegram/connect.ts';
 import { secret } from '../../worker/sdk/secret.ts';
+import { adapterLink } from '../support/adapter-link.ts';
 import { ANN, telegramAdapter as adapter, telegramBench as bench, CHAT, says } from '../support/telegram-bench.ts';
 import { until } from '../support/until.ts';
 
@@ -178,5 +180,19 @@ describe('telegram: a webhook', { timeout: 120_000 }, () => {
     assert.deepEqual([url, secret_token], ['https://bot.example/x', 'new_secret']);
     assert.ok((allowed_updates as string[]).includes('message_reaction'));
     await assert.rejects(adapter.webhook?.register?.('http://bot.example/x', link) ?? Promise.resolve(), /HTTPS URL/);
+  });
+
+  it('is asked about again and again: a revoked token fails the account, an address that is gone is said once', async (t) => {
+    const { telegram, token, account } = await bench(t, { change: { mode: 'webhook', secrets: [secret('s')] } });
+    const base = adapterLink(account);
+    const said: unknown[] = [];
+    const log = { ...base.log, warn: (fields: object | string) => void said.push(fields) };
+    const ended = connect({ ...base, log, signal: new AbortController().signal }, 1).catch((error: unknown) => error);
+    await until(() => telegram.called('getWebhookInfo').length > 5, { what: 'some checks' });
+    telegram.revoke(token);
+
+    assert.equal(((await ended) as { code?: string }).code, 'account_failed');
+    assert.equal(said.length, 1);
+    assert.match(JSON.stringify(said), /svc webhooks register test/);
   });
 });

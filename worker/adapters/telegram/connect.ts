@@ -5,6 +5,8 @@
 //       after a week of silence and on another server, and Telegram then answers an offset that it does not know from the beginning.
 //   L2  A token that Telegram refuses ends the account; everything else is a lost connection, and coming back is the caller's.
 //   L3  A webhook that is set while the account polls is taken away: the configuration says that it polls. What waits is kept.
+//   L4  A webhook is asked about every ten minutes: a token that was revoked, an address that was taken away and deliveries that fail would
+//       otherwise be silence.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
@@ -15,13 +17,15 @@ import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
 const POLL_SECONDS = 30;
 const CALL_LIMIT_MS = 20_000;
 const MOST_COMMANDS = 100;
+/** Of a webhook. */
+const CHECK_MS = 600_000;
 
 /** grammY's own type of a signal is that of an older library. */
 const limited = (link: Pick<Link<Account>, 'signal'>, ms = CALL_LIMIT_MS): never =>
   AbortSignal.any([link.signal, AbortSignal.timeout(ms)]) as never;
 
 /** Resolves when the link's signal ends it; throws when the connection is lost. */
-export async function connect(link: Link<Account>): Promise<void> {
+export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
   const client = await clientOf(link.account);
@@ -31,7 +35,7 @@ export async function connect(link: Link<Account>): Promise<void> {
   try {
     const { username } = await client.api.getMe(limited(link));
     learnUsername(link.account, username);
-    if (link.account.mode === 'webhook') await stay(client, link);
+    if (link.account.mode === 'webhook') await stay(client, link, checkMs);
     else await poll(client, link);
   } catch (error) {
     if (!link.signal.aborted) throw error instanceof LinkFault ? error.cause : thrown(error);
@@ -43,15 +47,18 @@ export async function connect(link: Link<Account>): Promise<void> {
 /** The host's own refusal to store, which is no answer of Telegram. */
 class LinkFault extends Error {}
 
-async function stay({ api }: Client, link: Link<Account>): Promise<void> {
-  const info = await api.getWebhookInfo(limited(link));
+/** L4. */
+async function stay({ api }: Client, link: Link<Account>, checkMs: number): Promise<void> {
   const remedy = `svc webhooks register ${link.endpoint.split(':').at(-1)}`;
-  if (!info.url) link.log.warn({ remedy }, 'Telegram knows no address for this bot: nothing will be delivered');
-  else if (info.last_error_message !== undefined)
-    link.log.warn({ error: info.last_error_message, waiting: info.pending_update_count }, 'Telegram could not deliver');
-  link.online();
-  if (!link.signal.aborted)
-    await new Promise<void>((resolve) => link.signal.addEventListener('abort', () => resolve(), { once: true }));
+  let said = '';
+  while (!link.signal.aborted) {
+    const { url, last_error_message, pending_update_count: waiting } = await api.getWebhookInfo(limited(link));
+    const fault = url ? last_error_message : 'Telegram knows no address for this bot: nothing will be delivered';
+    if (fault !== undefined && fault !== said) link.log.warn({ error: fault, waiting, remedy }, 'webhook of Telegram');
+    said = fault ?? '';
+    link.online();
+    await sleep(checkMs, undefined, { signal: link.signal, ref: false });
+  }
 }
 
 async function poll(client: Client, link: Link<Account>): Promise<void> {

@@ -29,7 +29,7 @@ export const telegram = defineAdapter({
   // For groups, which take 20 a minute, send.ts counts.
   rate: { perSecond: 30, perConversation: { count: 1, perMs: 1_000 } },
   webhook: { verify, parse, answer, takes: ({ mode }) => mode === 'webhook', register },
-  connect,
+  connect: (link) => connect(link),
   send,
   announce,
   fetchFile,
