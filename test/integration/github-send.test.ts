@@ -277,6 +277,16 @@ describe('accounts of github', () => {
     assert.notEqual(bench.cursor, undefined);
   });
 
+  it('ask nothing more while the limit is spent', async (t) => {
+    const { fake, bench } = await scene(t, { repositories: [HELLO] });
+    fake.remaining = 0;
+
+    await assert.rejects(bench.catchUp(), { message: /limit/ });
+    await assert.rejects(bench.catchUp(), { message: /limit of this account is spent/ });
+
+    assert.equal(fake.requests.length, 1);
+  });
+
   it('look again when GitHub could not be asked, and fail by a token that it does not know', async (t) => {
     const down = await scene(t, { repositories: [HELLO] });
     down.fake.misbehave = () => ({ status: 502, json: { message: 'Server Error' } });

@@ -57,10 +57,13 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
   return { request: client.request.defaults(defaults), graphql: client.graphql.defaults(defaults) };
 }
 
+/** C3: how long no call may be made. */
+const pauseOf = ({ pausedUntil = 0 }: Known): number => Math.max(0, pausedUntil - Date.now());
+
 /** One send: `run` makes its calls, and what GitHub says of them becomes the result. */
 export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendResult>): Promise<SendResult> {
   const known = knownOf(link.account);
-  const leftMs = (known.pausedUntil ?? 0) - Date.now();
+  const leftMs = pauseOf(known);
   if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
   try {
     return await run(await apiOf(link));
@@ -75,13 +78,18 @@ export const isRefusal = (error: unknown): boolean => (error as { readonly code?
 
 /** Calls that are no send. Throws `accountFailed` at 401, and otherwise an error with GitHub's reason: a refusal, or one that may pass. */
 export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>): Promise<T> {
+  const known = knownOf(link.account);
+  if (pauseOf(known) > 0)
+    throw new Error(`the limit of this account is spent for ${Math.ceil(pauseOf(known) / 1_000)} s`);
   try {
     return await run(await apiOf(link));
   } catch (error) {
     const answer = answerIn(error);
     if (answer.status === 401) throw refusedAccount(answer);
     const told = new Error(reasonOf(answer), { cause: error });
-    const isFinal = answer.status !== undefined && answer.status < 500 && waitOf(answer) === undefined;
+    const waitMs = waitOf(answer);
+    if (waitMs !== undefined) pause(known, answer, waitMs);
+    const isFinal = answer.status !== undefined && answer.status < 500 && waitMs === undefined;
     throw isFinal ? Object.assign(told, { code: REFUSED }) : told;
   }
 }
@@ -115,8 +123,12 @@ function resultOf(answer: Answer, known: Known): SendResult {
   if (status === 401) throw refusedAccount(answer);
   const waitMs = waitOf(answer);
   if (waitMs === undefined) return { kind: 'refused', reason: reasonOf(answer) };
-  if (isAccountWide(answer)) known.pausedUntil = Date.now() + waitMs;
+  pause(known, answer, waitMs);
   return { kind: 'later', afterMs: waitMs };
+}
+
+function pause(known: Known, answer: Answer, waitMs: number): void {
+  if (isAccountWide(answer)) known.pausedUntil = Date.now() + waitMs;
 }
 
 const refusedAccount = ({ status, message }: Answer): Error =>
