@@ -39,6 +39,17 @@ describe("the fake Slack, to Slack's own client", () => {
     await assert.rejects(new WebClient('xoxb-wrong', { slackApiUrl: slack.apiUrl }).auth.test(), /invalid_auth/);
   });
 
+  it('keeps metadata of a message, and tells it to who asks', async (t) => {
+    const client = clientOf(await FakeSlack.start(t));
+    const metadata = { event_type: 'task_created', event_payload: { id: '11223' } };
+
+    await client.chat.postMessage({ channel: LINE.channel, text: 'hello', metadata });
+    const told = await client.conversations.history({ channel: LINE.channel, include_all_metadata: true });
+    const untold = await client.conversations.history({ channel: LINE.channel });
+
+    assert.deepEqual([told.messages?.[0]?.metadata, untold.messages?.[0]?.metadata], [metadata, undefined]);
+  });
+
   it("takes files by the client's three steps, and hands them over to who may read them", async (t) => {
     const slack = await FakeSlack.start(t);
     const client = clientOf(slack);

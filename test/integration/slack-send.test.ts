@@ -177,6 +177,35 @@ describe('slack sends', () => {
   });
 });
 
+describe('slack sends again', () => {
+  it('what may have been taken only when it is not there: in a channel, a thread and in private', async (t) => {
+    const { platform, bench } = await start(t);
+
+    for (const place of [{}, { thread: '1.2' }, { conversation: 'U061F7AUR' }]) {
+      const call = post({ ...place, text: JSON.stringify(place) });
+      platform.next('chat.postMessage', 'drop');
+      await assert.rejects(bench.send({ ...call, key: 'k1' }));
+      const again = sent(await bench.send({ ...call, key: 'k1', repeat: true }));
+      const other = sent(await bench.send({ ...call, key: 'k2', repeat: true }));
+      assert.notEqual(again, other);
+    }
+
+    assert.equal(platform.workspace.messages.length, 6);
+  });
+
+  it('when the app may not look, and later when Slack asks to wait', async (t) => {
+    const { platform, bench } = await start(t);
+    const error = (name: string): Misfortune => ({ status: 200, body: JSON.stringify({ ok: false, error: name }) });
+
+    platform.next('conversations.history', error('missing_scope'));
+    assert.equal((await bench.send({ ...post(), repeat: true })).kind, 'sent');
+    platform.next('conversations.history', { status: 429, headers: { 'retry-after': '9' } });
+    assert.deepEqual(await bench.send({ ...post(), repeat: true }), { kind: 'later', afterMs: 9_000 });
+
+    assert.equal(platform.workspace.messages.length, 1);
+  });
+});
+
 describe('slack fetches files', () => {
   it('with the token, and from the platform alone', async (t) => {
     const platform = await FakeSlack.start(t);

@@ -11,6 +11,7 @@ export interface SlackMessage {
   readonly files: readonly string[];
   readonly reactions: readonly string[];
   readonly isEdited: boolean;
+  readonly metadata: unknown;
 }
 
 export interface SlackFile {
@@ -65,6 +66,19 @@ export class SlackWorkspace {
       is_enterprise_install: false,
     }),
     'conversations.open': ({ users = '' }) => ({ ok: true, channel: { id: direct(users) } }),
+    'conversations.history': ({ channel, limit = '100', include_all_metadata: all }) => ({
+      ok: true,
+      messages: this.#seen(channel, all)
+        .filter(({ thread_ts: thread }) => thread === undefined)
+        .slice(-Number(limit))
+        .reverse(),
+      has_more: false,
+    }),
+    'conversations.replies': ({ channel, ts, include_all_metadata: all }) => ({
+      ok: true,
+      messages: this.#seen(channel, all).filter((one) => one.ts === ts || one.thread_ts === ts),
+      has_more: false,
+    }),
     'chat.postMessage': (args) => this.#post(args, undefined),
     'chat.postEphemeral': (args) => {
       if (args['user'] === undefined) return fail('user_not_in_channel');
@@ -118,6 +132,7 @@ export class SlackWorkspace {
 
   #post(args: Args, only: string | undefined): Reply {
     const { channel = '', text = '', blocks, thread_ts: thread } = args;
+    const metadata: unknown = args['metadata'] === undefined ? undefined : JSON.parse(args['metadata']);
     const place = /^[UW]/.test(channel) ? direct(channel) : channel;
     const state = place.startsWith('D') ? 'open' : this.channels.get(place);
     if (state === undefined) return fail('channel_not_found');
@@ -128,9 +143,18 @@ export class SlackWorkspace {
     if (sections.some((one) => (one.text?.text.length ?? 0) > 3_000)) return fail('invalid_blocks');
     this.#clock += 1;
     const ts = `${this.#clock}.000100`;
-    const rest = { files: [], reactions: [], isEdited: false };
+    const rest = { files: [], reactions: [], isEdited: false, metadata };
     this.messages.push({ channel: place, ts, text, blocks: sections, thread, only, ...rest });
     return { ok: true, channel: place, ts, message: { type: 'message', user: this.bot, text, ts, app_id: this.app } };
+  }
+
+  /** As the history tells it. */
+  #seen(channel: string | undefined, all: string | undefined) {
+    const there = this.messages.filter((one) => one.channel === channel && one.only === undefined);
+    return there.map(({ text, ts, thread, metadata }) => {
+      const more = all === 'true' && metadata !== undefined ? { metadata } : {};
+      return { type: 'message', user: this.bot, text, ts, thread_ts: thread, ...more };
+    });
   }
 
   #react({ channel, timestamp, name = '' }: Args, on: boolean): Reply {

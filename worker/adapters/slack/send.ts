@@ -1,9 +1,11 @@
 // What goes out: one call of the Web API for each send, but for files, which take three (files.ts).
 //
-//   S1  Slack drops no repeats: a send whose answer is lost may show twice, and `unsure` of its body decides whether it is made again.
+//   S1  Slack drops no repeats: a post whose answer was lost is looked for first (again.ts). Files and ephemeral messages cannot be, and may
+//       show twice: `unsure` of the body decides whether they are sent again.
 //   S2  A reply is a message in the thread of what it answers to. What is for one person is an ephemeral message, which has no name later.
 //   S3  A state that is there already (a reaction, a message that is gone) is what was asked for.
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { metadataOf, postedBefore } from './again.ts';
 import { blocksOf, fallbackOf } from './blocks.ts';
 import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
@@ -46,7 +48,12 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
     const answer = await request(link, 'chat.postEphemeral', { ...args, user: call.only });
     return resultOf(answer);
   }
-  return resultOf(await request(link, 'chat.postMessage', args), { message: nameOf });
+  const before = call.repeat === true ? await postedBefore(call.key, { channel, thread }, link) : undefined;
+  if (typeof before === 'string') return { kind: 'sent', message: before };
+  if (before !== undefined) return before;
+  return resultOf(await request(link, 'chat.postMessage', { ...args, metadata: metadataOf(call) }), {
+    message: nameOf,
+  });
 }
 
 /** Its root. */
