@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EmitterWebhookEvent } from '@octokit/webhooks';
+import { withMark } from '../../../worker/adapters/github/marker.ts';
 import { parse } from '../../../worker/adapters/github/parse.ts';
 import type { Payload } from '../../../worker/adapters/github/payload.ts';
 import type { Arrival } from '../../../worker/sdk/index.ts';
@@ -201,6 +202,12 @@ describe('parse of github', () => {
     assert.deepEqual(of('@my-app hello', 'my-app[bot]'), ['hello', true]);
     for (const text of ['@helper-bot2 hi', 'ann@helper-bot', 'say `@helper-bot`', '```\n@helper-bot\n```'])
       assert.deepEqual(of(text), [text, false], text);
+  });
+
+  it('takes the mark out of a comment of the bot that somebody edited', () => {
+    const arrival = arrivalOf('issue_comment', said(withMark('hello there', 'k1'), { action: 'edited' }));
+
+    assert.equal(arrival.kind === 'edited' && arrival.text, 'hello there');
   });
 
   it('names an admin by what GitHub says of the author, not of somebody else who edited', () => {

@@ -8,6 +8,9 @@ export const MARK_SIZE = 37;
 const markOf = (key: string): string =>
   `<!-- svc ${createHash('sha256').update(key).digest('base64url').slice(0, 22)} -->`;
 
+/** Somebody who edits a comment of the bot leaves its mark there. */
+export const withoutMarks = (text: string): string => text.replaceAll(/\s*<!-- svc [\w-]{22} -->/g, '');
+
 export const withMark = (text: string, key: string): string => `${text}\n\n${markOf(key)}`;
 
 export const hasMark = (text: string | null | undefined, key: string): boolean =>

@@ -10,6 +10,7 @@
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
+import { withoutMarks } from './marker.ts';
 import { type Comment, needed, type Payload, type Subject, textOf, timeOf } from './payload.ts';
 
 type Login = Pick<Account, 'login'>;
@@ -118,7 +119,13 @@ function arrival({ payload, text, kind, message, thread }: Found, delivery: Deli
   const where = { ...base, conversation: { ...base.conversation, ...(thread === undefined ? {} : { thread }) } };
   if (kind === 'deleted') return { ...where, kind, message };
   const admin = text?.author_association === 'OWNER' && text.user?.login === base.user.id;
-  return { ...where, user: { ...base.user, admin }, kind, message, ...spokenTo(textOf(text?.body), delivery.account) };
+  return {
+    ...where,
+    user: { ...base.user, admin },
+    kind,
+    message,
+    ...spokenTo(withoutMarks(textOf(text?.body)), delivery.account),
+  };
 }
 
 function baseOf(payload: Payload, { id, sentAt }: Pick<Delivery, 'id' | 'sentAt'>, { login }: Login): Base {
