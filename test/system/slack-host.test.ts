@@ -14,6 +14,9 @@ export default definePlugin({ name: 'poll', setup(p) {
 } });
 `;
 
+/** Signs for the second account. */
+const LAB = 'the signing secret of another app';
+
 describe('slack at the whole host', { timeout: 300_000 }, () => {
   it('answers an event, and takes it once, also when it comes again after a kill', async (t) => {
     const { host, slack, url } = await hostAt(t);
@@ -35,6 +38,27 @@ describe('slack at the whole host', { timeout: 300_000 }, () => {
     );
     assert.deepEqual([await first.text(), await afterKill.text()], ['', ''], 'an acknowledgement is empty');
     assert.deepEqual(textsOf(slack), ['hello', 'again']);
+  });
+
+  it('takes the same id at each of two accounts, and nothing that the bot said itself', async (t) => {
+    const { slack, url } = await hostAt(t);
+    const lab = url.replace('/work', '/lab');
+    const event = slack.line('/echo both');
+    const body = JSON.stringify(event);
+
+    const itself = await slack.deliver(url, slack.line('/echo itself', { user: slack.workspace.bot }));
+    const foreign = await slack.deliver(lab, event);
+    const taken = [
+      await slack.deliver(url, event),
+      await slack.deliver(lab, event, slack.signed(body, { secret: LAB })),
+    ];
+    await until(() => textsOf(slack).length === 2, { what: 'an answer of each account' });
+
+    assert.deepEqual(
+      [itself, foreign, ...taken].map(({ status }) => status),
+      [200, 401, 200, 200],
+    );
+    assert.deepEqual(textsOf(slack), ['both', 'both']);
   });
 
   it('answers each event that was acknowledged before a kill, though none comes again', async (t) => {
@@ -199,9 +223,20 @@ async function hostAt(
   // biome-ignore lint/suspicious/noTemplateCurlyInString: references of the configuration
   const secrets = { token: '${SLACK_TOKEN}', secrets: ['${SLACK_SIGNING_SECRET}'], appToken: '${SLACK_APP_TOKEN}' };
   const endpoints = [{ id: 'work', mode, apiUrl: slack.apiUrl, ...secrets }];
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: references of the configuration
+  const lab = { id: 'lab', apiUrl: slack.apiUrl, token: '${SLACK_TOKEN}', secrets: ['${LAB_SIGNING_SECRET}'] };
   const host = await runningHost(t, {
-    plugins: { slack: { endpoints }, echo: {}, poll: { use: './plugins/poll.js' } },
-    env: { SLACK_TOKEN: slack.botToken, SLACK_SIGNING_SECRET: slack.signingSecret, SLACK_APP_TOKEN: slack.appToken },
+    plugins: {
+      slack: { endpoints: mode === 'http' ? [...endpoints, lab] : endpoints },
+      echo: {},
+      poll: { use: './plugins/poll.js' },
+    },
+    env: {
+      SLACK_TOKEN: slack.botToken,
+      LAB_SIGNING_SECRET: LAB,
+      SLACK_SIGNING_SECRET: slack.signingSecret,
+      SLACK_APP_TOKEN: slack.appToken,
+    },
     sources: { 'poll.js': POLL },
   });
   return { host, slack, url: `${host.url}webhooks/slack/work` };

@@ -142,6 +142,7 @@ export class SlackSocket {
   }
 
   async #kept(arrivals: readonly Arrival[]): Promise<boolean> {
+    if (arrivals.length === 0) return true;
     for (let tries = 1; ; tries += 1) {
       try {
         await this.#link.receive(arrivals);
