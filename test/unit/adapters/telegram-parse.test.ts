@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Update } from 'grammy/types';
 import { answer, arrivalsOf, parse } from '../../../worker/adapters/telegram/parse.ts';
 import type { Arrival, RawRequest } from '../../../worker/sdk/index.ts';
 import { secret } from '../../../worker/sdk/secret.ts';
@@ -28,12 +27,15 @@ const published = (name: keyof typeof PUBLISHED): Arrival => {
   return arrival;
 };
 const of = (update: object): readonly Arrival[] =>
-  arrivalsOf({ update_id: 7, ...update } as unknown as Update, {
-    botId: '42',
-    username: 'svc_bot',
-    now: NOW,
-    isAdmin: (_, user) => user === '77',
-  });
+  arrivalsOf(
+    { update_id: 7, ...update },
+    {
+      botId: '42',
+      username: 'svc_bot',
+      now: NOW,
+      isAdmin: (_, user) => user === '77',
+    },
+  );
 const ANN = { id: 5, is_bot: false, first_name: 'Ann', username: 'annie' };
 const GROUP = { id: -100_1, type: 'supergroup', title: 'Team' };
 const inGroup = (more: object): object => ({ message: { message_id: 9, date: 100, chat: GROUP, from: ANN, ...more } });

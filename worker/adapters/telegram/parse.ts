@@ -269,7 +269,7 @@ function other(update: Update, id: string, context: Context): Arrival {
   };
   const where = chat ?? message?.chat ?? { id: from?.id ?? 0, type: 'private' as const, first_name: '' };
   return {
-    ...placeOf({ chat: where as Chat }),
+    ...placeOf({ chat: where }),
     id,
     kind: 'other',
     type,

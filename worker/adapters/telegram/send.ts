@@ -5,7 +5,7 @@
 //   S2  What is already so (not modified, not found to remove) counts as done: a repeat must not fail.
 //   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
 //   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
-import type { InlineKeyboardMarkup, InputMediaDocument, InputMediaPhoto } from 'grammy/types';
+import type { InlineKeyboardMarkup, InputMediaPhoto } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
 import type { Account } from './config.ts';
@@ -189,7 +189,7 @@ class Sending {
     if (only !== undefined && files.length === 1) return this.#file(only, to);
     const inputs = await Promise.all(files.map((file) => this.#input(file)));
     const type = files.every(isPhoto) ? 'photo' : 'document';
-    const media = inputs.map((input) => ({ type, media: input }) as InputMediaPhoto | InputMediaDocument);
+    const media = inputs.map((input) => ({ type, media: input }));
     const sent = await this.#client.api.sendMediaGroup({ ...to, media: media as InputMediaPhoto[] }, this.#signal);
     return sent[0]?.message_id ?? 0;
   }
