@@ -43,8 +43,13 @@ interface Scene {
   readonly fake: FakeGithub;
 }
 
-async function scene(t: TestContext, plugins: Record<string, unknown> = { echo: {} }): Promise<Scene> {
+async function scene(
+  t: TestContext,
+  plugins: Record<string, unknown> = { echo: {} },
+  prepare: (fake: FakeGithub) => void = () => {},
+): Promise<Scene> {
   const fake = await new FakeGithub({ [TOKEN]: 'helper-bot' }).start(t);
+  prepare(fake);
   for (const number of [1, 2, 3]) fake.data.open(HELLO, number);
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
   const account = {
@@ -223,24 +228,23 @@ describe('github at the whole host', { timeout: 120_000 }, () => {
     assert.ok(!JSON.stringify([first, second]).includes(SECRET));
   });
 
-  it('asks GitHub at its next start to repeat what failed while it was down, and asks once', async (t) => {
-    const { host, fake } = await scene(t);
+  it('asks GitHub at a start to repeat what failed while it was down, and asks once', async (t) => {
     const config = { url: 'https://bot.example/webhooks/github/main' };
-    const asked = (): number => host.output().split('was asked for deliveries').length - 1;
-    const failed = (id: number, delivered_at: string): void => {
-      fake.data.deliveries.push({ id, hook: 5, guid: randomUUID(), delivered_at, status_code: 502, event: 'issues' });
+    const failed = ({ data }: FakeGithub, id: number, delivered_at: string): void => {
+      data.deliveries.push({ id, hook: 5, guid: randomUUID(), delivered_at, status_code: 502, event: 'issues' });
     };
-    await host.stop();
-    fake.data.hooks.push({ id: 5, repository: HELLO, events: ['issues'], active: true, config });
     const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
-    failed(6, hourAgo);
-
-    await host.start();
+    // There before the first start, which looks at all that GitHub keeps; each later one goes on from where the last one looked.
+    const { host, fake } = await scene(t, { echo: {} }, (empty) => {
+      empty.data.hooks.push({ id: 5, repository: HELLO, events: ['issues'], active: true, config });
+      failed(empty, 6, hourAgo);
+    });
+    const asked = (): number => host.output().split('was asked for deliveries').length - 1;
     await until(() => asked() === 1, { what: 'the question', timeoutMs: 60_000 });
     await host.stop();
     // Both would be asked for in this order, had it not looked at that hour already.
-    failed(7, hourAgo);
-    failed(8, new Date().toISOString());
+    failed(fake, 7, hourAgo);
+    failed(fake, 8, new Date().toISOString());
     await host.start();
     await until(() => asked() === 2, { what: 'the next question', timeoutMs: 60_000 });
 
