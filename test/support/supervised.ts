@@ -12,12 +12,12 @@ import { type Cleanup, type TemporaryProject, temporaryProject } from './tempora
 import { assertReplays, readTrace } from './trace.ts';
 import { until } from './until.ts';
 
-/** Limits that make a fault a matter of a second. */
+/** Limits that make a fault a matter of a second; but a machine that is busy keeps a heartbeat for seconds: who waits for silence says how long. */
 export const QUICK: SupervisorSettings = {
   restarts: 5,
   windowMs: 60_000,
   upMs: 3_000,
-  watchdogMs: 1_000,
+  watchdogMs: 15_000,
   stopMs: 1_000,
   logBytes: 10_000_000,
   logFiles: 3,
