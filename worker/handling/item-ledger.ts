@@ -21,6 +21,7 @@ export interface HandlingDeps {
   readonly dialogs: OpenDialogs;
   /** Bound of attempts where a handler names none. */
   readonly maxAttempts: () => number;
+  /** A send may be stored as under way: its lane is free, and a repeat of it does nothing. */
   readonly mayStart: NonNullable<EffectsOf['mayStart']>;
   /** Something was decided that others wait for. */
   readonly after: {

@@ -1,5 +1,5 @@
-// Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted by whoever handles
-// the item, before anything of a plugin runs.
+// Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted before anything of a
+// plugin runs: with the unit that stored the item, with the one that ended its forerunner, or by whoever handles it.
 import type { Core } from '../core.ts';
 import { type Follower, Followers } from '../lanes/followers.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
