@@ -57,81 +57,59 @@ export interface PreparedSend {
 }
 export type NewOutboxRow = Omit<OutboxRow, 'seq'>;
 
-interface SendValues extends Omit<NewSend, 'call' | 'refused' | 'isClaimed'> {
-  readonly state: 'pending' | 'sending' | 'dead';
-  readonly attempts: number;
-  readonly lastError: string | null;
-  readonly doneAt: number | null;
-  readonly kind: StoredCall['kind'];
-  readonly body: string;
-  readonly sha256: string;
-  readonly bytes: number;
-}
-
-const insertSend = prepared<SendValues>((send) =>
+const insertSend = prepared<NewOutboxRow>((row) =>
   sql.insertInto('outbox').values({
-    id: send.id,
-    key: send.key,
-    endpoint: send.endpoint,
-    conversation: send.conversation,
-    kind: send.kind,
-    payload_version: OUTGOING_VERSION,
-    body: send.body,
-    sha256: send.sha256,
-    bytes: send.bytes,
-    unsure: send.unsure,
-    state: send.state,
-    last_error: send.lastError,
-    done_at: send.doneAt,
-    attempts: send.attempts,
-    item_id: send.itemId,
-    created_at: send.createdAt,
-    actor: send.actor,
-    correlation_id: send.correlationId,
-    causation_id: send.itemId,
+    id: row.id,
+    key: row.key,
+    endpoint: row.endpoint,
+    conversation: row.conversation,
+    kind: row.kind,
+    payload_version: row.payload_version,
+    body: row.body,
+    sha256: row.sha256,
+    bytes: row.bytes,
+    unsure: row.unsure,
+    state: row.state,
+    attempts: row.attempts,
+    last_error: row.last_error,
+    item_id: row.item_id,
+    created_at: row.created_at,
+    done_at: row.done_at,
+    actor: row.actor,
+    correlation_id: row.correlation_id,
+    causation_id: row.causation_id,
   }),
 );
 
 export function prepareSend({ call, refused, isClaimed, ...send }: NewSend): PreparedSend {
   const body = JSON.stringify(call);
-  const values: SendValues = {
-    ...send,
-    state: refused !== null ? 'dead' : isClaimed ? 'sending' : 'pending',
-    attempts: refused === null && isClaimed ? 1 : 0,
-    lastError: refused,
-    doneAt: refused === null ? null : send.createdAt,
+  const isUnderWay = refused === null && isClaimed;
+  const row: NewOutboxRow = {
+    id: send.id,
+    key: send.key,
+    endpoint: send.endpoint,
+    conversation: send.conversation,
     kind: call.kind,
+    payload_version: OUTGOING_VERSION,
     body,
     sha256: hash('sha256', body),
     bytes: Buffer.byteLength(body),
+    unsure: send.unsure,
+    state: refused !== null ? 'dead' : isUnderWay ? 'sending' : 'pending',
+    attempts: isUnderWay ? 1 : 0,
+    failures: 0,
+    next_at: null,
+    platform_message: null,
+    last_error: refused,
+    item_id: send.itemId,
+    created_at: send.createdAt,
+    done_at: refused === null ? null : send.createdAt,
+    actor: send.actor,
+    correlation_id: send.correlationId,
+    causation_id: send.itemId,
   };
-  return { row: rowOf(values), insert: insertSend(values) };
+  return { row, insert: insertSend(row) };
 }
-
-const rowOf = (send: SendValues): NewOutboxRow => ({
-  id: send.id,
-  key: send.key,
-  endpoint: send.endpoint,
-  conversation: send.conversation,
-  kind: send.kind,
-  payload_version: OUTGOING_VERSION,
-  body: send.body,
-  sha256: send.sha256,
-  bytes: send.bytes,
-  unsure: send.unsure,
-  state: send.state,
-  attempts: send.attempts,
-  failures: 0,
-  next_at: null,
-  platform_message: null,
-  last_error: send.lastError,
-  item_id: send.itemId,
-  created_at: send.createdAt,
-  done_at: send.doneAt,
-  actor: send.actor,
-  correlation_id: send.correlationId,
-  causation_id: send.itemId,
-});
 
 /** Throws when the body is of a version that this program does not know. */
 export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): StoredCall {
