@@ -1,5 +1,5 @@
 // GitHub's API on the loopback address: the paths, status codes, bodies and rate limit headers of its documentation for what a bot does
-// with issues, pull requests, discussions and webhooks. GitHub's own client drives it in a test of its own (fake-github.test.ts).
+// with issues, pull requests, discussions and webhooks. GitHub's own client drives it in a test of its own (test/platforms/github-fake.test.ts).
 //
 //   F1  What it has taken is recorded before it answers. `misbehave` may take a request and cut the connection without an answer.
 //   F2  Whoever has no token of `accounts` gets 401, a request that the documentation does not know gets 404.
