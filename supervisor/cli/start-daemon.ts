@@ -112,9 +112,19 @@ function spawnSupervisor(
 
 /** Arguments of Node for a supervisor of this version. */
 export function supervisorArguments(project: string): readonly string[] {
-  const { supervisor, worker, nodeOptions } = programFiles();
+  const { supervisor, worker, nodeOptions, supervisorOptions } = programFiles();
   const options = nodeOptions.map((option) => `--node-option=${option}`);
-  return [...nodeOptions, supervisor, '--project', project, '--mode', 'production', '--worker', worker, ...options];
+  return [
+    ...supervisorOptions,
+    supervisor,
+    '--project',
+    project,
+    '--mode',
+    'production',
+    '--worker',
+    worker,
+    ...options,
+  ];
 }
 
 /** Variables that hold a secret of the configuration, apart from the others. */

@@ -7,19 +7,33 @@ import type { TaskModule } from '../../worker/task.ts';
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const BUNDLED = existsSync(beside('./worker.js'));
 
+/** Without WebAssembly is implied: Node below 24 warns where it is not said, Node 24 knows no such option. Tried up to Node 26. */
+const MAJOR = Number(process.versions.node.split('.', 1)[0]);
+const THIN = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--jitless'] : [];
+
 export interface ProgramFiles {
   readonly supervisor: string;
   readonly worker: string;
   /** Options of Node that both need; none for bundles. */
   readonly nodeOptions: readonly string[];
+  /** Of the supervisor: it computes nothing for which machine code would be worth the 2 MiB that making any takes. */
+  readonly supervisorOptions: readonly string[];
 }
 
 export function programFiles(): ProgramFiles {
-  if (BUNDLED) return { supervisor: beside('./supervisor.cjs'), worker: beside('./worker.js'), nodeOptions: [] };
+  if (BUNDLED)
+    return {
+      supervisor: beside('./supervisor.cjs'),
+      worker: beside('./worker.js'),
+      nodeOptions: [],
+      supervisorOptions: THIN,
+    };
+  const nodeOptions = ['--import', import.meta.resolve('tsx')];
   return {
     supervisor: beside('../main.ts'),
     worker: beside('../../worker/main.ts'),
-    nodeOptions: ['--import', import.meta.resolve('tsx')],
+    nodeOptions,
+    supervisorOptions: nodeOptions,
   };
 }
 
