@@ -1,10 +1,11 @@
-// One life of the real worker: the failpoints build in a process of its own, on the real files of a project.
+// One life of the real worker in a process of its own, on the real files of a project: the failpoints build, or what is published.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ENTRY = fileURLToPath(new URL('../../../dist/failpoints/worker.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 const PROGRAM = `const { runForeground } = await import(${JSON.stringify(pathToFileURL(ENTRY).href)});
 await runForeground({ project: process.argv[2], mode: 'production', watch: false, exit: (code) => process.exit(code) });`;
 
@@ -16,6 +17,8 @@ export interface LifeEnd {
 export interface LifeOptions {
   /** Like `stored=kill@3,plant.seq-from-memory=on`. */
   readonly failpoints?: string;
+  /** `published`: as `svc runtime start` starts it, without failpoints. */
+  readonly build?: 'failpoints' | 'published';
 }
 
 export class WorkerLife {
@@ -23,13 +26,10 @@ export class WorkerLife {
   readonly #child: ChildProcess;
   #end: LifeEnd | undefined;
 
-  constructor(project: string, { failpoints }: LifeOptions = {}) {
+  constructor(project: string, { failpoints, build = 'failpoints' }: LifeOptions = {}) {
     if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
-    // A file, not `--eval`: threads take over the flags of their process.
-    const program = join(project, 'run-worker.mjs');
-    writeFileSync(program, PROGRAM);
     const log = openSync(logFile(project), 'a');
-    this.#child = spawn(process.execPath, [program, project], {
+    this.#child = spawn(process.execPath, build === 'published' ? publishedArgs(project) : failpointsArgs(project), {
       stdio: ['ignore', log, log],
       env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }) },
     });
@@ -65,6 +65,24 @@ export class WorkerLife {
     return this.ended;
   }
 }
+
+function failpointsArgs(project: string): readonly string[] {
+  // A file, not `--eval`: threads take over the flags of their process.
+  const program = join(project, 'run-worker.mjs');
+  writeFileSync(program, PROGRAM);
+  return [program, project];
+}
+
+const publishedArgs = (project: string): readonly string[] => [
+  CLI,
+  'runtime',
+  'start',
+  '--mode',
+  'production',
+  '--no-watch',
+  '--project',
+  project,
+];
 
 const logFile = (project: string): string => join(project, 'worker.log');
 

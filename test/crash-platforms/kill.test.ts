@@ -1,0 +1,27 @@
+// kill -9 of one host with an account of every platform, under load on all of them at once. Each delivery comes once where it was
+// acknowledged. SVC_CRASH_KILLS says how often (default 25), SVC_CRASH_SEED replays a plan.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { seeded } from '../crash/kit/random.ts';
+import { planKills } from './kit/kills.ts';
+import { PLATFORMS } from './kit/platforms/table.ts';
+import { tableOf } from './kit/print.ts';
+import { PlatformsRun } from './kit/run.ts';
+
+// biome-ignore lint/style/noProcessEnv: switches of the test run
+const { SVC_CRASH_KILLS: kills = '25', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
+const KILLS = Number(kills);
+
+it(`loses nothing on any platform over ${KILLS} kills`, { timeout: 600_000 + KILLS * 20_000 }, async (t) => {
+  const random = seeded(Number(seed));
+  console.log(`SVC_CRASH_SEED=${random.seed}`);
+  const run = await PlatformsRun.create(t, { platforms: PLATFORMS, random });
+  await run.begin();
+
+  for (const kill of planKills(KILLS, PLATFORMS, random)) await run.kill(kill);
+  const { faults, rows, missed } = await run.verdict();
+
+  console.log(`${tableOf(rows)}\n${missed} kills came before their platform was so far`);
+  assert.deepEqual(faults.slice(0, 30), [], `${faults.length} promises were broken`);
+  assert.ok(rows.every(({ answered }) => answered > 0));
+});

@@ -1,0 +1,45 @@
+// The configuration of the host that is killed, and the plugin that answers in it.
+import type { OpenPlatform } from './platform.ts';
+
+/** Says back the token of each line with the count of its conversation, which is state of the host: handled twice, it would show. */
+export const COUNTING = `
+import { definePlugin, t } from 'svc';
+export default definePlugin({
+  name: 'counting',
+  config: { forgetful: t.boolean({ default: false }) },
+  setup(p) {
+    const count = p.state('count', { scope: 'conversation', value: t.integer() });
+    const remembered = new Map();
+    p.on('message', { text: /hello (?<token>T[0-9a-z]+X)/ }, async (ctx) => {
+      const stored = (await ctx.get(count)) ?? 0;
+      const number = 1 + (p.config.forgetful ? remembered.get(ctx.conversation.id) ?? 0 : stored);
+      remembered.set(ctx.conversation.id, number);
+      ctx.set(count, number);
+      return ctx.groups.token + ' n' + number;
+    });
+  },
+});
+`;
+
+export function configOf(
+  platforms: readonly OpenPlatform[],
+  { port, forgetful }: { readonly port: number; readonly forgetful: boolean },
+): Readonly<Record<string, unknown>> {
+  const slots: Record<string, { readonly endpoints: unknown[] } | Record<string, never>> = {};
+  for (const { slot, account } of platforms) {
+    const known = slots[slot];
+    if (account === undefined) slots[slot] = {};
+    else if (known?.endpoints === undefined) slots[slot] = { endpoints: [account] };
+    else known.endpoints.push(account);
+  }
+  return {
+    log_level: 'warn',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+    http: { port, token: '${HTTP_TOKEN}', publicUrl: 'https://bot.example' },
+    // Each kill costs what was under way an attempt: the bound is not what is tested here.
+    inbox: { maxAttempts: 100 },
+    outbox: { maxAttempts: 100 },
+    disk: { minFreeBytes: 0 },
+    plugins: { ...slots, counting: { use: './plugins/counting.mjs', forgetful } },
+  };
+}

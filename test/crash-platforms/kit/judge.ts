@@ -1,0 +1,156 @@
+// Whether every promise was kept on a platform, from what the platform was told and what it was sent.
+//
+//   J1  What was acknowledged is answered. What was never said is not.
+//   J2  It is handled once: the bot's stored count of its conversation goes on by one with each, without a hole and without a number twice, in
+//       the order in which the conversation spoke.
+//   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and on
+//       the whole platform no oftener than the host was killed.
+//   J4  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
+import type { Ledger, Said } from './ledger.ts';
+
+export interface Books {
+  /** Items of the account that are messages, by state. */
+  readonly items: Readonly<Record<string, number>>;
+  /** Sends of the account, by state. */
+  readonly sends: Readonly<Record<string, number>>;
+}
+
+export interface Row {
+  readonly name: string;
+  readonly repeats: string;
+  readonly said: number;
+  /** Undefined where nobody acknowledges. */
+  readonly acknowledged: number | undefined;
+  readonly handled: number;
+  readonly answered: number;
+  readonly doubled: number;
+  readonly mostAtOneKill: number;
+  readonly kills: number;
+}
+
+export interface Evidence {
+  readonly ledger: Ledger;
+  readonly books: Books;
+  readonly kills: number;
+}
+
+export function rowOf({ ledger, books, kills }: Evidence): Row {
+  const perKill = doublesOf(ledger);
+  const fates = [...ledger.lines.values()].map(({ fate }) => fate);
+  const { name, repeats } = ledger.platform;
+  return {
+    name,
+    repeats,
+    said: ledger.said,
+    acknowledged: fates.includes('written') ? undefined : fates.filter((fate) => fate === 'acknowledged').length,
+    handled: books.items['done'] ?? 0,
+    answered: ledger.answered,
+    doubled: [...perKill.values()].reduce((sum, count) => sum + count, 0),
+    mostAtOneKill: Math.max(0, ...perKill.values()),
+    kills,
+  };
+}
+
+export function judge(evidence: Evidence): readonly string[] {
+  const { ledger } = evidence;
+  const faults = [
+    ...ledger.faults,
+    ...judgeAnswers(ledger),
+    ...judgeNumbers(ledger),
+    ...judgeDoubles(evidence),
+    ...judgeBooks(evidence),
+  ];
+  return faults.map((fault) => `${ledger.platform.name}: ${fault}`);
+}
+
+/** J1. */
+const judgeAnswers = (ledger: Ledger): string[] =>
+  [...ledger.lines.values()]
+    .filter(({ fate, answers }) => fate === 'acknowledged' && answers.length === 0)
+    .map(({ token }) => `${token} was acknowledged and never answered`);
+
+/** J2. */
+function judgeNumbers(ledger: Ledger): string[] {
+  const faults: string[] = [];
+  for (const [conversation, lines] of conversationsOf(ledger)) {
+    const owners = new Map<number, string>();
+    for (const { token, answers } of lines) {
+      const numbers = [...new Set(answers.map(({ number }) => number))];
+      if (numbers.length > 1) faults.push(`${token} was handled ${numbers.length} times: as ${numbers.join(', ')}`);
+      const taken = numbers.find((number) => owners.has(number));
+      if (taken !== undefined) faults.push(`${owners.get(taken)} and ${token} were both handled as number ${taken}`);
+      for (const number of numbers) owners.set(number, token);
+    }
+    const missing = Array.from({ length: owners.size }, (_, index) => index + 1).filter((n) => !owners.has(n));
+    if (missing.length > 0)
+      faults.push(`conversation ${conversation} lacks the answers with numbers ${missing.slice(0, 5).join(', ')}`);
+    faults.push(...judgeOrder(lines.filter(({ answers }) => answers.length > 0)));
+  }
+  return faults;
+}
+
+/** J2, among the answered lines of a conversation. */
+const judgeOrder = (lines: readonly Said[]): string[] =>
+  lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    const isTurned = before !== undefined && before.endedAs <= line.begunAs && numberOf(before) > numberOf(line);
+    return isTurned
+      ? [`${line.token} was handled before ${before.token}, which was acknowledged before it was said`]
+      : [];
+  });
+
+/** J3. */
+function judgeDoubles({ ledger, kills }: Evidence): string[] {
+  const { repeats } = ledger.platform;
+  const faults: string[] = [];
+  let doubled = 0;
+  for (const { token, answers } of ledger.lines.values()) {
+    if (answers.length < 2) continue;
+    doubled += answers.length - 1;
+    const lives = answers.map(({ life }) => life).join(', ');
+    if (repeats !== 'none') faults.push(`the answer to ${token} shows ${answers.length} times, in lives ${lives}`);
+    else if (new Set(answers.map(({ life }) => life)).size < answers.length)
+      faults.push(`the answer to ${token} shows twice in one life: ${lives}`);
+  }
+  if (doubled > kills) faults.push(`${doubled} answers show again, and the host was killed ${kills} times`);
+  return faults;
+}
+
+/** J4. */
+function judgeBooks({ ledger, books: { items, sends } }: Evidence): string[] {
+  const done = items['done'] ?? 0;
+  const open = [...openOf(items, 'done', 'item'), ...openOf(sends, 'sent', 'send')];
+  const most = ledger.said;
+  const counts = [
+    ...(done < ledger.answered || done > most
+      ? [`${done} items are done, ${ledger.answered} of ${most} lines are answered`]
+      : []),
+    ...((sends['sent'] ?? 0) === done ? [] : [`${sends['sent'] ?? 0} sends are sent for ${done} items`]),
+  ];
+  return [...open, ...counts];
+}
+
+const openOf = (counts: Readonly<Record<string, number>>, end: string, what: string): string[] =>
+  Object.entries(counts)
+    .filter(([state, count]) => state !== end && count > 0)
+    .map(([state, count]) => `${count} ${what}s are ${state}`);
+
+/** How many answers show again because of each kill: the one at the end of the life in which the answer was there before. */
+function doublesOf(ledger: Ledger): ReadonlyMap<number, number> {
+  const perKill = new Map<number, number>();
+  for (const { answers } of ledger.lines.values())
+    for (const { life } of answers.slice(0, -1)) perKill.set(life, (perKill.get(life) ?? 0) + 1);
+  return perKill;
+}
+
+function conversationsOf(ledger: Ledger): ReadonlyMap<number, readonly Said[]> {
+  const conversations = new Map<number, Said[]>();
+  for (const line of ledger.lines.values()) {
+    const lines = conversations.get(line.conversation);
+    if (lines === undefined) conversations.set(line.conversation, [line]);
+    else lines.push(line);
+  }
+  return conversations;
+}
+
+const numberOf = ({ answers }: Said): number => answers[0]?.number ?? 0;

@@ -1,0 +1,94 @@
+// What was said on each platform, what the platform was told of it and what the bot said to it, with the life of the host in which it did:
+// kept outside the process that is killed.
+import type { Delivered, Line, Platform } from './platform.ts';
+
+export interface Answer {
+  /** How many of its conversation the bot has handled, as its stored state says. */
+  readonly number: number;
+  readonly life: number;
+}
+
+export interface Said extends Line {
+  readonly saidIn: number;
+  fate: Delivered | 'open';
+  /** Order of the acknowledgements of the whole run. */
+  endedAs: number;
+  /** Acknowledgements that there were when it was said. */
+  readonly begunAs: number;
+  readonly answers: Answer[];
+}
+
+export class Ledger {
+  readonly platform: Platform;
+  readonly lines = new Map<string, Said>();
+  readonly faults: string[] = [];
+  /** Called after each delivery, and after each answer. */
+  onDelivered: () => void = () => {};
+  onAnswer: () => void = () => {};
+  #ended = 0;
+  #read = 0;
+  #answered = 0;
+  #answersEver = 0;
+  readonly #unanswered = new Set<Said>();
+
+  constructor(platform: Platform) {
+    this.platform = platform;
+  }
+
+  say(line: Line, life: number): Said {
+    const said: Said = { ...line, saidIn: life, fate: 'open', begunAs: this.#ended, endedAs: -1, answers: [] };
+    this.lines.set(line.token, said);
+    this.#unanswered.add(said);
+    return said;
+  }
+
+  end(said: Said, fate: Delivered): void {
+    said.fate = fate;
+    said.endedAs = this.#ended += 1;
+    this.onDelivered();
+  }
+
+  /** Takes in what the bot has said since. */
+  read(texts: (from: number) => readonly string[], life: number): void {
+    const fresh = texts(this.#read);
+    this.#read += fresh.length;
+    for (const text of fresh) this.#take(text, life);
+  }
+
+  #take(text: string, life: number): void {
+    const [, token = '', number] = /(T[0-9a-z]+X) n(\d+)/.exec(text) ?? [];
+    const said = this.lines.get(token);
+    if (said === undefined) return void this.faults.push(`"${text.slice(0, 80)}" answers nothing that was said`);
+    this.#answersEver += 1;
+    if (said.answers.length === 0) this.#answered += 1;
+    said.answers.push({ number: Number(number), life });
+    this.#unanswered.delete(said);
+    this.onAnswer();
+  }
+
+  get said(): number {
+    return this.lines.size;
+  }
+  /** Acknowledged, or written where there are no acknowledgements. */
+  get delivered(): number {
+    return this.#ended;
+  }
+  get answered(): number {
+    return this.#answered;
+  }
+  get answersEver(): number {
+    return this.#answersEver;
+  }
+
+  /** Answers that are due now. What was only written in an earlier life may never have arrived. */
+  owed(life: number): number {
+    let owed = 0;
+    for (const { fate, saidIn } of this.#unanswered) if (fate !== 'written' || saidIn === life) owed += 1;
+    return owed;
+  }
+
+  /** Acknowledged and not answered. */
+  unanswered(): readonly Said[] {
+    return [...this.#unanswered].filter(({ fate }) => fate === 'acknowledged');
+  }
+}

@@ -1,0 +1,101 @@
+// What the kit asks of a platform: one file below platforms/ for each way of speaking to one, and one line in platforms/table.ts.
+import { slowPost } from '../../crash/kit/slow-post.ts';
+import type { Cleanup } from '../../support/temporary-project.ts';
+
+/** What somebody says to the bot, once. */
+export interface Line {
+  /** In the answer to it, and in no other one. */
+  readonly token: string;
+  readonly text: string;
+  /** Counted from 1. */
+  readonly conversation: number;
+}
+
+/**
+ * How a send that nobody knows the end of is kept from showing twice: by a key that the platform knows, by looking for it first, not at
+ * all.
+ */
+export type Repeats = 'key' | 'search' | 'none';
+
+/** `acknowledged`: the platform was told that it is received, and never says it again. `written`: the platform has no acknowledgements. */
+export type Delivered = 'acknowledged' | 'written';
+
+export interface Platform {
+  readonly name: string;
+  readonly repeats: Repeats;
+  /** More answers than these are never owed at a time: what the account may send in some seconds. */
+  readonly mostOwed: number;
+  readonly conversations: number;
+  /** Its answers can be read at the end alone. */
+  readonly isReadLate?: boolean;
+  open(t: Cleanup): Promise<OpenPlatform>;
+}
+
+export interface OpenPlatform {
+  readonly slot: string;
+  /** Keys of the account, `id` among them; undefined for a platform without accounts. */
+  readonly account?: Readonly<Record<string, unknown>>;
+  /** Variables of the configuration. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Gives up, by a throw, when the signal aborts. */
+  deliver(line: Line, to: Target): Promise<Delivered>;
+  /** What the bot said so far, in order, from the n-th on. */
+  answers(from: number): readonly string[];
+  /** Reads answers that only the host itself can tell, at the end. */
+  finish?(to: Target): Promise<void>;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly token: string;
+  readonly signal: AbortSignal;
+  /** Milliseconds that the body of a request is under way. */
+  transitMs(): number;
+  /** Whether what was acknowledged is to be said again, on purpose. */
+  isRepeated(): boolean;
+}
+
+export interface SignedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const AGAIN_MS = 10;
+
+/** Delivered over HTTP as a platform does it: again until it is answered 2xx, each time signed anew. */
+export async function push(make: () => SignedRequest | Promise<SignedRequest>, to: Target): Promise<Delivered> {
+  const attempt = async (): Promise<boolean> => {
+    const { path, headers, body } = await make();
+    const end = await slowPost({ url: `${to.url}${path}`, headers, body, transitMs: to.transitMs() });
+    if (end.kind !== 'answered' || end.status === 503) return false;
+    if (end.status >= 200 && end.status < 300) return true;
+    throw new Error(`a delivery to ${path} was answered ${end.status}: ${end.body.slice(0, 200)}`);
+  };
+  while (!(await attempt())) {
+    to.signal.throwIfAborted();
+    await pause(AGAIN_MS);
+  }
+  if (to.isRepeated()) await attempt();
+  return 'acknowledged';
+}
+
+/** A platform that delivers over a connection: what is true once it was told that it is received. */
+export async function acknowledgedWhen(condition: () => boolean, { signal }: Target): Promise<Delivered> {
+  while (!condition()) {
+    signal.throwIfAborted();
+    await pause(2);
+  }
+  return 'acknowledged';
+}
+
+/** A platform without acknowledgements: says it as soon as the bot can be reached. */
+export async function writtenWhen(say: () => boolean, { signal }: Target): Promise<Delivered> {
+  while (!say()) {
+    signal.throwIfAborted();
+    await pause(AGAIN_MS);
+  }
+  return 'written';
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,86 @@
+// Telegram, polled and by webhook. Told again until it is confirmed by an offset, or answered 200; it knows no keys of sends.
+import { FakeTelegram } from '../../../support/fake-platforms/telegram.ts';
+import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push } from '../platform.ts';
+
+const SECRET = 'a_secret-of-the-webhook';
+/** Telegram takes one message a second in a chat. */
+const COMMON = { repeats: 'none', mostOwed: 10, conversations: 6 } as const;
+const FIRST_WEBHOOK_UPDATE = 500_000;
+
+export const telegramPolling: Platform = {
+  ...COMMON,
+  name: 'telegram, polling',
+  async open(t): Promise<OpenPlatform> {
+    const telegram = await new FakeTelegram().listen(t);
+    const token = telegram.bot(42, 'main_bot');
+    const confirmed = new Set<number>();
+    let read = 0;
+    const isConfirmed = (update: number): boolean => {
+      for (const one of telegram.confirmed(token).slice(read)) confirmed.add(one);
+      read = telegram.confirmed(token).length;
+      return confirmed.has(update);
+    };
+    return {
+      slot: 'telegram',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+      account: { id: 'polled', token: '${TELEGRAM_POLLED}', apiUrl: telegram.url },
+      env: { TELEGRAM_POLLED: token },
+      deliver(line, to) {
+        const update = telegram.happens(token, says(line));
+        return acknowledgedWhen(() => isConfirmed(update), to);
+      },
+      answers: answersOf(telegram),
+    };
+  },
+};
+
+export const telegramWebhook: Platform = {
+  ...COMMON,
+  name: 'telegram, webhook',
+  async open(t): Promise<OpenPlatform> {
+    const telegram = await new FakeTelegram().listen(t);
+    const token = telegram.bot(43, 'shop_bot');
+    let updates = FIRST_WEBHOOK_UPDATE;
+    return {
+      slot: 'telegram',
+      account: {
+        id: 'hooked',
+        mode: 'webhook',
+        // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
+        token: '${TELEGRAM_HOOKED}',
+        secrets: ['${TELEGRAM_SECRET}'],
+        // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references of the configuration
+        apiUrl: telegram.url,
+      },
+      env: { TELEGRAM_HOOKED: token, TELEGRAM_SECRET: SECRET },
+      deliver(line, to) {
+        const update_id = (updates += 1);
+        const headers = { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': SECRET };
+        const body = JSON.stringify({ update_id, ...says(line) });
+        return push(() => ({ path: '/webhooks/telegram/hooked', headers, body }), to);
+      },
+      answers: answersOf(telegram),
+    };
+  },
+};
+
+let messages = 0;
+
+function says({ text, conversation: id }: Line): { readonly message: object } {
+  const person = { id, is_bot: false, first_name: `P${id}` };
+  return {
+    message: { message_id: (messages += 1), date: 1, chat: { ...person, type: 'private' }, from: person, text },
+  };
+}
+
+/** Among the calls of a fake server, those that show a message. */
+function answersOf(telegram: FakeTelegram): (from: number) => readonly string[] {
+  const texts: string[] = [];
+  let read = 0;
+  return (from) => {
+    for (const { method, params } of telegram.calls.slice(read))
+      if (method === 'sendMessage') texts.push(String(params['text']));
+    read = telegram.calls.length;
+    return texts.slice(from);
+  };
+}

@@ -1,0 +1,90 @@
+// Load on every platform at once: in each conversation somebody who says the next thing once the last was delivered, as long as not more
+// answers are owed than the account may send.
+import type { Random } from '../../crash/kit/random.ts';
+import type { Ledger } from './ledger.ts';
+import { type OpenPlatform, pause, type Target } from './platform.ts';
+
+const TRANSIT_MS = 20;
+const THINKS_MS = 60;
+const READ_EVERY_MS = 1;
+const REPEATED = 0.05;
+
+export interface Channel {
+  readonly ledger: Ledger;
+  readonly platform: OpenPlatform;
+}
+
+export interface TrafficOptions {
+  readonly channels: readonly Channel[];
+  readonly random: Random;
+  readonly url: string;
+  readonly token: string;
+  /** The number of the life that runs, or ran last. */
+  readonly life: () => number;
+}
+
+export class Traffic {
+  readonly #options: TrafficOptions;
+  readonly #people: Promise<void>[] = [];
+  readonly #ending = new AbortController();
+  readonly #reader: NodeJS.Timeout;
+  #stopped = false;
+  #count = 0;
+
+  constructor(options: TrafficOptions) {
+    this.#options = options;
+    this.#reader = setInterval(() => this.read(), READ_EVERY_MS);
+  }
+
+  start(): void {
+    for (const channel of this.#options.channels)
+      for (let n = 1; n <= channel.ledger.platform.conversations; n += 1) this.#people.push(this.#person(channel, n));
+  }
+
+  /** What the platforms got so far goes to the ledgers. */
+  read(): void {
+    const life = this.#options.life();
+    for (const { ledger, platform } of this.#options.channels) ledger.read((from) => platform.answers(from), life);
+  }
+
+  /** Says nothing new; resolves when everything that was said is delivered. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#people);
+  }
+
+  /** At the end, also of a run that failed. */
+  close(): void {
+    this.#stopped = true;
+    clearInterval(this.#reader);
+    this.#ending.abort();
+  }
+
+  get target(): Target {
+    const { url, token, random } = this.#options;
+    return {
+      url,
+      token,
+      signal: this.#ending.signal,
+      transitMs: () => random.between(0, TRANSIT_MS),
+      isRepeated: () => random.chance(REPEATED),
+    };
+  }
+
+  async #person({ ledger, platform }: Channel, conversation: number): Promise<void> {
+    const { life, random } = this.#options;
+    while (!this.#stopped) {
+      await pause(random.between(0, THINKS_MS));
+      if (ledger.owed(life()) >= ledger.platform.mostOwed) continue;
+      this.#count += 1;
+      const token = `T${this.#count.toString(36)}X`;
+      const said = ledger.say({ token, text: `hello ${token}`, conversation }, life());
+      try {
+        ledger.end(said, await platform.deliver(said, this.target));
+      } catch (error) {
+        if (!this.#ending.signal.aborted) ledger.faults.push(`${token}: ${String(error)}`);
+        return;
+      }
+    }
+  }
+}

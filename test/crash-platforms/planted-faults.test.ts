@@ -1,0 +1,52 @@
+// The kit is only worth something if it finds faults: each one that is planted must be seen.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { seeded } from '../crash/kit/random.ts';
+import type { Kill } from './kit/kills.ts';
+import { PLATFORMS } from './kit/platforms/table.ts';
+import { PlatformsRun, type PlatformsRunOptions } from './kit/run.ts';
+
+/** The lost ones never come: nothing is waited for. */
+const REST_MS = 10_000;
+
+interface Planted {
+  readonly name: string;
+  readonly options: Pick<PlatformsRunOptions, 'plant' | 'forgetful'>;
+  readonly kills: number;
+  readonly seen: RegExp;
+}
+const PLANTED: readonly Planted[] = [
+  {
+    name: 'acknowledged before it is stored',
+    options: { plant: 'ack-before-commit' },
+    kills: 12,
+    seen: /was acknowledged and never answered/,
+  },
+  {
+    name: 'state that is not of the same commit',
+    options: { forgetful: true },
+    kills: 3,
+    seen: /were both handled as number 1/,
+  },
+];
+
+describe('the oracle of the kill test of the platforms', () => {
+  for (const { name, options, kills, seen } of PLANTED) {
+    it(`finds: ${name}`, { timeout: 600_000 }, async (t) => {
+      const random = seeded(1);
+      const run = await PlatformsRun.create(t, { platforms: PLATFORMS, random, restMs: REST_MS, ...options });
+      await run.begin();
+
+      for (let index = 0; index < kills; index += 1) {
+        const { name: platform } = PLATFORMS[index % PLATFORMS.length] ?? { name: '' };
+        const kill: Kill = { kind: 'acknowledged', platform, pass: 2, delayMs: random.between(0, 4) };
+        await run.kill(kill);
+      }
+      const { faults } = await run.verdict();
+
+      const found = faults.filter((fault) => seen.test(fault));
+      console.log(`${name}: ${found.length} faults were found`);
+      assert.ok(found.length > 0, `not seen; ${faults.length} other faults: ${faults.slice(0, 5).join('; ')}`);
+    });
+  }
+});
