@@ -1,4 +1,5 @@
 // One-shot work of the worker's code, run by a command in its own process: no lock, no port, no socket, nothing left behind.
+import type { CheckedAccount } from '../shared/api/account-check.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
@@ -7,6 +8,7 @@ import type { Mode } from './app-options.ts';
 export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
+  checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
 }
 
 export interface TaskOptions {
@@ -100,4 +102,27 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
     log.flush();
     await log.drained();
   }
+}
+
+export interface EndpointCheckOptions extends TaskOptions {
+  /** An account, `slot~id` or with its owner; or a slot, for all of its accounts. */
+  readonly endpoint: string;
+}
+
+export type EndpointCheck =
+  | { readonly kind: 'unknown'; readonly names: readonly string[] }
+  /** A plugin, which has none. */
+  | { readonly kind: 'no accounts' }
+  | { readonly kind: 'checked'; readonly accounts: AsyncIterable<CheckedAccount> };
+
+/** Asks the platforms: the only work here that uses a network. */
+export type CheckAccounts = (
+  options: EndpointCheckOptions & { readonly loaded: LoadedConfig },
+) => Promise<EndpointCheck>;
+
+/** Throws what the configuration throws, and `plugin_failed` for an adapter that cannot be loaded. */
+export async function checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck> {
+  const loaded = loadConfig(options);
+  const { checkAccounts } = await import('./runtime/check-accounts.ts');
+  return checkAccounts({ ...options, loaded });
 }

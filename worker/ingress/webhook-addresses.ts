@@ -24,6 +24,22 @@ export const publicAddress = ({ config: { http } }: LoadedConfig): PublicAddress
 export const takesWebhooks = ({ adapter, values }: EndpointSpec): boolean =>
   adapter.webhook !== undefined && adapter.webhook.takes?.(values) !== false;
 
+/** The address of an account; the path alone where the host does not know where it is reached. */
+export function addressOf(
+  { slot, account }: Pick<EndpointSpec, 'slot' | 'account'>,
+  address: PublicAddress,
+): { readonly path: string; readonly url: string | null } {
+  return addressAt(account === undefined ? slot : `${slot}/${account}`, address);
+}
+
+function addressAt(
+  rest: string,
+  { origin, base }: PublicAddress,
+): { readonly path: string; readonly url: string | null } {
+  const path = `${base}/webhooks/${rest}`;
+  return { path, url: origin === undefined ? null : `${origin}${path}` };
+}
+
 export interface WebhookControlDeps {
   readonly core: Core;
   readonly endpoints: Endpoints;
@@ -32,18 +48,23 @@ export interface WebhookControlDeps {
 }
 
 export function createWebhookControl({ core, endpoints, generation, address }: WebhookControlDeps): WebhookControl {
-  const addressOf = (endpoint: string, rest: string, registers: boolean): WebhookAddress => {
-    const { origin, base } = address();
-    const path = `${base}/webhooks/${rest}`;
-    return { endpoint, path, url: origin === undefined ? null : `${origin}${path}`, registers };
-  };
-  const ofAccount = ({ id, slot, account, adapter }: EndpointSpec): WebhookAddress =>
-    addressOf(id, account === undefined ? slot : `${slot}/${account}`, adapter.webhook?.register !== undefined);
+  const ofAccount = (spec: EndpointSpec): WebhookAddress => ({
+    endpoint: spec.id,
+    ...addressOf(spec, address()),
+    registers: spec.adapter.webhook?.register !== undefined,
+  });
   return {
     list() {
       const accounts = endpoints.all().flatMap(({ spec }) => (takesWebhooks(spec) ? [ofAccount(spec)] : []));
       const plugins = generation()?.capabilities.ofKind('webhook') ?? [];
-      return [...accounts, ...plugins.map(({ id, slot, name }) => addressOf(id, `${slot}/${name}`, false))];
+      return [
+        ...accounts,
+        ...plugins.map(({ id, slot, name }) => ({
+          endpoint: id,
+          ...addressAt(`${slot}/${name}`, address()),
+          registers: false,
+        })),
+      ];
     },
     async register(id) {
       const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);

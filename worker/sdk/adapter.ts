@@ -4,6 +4,7 @@
 //   A2  `send` is one call to the platform: the host has split, degraded, rendered, resolved ids and waited, and repeats.
 //   A3  `connect` holds the connection until `link.signal` aborts; returning or throwing means lost: reconnect with backoff, without end.
 import type { TObject, TProperties } from 'typebox';
+import type { CheckResult, CheckTools } from './account-check.ts';
 import { markDefinition } from './definition-mark.ts';
 import type { Logger } from './handler-context.ts';
 import type { Conversation, FileRef, Rich, Segment, User } from './message.ts';
@@ -173,3 +174,8 @@ export interface AdapterModule {
 export function defineAdapter<A extends TProperties>(adapter: AdapterDefinition<A>): AdapterModule {
   return markDefinition('adapter', adapter);
 }
+  /**
+   * `svc doctor --endpoint`: asks the platform about this account, without a connection and without changing anything there, and gives one
+   * finding after the other. Who the token is of, what it may not do, the clocks, where webhooks go, how the last delivery ended.
+   */
+  check?(account: Values<A>, tools: CheckTools): AsyncIterable<CheckResult>;

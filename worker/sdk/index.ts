@@ -1,6 +1,7 @@
 // 'svc': what plugins and adapters import. Stateless functions that make plain marked data; no class is ever tested with instanceof,
 // because the host has its own copy of these files. The only barrel beside `testing/index.ts`: it is the public API.
 
+export type { CheckResult, CheckTools } from './account-check.ts';
 export {
   type AdapterDefinition,
   type AdapterModule,

@@ -1,4 +1,5 @@
-// `svc doctor`: checks with stable ids over project, machine, state and a proxy; or the report of a live host. It writes nothing but with --fix.
+// `svc doctor`: checks with stable ids over project, machine, state and a proxy; or an account at its platform; or the report of a live host.
+// It writes nothing but with --fix, and uses a network with --edge, --endpoint and --live alone.
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
@@ -9,6 +10,7 @@ import { hostAddress, maySendToken } from '../doctor/address.ts';
 import { type Check, type CheckStatus, type Finding, fault, type Subject } from '../doctor/check.ts';
 import { CHECKS } from '../doctor/checks.ts';
 import { repairAll } from '../doctor/repair.ts';
+import { statusMark } from '../doctor/status-mark.ts';
 import { unknownWord } from '../usage-error.ts';
 
 export const command: Command = {
@@ -22,6 +24,11 @@ export const command: Command = {
     { flags: '--fix', description: 'Mends what is safe to mend, after asking; nothing else is written' },
     { flags: '--yes', description: 'With --fix: without asking' },
     { flags: '--edge <url>', description: 'Asks the host through the proxy at this address, too' },
+    {
+      flags: '--endpoint <name>',
+      description:
+        'Asks the platform about this account (telegram~main), or about all of a slot (telegram); alone, or with --strict',
+    },
     { flags: '--live <url>', description: 'The readiness report of a host, with the token of SVC_HTTP_TOKEN' },
     {
       flags: '--insecure-http',
@@ -33,14 +40,33 @@ export const command: Command = {
     'svc doctor --only http.port,database.integrity --json',
     'svc doctor --fix',
     'svc doctor --edge https://bot.example/base',
+    'svc doctor --endpoint telegram~main',
     'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json',
   ],
-  run(context, _args, options) {
+  async run(context, _args, options) {
+    if (options['endpoint'] !== undefined) return endpoint(context, options);
     if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
     const checks = chosen(options);
-    return options['list'] === true ? Promise.resolve(list(context, checks)) : examine(context, checks, options);
+    return options['list'] === true ? list(context, checks) : examine(context, checks, options);
   },
 };
+
+/** Of other checks, and of other questions. */
+const NOT_WITH_ENDPOINT = ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'live', 'insecureHttp'];
+
+async function endpoint(context: CommandContext, options: Readonly<Record<string, unknown>>): Promise<ExitCode> {
+  const other = NOT_WITH_ENDPOINT.find((name) => options[name] !== undefined);
+  if (other !== undefined)
+    throw new SvcError(
+      'usage',
+      `--endpoint and --${other === 'insecureHttp' ? 'insecure-http' : other} do not go together`,
+      {
+        hint: 'svc doctor --endpoint <name> [--strict] [--json]',
+      },
+    );
+  const { checkEndpoint } = await import('../doctor/endpoint.ts');
+  return checkEndpoint(context, { endpoint: String(options['endpoint']), strict: options['strict'] === true });
+}
 
 /** Throws `usage` for an id that is none. */
 function chosen(options: Readonly<Record<string, unknown>>): readonly Check[] {
@@ -106,7 +132,7 @@ function tell({ print }: CommandContext, { results, fixed, strict }: Outcome): E
   const bad = counts.error > 0 || (strict && counts.warn > 0);
   print.json({ ok: !bad, strict, counts, fixed, checks: results });
   for (const { id, status, reason, fix } of results) {
-    print.text(`${mark(print, status)} ${id.padEnd(20)} ${reason}`);
+    print.text(`${statusMark(print, status)} ${id.padEnd(20)} ${reason}`);
     if (fix !== undefined) print.text(`      ${print.color.dim(`→ ${fix}`)}`);
   }
   print.text(`${counts.error} errors, ${counts.warn} warnings, ${counts.ok} ok, ${counts.skip} skipped`);
@@ -115,19 +141,6 @@ function tell({ print }: CommandContext, { results, fixed, strict }: Outcome): E
 
 /** A check that cannot be made is not one that passed. */
 const broken = (error: unknown): Finding => fault(`the check failed: ${messageOf(error)}`, 'svc doctor --debug');
-
-function mark({ color }: CommandContext['print'], status: CheckStatus): string {
-  switch (status) {
-    case 'ok':
-      return color.good('ok   ');
-    case 'warn':
-      return color.warn('warn ');
-    case 'error':
-      return color.bad('error');
-    case 'skip':
-      return color.dim('skip ');
-  }
-}
 
 function subjectOf(context: CommandContext, options: Readonly<Record<string, unknown>>): Subject {
   const paths = projectPaths(context.project());

@@ -3,11 +3,11 @@
 //   G1  The token goes over plain HTTP to this machine alone, unless that is allowed.
 //   G2  Nothing is changed in the host: its status, an echo, the beginning of the stream, a WebSocket that is closed at once.
 import { createHash, randomBytes } from 'node:crypto';
+import { MOST_SKEW_MS, skewMs } from '../../../shared/clock-skew.ts';
 import { type Check, type Edge, type Finding, fault, ok, type Subject, skip, warn } from './check.ts';
 import { ask, type EdgeAnswer, openSocket } from './edge-request.ts';
 
 const BODY_BYTES = 64 * 1024;
-const MOST_SKEW_MS = 5_000;
 /** A heartbeat comes each 15 s: what buffers until then has shown itself long before. */
 const FIRST_EVENT_MS = 3_000;
 
@@ -110,15 +110,14 @@ async function cache(edge: Edge): Promise<Finding> {
 }
 
 async function clock(edge: Edge): Promise<Finding> {
-  const asked = Date.now();
+  const askedAt = Date.now();
   const { headers } = await ask(edge, { path: '/pub/health' });
   const told = Date.parse(headers['date'] ?? '');
   if (Number.isNaN(told)) return skip('the answer has no date');
-  // The header has whole seconds, and the answer was on its way for a while.
-  const skewMs = Math.max(0, asked - 1_000 - told, told - Date.now());
-  return skewMs > MOST_SKEW_MS
+  const apartMs = skewMs({ told, askedAt, answeredAt: Date.now() });
+  return apartMs > MOST_SKEW_MS
     ? warn(
-        `they differ by ${Math.round(skewMs / 1_000)} s: signatures with a time will be refused`,
+        `they differ by ${Math.round(apartMs / 1_000)} s: signatures with a time will be refused`,
         'timedatectl set-ntp true, on the machine that is wrong',
       )
     : ok('they agree');

@@ -55,6 +55,11 @@ export class GithubData {
   readonly deliveries: FakeDelivery[] = [];
   /** Ids of deliveries that were asked for again. */
   readonly redelivered: number[] = [];
+  /** What an answer to GET /user says of its token. */
+  tokenHeaders: Readonly<Record<string, string>> = { 'x-oauth-scopes': 'repo, admin:repo_hook' };
+  /** Repositories that the token may not see, and those that are archived. */
+  readonly hidden = new Set<string>();
+  readonly archived = new Set<string>();
   #ids = FIRST_ID;
 
   nextId(): number {

@@ -7,6 +7,7 @@ const CONTENTS = ['THUMBS_UP', 'THUMBS_DOWN', 'LAUGH', 'CONFUSED', 'HEART', 'HOO
 export function answerGraphql({ json, data, login }: GithubRequest): GithubAnswer {
   const query = String(json['query']);
   const variables = (json['variables'] ?? {}) as Readonly<Record<string, unknown>>;
+  if (/^\{ viewer \{ login \} \}$/.test(query)) return good('viewer', { login });
   const field = /\{\s*(\w+)\s*\(/.exec(query)?.[1] ?? '';
   const run = FIELDS[field];
   if (run === undefined) return fault('undefinedField', `Field '${field}' doesn't exist`);

@@ -38,12 +38,26 @@ const ROUTES: readonly Route[] = [
 ];
 
 export function answerRest(request: GithubRequest): GithubAnswer {
+  if (request.method === 'GET' && request.path === '/user') return whoAmI(request);
+  const whole = /^\/repos\/([^/]+\/[^/]+)$/.exec(request.path)?.[1];
+  if (request.method === 'GET' && whole !== undefined) return repositoryOf(request, whole);
   const [, owner = '', repo = '', rest = ''] = /^\/repos\/([^/]+)\/([^/]+)\/(.*)$/.exec(request.path) ?? [];
   const pattern = rest.replaceAll(/(?<=\/|^)\d+(?=\/|$)/g, '#');
   const route = ROUTES.find(([method, path]) => method === request.method && path === pattern);
   const ids = [...rest.matchAll(/(?<=\/|^)\d+(?=\/|$)/g)].map(([digits]) => Number(digits));
   return route === undefined ? NOT_FOUND : route[2]({ ...request, repository: `${owner}/${repo}`, ids });
 }
+
+/** Classic tokens have their scopes, tokens of an installation may not ask. */
+const whoAmI = ({ login, data }: GithubRequest): GithubAnswer =>
+  login.endsWith('[bot]')
+    ? { status: 403, json: problem('Resource not accessible by integration', 403) }
+    : { status: 200, json: { login, id: 1, type: 'User' }, headers: data.tokenHeaders };
+
+const repositoryOf = ({ data }: GithubRequest, name: string): GithubAnswer =>
+  data.hidden.has(name)
+    ? NOT_FOUND
+    : { status: 200, json: { id: 1, full_name: name, private: true, archived: data.archived.has(name) } };
 
 const wireOf = (comment: FakeComment): object => ({
   id: comment.id,

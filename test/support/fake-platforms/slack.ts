@@ -30,10 +30,16 @@ interface Envelope {
   readonly attempt: number;
 }
 
+/** Those of the manifest in the adapter's README. */
+const ALL_SCOPES =
+  'app_mentions:read,chat:write,commands,channels:history,groups:history,im:history,mpim:history,channels:read,groups:read,reactions:read,reactions:write,files:read,files:write,im:write,metadata.message:read';
+
 export class FakeSlack {
   readonly botToken = 'xoxb-1-2-botbotbotbot';
   readonly appToken = 'xapp-1-A123ABC456-3-appappapp';
   readonly signingSecret = 'e6b19c573432dcc6b075501d51b51bb8';
+  /** Of the bot token, told with every answer to it. */
+  scopes = ALL_SCOPES;
   readonly workspace = new SlackWorkspace(() => this.url);
   readonly calls: SlackCall[] = [];
   /** Envelopes by id, in the order of their acknowledgement. */
@@ -178,9 +184,13 @@ export class FakeSlack {
     this.#next.set(method, others);
     if (typeof misfortune === 'object')
       return void response.writeHead(misfortune.status, misfortune.headers).end(misfortune.body ?? '');
-    const reply = this.#reply(method, args, /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]);
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+    const reply = this.#reply(method, args, token);
     if (misfortune === 'drop') return void request.socket.destroy();
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(reply));
+    const scopes = token === this.botToken ? { 'x-oauth-scopes': this.scopes } : {};
+    response
+      .writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...scopes })
+      .end(JSON.stringify(reply));
   }
 
   #reply(method: string, args: Args, token: string | undefined): object {

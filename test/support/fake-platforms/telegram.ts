@@ -23,6 +23,8 @@ interface Bot {
   updates: { readonly update_id: number; readonly [field: string]: unknown }[];
   nextUpdate: number;
   webhook: Params;
+  /** As getWebhookInfo tells of it. */
+  lastFailure: { readonly last_error_date?: number; readonly last_error_message?: string };
   waiting: Waiting | undefined;
   /** Confirmed by an offset, in order. */
   readonly confirmed: number[];
@@ -72,6 +74,7 @@ export class FakeTelegram {
       updates: [],
       nextUpdate: firstUpdate,
       webhook: {},
+      lastFailure: {},
       waiting: undefined,
       confirmed: [],
     });
@@ -102,6 +105,11 @@ export class FakeTelegram {
   /** Ids start anew, as after a week of silence. */
   restartIds(token: string, at: number): void {
     this.#of(token).nextUpdate = at;
+  }
+
+  /** A delivery to the webhook ended so. */
+  deliveryFailed(token: string, at: Date, why: string): void {
+    this.#of(token).lastFailure = { last_error_date: Math.floor(at.getTime() / 1_000), last_error_message: why };
   }
 
   confirmed(token: string): readonly number[] {
@@ -193,6 +201,7 @@ export class FakeTelegram {
           has_custom_certificate: false,
           pending_update_count: bot.updates.length,
           allowed_updates: bot.webhook['allowed_updates'],
+          ...bot.lastFailure,
         };
       default:
         return this.chats.call(method, params, me);

@@ -5,6 +5,7 @@
 // is posted has a mark (marker.ts), by which a repeat finds what an attempt without a result has made. The webhooks themselves, and what
 // they could not deliver: webhooks.ts.
 import { accountFailed, defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { MARK_SIZE } from './marker.ts';
 import { parse } from './parse.ts';
@@ -34,4 +35,5 @@ export const github = defineAdapter({
     await redeliver(link);
   },
   send,
+  check,
 });

@@ -23,7 +23,7 @@ interface Of {
   readonly owner: string;
   readonly repo: string;
 }
-const ofName = (repository: string): Of => {
+export const ofName = (repository: string): Of => {
   const [owner = '', repo = ''] = repository.split('/');
   return { owner, repo };
 };
@@ -53,7 +53,8 @@ export async function register(url: string, link: Link<Account>): Promise<string
   return done.join(', ');
 }
 
-async function hooksOf(request: Api['request'], of: Of) {
+/** All of a repository's, up to a hundred. */
+export async function hooksOf(request: Api['request'], of: Of) {
   return (await request('GET /repos/{owner}/{repo}/hooks', { ...of, per_page: 100 })).data;
 }
 
@@ -102,7 +103,7 @@ async function redeliverOf(of: Of, { link, since }: Since): Promise<number> {
 }
 
 /** The host's own path ends so, whatever stands before it. */
-const isOurs = (url: string | undefined, endpoint: string): boolean =>
+export const isOurs = (url: string | undefined, endpoint: string): boolean =>
   url?.endsWith(`/webhooks/${endpoint.slice(endpoint.indexOf(':') + 1).replace('~', '/')}`) === true;
 
 /** One delivery for each id of which no attempt succeeded, oldest first. */

@@ -4,6 +4,7 @@
 // Out: send.ts → session.ts → lines.ts; sent means that the server answered a PING written after the last line. IRC knows no key by which it
 // could drop a repeat, so after a lost connection a post may be said twice: `unsure` of its body decides.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect, type Sessions } from './connect.ts';
 import { TEXT_BYTES } from './lines.ts';
@@ -21,6 +22,7 @@ export function createIrc(timing: SessionTiming = TIMING): AdapterModule {
     connect: (link) => connect(link, sessions, timing),
     direct: (nick) => nick,
     send: (call, link) => send(call, sessions.get(link.account)),
+    check: (of, tools) => check(of, tools, timing),
   });
 }
 

@@ -40,7 +40,7 @@ export const TIMING: SessionTiming = {
 
 export interface SessionOptions {
   readonly client: Client;
-  readonly link: Link<Account>;
+  readonly link: Pick<Link<Account>, 'account' | 'signal' | 'log' | 'online' | 'receive'>;
   readonly timing: SessionTiming;
   /** Unique among the connections of an account: part of ids that the server does not give. */
   readonly epoch: string;
@@ -52,7 +52,7 @@ const NOT_JOINED_MS = 5_000;
 
 export class IrcSession {
   readonly #client: Client;
-  readonly #link: Link<Account>;
+  readonly #link: SessionOptions['link'];
   readonly #timing: SessionTiming;
   readonly #epoch: string;
   readonly #queue: ArrivalQueue;

@@ -25,4 +25,7 @@ export const sandbox = defineAdapter({
         ? { kind: 'refused', reason: 'the chat page shows no typing' }
         : { kind: 'sent', message: sandboxMessageId(call.key) },
     ),
+  async *check() {
+    yield { name: 'platform', status: 'ok', detail: 'nothing outside to ask: the chat page at / and svc chat' };
+  },
 });

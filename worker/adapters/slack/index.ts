@@ -3,6 +3,7 @@
 // In: over HTTP, config.ts (account) → verify.ts (signature, challenge) → parse.ts (events.ts, interactions.ts) → inbox; in Socket Mode,
 // connect.ts → socket.ts → the same parse. Out: send.ts → client.ts (Slack's own client), files.ts. Text is Slack's mrkdwn (text.ts).
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile } from './files.ts';
@@ -41,6 +42,7 @@ export function createSlack(timing: SocketTiming = TIMING): AdapterModule {
     direct: (user) => user,
     send,
     fetchFile,
+    check,
   });
 }
 

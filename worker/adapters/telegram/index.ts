@@ -4,6 +4,7 @@
 // → inbox. Out: send.ts (calls, files, render.ts) over client.ts. Telegram knows no key by which it could drop a repeat: after a lost answer
 // a post may be said twice, and `unsure` of its body decides.
 import { defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account } from './config.ts';
 import { announce, connect, register } from './connect.ts';
 import { fetchFile, MOST_SENT_BYTES } from './files.ts';
@@ -30,6 +31,7 @@ export const telegram = defineAdapter({
   rate: { perSecond: 30, perConversation: { count: 1, perMs: 1_000 } },
   webhook: { verify, parse, answer, takes: ({ mode }) => mode === 'webhook', register },
   connect: (link) => connect(link),
+  check,
   send,
   announce,
   fetchFile,

@@ -1,6 +1,7 @@
 // webhook: any system that can post and take signed JSON. In: Standard Webhooks at /webhooks/<slot>/<id>, verified over the raw bytes
 // (verify.ts), read as our generic message or kept whole (parse.ts). Out: one signed POST, repeatable by its id (send.ts).
 import { accountFailed, defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { parse } from './parse.ts';
 import { send } from './send.ts';
@@ -28,4 +29,5 @@ export const webhook = defineAdapter({
     return fault === undefined ? Promise.resolve() : Promise.reject(accountFailed(fault.reason, fault.remedy));
   },
   send,
+  check,
 });

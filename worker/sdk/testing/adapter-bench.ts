@@ -1,4 +1,6 @@
 // One account of an adapter, wired as the host wires it: verify, parse, store once per delivery id, then answer.
+import { checkAccount } from '../../endpoints/account-check.ts';
+import type { CheckResult } from '../account-check.ts';
 import type { AdapterModule, Arrival, Link, Outgoing, SendResult } from '../adapter.ts';
 import { check } from '../check.ts';
 import { readAdapter } from '../definition.ts';
@@ -14,6 +16,8 @@ export interface Bench {
   send(call: Outgoing): Promise<SendResult>;
   /** The endpoint comes up: pulls what came after the cursor. */
   catchUp(): Promise<void>;
+  /** What `svc doctor --endpoint` would tell, with this address for deliveries. */
+  check(url?: string): Promise<readonly CheckResult[]>;
   /** Aborts `link.signal`. */
   stop(): void;
 }
@@ -51,6 +55,8 @@ export function adapterBench(
     cursor,
     log: { debug: line, info: line, warn: line, error: line },
     online: () => {},
+    degraded: () => {},
+    accept: () => {},
     readFile: async ({ id }) => {
       const bytes = files[id];
       if (bytes === undefined) throw new Error(`there is no file ${id}`);
@@ -84,6 +90,15 @@ export function adapterBench(
     },
     send: async (call) => definition.send(call, link()),
     catchUp: async () => definition.catchUp?.(link()),
+    check: (url) =>
+      checkAccount({
+        adapter: definition,
+        account: settings,
+        endpoint: 'bench',
+        url,
+        log: { debug: line, info: line, warn: line, error: line },
+        mask: (text) => text,
+      }),
     stop: () => abort.abort(),
   };
 }

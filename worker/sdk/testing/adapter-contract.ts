@@ -26,9 +26,10 @@ export interface Fixtures {
 
 /** Registers the tests. */
 export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): void {
-  const { can, name } = readAdapter(adapter);
+  const { can, name, check } = readAdapter(adapter);
   for (const [title, keep] of Object.entries(PROMISES)) {
     if (keep === catchesUp && fixtures.history === undefined) continue;
+    if (keep === checksItself && check === undefined) continue;
     // The runner waits for what is registered.
     void test(`${name}: ${title}`, async (t) => keep(await prepare(t, adapter, { can, fixtures })));
   }
@@ -146,6 +147,20 @@ async function keepsSecrets({ bench, fixtures }: Trial): Promise<void> {
     assert.ok(!seen.includes(secret), 'a secret is in the logs or in what is stored');
 }
 
+/** Whatever the platform answers to what it is asked: nothing is thrown, a fault has its remedy, and no secret is told. */
+async function checksItself({ bench, fixtures, next }: Trial): Promise<void> {
+  const found = [...(await bench.check('https://bot.example/webhooks/bench'))];
+  next({ status: 401 });
+  found.push(...(await bench.check('https://bot.example/webhooks/bench')));
+  for (const { name, status, detail, remedy = '' } of found) {
+    assert.match(name, /^[a-z][a-z0-9-]*$/);
+    assert.notEqual(detail, '', name);
+    assert.ok(status !== 'error' || remedy !== '', `${name} says what mends it`);
+  }
+  const seen = JSON.stringify([found, bench.logs]);
+  for (const secret of fixtures.secrets) assert.ok(!seen.includes(secret), 'a secret is told');
+}
+
 const PROMISES: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
   'stores a verified message, with ids of its own': storesMessages,
   'takes a delivery once': takesOnce,
@@ -155,5 +170,6 @@ const PROMISES: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
   'a refused token ends the account with a remedy': endsAccount,
   'what it cannot do is refused, never thrown': refusesWhatItCannot,
   'catches up once, from the committed cursor, without its own messages': catchesUp,
+  'checks itself without a throw, with remedies and without a secret': checksItself,
   'no secret in logs or in what is stored': keepsSecrets,
 };

@@ -1,0 +1,84 @@
+// What a server says of an account (`svc doctor --endpoint`): registers as the host does, with the same password, SASL account and service, joins
+// nothing, and says goodbye. Beside a running host that is a second connection under another nick.
+import { randomUUID } from 'node:crypto';
+import { TLSSocket } from 'node:tls';
+import type { Client, IrcLine } from 'irc-framework';
+import type { CheckResult, CheckTools } from '../../sdk/index.ts';
+import { type Account, channelsOf } from './config.ts';
+import { IrcSession, type SessionTiming } from './session.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+
+export async function* check(account: Account, tools: CheckTools, timing: SessionTiming): AsyncGenerator<CheckResult> {
+  const { Client } = await import('irc-framework');
+  const client = new Client();
+  const leave = new AbortController();
+  const found: CheckResult[] = [];
+  let told: Date | undefined;
+  client.connection.on('message', ({ tags }: IrcLine) => {
+    const time = Date.parse(tags['time'] ?? '');
+    if (!Number.isNaN(time)) told = new Date(time);
+  });
+  const session = new IrcSession({
+    client,
+    timing,
+    epoch: randomUUID(),
+    link: {
+      account: { ...account, channels: [], channelKeys: [] },
+      signal: AbortSignal.any([tools.signal, leave.signal]),
+      log: tools.log,
+      receive: async () => {}, // a greeting: who says it reaches the host as well, or says it to nobody
+      online() {
+        found.push(...loginChecks(client, account));
+        leave.abort();
+      },
+    },
+  });
+  await session.run();
+  yield* found;
+  if (found.length === 0) return;
+  yield told === undefined
+    ? { name: 'clock', status: 'skip', detail: 'not compared: the server tells no time (server-time)' }
+    : await tools.clock(told);
+  const channels = channelsOf(account).length;
+  if (channels > 0) yield { name: 'channels', status: 'skip', detail: `${channels} not joined: people would see it` };
+}
+
+function loginChecks({ user, connection }: Client, account: Account): CheckResult[] {
+  const { nick, sasl, nickserv, password } = account;
+  const ways = [
+    ...(password === undefined ? [] : ['the password of the server']),
+    ...(sasl === undefined ? [] : ['SASL']),
+    ...(nickserv === undefined || (user.nick !== nick && nickserv.account === undefined) ? [] : [nickserv.service]),
+  ];
+  return [
+    {
+      name: 'login',
+      status: 'ok',
+      detail: ways.length === 0 ? 'registered, without a login' : `registered, with ${ways.join(' and ')}`,
+    },
+    user.nick.toLowerCase() === nick.toLowerCase()
+      ? { name: 'nick', status: 'ok', detail: nick }
+      : {
+          name: 'nick',
+          status: 'warn',
+          detail: `${nick} is in use, ${user.nick} was taken`,
+          remedy: 'if it is not this host that wears it: choose another nick, or take it back from who does',
+        },
+    encryptionCheck(connection.transport?.socket, account),
+  ];
+}
+
+function encryptionCheck(socket: unknown, { server, verifyCertificate }: Account): CheckResult {
+  if (!(socket instanceof TLSSocket))
+    return { name: 'tls', status: 'warn', detail: `${server} is spoken to in the clear`, remedy: 'tls: true' };
+  const endsAt = Date.parse(socket.getPeerCertificate().valid_to);
+  const ends = Number.isNaN(endsAt) ? '' : `, its certificate ends at ${new Date(endsAt).toISOString()}`;
+  const isGood = verifyCertificate && !(endsAt - Date.now() < WEEK_MS);
+  return {
+    name: 'tls',
+    status: isGood ? 'ok' : 'warn',
+    detail: `${socket.getProtocol() ?? 'TLS'}${ends}${verifyCertificate ? '' : '; any certificate is taken'}`,
+    ...(verifyCertificate ? {} : { remedy: 'verifyCertificate: true; a CA of your own: NODE_EXTRA_CA_CERTS' }),
+  };
+}

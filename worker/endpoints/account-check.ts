@@ -1,0 +1,134 @@
+// One account, checked by its adapter against its platform: bounded in time, whatever the adapter or the platform does.
+//
+//   K1  At most ten seconds. What was found until then is kept, and the end of the time is a finding.
+//   K2  A check that cannot be made is not one that passed: an adapter without `check`, or one that finds nothing, is an error.
+//   K3  Nothing that is told holds a secret of the account.
+import { within } from '../../shared/abort.ts';
+import { MOST_SKEW_MS, skewMs, type ToldTime } from '../../shared/clock-skew.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+import type { CheckResult, CheckTools } from '../sdk/account-check.ts';
+import { errorCode } from '../sdk/errors.ts';
+import type { AdapterDefinition } from '../sdk/index.ts';
+
+export interface AccountToCheck {
+  readonly adapter: Pick<AdapterDefinition<never>, 'name' | 'check'>;
+  readonly account: unknown;
+  readonly endpoint: string;
+  readonly url: string | undefined;
+  readonly log: CheckTools['log'];
+  readonly mask: (text: string) => string;
+  /** Default 10 000. */
+  readonly limitMs?: number;
+}
+
+const LIMIT_MS = 10_000;
+/** From the signal to the end: time for a connection to say goodbye. */
+const FAREWELL_MS = 500;
+const CLOCK_LIMIT_MS = 5_000;
+/** Platforms refuse signatures that are older, and so do we. */
+const SIGNATURE_MS = 300_000;
+
+/** Never rejects. */
+export async function checkAccount({ limitMs = LIMIT_MS, ...of }: AccountToCheck): Promise<readonly CheckResult[]> {
+  const { adapter, mask } = of;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), limitMs - FAREWELL_MS);
+  const found: CheckResult[] = [];
+  try {
+    const work = collect(of, { found, signal: abort.signal });
+    const end = await within(work, { ms: limitMs, late: 'late' as const });
+    const isOver = end === 'late' || abort.signal.aborted;
+    if (isOver) found.push(timeIsOver(limitMs));
+    else if (found.length === 0) found.push(notChecked(adapter.name));
+    return found.map((one) => masked(one, mask));
+  } finally {
+    clearTimeout(timer);
+    abort.abort();
+  }
+}
+
+interface Collected {
+  readonly found: CheckResult[];
+  readonly signal: AbortSignal;
+}
+
+/** K2, D2: never rejects. */
+async function collect(of: Omit<AccountToCheck, 'limitMs'>, { found, signal }: Collected): Promise<void> {
+  const { adapter, account, endpoint, url, log } = of;
+  const clock = (platform: string | Date): Promise<CheckResult> =>
+    typeof platform === 'string' ? askClock(platform, signal) : Promise.resolve(compared(now(platform)));
+  try {
+    const findings = adapter.check?.(account as never, { endpoint, log, signal, url, clock }) ?? [];
+    for await (const one of findings) found.push(one);
+  } catch (error) {
+    if (!signal.aborted) found.push(failure(error));
+  }
+}
+
+function failure(error: unknown): CheckResult {
+  if (errorCode(error) === 'account_failed')
+    return {
+      name: 'account',
+      status: 'error',
+      detail: messageOf(error),
+      remedy: String((error as { remedy?: unknown }).remedy ?? ''),
+    };
+  return {
+    name: 'platform',
+    status: 'error',
+    detail: messageOf(error),
+    remedy: 'is the platform up, and may this machine reach it? Then try again',
+  };
+}
+
+const timeIsOver = (limitMs: number): CheckResult => ({
+  name: 'time',
+  status: 'error',
+  detail: `not done within ${limitMs / 1_000} s`,
+  remedy: 'is the platform up, and may this machine reach it? Then try again',
+});
+
+const notChecked = (adapter: string): CheckResult => ({
+  name: 'check',
+  status: 'error',
+  detail: `the adapter ${adapter} has no check of its own: nothing was asked`,
+  remedy: 'start the host, then: svc endpoints list',
+});
+
+const masked = ({ name, status, detail, remedy }: CheckResult, mask: (text: string) => string): CheckResult => ({
+  name: mask(String(name)),
+  status: KNOWN.has(status) ? status : 'error',
+  detail: mask(String(detail)),
+  ...(remedy === undefined || remedy === '' ? {} : { remedy: mask(String(remedy)) }),
+});
+const KNOWN: ReadonlySet<string> = new Set<CheckResult['status']>(['ok', 'warn', 'error', 'skip']);
+
+/** HEAD without credentials: any answer has a date. */
+async function askClock(address: string, signal: AbortSignal): Promise<CheckResult> {
+  const askedAt = Date.now();
+  try {
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(CLOCK_LIMIT_MS)]);
+    const response = await fetch(address, { method: 'HEAD', redirect: 'manual', signal: ended });
+    await response.body?.cancel();
+    const told = Date.parse(response.headers.get('date') ?? '');
+    if (Number.isNaN(told)) return untold('its answer has no date');
+    return compared({ told, askedAt, answeredAt: Date.now() });
+  } catch {
+    return untold('it did not answer to HEAD');
+  }
+}
+
+const untold = (why: string): CheckResult => ({ name: 'clock', status: 'skip', detail: `not compared: ${why}` });
+
+const now = (told: Date): ToldTime => ({ told: told.getTime(), askedAt: Date.now(), answeredAt: Date.now() });
+
+function compared(times: ToldTime): CheckResult {
+  const apartMs = skewMs(times);
+  if (apartMs <= MOST_SKEW_MS) return { name: 'clock', status: 'ok', detail: "our clock and the platform's agree" };
+  return {
+    name: 'clock',
+    status: apartMs < SIGNATURE_MS ? 'warn' : 'error',
+    detail: `our clock and the platform's are ${Math.round(apartMs / 1_000)} s apart: over 300 s signatures with a time are refused`,
+    remedy: 'timedatectl set-ntp true',
+  };
+}
