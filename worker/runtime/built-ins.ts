@@ -6,6 +6,7 @@ export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   remind: async () => (await import('../plugins/remind/index.ts')).remind,
   github: async () => (await import('../adapters/github/index.ts')).github,
   irc: async () => (await import('../adapters/irc/index.ts')).irc,
+  line: async () => (await import('../adapters/line/index.ts')).line,
   sandbox: async () => (await import('../adapters/sandbox/index.ts')).sandbox,
   slack: async () => (await import('../adapters/slack/index.ts')).slack,
   telegram: async () => (await import('../adapters/telegram/index.ts')).telegram,

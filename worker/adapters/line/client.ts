@@ -1,0 +1,156 @@
+// Calls of the Messaging API through LINE's own client, which is loaded at the first one: who has no LINE account does not pay for it.
+//
+//   C1  One call is one request: the host repeats, and LINE's retry key makes a repeat safe.
+//   C2  What is known not to have happened has an answer: `later` where LINE asks for less, `refused` with LINE's word for it. What may have
+//       happened throws. A token that is refused throws `accountFailed`.
+//   C3  Two kinds of 429: too many requests are later, and that endpoint of the API is left alone until then; a month's quota that is used
+//       up is refused, because waiting for it would take days.
+//   C4  LINE's client takes no signal: a call that takes too long is left behind, its end is not waited for.
+import type { messagingApi } from '@line/bot-sdk';
+import { accountFailed, type Link } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import type { Account } from './config.ts';
+import { isObject, type Json, listAt, textAt } from './json.ts';
+
+type Api = messagingApi.MessagingApiClient;
+type Caller = Pick<Link<Account>, 'account'>;
+
+export type Answer<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  /** 409: an attempt before this one was accepted. */
+  | { readonly kind: 'accepted'; readonly request: string; readonly json: Json }
+  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'refused'; readonly status: number; readonly reason: string };
+
+interface Known {
+  api?: Promise<Api>;
+  /** By name of the call. */
+  readonly paused: Map<string, { readonly until: number; readonly waitMs: number }>;
+}
+const accounts = new WeakMap<Account, Known>();
+
+const TIME_LIMIT_MS = 30_000;
+/** LINE names no time; it doubles with every refusal in a row. */
+const FIRST_WAIT_MS = 5_000;
+const MOST_WAIT_MS = 300_000;
+
+function knownOf(account: Account): Known {
+  const known = accounts.get(account) ?? { paused: new Map() };
+  accounts.set(account, known);
+  return known;
+}
+
+async function apiOf({ channelAccessToken, apiUrl }: Account): Promise<Api> {
+  const { messagingApi } = await import('@line/bot-sdk');
+  return new messagingApi.MessagingApiClient({ channelAccessToken: channelAccessToken.reveal(), baseURL: apiUrl });
+}
+
+/** One call. `name` is the endpoint of the API, for which LINE counts by itself. */
+export async function call<T>({ account }: Caller, name: string, run: (api: Api) => Promise<T>): Promise<Answer<T>> {
+  const known = knownOf(account);
+  const leftMs = (known.paused.get(name)?.until ?? 0) - Date.now();
+  if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
+  known.api ??= apiOf(account);
+  try {
+    const value = await within(run(await known.api), name);
+    known.paused.delete(name);
+    return { kind: 'ok', value };
+  } catch (error) {
+    return failed(error, name, known);
+  }
+}
+
+/** The value of a call without which the work cannot go on. */
+export async function need<T>(caller: Caller, name: string, run: (api: Api) => Promise<T>): Promise<T> {
+  const answer = await call(caller, name, run);
+  if (answer.kind === 'ok') return answer.value;
+  throw new Error(answer.kind === 'refused' ? answer.reason : `${name}: LINE asks to wait`);
+}
+
+/** C4. */
+async function within<T>(running: Promise<T>, name: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name}: no answer of LINE in ${TIME_LIMIT_MS} ms`)), TIME_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([running, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Told {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** The client's error for an answer that is not 2xx is known by what it holds. */
+const isTold = (error: unknown): error is Told =>
+  error instanceof Error &&
+  'status' in error &&
+  typeof error.status === 'number' &&
+  'body' in error &&
+  typeof error.body === 'string' &&
+  'headers' in error &&
+  error.headers instanceof Headers;
+
+/** C2. */
+function failed(error: unknown, name: string, known: Known): Exclude<Answer<never>, { kind: 'ok' }> {
+  if (!isTold(error)) throw new Error(`${name}: ${causeOf(error)}`, { cause: error });
+  const { status, headers } = error;
+  const json = jsonIn(error.body);
+  const said = wordsOf(json);
+  if (status === 401) throw refusedAccount(`LINE answered 401 to ${name}${said === '' ? '' : `: ${said}`}`);
+  const accepted = headers.get('x-line-accepted-request-id');
+  if (status === 409 && accepted !== null) return { kind: 'accepted', request: accepted, json };
+  if (status >= 500 || status === 408 || status === 409)
+    throw new Error(`${name}: LINE answered ${status} ${said}`.trim());
+  if (status === 429 && !/monthly limit/i.test(said)) return slower({ name, said, headers }, known);
+  const hint = status === 429 ? ' (the quota of this month is used up: raise the plan, or replay when it is over)' : '';
+  return { kind: 'refused', status, reason: `LINE answered ${status}: ${said || 'without a reason'}${hint}` };
+}
+
+/** C3. */
+function slower(
+  { name, said, headers }: { readonly name: string; readonly said: string; readonly headers: Headers },
+  { paused }: Known,
+): { readonly kind: 'later'; readonly afterMs: number } {
+  const seconds = headers.get('retry-after') ?? '';
+  const before = paused.get(name)?.waitMs;
+  const waitMs = /^\d{1,6}$/.test(seconds)
+    ? Number(seconds) * 1_000
+    : Math.min(MOST_WAIT_MS, before === undefined ? FIRST_WAIT_MS : before * 2);
+  // Where it is not said to be LINE's own limit (a proxy, say), it is this call's alone.
+  paused.set(name, { until: /rate limit/i.test(said) ? Date.now() + waitMs : 0, waitMs });
+  return { kind: 'later', afterMs: waitMs };
+}
+
+function jsonIn(text: string): Json {
+  const json = safeJson(text);
+  return isObject(json) ? json : {};
+}
+
+function wordsOf(json: Json): string {
+  const details = listAt(json, 'details').map((one) =>
+    [textAt(one, 'property'), textAt(one, 'message')].filter((part) => part !== undefined).join(': '),
+  );
+  return [textAt(json, 'message') ?? '', ...details]
+    .filter((part) => part !== '')
+    .join('; ')
+    .slice(0, 500);
+}
+
+function causeOf(error: unknown): string {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1, at = at.cause)
+    if ('code' in at && typeof at.code === 'string') return `LINE is not reached: ${at.code}`;
+  if (error instanceof SyntaxError) return "the answer is not LINE's";
+  return error instanceof Error ? error.message : 'no answer';
+}
+
+const refusedAccount = (reason: string): Error =>
+  accountFailed(
+    reason,
+    'issue a channel access token (Messaging API tab of the channel), put it into .env and reload, or enable the account again',
+  );

@@ -1,0 +1,60 @@
+// The life of an account: LINE delivers to our address, and is asked every ten minutes whether it still would. `svc webhooks register`.
+//
+//   L1  A token that LINE refuses ends the account; everything else is a lost connection, and coming back is the caller's.
+//   L2  An address that was never set, is another one or is switched off would otherwise be silence: it is told in the log.
+//   L3  LINE has no way to ask for what it could not deliver. It delivers again by itself where that is switched on for the channel.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accountFailed, type Link } from '../../sdk/index.ts';
+import { call, need } from './client.ts';
+import { type Account, accountFault } from './config.ts';
+import { rememberedOf } from './remembered.ts';
+
+const CHECK_MS = 600_000;
+
+/** Resolves when the link's signal ends it; throws when the connection is lost. */
+export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<void> {
+  const fault = accountFault(link.account);
+  if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+  let said = '';
+  try {
+    while (!link.signal.aborted) {
+      const { userId, basicId } = await need(link, 'info', (api) => api.getBotInfo());
+      rememberedOf(link.account).bot = userId;
+      const silence = await silenceOf(link);
+      if (silence !== undefined && silence !== said)
+        link.log.warn({ bot: basicId, remedy: remedyOf(link) }, `nothing will be delivered by LINE: ${silence}`);
+      said = silence ?? '';
+      link.online();
+      await sleep(checkMs, undefined, { signal: link.signal, ref: false });
+    }
+  } catch (error) {
+    if (!link.signal.aborted) throw error;
+  }
+}
+
+const nameOf = ({ endpoint }: Link<Account>): string => endpoint.split(':').at(-1) ?? '';
+const remedyOf = (link: Link<Account>): string => `svc webhooks register ${nameOf(link)}`;
+
+/** L2. */
+async function silenceOf(link: Link<Account>): Promise<string | undefined> {
+  const known = await call(link, 'webhook', (api) => api.getWebhookEndpoint());
+  if (known.kind === 'refused' && known.status === 404) return 'it knows no address';
+  if (known.kind !== 'ok') return undefined;
+  if (!known.value.active) return '"Use webhook" is off (Messaging API tab of the channel)';
+  const path = `/webhooks/${nameOf(link).replace('~', '/')}`;
+  return known.value.endpoint.endsWith(path) ? undefined : `it delivers to another address than ${path}`;
+}
+
+/** Sets the address, and has LINE try it. Resolves to a line for the operator. */
+export async function register(url: string, link: Link<Account>): Promise<string> {
+  await need(link, 'set webhook', (api) => api.setWebhookEndpoint({ endpoint: url }));
+  const tried = await need(link, 'test webhook', (api) => api.testWebhookEndpoint({ endpoint: url }));
+  if (tried.success !== true)
+    throw new Error(
+      `the address is set, but LINE does not reach it: ${tried.reason} (${tried.statusCode}) ${tried.detail}`.trim(),
+    );
+  const { active } = await need(link, 'webhook', (api) => api.getWebhookEndpoint());
+  return active
+    ? 'LINE delivers there; its test was answered'
+    : 'LINE knows the address and its test was answered, but "Use webhook" is off: switch it on (Messaging API tab of the channel)';
+}

@@ -1,0 +1,48 @@
+// The bytes of what people sent: by the id of the message, from the data API, streamed. LINE keeps them for a while only, and says of videos
+// and audio whether they are ready.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accountFailed, type FileRef, type Link } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import type { Account } from './config.ts';
+import { isObject, textAt } from './json.ts';
+
+/** Until the answer begins. */
+const ANSWER_LIMIT_MS = 30_000;
+const PREPARED_LIMIT_MS = 30_000;
+const ASK_EVERY_MS = 1_000;
+
+/** Throws when LINE does not hand it over. The token goes to the data API alone: no redirect is followed. */
+export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
+  if (!/^\d{1,30}$/.test(file.id)) throw new Error('this is not a message of LINE');
+  for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {
+    const response = await get(`${file.id}/content`, link);
+    if (response.status !== 202 && response.ok && response.body !== null) return response.body;
+    await response.body?.cancel();
+    if (response.status === 401)
+      throw accountFailed('LINE answered 401', 'issue a channel access token, put it into .env and reload');
+    if (response.status !== 202) throw new Error(`${file.name}: LINE answered ${response.status}`);
+    if (waitedMs >= PREPARED_LIMIT_MS) throw new Error(`${file.name}: LINE is still preparing it`);
+    if ((await preparation(file, link)) === 'failed') throw new Error(`${file.name}: LINE could not prepare it`);
+    await sleep(ASK_EVERY_MS, undefined, { signal: link.signal });
+  }
+}
+
+async function preparation({ id }: FileRef, link: Link<Account>): Promise<string | undefined> {
+  const response = await get(`${id}/content/transcoding`, link);
+  const json = safeJson(await response.text());
+  return isObject(json) ? textAt(json, 'status') : undefined;
+}
+
+async function get(path: string, { account, signal }: Link<Account>): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error('no answer of LINE')), ANSWER_LIMIT_MS);
+  try {
+    return await fetch(`${account.dataApiUrl}/v2/bot/message/${path}`, {
+      redirect: 'error',
+      signal: AbortSignal.any([signal, late.signal]),
+      headers: { authorization: `Bearer ${account.channelAccessToken.reveal()}` },
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,34 @@
+// line: one channel of LINE's Messaging API, through LINE's own client.
+//
+// In: config.ts (account) → verify.ts (signature) → parse.ts (events; text.ts) → inbox. The address is registered and watched by connect.ts.
+// Out: text.ts (render) → messages.ts (message objects) → send.ts (push with a retry key) → client.ts (LINE's client, errors, limits).
+// What LINE does not tell twice (tokens to quote by, names) is in remembered.ts. Files come from the data API (files.ts); out they go as links.
+import { defineAdapter } from '../../sdk/index.ts';
+import { account } from './config.ts';
+import { connect, register } from './connect.ts';
+import { fetchFile } from './files.ts';
+import { MOST_BUTTONS } from './messages.ts';
+import { parse } from './parse.ts';
+import { send } from './send.ts';
+import { isPerson, render } from './text.ts';
+import { verify } from './verify.ts';
+
+export const line = defineAdapter({
+  name: 'line',
+  account,
+  can: {
+    text: { limit: 5_000, unit: 'utf16', render },
+    buttons: MOST_BUTTONS,
+    replies: true,
+    typing: true,
+    idempotent: true,
+  },
+  // LINE takes 2,000 a second of a channel.
+  rate: { perSecond: 100 },
+  webhook: { verify, parse, register },
+  connect: (link) => connect(link),
+  send,
+  fetchFile,
+  // Only people who have added the bot can be written to: LINE refuses others.
+  direct: (user) => (isPerson(user) ? user : `nobody behind ${user}`),
+});

@@ -1,0 +1,116 @@
+// What goes out: one push for each post, and the loading animation.
+//
+//   S1  A push, never a reply token: those hold for about a minute, work once and take no retry key, so an answer after a crash or a wait
+//       would be lost or doubled. Pushes count against the quota of the month, replies would not: that is the price.
+//   S2  The retry key is made of the key of the send. LINE drops a repeat within 24 hours and answers 409 with what it had accepted: that is
+//       sent, under the ids of then.
+//   S3  A quote needs the token that came with the message. Where it is not known any more, or not taken, the reply goes without; a mention
+//       that is not taken (somebody who has left) goes as a name.
+import { createHash } from 'node:crypto';
+import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { type Answer, call } from './client.ts';
+import type { Account } from './config.ts';
+import { listAt, textAt } from './json.ts';
+import { messagesOf, namedIn, type Told } from './messages.ts';
+import { rememberedOf } from './remembered.ts';
+import { isPerson } from './text.ts';
+
+type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
+type SentMessages = readonly { readonly id?: string; readonly quoteToken?: string }[];
+
+const TYPING_SECONDS = 20;
+
+/** Throws when it may have been taken and the answer is not known, and `accountFailed` when LINE refuses the token. */
+export async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
+  if (!/^[UCR][0-9a-f]{32}$/.test(out.conversation))
+    return refused('this is not the id of a person, a group or a room of LINE');
+  switch (out.kind) {
+    case 'post':
+      return post(out, link);
+    case 'edit':
+    case 'remove':
+      return refused('a bot of LINE cannot change what it has said');
+    case 'react':
+      return refused('LINE has no reactions of bots');
+    case 'typing':
+      return typing(out.conversation, link);
+  }
+}
+
+async function post(out: Post, link: Link<Account>): Promise<SendResult> {
+  if (out.files.length > 0) return refused('LINE takes no files of bots, only links');
+  await learnNames(out, link);
+  const quoteToken = out.replyTo === undefined ? undefined : rememberedOf(link.account).quoteOf(out.replyTo);
+  let form: Form = { quoteToken, mentions: true };
+  for (;;) {
+    const answer = await push(out, form, link);
+    const simpler = simplerThan(form, answer);
+    if (simpler === undefined) return resultOf(answer, link);
+    form = simpler;
+  }
+}
+
+type Form = Omit<Told, 'nameOf'>;
+
+/** S3. What LINE said no to was not sent: the same retry key serves again. */
+function simplerThan(form: Form, answer: Answer<SentMessages>): Form | undefined {
+  if (answer.kind !== 'refused' || answer.status !== 400) return undefined;
+  if (form.quoteToken !== undefined && /quote/i.test(answer.reason)) return { ...form, quoteToken: undefined };
+  return form.mentions && /mention|substitution/i.test(answer.reason) ? { ...form, mentions: false } : undefined;
+}
+
+/** S2. */
+async function push(out: Post, form: Form, link: Link<Account>): Promise<Answer<SentMessages>> {
+  const remembered = rememberedOf(link.account);
+  const nameOf = (user: string): string => remembered.nameOf(user) ?? user;
+  const messages = messagesOf(out, { ...form, nameOf });
+  if (messages.length === 0) return { kind: 'refused', status: 400, reason: 'there is nothing to say' };
+  return call(link, 'push', async (api) => {
+    const answer = await api.pushMessage({ to: out.conversation, messages }, retryKeyOf(out.key));
+    return answer?.sentMessages ?? [];
+  });
+}
+
+/** A UUID (version 8) that is the same for the same key. */
+export function retryKeyOf(key: string): string {
+  const hex = createHash('sha256').update(key).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function resultOf(answer: Answer<SentMessages>, link: Link<Account>): SendResult {
+  if (answer.kind === 'later') return answer;
+  if (answer.kind === 'refused') return refused(answer.reason);
+  if (answer.kind === 'accepted')
+    link.log.info({ accepted: answer.request }, 'LINE had accepted this message before: it is not sent again');
+  const sent: SentMessages =
+    answer.kind === 'ok'
+      ? answer.value
+      : listAt(answer.json, 'sentMessages').map((one) => {
+          const [id, quoteToken] = [textAt(one, 'id'), textAt(one, 'quoteToken')];
+          return { ...(id === undefined ? {} : { id }), ...(quoteToken === undefined ? {} : { quoteToken }) };
+        });
+  for (const { id, quoteToken } of sent) if (id !== undefined) rememberedOf(link.account).sent(id, quoteToken);
+  const id = sent[0]?.id;
+  return { kind: 'sent', ...(id === undefined ? {} : { message: id }) };
+}
+
+/** LINE's events hold no names. Who cannot be asked about is named by the id. */
+async function learnNames(out: Post, link: Link<Account>): Promise<void> {
+  const remembered = rememberedOf(link.account);
+  for (const user of new Set(namedIn(out))) {
+    if (remembered.nameOf(user) !== undefined) continue;
+    const answer = await call(link, 'profile', (api) => api.getProfile(user)).catch(() => undefined);
+    if (answer?.kind === 'ok' && answer.value.displayName !== '') remembered.named(user, answer.value.displayName);
+  }
+}
+
+async function typing(chatId: string, link: Link<Account>): Promise<SendResult> {
+  if (!isPerson(chatId)) return refused('LINE shows no typing in groups');
+  const answer = await call(link, 'typing', (api) =>
+    api.showLoadingAnimation({ chatId, loadingSeconds: TYPING_SECONDS }),
+  );
+  if (answer.kind === 'later') return answer;
+  return answer.kind === 'refused' ? refused(answer.reason) : { kind: 'sent' };
+}
+
+const refused = (reason: string): SendResult => ({ kind: 'refused', reason });

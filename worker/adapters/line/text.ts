@@ -1,0 +1,107 @@
+// Texts of LINE in both directions. Pure.
+//
+//   T1  Incoming: mentions stand at UTF-16 positions. Everybody and people who let the bot know them become mentions; others stay text.
+//       LINE's own emojis stay as they are written, `(love)`.
+//   T2  Outgoing: LINE has no markup. A rendered text is in the syntax of its `textV2`: `{U…}` and `{all}` are mentions, literal braces are
+//       doubled, so that nothing literal is ever a mention.
+import type { Rich, Segment } from '../../sdk/index.ts';
+import { plainText } from '../../sdk/message.ts';
+import { countAt, type Json, listAt, objectAt, textAt } from './json.ts';
+
+interface Heard {
+  readonly segments: readonly Segment[];
+  readonly isToBot: boolean;
+  /** As people are called in this text, by id. */
+  readonly names: readonly (readonly [user: string, name: string])[];
+}
+
+/** T1. A mention of the bot at the beginning is taken off. */
+export function heard(said: Json, bot: readonly (string | undefined)[]): Heard {
+  const text = textAt(said, 'text') ?? '';
+  const mentions = mentionsIn(said, text.length);
+  const segments: Segment[] = [];
+  const names: [string, string][] = [];
+  let isToBot = false;
+  let from = 0;
+  for (const { index, length, user, isSelf } of mentions) {
+    const isBot = isSelf || (user !== undefined && bot.includes(user));
+    const before = text.slice(from, index);
+    isToBot ||= isBot;
+    if (isBot && text.slice(0, index).trim() === '') {
+      from = index + length + (/^[\s:,]+/.exec(text.slice(index + length))?.[0].length ?? 0);
+      continue;
+    }
+    if (user === undefined) continue;
+    if (before !== '') segments.push({ kind: 'text', text: before });
+    if (user !== 'everyone') names.push([user, text.slice(index, index + length).replace(/^@/, '')]);
+    segments.push({ kind: 'mention', user: user === 'everyone' ? user : { endpoint: '', id: user } });
+    from = index + length;
+  }
+  if (from < text.length) segments.push({ kind: 'text', text: text.slice(from) });
+  return { segments, isToBot, names };
+}
+
+interface Mentioned {
+  readonly index: number;
+  readonly length: number;
+  readonly user: string | undefined;
+  readonly isSelf: boolean;
+}
+
+/** In their order; what lies outside the text or over another is left out. */
+function mentionsIn(said: Json, size: number): readonly Mentioned[] {
+  let end = 0;
+  return listAt(objectAt(said, 'mention'), 'mentionees')
+    .map((one) => ({
+      index: countAt(one, 'index') ?? -1,
+      length: countAt(one, 'length') ?? 0,
+      user: one['type'] === 'all' ? 'everyone' : textAt(one, 'userId'),
+      isSelf: one['isSelf'] === true,
+    }))
+    .toSorted((a, b) => a.index - b.index)
+    .filter(({ index, length }) => {
+      const isInside = index >= end && length > 0 && index + length <= size;
+      if (isInside) end = index + length;
+      return isInside;
+    });
+}
+
+/** T2. */
+export function render({ segments }: Rich): string {
+  let out = '';
+  for (const [i, segment] of segments.entries()) {
+    const isBlock = segment.kind === 'code' || segment.kind === 'quote';
+    if (isBlock && out !== '' && !out.endsWith('\n')) out += '\n';
+    const text = rendered(segment);
+    out += isBlock && i < segments.length - 1 && !text.endsWith('\n') ? `${text}\n` : text;
+  }
+  return out;
+}
+
+function rendered(segment: Segment): string {
+  if (segment.kind === 'mention') {
+    if (segment.user === 'everyone') return '{all}';
+    if (isPerson(segment.user.id)) return `{${segment.user.id}}`;
+  }
+  return escape(segment.kind === 'code' ? segment.text.replace(/\n$/, '') : plainText([segment]));
+}
+
+export const isPerson = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id);
+const escape = (text: string): string => text.replace(/[{}]/g, '$&$&');
+
+/** A piece of a rendered text: literal text, or who is mentioned. */
+export type Piece = string | { readonly mentioned: string };
+
+export function piecesOf(text: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let literal = '';
+  for (const [found, who] of text.matchAll(/\{\{|\}\}|\{(U[0-9a-f]{32}|all)\}|[^{}]+|[{}]/g)) {
+    if (who === undefined) literal += found === '{{' || found === '}}' ? found.slice(1) : found;
+    else {
+      if (literal !== '') pieces.push(literal);
+      literal = '';
+      pieces.push({ mentioned: who });
+    }
+  }
+  return literal === '' ? pieces : [...pieces, literal];
+}
