@@ -1,7 +1,8 @@
 // From collected effects to the statements of the unit that commits them: sends (send-statements.ts), state, tasks, events.
-import type { Statement } from '../database/unit.ts';
+import type { Statement, UnitAnswer } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { NewOutboxRow } from '../outbox/outbox-store.ts';
+import { holdMessage } from '../outbox/sent-message.ts';
 import { putDue, removeDue } from '../schedule/due-store.ts';
 import { writeCell } from './handling-store.ts';
 import type { Effect } from './run.ts';
@@ -21,7 +22,7 @@ export interface Decided {
 
 export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decided {
   const send = new SendStatements(of);
-  const statements: Statement[] = [];
+  const statements: Statement[] = heldMessages(of, effects);
   const events: NewEvent[] = [];
   const counts: Extract<Effect, { kind: 'count' }>[] = [];
   let sends = 0;
@@ -71,6 +72,20 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
     }
   }
   return { statements, events, sends, rows: send.rows, dueAt, counts };
+}
+
+/** True when the unit was refused because what its run had read has changed since: the run is made again. */
+export const hasMoved = (answer: UnitAnswer): boolean =>
+  answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message');
+
+/** Which parts a changed message has is what these effects are made of: they hold only as long as that does. */
+function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[]): Statement[] {
+  const changed = new Set(
+    effects.flatMap((effect) =>
+      (effect.kind === 'edit' || effect.kind === 'remove') && 'sent' in effect.message ? [effect.message.sent] : [],
+    ),
+  );
+  return [...sent].flatMap(([key, message]) => (changed.has(key) ? [holdMessage(key, message)] : []));
 }
 
 type Bare = NewEvent extends infer E ? (E extends NewEvent ? Pick<E, 'type' | 'data'> : never) : never;

@@ -13,7 +13,7 @@ import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
-import { decideEffects } from './effects.ts';
+import { decideEffects, hasMoved } from './effects.ts';
 import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
@@ -207,8 +207,8 @@ class ItemHandling {
       statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])],
     };
     const answer = await (ends ? this.#ledger.end(unit) : this.#deps.core.writer.commit(unit));
+    if (hasMoved(answer)) return 'moved';
     if (answer.kind === 'refused') {
-      if (answer.guard === 'cell') return 'moved';
       if (answer.guard === 'item') this.#ledger.gone = true;
       if (this.#ledger.gone) return 'ended';
       throw new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);

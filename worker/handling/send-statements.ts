@@ -126,7 +126,8 @@ export class SendStatements {
   ): void {
     const [first] = sent;
     if (first === undefined) return;
-    if (effect.kind === 'send') this.#sent.set(effect.key, { place: placeOfPart(first, target.place), parts: keys });
+    if (effect.kind === 'send')
+      this.#sent.set(effect.key, { place: placeOfPart(first, target.place), parts: keys, rows: 0 });
     else if (first.kind === 'edit' && 'sent' in effect.message && target.message !== undefined) {
       const kept = target.message.parts.slice(0, target.can.remove === true ? sent.length : undefined);
       this.#sent.set(effect.message.sent, { ...target.message, parts: [...kept, ...keys.slice(kept.length)] });

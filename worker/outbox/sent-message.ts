@@ -2,8 +2,10 @@
 //
 //   The first part has the message's key, the others `<key>.<n>`. What an edit adds is `<key>.<n>~<edit>`, what it takes away is
 //   noted by `<key>.<n>-<edit>`: so the rows under `<key>.` tell, in order, which parts there are.
-import { sql } from '../database/statement.ts';
-import type { Reader } from '../database/unit.ts';
+import type { ExpressionBuilder } from 'kysely';
+import { sql, statement } from '../database/statement.ts';
+import type { Tables } from '../database/tables.ts';
+import type { Reader, Statement } from '../database/unit.ts';
 import type { ConversationRef } from '../sdk/index.ts';
 import { type OutboxRow, readCall } from './outbox-store.ts';
 
@@ -11,6 +13,8 @@ export interface SentMessage {
   readonly place: ConversationRef;
   /** Keys of the sends, in order. */
   readonly parts: readonly string[];
+  /** How many rows said so; 0 for what this unit itself sends. */
+  readonly rows: number;
 }
 
 /** The key of a part at its first sending. */
@@ -20,19 +24,26 @@ export const addedPartKey = (key: string, index: number, edit: string): string =
 /** Of the removal of a part. */
 export const removedPartKey = (key: string, index: number, by: string): string => `${key}.${index}-${by}`;
 
+const isOf = (key: string) => (eb: ExpressionBuilder<Tables, 'outbox'>) =>
+  eb.or([eb('key', '=', key), eb.and([eb('key', '>', `${key}.`), eb('key', '<', `${key}/`)])]);
+
 /** Undefined when retention has taken it. */
 export async function readSentMessage(reader: Reader, key: string): Promise<SentMessage | undefined> {
   const rows = await reader.all(
     sql
       .selectFrom('outbox')
       .select(['key', 'kind', 'endpoint', 'conversation', 'payload_version', 'body'])
-      .where((eb) => eb.or([eb('key', '=', key), eb.and([eb('key', '>', `${key}.`), eb('key', '<', `${key}/`)])]))
+      .where(isOf(key))
       .orderBy('seq'),
   );
   const parts = partsOf(key, rows);
   const first = rows.find((row) => row.key === key);
-  return first === undefined ? undefined : { place: placeOf(first), parts };
+  return first === undefined ? undefined : { place: placeOf(first), parts, rows: rows.length };
 }
+
+/** Refuses the unit as `message` when the parts of a message are no longer those that were read: another unit has changed them. */
+export const holdMessage = (key: string, { rows }: SentMessage): Statement =>
+  statement(sql.selectFrom('outbox').select('seq').where(isOf(key)), { expect: rows, guard: 'message' });
 
 function partsOf(key: string, rows: readonly Pick<OutboxRow, 'key' | 'kind'>[]): readonly string[] {
   const parts = new Map<number, string>();

@@ -4,7 +4,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
-import { type Decided, decideEffects } from '../handling/effects.ts';
+import { type Decided, decideEffects, hasMoved } from '../handling/effects.ts';
 import { forgetSteps } from '../handling/once.ts';
 import { runHandler } from '../handling/run-step.ts';
 import { readSentMessages } from '../handling/sent-messages.ts';
@@ -109,7 +109,7 @@ async function attempt(
       name: 'route.decided',
       statements: [...decided.statements, ...forget, ...recordEvents(decided.events)],
     });
-    if (committed.kind === 'refused' && committed.guard === 'cell') return undefined;
+    if (hasMoved(committed)) return undefined;
     if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
   }
   deps.decided(decided);
