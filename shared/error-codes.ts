@@ -18,6 +18,7 @@ export const ERRORS = {
   invalid_token: kind('The token is not valid', 401),
   unauthorized: kind('A token is required', 401),
   bad_signature: kind('The signature is not valid', 401),
+  delivery_forbidden: kind('This delivery is not for this account', 403),
   insufficient_scope: kind('The token does not reach this far', 403),
   link_invalid: kind('The link is not valid', 403),
   link_expired: kind('The link has expired', 410),

@@ -10,6 +10,7 @@ import { createInboxAdmin } from './inbox/inbox-admin.ts';
 import { createIdempotency } from './ingress/idempotency.ts';
 import { createSandboxChat, type SandboxView } from './ingress/sandbox-chat.ts';
 import { createWebhookControl, publicAddress } from './ingress/webhook-addresses.ts';
+import { createWebhookSockets } from './ingress/webhook-sockets.ts';
 import { Webhooks } from './ingress/webhooks.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createOutboxAdmin } from './outbox/outbox-admin.ts';
@@ -88,6 +89,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     webhookLimit: (path) => webhooks.limit(path),
     deliver: (delivery) => webhooks.deliver(delivery),
+    platformSockets: createWebhookSockets({ find: (path) => webhooks.socket(path) }),
     pluginRoute: createPluginRoutes({
       context: engine.context,
       generation: () => runtime.current,

@@ -1,11 +1,22 @@
 // What the host gives an adapter, for tests of an adapter alone: keeps what arrives, and shows whether it is online.
-import type { AdapterDefinition, AdapterModule, Arrival, Link, Logger } from '../../worker/sdk/index.ts';
+import type {
+  AdapterDefinition,
+  AdapterModule,
+  Arrival,
+  Link,
+  Logger,
+  PlatformSocket,
+} from '../../worker/sdk/index.ts';
 
 type Properties = Parameters<typeof import('../../worker/sdk/index.ts')['t']['object']>[0];
 
 export interface TestLink<A> extends Link<A> {
   readonly arrivals: readonly Arrival[];
   readonly isOnline: boolean;
+  /** What the adapter said last of a connection that stands; undefined when all of it works. */
+  readonly trouble: string | undefined;
+  /** A WebSocket that the platform opened; the adapter has asked for them. */
+  open(socket: PlatformSocket): void;
   /** Ends the connection, as a disabled endpoint or a retired generation does. */
   stop(): void;
 }
@@ -20,6 +31,8 @@ export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): Tes
   const arrivals: Arrival[] = [];
   const controller = new AbortController();
   let isOnline = false;
+  let trouble: string | undefined;
+  let take: ((socket: PlatformSocket) => void) | undefined;
   return {
     account,
     endpoint: 'root/test:test',
@@ -30,8 +43,22 @@ export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): Tes
     get isOnline() {
       return isOnline;
     },
+    get trouble() {
+      return trouble;
+    },
     online() {
       isOnline = true;
+      trouble = undefined;
+    },
+    degraded(reason) {
+      trouble = reason;
+    },
+    accept(next) {
+      take = next;
+    },
+    open(socket) {
+      if (take === undefined) throw new Error('the adapter takes no WebSockets');
+      take(socket);
     },
     readFile: () => Promise.reject(new Error('no files here')),
     async receive(batch) {

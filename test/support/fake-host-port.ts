@@ -141,13 +141,25 @@ export function fakeHostPort({
     config: () => ({ 'http.token': '${SVC_TOKEN}' }),
     logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),
-    webhookLimit: (path) => (path === 'hook/main' || path === 'hook' ? 2 * 1024 * 1024 : undefined),
+    webhookLimit: (path) => (['hook', 'hook/main', 'hook/socket'].includes(path) ? 2 * 1024 * 1024 : undefined),
     deliver: async ({ headers, body }) => {
       if (host.failure !== undefined) throw host.failure;
       if (headers['x-signature'] !== WEBHOOK_SECRET)
         throw new SvcError('bad_signature', 'no signature of this platform');
       calls.push(`deliver ${body.length}`);
       return { status: 202, json: { bytes: body.length } };
+    },
+    platformSockets: {
+      takes: (path) => path === 'hook/socket',
+      open: ({ headers }) => {
+        if (headers['x-signature'] !== WEBHOOK_SECRET)
+          throw new SvcError('bad_signature', 'no signature of this platform');
+        return (_request, socket) => {
+          calls.push('platform socket');
+          socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+        };
+      },
+      count: 0,
     },
     pluginRoute: (method, slot, path) => {
       if (slot !== 'echo' || (path !== '/open' && path !== '/closed' && path !== '/broken')) return undefined;

@@ -1,15 +1,16 @@
 // The life of one account. Pure: the runner does what the effects say and feeds results back.
 //
-//   state      | enabled    | disabled | connected | caught up | lost / refused | account failed | retry due  | reconnect
-//   disabled   | connecting | -        | -         | -         | -              | -              | -          | -
-//   connecting | -          | disabled | online    | -         | offline        | failed         | -          | connecting
-//   online     | -          | disabled | -         | -         | offline        | failed         | -          | connecting
-//   degraded   | -          | disabled | -         | online    | offline        | failed         | -          | connecting
-//   offline    | -          | disabled | -         | -         | offline        | failed         | connecting | connecting
-//   failed     | -          | disabled | -         | -         | -              | failed         | -          | connecting
+//   state      | enabled    | disabled | connected | troubled | well   | lost / refused | account failed | retry due  | reconnect
+//   disabled   | connecting | -        | -         | -        | -      | -              | -              | -          | -
+//   connecting | -          | disabled | online    | -        | -      | offline        | failed         | -          | connecting
+//   online     | -          | disabled | -         | degraded | -      | offline        | failed         | -          | connecting
+//   degraded   | -          | disabled | -         | -        | online | offline        | failed         | -          | connecting
+//   offline    | -          | disabled | -         | -        | -      | offline        | failed         | connecting | connecting
+//   failed     | -          | disabled | -         | -        | -      | -              | failed         | -          | connecting
 //
 //   N1  An account that cannot connect is tried again without end, with backoff; one that the platform refuses (`failed`) is not.
-//   N2  `degraded`: connected, but what came while it was away could not be fetched.
+//   N2  `degraded`: connected, but what came while it was away could not be fetched (`catch_up_failed`), or the adapter says that not all
+//       of it works. It takes sends.
 //   N3  Last error and reconnect count stay after healing.
 import { backoffDelay, nextFailures } from '../../shared/backoff.ts';
 
@@ -31,8 +32,8 @@ export type EndpointEvent =
   | { readonly kind: 'enabled' }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'connected' }
-  | { readonly kind: 'catch_up_failed'; readonly reason: string }
-  | { readonly kind: 'caught_up' }
+  | { readonly kind: 'troubled'; readonly code: 'catch_up_failed' | 'account_degraded'; readonly reason: string }
+  | { readonly kind: 'well' }
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'account_failed'; readonly reason: string; readonly remedy: string }
   | { readonly kind: 'retry_due' }
@@ -83,16 +84,13 @@ export function stepEndpoint(
         : { state: to('disabled', { onlineAt: undefined }), effects: [{ kind: 'close' }] };
     case 'connected':
       return before.state === 'connecting' ? { state: to('online', { onlineAt: now }), effects: [] } : stay;
-    case 'catch_up_failed':
+    case 'troubled': {
+      const { code, reason } = event;
       return before.state === 'online'
-        ? {
-            state: to('degraded', {
-              lastError: { at: now, code: 'catch_up_failed', reason: event.reason, remedy: undefined },
-            }),
-            effects: [],
-          }
+        ? { state: to('degraded', { lastError: { at: now, code, reason, remedy: undefined } }), effects: [] }
         : stay;
-    case 'caught_up':
+    }
+    case 'well':
       return before.state === 'degraded' ? { state: to('online'), effects: [] } : stay;
     case 'lost': {
       if (before.state !== 'connecting' && before.state !== 'online' && before.state !== 'degraded') return stay;

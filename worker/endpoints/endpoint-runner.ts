@@ -13,8 +13,10 @@ import type {
   Link,
   Logger,
   Outgoing,
+  PlatformSocket,
   SendResult,
 } from '../sdk/index.ts';
+import { AcceptedSockets } from './accepted-sockets.ts';
 import {
   type EndpointEffect,
   type EndpointEvent,
@@ -54,6 +56,12 @@ export interface EndpointRunnerDeps {
   readonly random?: () => number;
 }
 
+/** What keeps a connection that stands from being well. */
+interface Health {
+  isBehind: boolean;
+  trouble: string | undefined;
+}
+
 const END_LIMIT_MS = 5_000;
 /** What could not be fetched after a gap is asked for again while the connection stands. */
 const CATCH_UP_RETRY_MS = 30_000;
@@ -67,6 +75,7 @@ export class EndpointRunner {
   #timer: Timer | undefined;
   /** What the platform was told last, over all connections of this account. */
   #announced: string | undefined;
+  readonly #sockets = new AcceptedSockets();
   /** The end of the connection before this one: platforms take one at a time. */
   #former: Promise<void>;
 
@@ -98,6 +107,12 @@ export class EndpointRunner {
   }
   accountFailed(reason: string, remedy: string): void {
     this.#step({ kind: 'account_failed', reason, remedy });
+  }
+
+  /** A WebSocket that the platform opened, verified. After one failure it begins a connection; after more, the wait goes on. */
+  accept(socket: PlatformSocket): void {
+    if (this.#state.failures <= 1) this.#step({ kind: 'retry_due' });
+    this.#sockets.hand(socket);
   }
 
   send(call: Outgoing): Promise<SendResult> {
@@ -166,6 +181,7 @@ export class EndpointRunner {
     const before = this.#state;
     const { state, effects } = stepEndpoint(before, event, { now: core.clock.now(), random });
     this.#state = state;
+    if (!takesDeliveries(state)) this.#sockets.clear();
     if (state.state !== before.state) this.#deps.changed(this.spec, before, state);
     for (const effect of effects) this.#execute(effect);
   }
@@ -197,16 +213,22 @@ export class EndpointRunner {
       if (!signal.aborted) this.#step(event);
     };
     let isOnline = false;
+    const health: Health = { isBehind: false, trouble: undefined };
+    const online = (link: Link<never>): void => {
+      if (isOnline) return this.#well(health, { trouble: undefined }, mine);
+      isOnline = true;
+      mine({ kind: 'connected' });
+      void this.#catchUp(link, health, mine); // reports its own failure
+      void this.announce();
+    };
+    const degraded = (reason: string): void => {
+      health.trouble = reason;
+      mine({ kind: 'troubled', code: 'account_degraded', reason });
+    };
     try {
       await former;
       if (signal.aborted) return;
-      const link = await this.#makeLink(signal, () => {
-        if (isOnline) return;
-        isOnline = true;
-        mine({ kind: 'connected' });
-        void this.#catchUp(link, mine); // reports its own failure
-        void this.announce();
-      });
+      const link = await this.#makeLink(signal, { online: () => online(link), degraded });
       if (signal.aborted) return;
       this.#link = link;
       if (adapter.connect === undefined) return link.online();
@@ -223,7 +245,14 @@ export class EndpointRunner {
     }
   }
 
-  async #makeLink(signal: AbortSignal, online: () => void): Promise<Link<never>> {
+  /** Online again once nothing is left to say against it. */
+  #well(health: Health, change: Partial<Health>, mine: (event: EndpointEvent) => void): void {
+    Object.assign(health, change);
+    if (health.isBehind || health.trouble !== undefined) return;
+    mine({ kind: 'well' });
+  }
+
+  async #makeLink(signal: AbortSignal, state: Pick<Link<never>, 'online' | 'degraded'>): Promise<Link<never>> {
     const { spec } = this;
     let cursor = await this.#deps.cursor(spec.id);
     const log = this.#deps.logger(spec.id);
@@ -235,7 +264,8 @@ export class EndpointRunner {
       get cursor() {
         return cursor;
       },
-      online,
+      ...state,
+      accept: (take) => this.#sockets.accept(take, signal),
       readFile: (file) => this.#deps.readFile(spec.id, file),
       receive: async (arrivals, next) => {
         await this.#deps.receive(spec, arrivals, next);
@@ -244,10 +274,10 @@ export class EndpointRunner {
     };
   }
 
-  async #catchUp(link: Link<never>, mine: (event: EndpointEvent) => void): Promise<void> {
+  async #catchUp(link: Link<never>, health: Health, mine: (event: EndpointEvent) => void): Promise<void> {
     try {
       await this.spec.adapter.catchUp?.(link);
-      mine({ kind: 'caught_up' });
+      this.#well(health, { isBehind: false }, mine);
     } catch (error) {
       if (errorCode(error) === 'account_failed')
         mine({
@@ -256,8 +286,10 @@ export class EndpointRunner {
           remedy: String((error as { remedy?: unknown }).remedy ?? ''),
         });
       else {
-        mine({ kind: 'catch_up_failed', reason: reasonOf(this.#deps.core, error) });
-        this.#deps.core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.#catchUp(link, mine));
+        health.isBehind = true;
+        mine({ kind: 'troubled', code: 'catch_up_failed', reason: reasonOf(this.#deps.core, error) });
+        const { clock } = this.#deps.core;
+        clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.#catchUp(link, health, mine));
       }
     }
   }

@@ -3,7 +3,10 @@ import type { RawDelivery } from './host-port.ts';
 import type { Exchange } from './route.ts';
 
 /** Made when the body is complete: that moment is when it was received. */
-export function deliveryOf({ request, query, bytes }: Exchange<undefined>, path: string): RawDelivery {
+export function deliveryOf(
+  { request, query, bytes }: Pick<Exchange<undefined>, 'request' | 'query' | 'bytes'>,
+  path: string,
+): RawDelivery {
   const headers: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(request.headers)) {
     headers[name] = Array.isArray(value) ? value.join(', ') : value;

@@ -7,6 +7,9 @@ import type { Duplex, Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { Secret } from '../../shared/secret.ts';
+import type { ChatPort } from './chat-port.ts';
+
+export type { ChatMessage, ChatPort } from './chat-port.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
 
@@ -53,6 +56,16 @@ export interface HttpReply {
   /** At most one of the two. */
   readonly json?: unknown;
   readonly text?: string;
+}
+
+/** WebSockets that platforms open to us, at the addresses of their webhooks. */
+export interface PlatformSockets {
+  /** True where an account may be spoken to over a WebSocket. */
+  takes(path: string): boolean;
+  /** Verifies the request, before anything is switched; gives what completes the handshake. Throws SvcError. */
+  open(delivery: RawDelivery): (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Those that are open now: they end with their accounts, not with the HTTP interface. */
+  readonly count: number;
 }
 
 export interface PageRequest {
@@ -213,6 +226,7 @@ export interface HostPort {
   webhookLimit(path: string): number | undefined;
   /** Verifies, stores, then answers. */
   deliver(delivery: RawDelivery): Promise<HttpReply>;
+  readonly platformSockets: PlatformSockets;
   /** A plugin's own route below `<base>/plugins/<slot>`; `path` starts with a slash; HEAD comes as GET; a method that is not there gives `allow`; undefined when there is none; `scope` is checked by the caller first. */
   pluginRoute(
     method: string,
@@ -250,51 +264,4 @@ export interface OpenFile {
   readonly bytes: number;
   content(): Readable;
   close(): Promise<void>;
-}
-
-/** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
-export interface ChatPort {
-  /** Stored before it resolves; `delivery` makes a repeat recognisable. */
-  say(message: {
-    readonly person: string;
-    readonly room: string | undefined;
-    readonly text: string;
-    readonly delivery: string;
-  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
-  press(press: {
-    readonly person: string;
-    readonly room: string | undefined;
-    readonly message: string;
-    readonly token: string;
-    readonly delivery: string;
-  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
-  /** The newest messages of a conversation, or those that changed after a cursor, oldest first, as people see them now. */
-  messages(query: {
-    readonly person: string;
-    readonly room: string | undefined;
-    readonly after: number | undefined;
-    readonly limit: number;
-  }): Promise<ChatMessagePage>;
-}
-export interface ChatMessagePage {
-  readonly messages: readonly ChatMessage[];
-  readonly cursor: number;
-  /** There is more behind the cursor. */
-  readonly more: boolean;
-  /** There are messages from before these that are not in the answer. */
-  readonly older: boolean;
-}
-export interface ChatMessage {
-  readonly n: number;
-  readonly id: string;
-  readonly from: string;
-  readonly text: string;
-  readonly at: string;
-  readonly buttons: readonly {
-    readonly label: string;
-    readonly token: string;
-    readonly style?: 'primary' | 'danger';
-  }[];
-  readonly removed: boolean;
-  readonly reactions: readonly string[];
 }

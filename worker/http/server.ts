@@ -3,7 +3,8 @@
 //   S1  Health and readiness are answered here, before Express: cheap, and whatever state the rest is in. Deliveries of platforms take the
 //       way of every request, without Express around it.
 //   S2  Slow headers, slow bodies and silent sockets end with 408 within their limit and a second; long answers are not cut.
-//   S3  Draining accepts nothing new, tells the streams, waits for what is under way, and is bounded; then all is closed.
+//   S3  Draining accepts nothing new, tells the streams, waits for what is under way, and is bounded; then all is closed. WebSockets of
+//       platforms are left to their accounts, which answer over them until they end.
 //
 // target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
@@ -243,10 +244,15 @@ async function listen(
 }
 
 async function drain(server: Server, port: HostPort, limitMs: number): Promise<void> {
+  let end = (): void => {};
   const closed = new Promise<void>((resolve) => {
+    end = resolve;
     server.close(() => resolve());
   });
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const idle = setInterval(() => {
+    server.closeIdleConnections();
+    server.getConnections((error, count) => error === null && count <= port.platformSockets.count && end());
+  }, IDLE_CHECK_MS);
   try {
     await within(Promise.all([port.events.drain(), closed]), { ms: limitMs, late: undefined });
   } finally {

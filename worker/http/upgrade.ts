@@ -1,4 +1,5 @@
-// Upgrades. Only `/api/ws` switches protocols, after origin, token and limits are found good: refusals are real HTTP answers.
+// Upgrades: of clients at `/api/ws`, after origin, token and limits are found good, and of platforms at the address of an account whose
+// adapter takes WebSockets, by the platform's rules. Refusals are real HTTP answers.
 // An Upgrade header anywhere else is ignored, as HTTP allows: the request is served as if it had none, and the connection ends.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -6,6 +7,7 @@ import type { Express } from 'express';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Credentials, readCredentials, readToken } from './authenticate.ts';
 import { isAllowedOrigin } from './cors.ts';
+import { deliveryOf } from './delivery.ts';
 import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
 import type { Caller } from './host-port.ts';
 import { checkQuery } from './query-check.ts';
@@ -14,8 +16,8 @@ import { hasContent } from './request-head.ts';
 import { respondProblem } from './respond.ts';
 import type { Match } from './route.ts';
 import { checkStreamLimit } from './routes/events.ts';
+import { WEBHOOK_PATH } from './routes/webhooks.ts';
 
-export const WEBSOCKET_PATH = '/api/ws';
 export const WEBSOCKET_PROTOCOL = 'svc.v1';
 const BEARER_PROTOCOL = 'svc.bearer.';
 
@@ -45,6 +47,11 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head 
     const passed = findRoute(parts, request);
     const match = webSocketMatch(request, passed);
     if (match === undefined) return serveAsRequest(parts, request, socket);
+    contextOf(request).match = match;
+    if (match.route.path === WEBHOOK_PATH) {
+      const complete = admitPlatform(parts, request, { passed, match });
+      return complete(request, socket, head);
+    }
     const caller = await admitWebSocket(parts, request, { passed, match });
     if (!socket.writable) return;
     parts.port.events.upgrade(request, socket, head, caller);
@@ -58,7 +65,23 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head 
 
 function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | undefined {
   const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET';
-  return isWebSocket && found.kind === 'match' && found.match.route.path === WEBSOCKET_PATH ? found.match : undefined;
+  return isWebSocket && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
+    ? found.match
+    : undefined;
+}
+
+/** What completes the handshake. Throws what the platform is to read. */
+function admitPlatform(
+  { port, isDraining }: UpgradeParts,
+  request: IncomingMessage,
+  { passed, match }: { readonly passed: Passed; readonly match: Match },
+): ReturnType<GateParts['port']['platformSockets']['open']> {
+  contextOf(request).entered = true;
+  if (hasContent(request)) throw new SvcError('invalid_request', 'an upgrade is not taken with a body');
+  const delivery = deliveryOf({ request, query: passed.target.query, bytes: Buffer.alloc(0) }, match.params.path ?? '');
+  const complete = port.platformSockets.open(delivery);
+  if (isDraining()) throw new SvcError('draining', 'the host is stopping');
+  return complete;
 }
 
 async function admitWebSocket(
@@ -67,7 +90,6 @@ async function admitWebSocket(
   { passed, match }: { readonly passed: Passed; readonly match: Match },
 ): Promise<Caller> {
   const { port } = parts;
-  contextOf(request).match = match;
   const credentials = readWebSocketCredentials(request);
   if (!isAllowedOrigin(request, port.settings())) {
     throw new SvcError('forbidden_origin', 'this origin may not open a WebSocket', {

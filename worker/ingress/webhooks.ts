@@ -16,7 +16,7 @@ import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
 import { type Inbox, keepCursor } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
-import type { Arrival, HeaderMap, RawRequest, Verdict } from '../sdk/index.ts';
+import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
 
@@ -41,6 +41,14 @@ const WEBHOOK_BYTES = 1_048_576;
 /** Deliveries without an id of the platform are told apart by their body within this time. */
 const WEAK_BUCKET_MS = 600_000;
 
+/** An account to which its platform may open a WebSocket. */
+export interface WebhookSocketTarget {
+  /** Throws what the platform is to read. */
+  verify(request: RawRequest): void;
+  accept(socket: PlatformSocket): void;
+  readonly maxBytes: number | undefined;
+}
+
 type Target =
   | { readonly kind: 'endpoint'; readonly runner: EndpointRunner }
   | { readonly kind: 'plugin'; readonly webhook: WebhookCapability };
@@ -59,6 +67,28 @@ export class Webhooks {
     return target === undefined ? undefined : WEBHOOK_BYTES;
   }
 
+  /** The account at this path, if it takes WebSockets. */
+  socket(path: string): WebhookSocketTarget | undefined {
+    const target = this.#find(path);
+    if (target?.kind !== 'endpoint') return undefined;
+    const { runner } = target;
+    const { adapter, values } = runner.spec;
+    const socket = adapter.webhook?.socket;
+    if (socket === undefined || socket.takes?.(values) === false) return undefined;
+    return {
+      verify: (request) => {
+        this.#deps.admit();
+        this.#deps.gate.refuseWhenRejecting();
+        refuseUnlessTaken(runner);
+        const verdict = this.#ask(runner.spec, () => verdictOf(socket.verify(request, values)));
+        if (verdict.kind !== 'ok')
+          this.#refuse(runner.spec.id, verdict.kind === 'refused' ? verdict.status : undefined);
+      },
+      accept: (opened) => (runner.takesDeliveries ? runner.accept(opened) : opened.close(1013, 'try again later')),
+      maxBytes: socket.maxBytes,
+    };
+  }
+
   async deliver(delivery: RawDelivery): Promise<HttpReply> {
     const target = this.#find(delivery.path);
     if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
@@ -70,11 +100,9 @@ export class Webhooks {
       : this.#toPlugin(target.webhook, request);
   }
 
-  async #toEndpoint({ spec, takesDeliveries }: EndpointRunner, request: RawRequest): Promise<HttpReply> {
-    if (!takesDeliveries)
-      throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, {
-        details: { retryAfterMs: 60_000 },
-      });
+  async #toEndpoint(runner: EndpointRunner, request: RawRequest): Promise<HttpReply> {
+    refuseUnlessTaken(runner);
+    const { spec } = runner;
     const { webhook } = spec.adapter;
     if (webhook === undefined) throw new SvcError('not_found', 'no webhook at this path');
     const refusal = this.#refusal(
@@ -156,9 +184,14 @@ export class Webhooks {
       case 'handshake':
         return { status: verdict.answer.status ?? 200, ...verdict.answer };
       case 'refused':
-        this.#deps.observe({ endpoint, kind: 'bad_signature' });
-        throw new SvcError('bad_signature', 'the signature does not fit');
+        return this.#refuse(endpoint, verdict.status);
     }
+  }
+
+  #refuse(endpoint: string, status?: 403): never {
+    this.#deps.observe({ endpoint, kind: 'bad_signature' });
+    if (status === 403) throw new SvcError('delivery_forbidden', 'this is not for this account');
+    throw new SvcError('bad_signature', 'the signature does not fit');
   }
 
   async #keepUnparsable(endpoint: string, request: RawRequest, reason: string): Promise<void> {
@@ -189,6 +222,13 @@ export class Webhooks {
     const found = this.#deps.generation()?.capabilities.find(`${ownerOf(slot)}#webhook/${name}`);
     return found?.kind === 'webhook' ? { kind: 'plugin', webhook: found } : undefined;
   }
+}
+
+function refuseUnlessTaken({ spec, takesDeliveries }: EndpointRunner): void {
+  if (takesDeliveries) return;
+  throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, {
+    details: { retryAfterMs: 60_000 },
+  });
 }
 
 /** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */

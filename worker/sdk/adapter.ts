@@ -8,6 +8,7 @@ import type { CheckResult, CheckTools } from './account-check.ts';
 import { markDefinition } from './definition-mark.ts';
 import type { Logger } from './handler-context.ts';
 import type { Conversation, FileRef, Rich, Segment, User } from './message.ts';
+import type { PlatformSocket } from './platform-socket.ts';
 import type { HttpAnswer, RawRequest, Verdict } from './request.ts';
 import type { Values } from './schema.ts';
 
@@ -42,8 +43,15 @@ export interface Link<A> {
   readonly log: Logger;
   /** The last cursor that was stored. */
   readonly cursor: string | undefined;
-  /** Tells the host that the connection stands. */
+  /** Tells the host that the connection stands; again after `degraded`: that all of it works. */
   online(): void;
+  /** Tells the host that the connection stands and takes sends, but not all of it works. */
+  degraded(reason: string): void;
+  /**
+   * Takes the WebSockets that the platform opens to this account (`webhook.socket`), those included that came while there was no
+   * connection: one that comes begins a connection, without the wait of a first failure.
+   */
+  accept(take: (socket: PlatformSocket) => void): void;
   receive(arrivals: readonly Arrival[], cursor?: string): Promise<void>;
   /** The bytes of a file that a send names, wherever it came from. */
   readFile(file: FileRef): Promise<Uint8Array>;
@@ -140,6 +148,15 @@ export interface AdapterDefinition<A extends TProperties> {
     answer?(r: RawRequest, account: Values<A>): HttpAnswer;
     /** Largest body that the platform sends. Default 1 MiB. */
     readonly maxBytes?: number;
+    /** For platforms that open a WebSocket to the address. Left out: an upgrade is not taken there. */
+    readonly socket?: {
+      /** Pure: of the request to upgrade. What is refused is 401; `status: 403` for who is known and may not. */
+      verify(r: RawRequest, account: Values<A>): Verdict;
+      /** Largest message. Default 1 MiB. */
+      readonly maxBytes?: number;
+      /** Pure: false for an account to which none is opened. Left out: true. */
+      takes?(account: Values<A>): boolean;
+    };
     /** Pure: false for an account that is set to another way (polling, a socket); it has no address then. Left out: true. */
     takes?(account: Values<A>): boolean;
     /**
@@ -164,6 +181,11 @@ export interface AdapterDefinition<A extends TProperties> {
   announce?(commands: readonly CommandInfo[], link: Link<Values<A>>): Promise<void>;
   /** The bytes of a file that came with an arrival of this account, by the id that it had there. */
   fetchFile?(file: FileRef, link: Link<Values<A>>): Promise<ReadableStream<Uint8Array>>;
+  /**
+   * `svc doctor --endpoint`: asks the platform about this account, without a connection and without changing anything there, and gives one
+   * finding after the other. Who the token is of, what it may not do, the clocks, where webhooks go, how the last delivery ended.
+   */
+  check?(account: Values<A>, tools: CheckTools): AsyncIterable<CheckResult>;
 }
 
 /** What a module of an adapter exports by default: plain marked data. */
@@ -174,8 +196,3 @@ export interface AdapterModule {
 export function defineAdapter<A extends TProperties>(adapter: AdapterDefinition<A>): AdapterModule {
   return markDefinition('adapter', adapter);
 }
-  /**
-   * `svc doctor --endpoint`: asks the platform about this account, without a connection and without changing anything there, and gives one
-   * finding after the other. Who the token is of, what it may not do, the clocks, where webhooks go, how the last delivery ended.
-   */
-  check?(account: Values<A>, tools: CheckTools): AsyncIterable<CheckResult>;

@@ -40,6 +40,7 @@ export {
 } from './message.ts';
 export type { Options } from './options.ts';
 export type { Agents, CommandHelp, Commands, Parts, Workroom } from './parts.ts';
+export type { PlatformSocket } from './platform-socket.ts';
 export {
   type CommandSpec,
   type CronSpec,

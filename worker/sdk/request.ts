@@ -25,5 +25,6 @@ export interface HttpAnswer {
 /** What a verifier says of a request. `handshake`: the platform asks whether we are there; answered at once, nothing is stored. */
 export type Verdict =
   | { readonly kind: 'ok' }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** 401 without detail, unless `status` says 403. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly status?: 403 }
   | { readonly kind: 'handshake'; readonly answer: HttpAnswer };

@@ -1,23 +1,41 @@
 // Deliveries of platforms: the bytes as they came, within the limit of their adapter, handed to the host, which verifies
-// and stores before it answers. A platform's own rules hold here: no token of ours is asked for.
+// and stores before it answers. A platform's own rules hold here: no token of ours is asked for. Some platforms open a WebSocket
+// to the same address (upgrade.ts).
+import { SvcError } from '../../../shared/svc-error.ts';
 import { deliveryOf } from '../delivery.ts';
 import { answerOf } from '../reply-answer.ts';
 import { type Located, type LocateRequest, route } from '../route.ts';
 
-const locate = ({ port, params }: LocateRequest): Located => {
-  const limitBytes = port.webhookLimit(params.path ?? '');
-  return limitBytes === undefined ? undefined : { kind: 'here', limitBytes };
+export const WEBHOOK_PATH = '/webhooks/{path+}';
+
+const locate = ({ port, params, method }: LocateRequest): Located => {
+  const path = params.path ?? '';
+  const limitBytes = port.webhookLimit(path);
+  if (limitBytes === undefined) return undefined;
+  const isDelivery = method === 'POST' || port.platformSockets.takes(path);
+  return isDelivery ? { kind: 'here', limitBytes } : { kind: 'other_methods', allow: ['POST'] };
 };
 
 export const webhookRoutes = [
   route({
     method: 'POST',
-    path: '/webhooks/{path+}',
+    path: WEBHOOK_PATH,
     scope: 'none',
     summary: 'A delivery of a platform, signed by its rules',
     raw: true,
     locate,
     answers: { 200: 'any', 202: 'any', 401: 'Problem', 413: 'Problem', 503: 'Problem' },
     handle: async (exchange) => answerOf(await exchange.port.deliver(deliveryOf(exchange, exchange.params.path ?? ''))),
+  }),
+  route({
+    method: 'GET',
+    path: WEBHOOK_PATH,
+    scope: 'none',
+    summary: 'A WebSocket that a platform opens to an account, where its adapter takes them; by its rules',
+    locate,
+    answers: { 101: 'websocket', 401: 'Problem', 403: 'Problem', 426: 'Problem', 503: 'Problem' },
+    handle: () => {
+      throw new SvcError('upgrade_required', 'this address speaks WebSocket', { hint: 'Send Upgrade: websocket.' });
+    },
   }),
 ];

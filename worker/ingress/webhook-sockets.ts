@@ -1,0 +1,123 @@
+// WebSockets that platforms open to accounts, at the addresses of their webhooks: the request is verified by the platform's rule before
+// anything is switched, then the socket is the account's.
+//
+//   K1  A wrong token is 401, a stranger to the account 403, as HTTP, counted, without detail.
+//   K2  Who does not answer a ping within the next PING_MS is cut: platforms come again, and a dead socket must not stand for a live one.
+//   K3  Nothing is read before the account's connection asks for it, and no message is larger than its adapter says.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { PlatformSockets, RawDelivery } from '../http/host-port.ts';
+import type { PlatformSocket, RawRequest } from '../sdk/index.ts';
+import type { WebhookSocketTarget } from './webhooks.ts';
+
+export interface WebhookSocketsDeps {
+  /** Undefined where nothing takes a WebSocket. */
+  readonly find: (path: string) => WebhookSocketTarget | undefined;
+  /** Default 30 000. */
+  readonly pingMs?: number;
+}
+
+const MAX_MESSAGE_BYTES = 1_048_576;
+const MAX_FRAGMENTS = 1_024;
+const PING_MS = 30_000;
+const CLOSE_LIMIT = { closeTimeout: 2_000 } as const;
+
+export function createWebhookSockets({ find, pingMs = PING_MS }: WebhookSocketsDeps): PlatformSockets {
+  const servers = new Map<number, WebSocketServer>();
+  const open = new Set<WebSocket>();
+  const serverFor = (maxPayload: number): WebSocketServer => {
+    const known = servers.get(maxPayload);
+    if (known !== undefined) return known;
+    const made = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload,
+      maxFragments: MAX_FRAGMENTS,
+      perMessageDeflate: false,
+      ...CLOSE_LIMIT,
+    });
+    servers.set(maxPayload, made);
+    return made;
+  };
+  return {
+    takes: (path) => find(path) !== undefined,
+    get count() {
+      return open.size;
+    },
+    open(delivery: RawDelivery) {
+      const target = find(delivery.path);
+      if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
+      const request: RawRequest = { ...delivery, path: `/webhooks/${delivery.path}` };
+      target.verify(request);
+      return (handshake: IncomingMessage, socket: Duplex, head: Buffer) =>
+        serverFor(target.maxBytes ?? MAX_MESSAGE_BYTES).handleUpgrade(handshake, socket, head, (webSocket) => {
+          open.add(webSocket);
+          webSocket.once('close', () => open.delete(webSocket));
+          target.accept(new Opened(webSocket, request, pingMs));
+        });
+    },
+  };
+}
+
+class Opened implements PlatformSocket {
+  readonly request: RawRequest;
+  readonly ended: Promise<string>;
+  readonly #webSocket: WebSocket;
+  readonly #pingMs: number;
+  #ping: ReturnType<typeof setInterval> | undefined;
+  #isAnswered = true;
+
+  constructor(webSocket: WebSocket, request: RawRequest, pingMs: number) {
+    this.#webSocket = webSocket;
+    this.request = request;
+    this.#pingMs = pingMs;
+    webSocket.pause(); // K3
+    webSocket.on('error', () => {}); // a broken frame: ws has answered with its close code, 'close' follows
+    this.ended = new Promise((resolve) => {
+      webSocket.once('close', (code) => {
+        clearInterval(this.#ping);
+        resolve(code === 1006 ? 'the connection was lost' : `the platform closed the connection (${code})`);
+      });
+    });
+  }
+
+  onMessage(take: (text: string) => void): void {
+    this.#webSocket.on('message', (data) => take(textOf(data)));
+    this.#webSocket.on('pong', () => {
+      this.#isAnswered = true;
+    });
+    this.#ping ??= setInterval(() => this.#watch(), this.#pingMs);
+    this.#ping.unref();
+    this.#webSocket.resume();
+  }
+
+  send(text: string): void {
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.send(text);
+  }
+  pause(): void {
+    this.#webSocket.pause();
+  }
+  resume(): void {
+    this.#webSocket.resume();
+  }
+
+  close(code = 1000, reason = ''): void {
+    this.#webSocket.resume(); // the answer to the close frame has to be read
+    this.#webSocket.close(code, reason);
+  }
+
+  /** K2. One that is paused cannot be seen to answer. */
+  #watch(): void {
+    if (this.#webSocket.isPaused) return;
+    if (!this.#isAnswered) return this.#webSocket.terminate();
+    this.#isAnswered = false;
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
+}
