@@ -60,6 +60,8 @@ describe("the fake LINE, to LINE's own client", () => {
       told(401, /Authentication failed/),
     );
     line.channel.quota = 0;
+    assert.deepEqual(await client.getMessageQuota(), { type: 'limited', value: 0 });
+    assert.deepEqual(await client.getMessageQuotaConsumption(), { totalUsage: 0 });
     await assert.rejects(client.pushMessage({ to: ANN, messages: [text('x')] }), told(429, /monthly limit/));
     assert.equal(line.channel.messages.length, 0);
   });

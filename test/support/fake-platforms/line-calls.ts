@@ -38,6 +38,7 @@ export class LineChannel {
   readonly loading: string[] = [];
   /** Pushes that the plan still has. */
   quota = Number.POSITIVE_INFINITY;
+  #used = 0;
   webhook: { endpoint: string; active: boolean } | undefined;
   readonly #accepted = new Map<string, { readonly request: string; readonly sentMessages: readonly object[] }>();
   readonly #quotable = new Map<string, string>();
@@ -70,6 +71,10 @@ export class LineChannel {
         });
       case 'POST /v2/bot/message/push':
         return this.#push(body, { retryKey, request });
+      case 'GET /v2/bot/message/quota':
+        return ok(Number.isFinite(this.quota) ? { type: 'limited', value: this.quota + this.#used } : { type: 'none' });
+      case 'GET /v2/bot/message/quota/consumption':
+        return ok({ totalUsage: this.#used });
       case 'POST /v2/bot/chat/loading/start':
         return this.#load(body);
       case 'GET /v2/bot/channel/webhook/endpoint':
@@ -125,6 +130,7 @@ export class LineChannel {
     if (fault !== undefined) return fault;
     if (this.quota < 1) return { status: 429, json: { message: 'You have reached your monthly limit.' } };
     this.quota -= 1;
+    this.#used += 1;
     const sentMessages = (messages as Message[]).map((content) => {
       const { id, quoteToken } = this.mint(to);
       this.messages.push({ id, to, type: String(content['type']), content, quoteToken });

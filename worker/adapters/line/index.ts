@@ -4,6 +4,7 @@
 // Out: text.ts (render) → messages.ts (message objects) → send.ts (push with a retry key) → client.ts (LINE's client, errors, limits).
 // What LINE does not tell twice (tokens to quote by, names) is in remembered.ts. Files come from the data API (files.ts); out they go as links.
 import { defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect, register } from './connect.ts';
 import { fetchFile } from './files.ts';
@@ -29,6 +30,7 @@ export const line = defineAdapter({
   connect: (link) => connect(link),
   send,
   fetchFile,
+  check,
   // Only people who have added the bot can be written to: LINE refuses others.
   direct: (user) => (isPerson(user) ? user : `nobody behind ${user}`),
 });

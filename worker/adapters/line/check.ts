@@ -1,0 +1,58 @@
+// What LINE says of an account (`svc doctor --endpoint`): whose token it is, whether deliveries come here, and what is left of the month's
+// quota. It asks, and changes nothing: the test of the address, which sends a delivery, is for `svc webhooks register`.
+import type { CheckResult, CheckTools } from '../../sdk/index.ts';
+import { call, need } from './client.ts';
+import { type Account, accountFault } from './config.ts';
+
+/** Of the quota. */
+const MUCH = 0.9;
+
+export async function* check(account: Account, tools: CheckTools): AsyncGenerator<CheckResult> {
+  const fault = accountFault(account);
+  if (fault !== undefined)
+    return yield { name: 'settings', status: 'error', detail: fault.reason, remedy: fault.remedy };
+  const { displayName, basicId } = await need({ account }, 'info', (api) => api.getBotInfo());
+  yield { name: 'token', status: 'ok', detail: `of ${displayName} (${basicId})` };
+  yield await webhookCheck(account, tools);
+  yield await quotaCheck(account);
+  yield await tools.clock(account.apiUrl);
+}
+
+async function webhookCheck(account: Account, { url, endpoint }: CheckTools): Promise<CheckResult> {
+  const name = 'webhook';
+  const remedy = `svc webhooks register ${endpoint.split(':').at(-1)}`;
+  const known = await call({ account }, 'webhook', (api) => api.getWebhookEndpoint());
+  if (known.kind === 'refused' && known.status === 404)
+    return { name, status: 'error', detail: 'LINE knows no address: nothing is delivered', remedy };
+  if (known.kind !== 'ok') return { name, status: 'skip', detail: 'LINE does not tell it now' };
+  const { endpoint: at, active } = known.value;
+  if (url !== undefined && at !== url)
+    return { name, status: 'error', detail: `LINE delivers to ${hostOf(at)}, not to this host`, remedy };
+  if (!active) {
+    const detail = '"Use webhook" is off: nothing is delivered';
+    return { name, status: 'error', detail, remedy: 'switch it on in the Messaging API tab of the channel' };
+  }
+  return { name, status: 'ok', detail: `LINE delivers to ${url === undefined ? hostOf(at) : at}` };
+}
+
+async function quotaCheck(account: Account): Promise<CheckResult> {
+  const name = 'quota';
+  const quota = await call({ account }, 'quota', (api) => api.getMessageQuota());
+  const used = await call({ account }, 'quota used', (api) => api.getMessageQuotaConsumption());
+  if (quota.kind !== 'ok' || used.kind !== 'ok') return { name, status: 'skip', detail: 'LINE does not tell it now' };
+  const { value } = quota.value;
+  const { totalUsage } = used.value;
+  if (value === undefined) return { name, status: 'ok', detail: `${totalUsage} messages this month, without a limit` };
+  const detail = `${totalUsage} of ${value} messages of this month are sent`;
+  if (totalUsage < value * MUCH) return { name, status: 'ok', detail };
+  return {
+    name,
+    status: totalUsage < value ? 'warn' : 'error',
+    detail,
+    remedy:
+      'raise the plan of the account (LINE Official Account Manager); what is refused can be replayed: svc outbox',
+  };
+}
+
+/** The path of somebody else's address may hold a secret. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'an address that is none');
