@@ -4,30 +4,31 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fairMs } from '../support/fair-time.ts';
 import { CrashRun } from './kit/crash-run.ts';
-import { seeded } from './kit/random.ts';
+import type { Kill } from './kit/kill-plan.ts';
+import { type Random, seeded } from './kit/random.ts';
 
 const LIMIT_MS = 60_000;
-/** `delayMs`: when after the first acknowledgement the worker is killed. For the loss it is at once; the followers have to see events first. */
+/** When the worker is killed: for the loss at once after the first acknowledgement; the followers have to see events first. */
+const atOnce = (random: Random): Kill => ({ kind: 'acknowledged', delayMs: random.between(0, 8) });
 const PLANTED = [
-  { plant: 'ack-before-commit', kills: 12, delayMs: [0, 8], seen: /was acknowledged and is lost/ },
+  { plant: 'ack-before-commit', kills: 12, at: atOnce, seen: /was acknowledged and is lost/ },
   {
     plant: 'seq-from-memory',
     kills: 6,
-    delayMs: [150, 300],
+    at: (): Kill => ({ kind: 'followed', deliveries: 60 }),
     seen: /event ids went back|told of a gap: .*ahead|event \d+ was ".*" and is/,
   },
 ] as const;
 
 describe('the oracle of the kill test', () => {
-  for (const { plant, kills, delayMs, seen } of PLANTED) {
+  for (const { plant, kills, at, seen } of PLANTED) {
     it(`finds ${plant}`, { timeout: 10 * LIMIT_MS }, async (t) => {
       const random = seeded(1);
       const began = performance.now();
       const run = await CrashRun.create(t, { random, plant, restMs: 6_000 });
       await run.begin();
 
-      for (let kill = 0; kill < kills; kill += 1)
-        await run.kill({ kind: 'acknowledged', delayMs: random.between(delayMs[0], delayMs[1]) });
+      for (let kill = 0; kill < kills; kill += 1) await run.kill(at(random));
       const faults = await run.verdict();
 
       assert.ok(

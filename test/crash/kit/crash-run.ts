@@ -152,7 +152,7 @@ export class CrashRun {
     let reached = false;
     if (kill.kind === 'starting') await Promise.race([life.ended, pause(kill.delayMs)]);
     else if (await this.#acknowledges(life)) {
-      await Promise.race([life.ended, pause(kill.kind === 'step' ? STEP_LIMIT_MS : kill.delayMs)]);
+      await Promise.race([life.ended, this.#moment(kill)]);
       reached = true;
     }
     const hitItself = life.end !== undefined;
@@ -165,6 +165,17 @@ export class CrashRun {
     this.kills.set(label, (this.kills.get(label) ?? 0) + 1);
     await until(() => this.#load.isCut, { what: 'every open request to be cut' });
     return reached ? this.#load.cut - cutBefore : undefined;
+  }
+
+  /** After the first acknowledgement. */
+  async #moment(kill: Exclude<Kill, { kind: 'starting' }>): Promise<void> {
+    if (kill.kind === 'acknowledged') return pause(kill.delayMs);
+    if (kill.kind === 'step') return pause(STEP_LIMIT_MS);
+    const enough = this.history.received.size + kill.deliveries;
+    await until(() => this.history.received.size >= enough, {
+      what: `${kill.deliveries} deliveries to be followed`,
+      timeoutMs: UP_LIMIT_MS,
+    });
   }
 
   /** Ends the load, lets the host come to rest and judges. An empty list: every promise was kept. */

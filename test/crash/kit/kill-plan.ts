@@ -21,6 +21,8 @@ export type Kill =
   | { readonly kind: 'starting'; readonly delayMs: number }
   /** Milliseconds after the first acknowledgement of this life. */
   | { readonly kind: 'acknowledged'; readonly delayMs: number }
+  /** When the follower has been told of so many deliveries that this life took in. */
+  | { readonly kind: 'followed'; readonly deliveries: number }
   /** At the n-th pass of a step. */
   | { readonly kind: 'step'; readonly step: Step; readonly pass: number };
 
@@ -80,6 +82,8 @@ export function labelOf(kill: Kill): string {
       return `at ${kill.step}`;
     case 'acknowledged':
       return `${bucket(kill.delayMs, 20)} ms after the first ack`;
+    case 'followed':
+      return `after ${kill.deliveries} deliveries were followed`;
     case 'starting':
       return `${kill.delayMs <= START_MS ? bucket(kill.delayMs, 20) : bucket(kill.delayMs, 80)} ms after the start`;
   }
