@@ -74,8 +74,8 @@ describe('an account of line', () => {
     assert.match((await away.open())?.message ?? '', /LINE is not reached: ECONNREFUSED/);
   });
 
-  it('says each time it changes that LINE delivers nothing to it', async (t) => {
-    const { line, warnings, open } = await start(t);
+  it('is degraded while LINE delivers nothing to it, and says why each time that changes', async (t) => {
+    const { line, base, warnings, open } = await start(t);
     const ended = open(1);
     const next = (count: number) => until(() => warnings.length >= count, { what: `warning ${count}` });
 
@@ -84,9 +84,9 @@ describe('an account of line', () => {
     await next(2);
     line.channel.webhook = { endpoint: ADDRESS, active: false };
     await next(3);
+    assert.match(base.trouble ?? '', /nothing will be delivered/);
     line.channel.webhook = { endpoint: ADDRESS, active: true };
-    const asked = line.calls.length;
-    await until(() => line.calls.length > asked + 6, { what: 'more checks' });
+    await until(() => base.trouble === undefined, { what: 'the account to be well' });
 
     assert.deepEqual(
       warnings.map((text) => text.replace('nothing will be delivered by LINE: ', '')),

@@ -155,9 +155,14 @@ describe('line at the whole host', { timeout: 300_000 }, () => {
   it('is registered by the command, and fails with its remedy when its token is revoked', async (t) => {
     const { host, line, url } = await hostAt(t);
     line.reach = (address) => address.replace('https://bot.example/', host.url);
-    await until(async () => (await stateOf(host, 'shop')) === 'online', { what: 'the account to be online' });
+    await until(async () => (await stateOf(host, 'shop')) === 'degraded', {
+      what: 'the account to know no deliveries',
+    });
 
     const registered = await svc(['webhooks', 'register', 'line~shop', '--project', host.project.path]);
+    await host.stop('SIGTERM');
+    await host.start();
+    await until(async () => (await stateOf(host, 'shop')) === 'online', { what: 'the account to be online' });
     line.next('POST /v2/bot/message/push', { status: 401, body: '{"message":"revoked"}' });
     await line.deliver(url, line.says('/echo hello', { user: ANN }));
     await until(async () => (await stateOf(host, 'shop')) === 'failed', { what: 'the account to fail' });

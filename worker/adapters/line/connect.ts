@@ -1,7 +1,8 @@
 // The life of an account: LINE delivers to our address, and is asked every ten minutes whether it still would. `svc webhooks register`.
 //
 //   L1  A token that LINE refuses ends the account; everything else is a lost connection, and coming back is the caller's.
-//   L2  An address that was never set, is another one or is switched off would otherwise be silence: it is told in the log.
+//   L2  An address that was never set, is another one or is switched off would otherwise be silence: the account is `degraded`, it sends and
+//       hears nothing, and LINE is asked more often.
 //   L3  LINE has no way to ask for what it could not deliver. It delivers again by itself where that is switched on for the channel.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountFailed, type Link } from '../../sdk/index.ts';
@@ -10,22 +11,26 @@ import { type Account, accountFault } from './config.ts';
 import { rememberedOf } from './remembered.ts';
 
 const CHECK_MS = 600_000;
+const SILENT_CHECK_MS = 30_000;
 
 /** Resolves when the link's signal ends it; throws when the connection is lost. */
 export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
-  let said = '';
+  let said: string | undefined;
   try {
     while (!link.signal.aborted) {
       const { userId, basicId } = await need(link, 'info', (api) => api.getBotInfo());
       rememberedOf(link.account).bot = userId;
       const silence = await silenceOf(link);
-      if (silence !== undefined && silence !== said)
+      if (said === undefined || silence === undefined) link.online();
+      if (silence !== undefined && silence !== said) {
         link.log.warn({ bot: basicId, remedy: remedyOf(link) }, `nothing will be delivered by LINE: ${silence}`);
+        link.degraded(`nothing will be delivered by LINE: ${silence} (${remedyOf(link)})`);
+      }
       said = silence ?? '';
-      link.online();
-      await sleep(checkMs, undefined, { signal: link.signal, ref: false });
+      const waitMs = silence === undefined ? checkMs : Math.min(checkMs, SILENT_CHECK_MS);
+      await sleep(waitMs, undefined, { signal: link.signal, ref: false });
     }
   } catch (error) {
     if (!link.signal.aborted) throw error;
