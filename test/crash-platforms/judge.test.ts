@@ -53,12 +53,13 @@ describe('the oracle of the kill test of the platforms', () => {
     assert.match(faultsOf({ lines: turned }), /T2X was handled before T1X/);
   });
 
-  it('takes answers that show again only without a key, once a life and no oftener than the host was killed', () => {
+  it('takes answers that show again only without a key, once a life, and one of a conversation at a kill', () => {
     const again = { T1X: ['acknowledged', [1, 1], [1, 2]] } as const;
     assert.equal(faultsOf({ lines: again }), '');
     assert.match(faultsOf({ lines: again, repeats: 'key' }), /shows 2 times, in lives 1, 2/);
     assert.match(faultsOf({ lines: again, repeats: 'search' }), /shows 2 times, in lives 1, 2/);
-    assert.match(faultsOf({ lines: again, kills: 0 }), /1 answers show again, and the host was killed 0 times/);
+    const both = { ...again, T2X: ['acknowledged', [2, 1], [2, 2]] } as const;
+    assert.match(faultsOf({ lines: both }), /two answers show again in conversation 1 at the end of life 1/);
     assert.match(faultsOf({ lines: { T1X: ['acknowledged', [1, 2], [1, 2]] } }), /shows twice in one life: 2, 2/);
   });
 

@@ -3,8 +3,8 @@
 //   J1  What was acknowledged is answered. What was never said is not.
 //   J2  It is handled once: the bot's stored count of its conversation goes on by one with each, without a hole and without a number twice, in
 //       the order in which the conversation spoke.
-//   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and on
-//       the whole platform no oftener than the host was killed.
+//   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and a
+//       kill makes at most one of a conversation show again: that which was under way. They are counted.
 //   J4  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
 import type { Ledger, Said } from './ledger.ts';
 
@@ -57,7 +57,7 @@ export function judge(evidence: Evidence): readonly string[] {
     ...ledger.faults,
     ...judgeAnswers(ledger),
     ...judgeNumbers(ledger),
-    ...judgeDoubles(evidence),
+    ...judgeDoubles(ledger),
     ...judgeBooks(evidence),
   ];
   return faults.map((fault) => `${ledger.platform.name}: ${fault}`);
@@ -100,19 +100,23 @@ const judgeOrder = (lines: readonly Said[]): string[] =>
   });
 
 /** J3. */
-function judgeDoubles({ ledger, kills }: Evidence): string[] {
+function judgeDoubles(ledger: Ledger): string[] {
   const { repeats } = ledger.platform;
   const faults: string[] = [];
-  let doubled = 0;
-  for (const { token, answers } of ledger.lines.values()) {
+  const again = new Set<string>();
+  for (const { token, answers, conversation } of ledger.lines.values()) {
     if (answers.length < 2) continue;
-    doubled += answers.length - 1;
-    const lives = answers.map(({ life }) => life).join(', ');
-    if (repeats !== 'none') faults.push(`the answer to ${token} shows ${answers.length} times, in lives ${lives}`);
-    else if (new Set(answers.map(({ life }) => life)).size < answers.length)
-      faults.push(`the answer to ${token} shows twice in one life: ${lives}`);
+    const lives = answers.map(({ life }) => life);
+    if (repeats !== 'none')
+      faults.push(`the answer to ${token} shows ${answers.length} times, in lives ${lives.join(', ')}`);
+    else if (new Set(lives).size < lives.length)
+      faults.push(`the answer to ${token} shows twice in one life: ${lives.join(', ')}`);
+    for (const life of lives.slice(0, -1)) {
+      const place = `${conversation} at the end of life ${life}`;
+      if (again.has(place)) faults.push(`two answers show again in conversation ${place}`);
+      again.add(place);
+    }
   }
-  if (doubled > kills) faults.push(`${doubled} answers show again, and the host was killed ${kills} times`);
   return faults;
 }
 

@@ -18,6 +18,8 @@ export interface Said extends Line {
   readonly answers: Answer[];
 }
 
+const LIVES_WAITED_FOR = 3;
+
 export class Ledger {
   readonly platform: Platform;
   readonly lines = new Map<string, Said>();
@@ -80,10 +82,14 @@ export class Ledger {
     return this.#answersEver;
   }
 
-  /** Answers that are due now. What was only written in an earlier life may never have arrived. */
+  /**
+   * Answers that are due now. What was said some lives ago and has none may never get one: nobody waits for it with what is to be said
+   * next. What was only written in an earlier life need not have arrived.
+   */
   owed(life: number): number {
     let owed = 0;
-    for (const { fate, saidIn } of this.#unanswered) if (fate !== 'written' || saidIn === life) owed += 1;
+    for (const { fate, saidIn } of this.#unanswered)
+      if (saidIn > life - (fate === 'written' ? 1 : LIVES_WAITED_FOR)) owed += 1;
     return owed;
   }
 

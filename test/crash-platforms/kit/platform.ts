@@ -28,6 +28,8 @@ export interface Platform {
   readonly conversations: number;
   /** Its answers can be read at the end alone. */
   readonly isReadLate?: boolean;
+  /** After so many lines somebody goes on in a new conversation; default: never. */
+  readonly linesAConversation?: number;
   open(t: Cleanup): Promise<OpenPlatform>;
 }
 

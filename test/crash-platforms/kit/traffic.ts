@@ -71,20 +71,29 @@ export class Traffic {
     };
   }
 
-  async #person({ ledger, platform }: Channel, conversation: number): Promise<void> {
+  async #person({ ledger, platform }: Channel, first: number): Promise<void> {
     const { life, random } = this.#options;
-    while (!this.#stopped) {
+    const { mostOwed, conversations, linesAConversation = Number.POSITIVE_INFINITY } = ledger.platform;
+    for (let lines = 0; !this.#stopped; ) {
       await pause(random.between(0, THINKS_MS));
-      if (ledger.owed(life()) >= ledger.platform.mostOwed) continue;
-      this.#count += 1;
-      const token = `T${this.#count.toString(36)}X`;
-      const said = ledger.say({ token, text: `hello ${token}`, conversation }, life());
-      try {
-        ledger.end(said, await platform.deliver(said, this.target));
-      } catch (error) {
-        if (!this.#ending.signal.aborted) ledger.faults.push(`${token}: ${String(error)}`);
-        return;
-      }
+      if (ledger.owed(life()) >= mostOwed) continue;
+      const conversation = first + conversations * Math.floor(lines / linesAConversation);
+      lines += 1;
+      if (!(await this.say({ ledger, platform }, conversation))) return;
+    }
+  }
+
+  /** One more line. False when it could not be delivered. */
+  async say({ ledger, platform }: Channel, conversation: number): Promise<boolean> {
+    this.#count += 1;
+    const token = `T${this.#count.toString(36)}X`;
+    const said = ledger.say({ token, text: `hello ${token}`, conversation }, this.#options.life());
+    try {
+      ledger.end(said, await platform.deliver(said, this.target));
+      return true;
+    } catch (error) {
+      if (!this.#ending.signal.aborted) ledger.faults.push(`${token}: ${String(error)}`);
+      return false;
     }
   }
 }

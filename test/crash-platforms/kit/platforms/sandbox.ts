@@ -2,20 +2,22 @@
 import { HostApi } from '../../../crash/kit/host-api.ts';
 import { type OpenPlatform, type Platform, push } from '../platform.ts';
 
-const CONVERSATIONS = 6;
-
 export const sandbox: Platform = {
   name: 'sandbox',
   repeats: 'key',
   mostOwed: Number.POSITIVE_INFINITY,
-  conversations: CONVERSATIONS,
+  conversations: 6,
   isReadLate: true,
+  // It shows the newest 500 messages of each.
+  linesAConversation: 200,
   async open(): Promise<OpenPlatform> {
     const said: string[] = [];
+    const people = new Set<string>();
     const person = (n: number): string => `p${n}`;
     return {
       slot: 'sandbox',
       deliver({ token, text, conversation }, to) {
+        people.add(person(conversation));
         const headers = { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' };
         const body = JSON.stringify({ person: person(conversation), text, delivery: token });
         return push(() => ({ path: '/api/chat/say', headers, body }), to);
@@ -23,7 +25,7 @@ export const sandbox: Platform = {
       answers: (from) => said.slice(from),
       async finish({ url, token }) {
         const api = new HostApi(url, token);
-        for (let n = 1; n <= CONVERSATIONS; n += 1) said.push(...(await api.said(person(n))));
+        for (const one of people) said.push(...(await api.said(one)));
       },
     };
   },

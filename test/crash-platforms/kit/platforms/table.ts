@@ -2,6 +2,7 @@
 import type { Platform } from '../platform.ts';
 import { github } from './github.ts';
 import { irc } from './irc.ts';
+import { line } from './line.ts';
 import { sandbox } from './sandbox.ts';
 import { slackEvents, slackSocket } from './slack.ts';
 import { telegramPolling, telegramWebhook } from './telegram.ts';
@@ -10,6 +11,7 @@ import { webhook } from './webhook.ts';
 export const PLATFORMS: readonly Platform[] = [
   github,
   irc,
+  line,
   sandbox,
   slackEvents,
   slackSocket,
