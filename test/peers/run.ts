@@ -1,10 +1,11 @@
-// npm run peers [-- supervisor] [--json]: svc beside PM2 and supervisord, the same host and the same programs under each, row by row in the
-// same minutes. The others are installed into a temporary folder and removed with all that they started; what cannot be had is said.
+// npm run peers [-- supervisor | platforms] [--json] [--kills N]. supervisor: svc beside PM2 and supervisord, the same host and the same programs
+// under each, row by row in the same minutes. platforms: svc beside a chat library, the same bot under the same kills. The others are installed into a temporary folder and removed with all that they started; what cannot be had is said.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Keeper, SVC } from '../bench/keeper.ts';
 import { newFolder, type Peer } from './peer.ts';
+import { comparePlatforms } from './platforms.ts';
 import { installPm2 } from './pm2.ts';
 import { type Cell, ROWS } from './supervisor.ts';
 import { installSupervisord } from './supervisord.ts';
@@ -14,11 +15,12 @@ const CELL_WIDTH = 26;
 let interrupted = false;
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean', default: false } },
+  options: { json: { type: 'boolean', default: false }, kills: { type: 'string', default: '50' } },
   allowPositionals: true,
 });
-if (positionals.some((name) => name !== 'supervisor')) {
-  console.error(`there is no comparison but of supervisor, not of ${positionals.join(', ')}`);
+const COMPARISONS = ['supervisor', 'platforms'];
+if (positionals.some((name) => !COMPARISONS.includes(name))) {
+  console.error(`there is no comparison but of ${COMPARISONS.join(' and ')}, not of ${positionals.join(', ')}`);
   process.exit(2);
 }
 
@@ -31,7 +33,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 try {
-  await compare();
+  const asks = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
+  if (asks('supervisor')) await compare();
+  if (asks('platforms') && !interrupted)
+    await comparePlatforms({ folder, kills: Number(values.kills), json: values.json, say });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
