@@ -7,6 +7,7 @@ export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   github: async () => (await import('../adapters/github/index.ts')).github,
   irc: async () => (await import('../adapters/irc/index.ts')).irc,
   line: async () => (await import('../adapters/line/index.ts')).line,
+  onebot11: async () => (await import('../adapters/onebot11/index.ts')).onebot11,
   sandbox: async () => (await import('../adapters/sandbox/index.ts')).sandbox,
   slack: async () => (await import('../adapters/slack/index.ts')).slack,
   telegram: async () => (await import('../adapters/telegram/index.ts')).telegram,

@@ -1,0 +1,178 @@
+// What the adapter onebot11 sends, over the fake implementation: messages, files, removals, reactions, and what becomes of refusals.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { secret } from '../../worker/sdk/secret.ts';
+import { type BenchOptions, onebotBench } from '../support/onebot11-bench.ts';
+import { until } from '../support/until.ts';
+
+const file = (id: string, mime: string) => ({ id, name: `${id}.x`, mime, bytes: 3 });
+
+async function sending(t: TestContext, options: BenchOptions = {}) {
+  const bench = await onebotBench(t, { files: { a: 'AAA', b: 'BBB', c: 'CCC' }, ...options });
+  const connection = bench.open();
+  await until(() => connection.link.isOnline, { what: 'the account to be online' });
+  const send = (call: Parameters<typeof bench.send>[1]) => bench.send(connection, call);
+  const fetched = async (id: string): Promise<string> => {
+    const stream = await bench.adapter.fetchFile?.({ ...file('f', 'image/png'), id }, connection.link);
+    return new Response(stream).text();
+  };
+  return { ...bench, connection, send, fetched };
+}
+
+for (const mode of ['forward', 'http'] as const)
+  describe(`sending of OneBot (${mode})`, () => {
+    const change = { mode, secrets: [secret('s')] };
+
+    it('says text with mentions and an answer in a group, and with names in private', async (t) => {
+      const { fake, send } = await sending(t, { change });
+
+      const sent = await send({ kind: 'post', text: 'a &#91;b&#93; [CQ:at,qq=5] c', replyTo: '3' });
+      await send({ kind: 'post', key: 'k2', text: 'to [CQ:at,qq=5]', conversation: 'private:5' });
+      await send({ kind: 'post', key: 'k3', text: 'through', conversation: 'temp:7:6' });
+
+      const [group, friend, stranger] = fake.bot.messages;
+      assert.deepEqual(sent, { kind: 'sent', message: String(group?.message_id) });
+      assert.deepEqual(group?.message, [
+        { type: 'reply', data: { id: '3' } },
+        { type: 'text', data: { text: 'a [b] ' } },
+        { type: 'at', data: { qq: '5' } },
+        { type: 'text', data: { text: ' c' } },
+      ]);
+      assert.deepEqual([friend?.peer, friend?.message.map(({ data }) => data['text']).join('')], [5, 'to @5']);
+      assert.deepEqual([stranger?.peer, fake.called('send_private_msg')[1]?.['group_id']], [6, 7]);
+    });
+
+    it('says a picture with its text, and other files as messages of their own, else as uploads', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      const files = [file('a', 'image/png'), file('b', 'text/plain'), file('c', 'video/mp4')];
+
+      const sent = await send({ kind: 'post', text: 'see', files });
+      fake.bot.without.add('file segment');
+      await send({ kind: 'post', key: 'k2', files: [file('b', 'text/plain')] });
+      await send({ kind: 'post', key: 'k3', files: [file('b', 'text/plain')], conversation: 'private:5' });
+      fake.bot.without.add('upload_private_file');
+      const refused = await send({
+        kind: 'post',
+        key: 'k4',
+        files: [file('b', 'text/plain')],
+        conversation: 'private:5',
+      });
+
+      assert.deepEqual(
+        fake.bot.messages.map(({ message }) =>
+          message.map(({ type, data }) => `${type} ${String(data['text'] ?? data['file'])}`),
+        ),
+        [['text see', 'image base64://QUFB'], ['file base64://QkJC'], ['video base64://Q0ND']],
+      );
+      assert.deepEqual(sent, { kind: 'sent', message: String(fake.bot.messages[0]?.message_id) });
+      assert.deepEqual(
+        fake.bot.uploads.map(({ to, name, bytes }) => [to, name, bytes.toString()]),
+        [
+          ['group:7', 'b.x', 'BBB'],
+          ['private:5', 'b.x', 'BBB'],
+        ],
+      );
+      assert.equal(refused.kind, 'refused');
+    });
+
+    it('removes and reacts, and counts what is gone as removed', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      const { message = '' } = (await send({ kind: 'post', text: 'x' })) as { readonly message?: string };
+
+      await send({ kind: 'react', message, emoji: '👍', on: true });
+      await send({ kind: 'react', message, emoji: 'face:76', on: true });
+      await send({ kind: 'react', message, emoji: '👍', on: false });
+      assert.deepEqual(fake.bot.messages[0]?.reactions, ['76']);
+      const results = [
+        await send({ kind: 'remove', message }),
+        await send({ kind: 'remove', message }),
+        await send({ kind: 'react', message, emoji: '+1', on: true }),
+        await send({ kind: 'react', message, emoji: '👍', on: true }),
+        await send({ kind: 'edit', message, text: 'x' }),
+        await send({ kind: 'typing' }),
+        await send({ kind: 'post', text: 'x', conversation: '#room' }),
+      ];
+
+      assert.deepEqual(
+        results.map(({ kind }) => kind),
+        ['sent', 'sent', 'refused', 'refused', 'refused', 'refused', 'refused'],
+      );
+      assert.deepEqual(fake.bot.messages, []);
+    });
+
+    it('refuses what the implementation refuses or does not have, and throws where nobody knows', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      fake.bot.without.add('set_msg_emoji_like');
+
+      assert.deepEqual(await send({ kind: 'react', message: '1', emoji: '👍', on: true }), {
+        kind: 'refused',
+        reason: 'the implementation has no set_msg_emoji_like',
+      });
+      fake.next('send_group_msg', { status: 'failed', retcode: 1200, data: null, message: '禁言中' });
+      assert.deepEqual(await send({ kind: 'post', text: 'x' }), { kind: 'refused', reason: 'send_group_msg: 禁言中' });
+      fake.next('send_group_msg', { status: 'async', retcode: 1, data: null });
+      assert.deepEqual(await send({ kind: 'post', text: 'x' }), { kind: 'sent' }, 'its id is not told');
+      fake.next('send_group_msg', 'drop');
+      await assert.rejects(
+        send({ kind: 'post', text: 'lost' }),
+        ({ code }: { readonly code?: string }) => code !== 'endpoint_unavailable',
+      );
+      assert.deepEqual(fake.bot.texts(), ['lost'], 'it may have been done');
+    });
+
+    it('goes on where a post of several messages stopped', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      const post = { kind: 'post', key: 'k9', text: 'see', files: [file('b', 'text/plain')] } as const;
+      const timeout = { status: 'failed', retcode: 1200, data: null, message: 'Timeout' } as const;
+      fake.next('send_group_msg', { status: 'ok', retcode: 0, data: { message_id: 77 } }, timeout);
+
+      await assert.rejects(send(post));
+      const sent = await send(post);
+
+      assert.deepEqual(sent, { kind: 'sent', message: '77' });
+      assert.deepEqual(fake.bot.texts(), ['[file]']);
+    });
+  });
+
+describe('files of OneBot that came', () => {
+  it('are fetched by their address, by a fresh one, or out of the answer, and never by a path', async (t) => {
+    const { fake, fetched } = await sending(t);
+    const address = fake.serve('/img.png', Buffer.from('picture'));
+    const path = '/etc/hostname';
+    fake.bot.files.set('fresh', { path, name: 'x', url: address });
+    fake.bot.files.set('inline', { path, name: 'x', base64: Buffer.from('voice').toString('base64') });
+    fake.bot.files.set('path', { path, name: 'x' });
+    const old = encodeURIComponent(`${fake.url}/gone.png`);
+
+    assert.equal(await fetched(`image?file=a&url=${encodeURIComponent(address)}`), 'picture');
+    assert.equal(await fetched(`image?file=fresh&url=${old}`), 'picture');
+    assert.equal(await fetched('record?file=inline'), 'voice');
+    assert.equal(await fetched('file?file=fresh&group=7'), 'picture');
+    await assert.rejects(fetched('image?file=path'), /path on its own machine/);
+    await assert.rejects(fetched('image?file=unknown'), /not found/);
+    await assert.rejects(fetched(`video?file=&url=${old}`), /no address/);
+    await assert.rejects(fetched('unknown'), /no file of OneBot/);
+    assert.deepEqual(
+      fake.called('get_group_file_url').map((params) => params['group_id']),
+      [7],
+    );
+  });
+});
+
+describe('the pace of sends of OneBot', () => {
+  it('keeps the calls of an account apart, and one that waits was not made when the connection ends', async (t) => {
+    const { fake, send, connection } = await sending(t, { change: { perSecond: 10 } });
+    const startedAt = performance.now();
+    await Promise.all(Array.from({ length: 6 }, (_, n) => send({ kind: 'post', key: `k${n}`, text: `${n}` })));
+
+    assert.ok(performance.now() - startedAt > 250, 'three at once, then one each 100 ms');
+    assert.equal(fake.bot.texts().length, 6);
+    const waiting = Array.from({ length: 5 }, (_, n) => send({ kind: 'post', key: `w${n}`, text: 'late' }));
+    connection.link.stop();
+    const ends = await Promise.allSettled(waiting);
+    assert.equal(
+      (ends.at(-1) as { readonly reason?: { readonly code?: string } }).reason?.code,
+      'endpoint_unavailable',
+    );
+  });
+});

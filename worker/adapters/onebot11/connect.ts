@@ -1,0 +1,146 @@
+// Holds an account, in one of three ways.
+//
+//   C1  Forward: the tokens are tried in turn, and only when all are refused the account fails. Reverse: waits for the implementation,
+//       and is `connecting` until it has come. HTTP: asks for the status every `statusMs`.
+//   C2  Online means that the implementation has said which bot it has, and that the bot is online.
+//   C3  What came is stored before the connection ends, where the storage takes it.
+
+import { errorCode } from '../../sdk/errors.ts';
+import { accountFailed, type Link } from '../../sdk/index.ts';
+import { refusedToken } from './answer.ts';
+import { callerOf, enter, leave, loginOf, statusOf, tokensOf, tookToken } from './caller.ts';
+import { openChannel } from './channel.ts';
+import { type Account, accountFault } from './config.ts';
+import { Session } from './session.ts';
+import type { Timing } from './timing.ts';
+import { type Role, roleOf } from './verify.ts';
+
+/** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
+export async function connect(link: Link<Account>, timing: Timing): Promise<void> {
+  const fault = accountFault(link.account);
+  if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+  switch (link.account.mode) {
+    case 'forward':
+      return forward(link, timing);
+    case 'reverse':
+      return reverse(link, timing);
+    case 'http':
+      return overHttp(link, timing);
+  }
+}
+
+/** C1. */
+async function forward(link: Link<Account>, timing: Timing): Promise<void> {
+  let refusal: unknown;
+  for (const { token, index } of tokensOf(link.account)) {
+    const session = new Session(link, timing);
+    try {
+      await dial(session, link, { token, timing });
+      await hold(session, link, () => tookToken(link.account, index));
+      return;
+    } catch (error) {
+      if (errorCode(error) !== 'account_failed' || session.self !== undefined) throw error;
+      refusal = error;
+    } finally {
+      await end(session, link);
+    }
+  }
+  throw refusal;
+}
+
+/** Throws `accountFailed` for a token that is refused. */
+async function dial(
+  session: Session,
+  { account, signal }: Link<Account>,
+  { token, timing }: { readonly token: string | undefined; readonly timing: Timing },
+): Promise<void> {
+  for (const [role, address] of addressesOf(account)) {
+    const opening = await openChannel(address, { ...timing, token, signal });
+    if (opening.kind === 'refused') throw refusedToken(opening.reason);
+    session.attach(role, opening.channel);
+  }
+}
+
+function addressesOf({ url = '', split }: Account): readonly (readonly [Role, string])[] {
+  if (!split) return [['universal', url]];
+  const below = (name: string): string => {
+    const address = new URL(url);
+    address.pathname = `${address.pathname.replace(/\/$/, '')}/${name}`;
+    return address.href;
+  };
+  // Calls first: the first event may be answered.
+  return [
+    ['api', below('api')],
+    ['event', below('event')],
+  ];
+}
+
+async function reverse(link: Link<Account>, timing: Timing): Promise<void> {
+  const session = new Session(link, timing);
+  try {
+    link.accept((socket) => session.attach(roleOf(socket.request.headers) ?? 'universal', socket));
+    await Promise.race([session.ready, session.ended, aborted(link.signal)]);
+    await hold(session, link);
+  } finally {
+    await end(session, link);
+  }
+}
+
+/** C2. From the first socket to the end. */
+async function hold(session: Session, link: Link<Account>, took: () => void = () => {}): Promise<void> {
+  const stop = aborted(link.signal);
+  enter(link.account, session);
+  await Promise.race([stop, session.ended, begin(session, link).then(took)]);
+  await Promise.race([stop, session.ended]);
+}
+
+async function begin(session: Session, link: Link<Account>): Promise<void> {
+  if (link.signal.aborted) return;
+  const self = await loginOf(session, link.account);
+  const status = await statusOf(session);
+  if (status?.['online'] === false) throw new Error('the bot is offline at the implementation');
+  if (link.signal.aborted) return;
+  session.known(self);
+  link.log.info({ bot: self, mode: link.account.mode }, 'the implementation is connected');
+  link.online();
+  if (status !== undefined) session.status(status);
+}
+
+/** C3. */
+async function end(session: Session, link: Link<Account>): Promise<void> {
+  await session.close();
+  leave(link.account, session);
+}
+
+async function overHttp(link: Link<Account>, { statusMs }: Timing): Promise<void> {
+  const caller = callerOf(link);
+  const self = await loginOf(caller, link.account);
+  link.log.info({ bot: self, mode: 'http' }, 'the implementation answers');
+  for (let isFirst = true; !link.signal.aborted; isFirst = false) {
+    if (!isFirst) await loginOf(caller, link.account); // another bot may have logged in
+    const status = await statusOf(caller);
+    if (status?.['online'] === false) throw new Error('the bot is offline at the implementation');
+    link.online();
+    if (status?.['good'] === false) link.degraded('the implementation says that it is not well (status.good)');
+    await pause(statusMs, link.signal);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,108 @@
+// Files both ways. What goes out is held in memory and sent within the call, as base64: the implementation is on another machine, perhaps, and
+// our paths are none of its own. What came is fetched by its address, or asked of the implementation.
+//
+//   F1  A path on the implementation's machine is not read, also when it is this one: what a platform names is no file of ours.
+//   F2  An address is fetched without any token, and not followed elsewhere.
+//   F3  Which form of a file an implementation takes is tried: a message that is refused was not shown.
+import type { FileRef, Link } from '../../sdk/index.ts';
+import type { Answer } from './answer.ts';
+import { type Caller, callerOf } from './caller.ts';
+import type { Account } from './config.ts';
+import type { Piece } from './cq-code.ts';
+import { type FileName, readFileId } from './file-name.ts';
+import { idOut, isObject, type Json, textAt } from './json.ts';
+import { messageTo, type Place } from './place.ts';
+
+/** What goes into one call, in memory, a third larger by its encoding. */
+export const MOST_SENT_BYTES = 30_000_000;
+const FETCH_LIMIT_MS = 120_000;
+
+export const isPicture = ({ mime }: FileRef): boolean => /^image\/(?:jpeg|png|gif|webp|bmp)$/.test(mime);
+
+export const imagePiece = (bytes: Uint8Array): Piece => ({ type: 'image', data: { file: inline(bytes) } });
+
+/** F3. A file or video as a message, else as an upload. */
+export async function sendFile(
+  file: FileRef,
+  { place, caller, link }: { readonly place: Place; readonly caller: Caller; readonly link: Link<Account> },
+): Promise<Answer> {
+  const data = { file: inline(await link.readFile(file)), name: file.name };
+  const type = file.mime === 'video/mp4' ? 'video' : 'file';
+  const said = await caller.call(...messageTo(place, [{ type, data }]));
+  if (said.kind !== 'refused') return said;
+  const uploaded =
+    place.kind === 'group'
+      ? await caller.call('upload_group_file', { group_id: idOut(place.group), ...data })
+      : await caller.call('upload_private_file', { user_id: idOut(place.user), ...data });
+  return uploaded.kind === 'refused' ? said : uploaded;
+}
+
+const inline = (bytes: Uint8Array): string => `base64://${Buffer.from(bytes).toString('base64')}`;
+
+/** The bytes of a file that came. Throws where the implementation does not hand them over. */
+export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
+  const name = readFileId(file.id);
+  if (name === undefined) throw new Error(`${file.name} is no file of OneBot`);
+  const direct = name.url === undefined ? undefined : await fetched(name.url, link.signal);
+  if (direct !== undefined) return direct;
+  const caller = callerOf(link);
+  let reason = 'it has no address';
+  for (const [action, params] of questionsFor(name)) {
+    const answer = await caller.call(action, params);
+    if (answer.kind === 'refused') reason = answer.reason;
+    if (answer.kind !== 'ok' || !isObject(answer.data)) continue;
+    const found = await readFound(answer.data, link.signal);
+    if (typeof found !== 'string') return found;
+    reason = `${action}: ${found}`;
+  }
+  throw new Error(`${file.name} could not be fetched: ${reason}`);
+}
+
+/** In the order in which they are tried. */
+function questionsFor({ kind, file, group }: FileName): readonly (readonly [action: string, params: object])[] {
+  if (file === '') return [];
+  const general = ['get_file', { file_id: file, file }] as const;
+  switch (kind) {
+    case 'image':
+      return [['get_image', { file }], general];
+    case 'record':
+      return [['get_record', { file, out_format: 'amr' }], general];
+    case 'video':
+      return [general];
+    case 'file':
+      return [
+        group === undefined
+          ? ['get_private_file_url', { file_id: file }]
+          : ['get_group_file_url', { group_id: idOut(group), file_id: file }],
+        general,
+      ];
+  }
+}
+
+/** F1. The bytes, or why there are none. */
+async function readFound(data: Json, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | string> {
+  const [url, file, base64] = [textAt(data, 'url'), textAt(data, 'file') ?? '', textAt(data, 'base64')];
+  const given = base64 ?? (file.startsWith('base64://') ? file.slice('base64://'.length) : undefined);
+  if (given !== undefined) return streamOf(Buffer.from(given, 'base64'));
+  const address = [url, file].find((one) => one !== undefined && /^https?:\/\//i.test(one));
+  if (address === undefined)
+    return 'it gives a path on its own machine, and no address: turn on base64 or addresses there';
+  return (await fetched(address, signal)) ?? 'the address that it gives does not answer';
+}
+
+/** F2. Undefined where there is nothing to be had: addresses of QQ end after some time. */
+async function fetched(address: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(FETCH_LIMIT_MS)]);
+  const response = await fetch(address, { redirect: 'error', signal: limit }).catch(() => undefined);
+  if (response?.ok === true && response.body !== null) return response.body;
+  await response?.body?.cancel();
+  return undefined;
+}
+
+const streamOf = (bytes: Uint8Array): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });

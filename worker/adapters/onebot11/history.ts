@@ -1,0 +1,77 @@
+// What was said while there was no connection, from the history of the conversations that were heard of last. An extension of some
+// implementations (NapCat, LLOneBot, go-cqhttp).
+//
+//   H1  Of each conversation the newest COUNT messages are read, and those from the second of the last known one on are handed in; the inbox
+//       knows the ones that it has. What is older, in conversations that are new, and notices, stay missed.
+//   H2  Live events wait until it is read, so that the order holds.
+import type { Arrival, Link } from '../../sdk/index.ts';
+import type { Answer } from './answer.ts';
+import { sessionOf } from './caller.ts';
+import type { Account } from './config.ts';
+import { idAt, idOut, isObject, type Json, listAt, numberAt } from './json.ts';
+import { arrivalsOf } from './parse.ts';
+import { type Place, readPlace } from './place.ts';
+import type { Session } from './session.ts';
+
+const COUNT = 50;
+const LIMIT_MS = 15_000;
+
+/** Throws where a history could not be read that there is: asked for again. */
+export async function catchUp(link: Link<Account>): Promise<void> {
+  const session = sessionOf(link);
+  if (session === undefined || session.since.size === 0) return;
+  session.events.hold();
+  try {
+    for (const [name, since] of [...session.since].toReversed()) {
+      const place = readPlace(name);
+      if (place === undefined || link.signal.aborted) continue;
+      const answer = await session.call(...callFor(place), LIMIT_MS);
+      if (answer.kind === 'refused' && answer.isMissing === true)
+        return link.log.warn(
+          { reason: answer.reason },
+          'what was missed cannot be read: the implementation has no history',
+        );
+      const missed = missedOf(answer, place, { session, since });
+      if (missed.length > 0) await link.receive(missed, session.seen?.after(missed));
+    }
+  } finally {
+    session.events.release();
+  }
+}
+
+function callFor(place: Place): readonly [action: string, params: object] {
+  return place.kind === 'group'
+    ? ['get_group_msg_history', { group_id: idOut(place.group), count: COUNT }]
+    : ['get_friend_msg_history', { user_id: idOut(place.user), count: COUNT }];
+}
+
+/** H1. A conversation that is refused (the bot left it) has nothing to tell. */
+function missedOf(
+  answer: Answer,
+  place: Place,
+  { session, since }: { readonly session: Session; readonly since: number },
+): readonly Arrival[] {
+  if (answer.kind === 'later') throw new Error('the history is put off by the implementation');
+  if (answer.kind === 'refused' || !isObject(answer.data)) return [];
+  return listAt(answer.data, 'messages')
+    .filter((one) => (numberAt(one, 'time') ?? 0) >= since)
+    .toSorted((a, b) => (numberAt(a, 'time') ?? 0) - (numberAt(b, 'time') ?? 0))
+    .flatMap((one) => readAsEvent(one, place, session.self));
+}
+
+/** Some implementations leave out what is the same for all. */
+function readAsEvent(one: Json, place: Place, self: string | undefined): readonly Arrival[] {
+  const event = {
+    post_type: 'message',
+    self_id: self,
+    message_type: place.kind,
+    ...(place.kind === 'group' ? { group_id: place.group } : {}),
+    user_id: idAt(one['sender'] as Json, 'user_id'),
+    ...one,
+  };
+  try {
+    return arrivalsOf(event, { self, now: Date.now() });
+  } catch {
+    return []; // one that cannot be read has no id either
+  }
+}

@@ -1,0 +1,62 @@
+// Calls of an implementation's HTTP API: POST /<action> with JSON.
+import type { Link } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import { type Answer, readAnswer, readStatus } from './answer.ts';
+import type { Account } from './config.ts';
+
+const TIME_LIMIT_MS = 50_000;
+const MOST_ANSWER_BYTES = 64 * 1_048_576;
+
+export interface HttpCall {
+  readonly action: string;
+  readonly params: object;
+  /** Sends no token where undefined. */
+  readonly token: string | undefined;
+  readonly limitMs?: number;
+}
+
+/** One call. A redirect is not followed: it would take the token elsewhere. */
+export async function httpCall(
+  { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
+  { action, params, token, limitMs = TIME_LIMIT_MS }: HttpCall,
+): Promise<Answer> {
+  const address = new URL(account.url ?? '');
+  address.pathname = `${address.pathname.replace(/\/$/, '')}/${action}`;
+  const response = await fetch(address, {
+    method: 'POST',
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(params),
+  }).catch((error: unknown) => {
+    throw new Error(`${action}: ${networkCode(error)}`);
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    return readStatus(action, response.status, response.headers.get('retry-after'));
+  }
+  return readAnswer(action, safeJson(await textOf(response, action)));
+}
+
+async function textOf(response: Response, action: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MOST_ANSWER_BYTES) throw new Error(`${action}: the answer has more than ${MOST_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The code alone: a message may hold the address. */
+function networkCode(error: unknown): string {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1, at = at.cause) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    if (at.name === 'AbortError' || at.name === 'TimeoutError') return at.name;
+  }
+  return 'network error';
+}

@@ -1,0 +1,49 @@
+// onebot11: a bot of QQ at an implementation of OneBot 11.
+//
+// In: config.ts (account) → connect.ts: forward and reverse WebSocket (channel.ts, session.ts, calls.ts, event-store.ts), or HTTP with verify.ts
+// → parse.ts (message.ts, cq-code.ts) → inbox. What was missed: history.ts. Out: send.ts and files.ts, over caller.ts; text.ts renders.
+import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { MAX_MESSAGE_BYTES } from './channel.ts';
+import { account } from './config.ts';
+import { connect } from './connect.ts';
+import { fetchFile, MOST_SENT_BYTES } from './files.ts';
+import { catchUp } from './history.ts';
+import { parse } from './parse.ts';
+import { placeName } from './place.ts';
+import { send } from './send.ts';
+import { toCq } from './text.ts';
+import { TIMING, type Timing } from './timing.ts';
+import { verify, verifySocket } from './verify.ts';
+
+/** The adapter; tests shorten its waits. */
+export function createOnebot11(timing: Timing = TIMING): AdapterModule {
+  return defineAdapter({
+    name: 'onebot11',
+    account,
+    can: {
+      // OneBot names no limit; QQ refuses what is much longer.
+      text: { limit: 4_500, unit: 'bytes', render: toCq },
+      remove: true,
+      react: true,
+      replies: true,
+      files: { maxBytes: MOST_SENT_BYTES },
+    },
+    // Of the account itself pace.ts takes care.
+    rate: { perSecond: 100, perConversation: { count: 1, perMs: 300 } },
+    webhook: {
+      verify,
+      parse,
+      takes: ({ mode }) => mode !== 'forward',
+      socket: { verify: verifySocket, takes: ({ mode }) => mode === 'reverse', maxBytes: MAX_MESSAGE_BYTES },
+      // A body would be read as an order to the bot.
+      answer: () => ({ status: 204 }),
+    },
+    connect: (link) => connect(link, timing),
+    catchUp,
+    direct: (user) => placeName({ kind: 'private', user }),
+    send,
+    fetchFile,
+  });
+}
+
+export const onebot11 = createOnebot11();

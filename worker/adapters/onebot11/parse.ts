@@ -1,0 +1,178 @@
+// One event → what arrived. Pure; over HTTP, WebSocket and from a history the events are the same.
+//
+//   P1  OneBot gives no id to the delivery of an event. A message is known by the bot, its message id and its second, because ids of 32 bits
+//       come again; everything else by the bot and a hash of all its fields. The same event sent again is known; two notices that are
+//       alike in every field, within one second, are one.
+//   P2  All ids of deliveries begin with the number of the bot: another bot on the same account meets none of the former one.
+//   P3  What the bot said itself is marked, or left out (`message_sent`); events of another bot are left out; meta events are no arrivals.
+//   P4  Notices and requests without a form of their own arrive as `other`. That somebody types is left out.
+import { createHash } from 'node:crypto';
+import type { Arrival, RawRequest } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import type { Account } from './config.ts';
+import { fromEmojiId } from './emoji.ts';
+import { idAt, isObject, type Json, listAt, numberAt, objectAt, textAt } from './json.ts';
+import { readMessage } from './message.ts';
+import { placeName } from './place.ts';
+
+export interface EventContext {
+  /** The bot, where it is known: events of others are left out. */
+  readonly self: string | undefined;
+  readonly now: number;
+}
+
+/** What a verified request holds. Throws when it is not what OneBot posts. */
+export function parse({ body, receivedAt }: RawRequest, { selfId }: Pick<Account, 'selfId'>): readonly Arrival[] {
+  const event = safeJson(Buffer.from(body).toString('utf8'));
+  if (!isObject(event)) throw new Error('not an event');
+  return arrivalsOf(event, { self: selfId, now: receivedAt });
+}
+
+/** At most one. Throws when it is no event. */
+export function arrivalsOf(event: Json, { self, now }: EventContext): readonly Arrival[] {
+  const [type, bot] = [textAt(event, 'post_type'), idAt(event, 'self_id')];
+  if (type === undefined || bot === undefined) throw new Error('an event without post_type or self_id');
+  if (self !== undefined && bot !== self) return [];
+  const seconds = numberAt(event, 'time');
+  const told: Told = { event, bot, sentAt: seconds === undefined || seconds === 0 ? now : seconds * 1_000 };
+  switch (type) {
+    case 'message':
+      return [message(told)];
+    case 'notice':
+      return notice(told);
+    case 'message_sent':
+    case 'meta_event':
+      return [];
+    case 'request':
+      return [other(told, `request.${textAt(event, 'request_type') ?? 'unknown'}`)];
+    default:
+      return [other(told, type)];
+  }
+}
+
+interface Told {
+  readonly event: Json;
+  readonly bot: string;
+  readonly sentAt: number;
+}
+
+type Base = Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'>;
+
+function message(told: Told): Arrival {
+  const { event, bot } = told;
+  const [id, user] = [idAt(event, 'message_id'), idAt(event, 'user_id')];
+  if (id === undefined || user === undefined) throw new Error('a message without message_id or user_id');
+  const group = textAt(event, 'message_type') === 'private' ? undefined : idAt(event, 'group_id');
+  const { text, files, replyTo, isMeant } = readMessage(event['message'] ?? event['raw_message'], { self: bot, group });
+  return {
+    ...baseOf(told, { id: `message/${id}/${Math.floor(told.sentAt / 1_000)}`, user }),
+    kind: 'message',
+    message: id,
+    text,
+    addressed: isMeant || group === undefined,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(files.length === 0 ? {} : { files }),
+  };
+}
+
+function notice(told: Told): readonly Arrival[] {
+  const { event } = told;
+  const [type, sub, message] = [textAt(event, 'notice_type'), textAt(event, 'sub_type'), idAt(event, 'message_id')];
+  const user = idAt(event, 'user_id');
+  switch (type) {
+    case 'group_recall':
+    case 'friend_recall':
+      if (message === undefined) break;
+      return [{ ...baseOf(told, { user: idAt(event, 'operator_id') ?? user }), kind: 'deleted', message }];
+    case 'group_increase':
+    case 'group_decrease': {
+      if (user === undefined) break;
+      const { user: shown, ...base } = baseOf(told, { user });
+      const { self: _own, ...member } = shown; // that the bot itself came or went is told as well
+      return [
+        { ...base, user: member, kind: 'member', who: user, change: type === 'group_increase' ? 'joined' : 'left' },
+      ];
+    }
+    case 'group_msg_emoji_like':
+    case 'reaction':
+      if (message === undefined) break;
+      return reactions(told, message);
+    case 'notify':
+      if (sub === 'input_status') return [];
+      break;
+    default:
+      break;
+  }
+  return [other(told, ['notice', type, sub].filter((part) => part !== undefined).join('.'))];
+}
+
+/** Of NapCat and LLOneBot (`likes`), and of Lagrange (`code`). */
+function reactions(told: Told, message: string): readonly Arrival[] {
+  const { event } = told;
+  const likes = listAt(event, 'likes').map((like) => idAt(like, 'emoji_id'));
+  const on = event['is_add'] !== false && textAt(event, 'sub_type') !== 'remove';
+  const base = baseOf(told, { user: idAt(event, 'operator_id') ?? idAt(event, 'user_id') });
+  return [...likes, idAt(event, 'code')]
+    .filter((id) => id !== undefined)
+    .map((id): Arrival => ({ ...base, id: `${base.id}/${id}`, kind: 'reaction', message, emoji: fromEmojiId(id), on }));
+}
+
+const other = (told: Told, type: string): Arrival => ({
+  ...baseOf(told, { user: idAt(told.event, 'user_id') }),
+  kind: 'other',
+  type,
+  raw: told.event,
+});
+
+function baseOf(told: Told, { id, user }: { readonly id?: string; readonly user: string | undefined }): Base {
+  const { event, bot, sentAt } = told;
+  return {
+    id: `${bot}/${id ?? `notice/${hashOf(event)}`}`,
+    sentAt,
+    conversation: conversationOf(told, user),
+    user: userOf(event, user ?? 'unknown', bot),
+  };
+}
+
+function conversationOf({ event, bot }: Told, user: string | undefined): Arrival['conversation'] {
+  const [group, isPrivate] = [idAt(event, 'group_id'), textAt(event, 'message_type') === 'private'];
+  if (group !== undefined && group !== '0' && !isPrivate) {
+    const name = textAt(event, 'group_name');
+    return { id: placeName({ kind: 'group', group }), kind: 'group', ...(name === undefined ? {} : { name }) };
+  }
+  const through =
+    isPrivate && textAt(event, 'sub_type') === 'group'
+      ? (idAt(objectAt(event, 'sender'), 'group_id') ?? group)
+      : undefined;
+  // What the other said to the bot and what the bot said itself are one conversation.
+  const person = user === bot ? (idAt(event, 'target_id') ?? bot) : (user ?? bot);
+  const place = { kind: 'private', user: person, ...(through === undefined ? {} : { group: through }) } as const;
+  return { id: placeName(place), kind: 'private' };
+}
+
+function userOf(event: Json, id: string, bot: string): Arrival['user'] {
+  const anonymous = objectAt(event, 'anonymous');
+  const hidden = idAt(anonymous, 'id');
+  if (hidden !== undefined)
+    return { id: `anonymous:${hidden}`, name: textAt(anonymous, 'name') ?? 'anonymous', admin: false };
+  const sender = objectAt(event, 'sender');
+  const isSender = idAt(sender, 'user_id') === id || !('user_id' in sender);
+  const name = isSender ? (textAt(sender, 'card') ?? textAt(sender, 'nickname')) : undefined;
+  const admin = isSender && ['owner', 'admin'].includes(textAt(sender, 'role') ?? '');
+  return { id, name: name ?? id, admin, ...(id === bot ? { self: true } : {}) };
+}
+
+/** P1. */
+const hashOf = (event: Json): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(event)))
+    .digest('hex')
+    .slice(0, 32);
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => [key, sorted(item)]);
+}

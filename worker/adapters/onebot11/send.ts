@@ -1,0 +1,137 @@
+// One post, removal or reaction → calls of the implementation. A post is one message with its pictures; other files are messages of their own,
+// and a repeat within the life of the process goes on where it stopped.
+//
+//   S1  OneBot knows no key by which it could drop a repeat, and shows no mark by which a post could be found again: after a lost answer
+//       a post may be said twice, and `unsure` of its body decides.
+//   S2  What is already so (a message that is gone) counts as removed: a repeat must not fail.
+//   S3  A call that has to wait for its place waits here; when the connection ends meanwhile, it was not made.
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import type { Answer } from './answer.ts';
+import { type Caller, callerOf } from './caller.ts';
+import type { Account } from './config.ts';
+import { type Piece, parseCq, textPiece } from './cq-code.ts';
+import { toEmojiId } from './emoji.ts';
+import { imagePiece, isPicture, sendFile } from './files.ts';
+import { idAt, idOut, isObject } from './json.ts';
+import { placeInLine } from './pace.ts';
+import { messageTo, type Place, readPlace } from './place.ts';
+
+type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
+
+const MOST_KEPT = 1_000;
+/** Messages that went out of posts that are not whole yet, by account and key. */
+const begun = new WeakMap<Account, Map<string, string[]>>();
+
+export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
+  const place = readPlace(call.conversation);
+  if (place === undefined) return refused('this is not the name of a conversation: private:<user> or group:<group>');
+  const caller = callerOf(link);
+  const line = placeInLine(link.account, performance.now());
+  if ('afterMs' in line) return { kind: 'later', afterMs: line.afterMs };
+  await waited(line.waitMs, link.signal);
+  switch (call.kind) {
+    case 'post':
+      return post(call, { place, caller, link });
+    case 'remove':
+      return resultOf(await caller.call('delete_msg', { message_id: idOut(call.message) }), { isGone: true });
+    case 'react':
+      return react(call, { place, caller, link });
+    case 'edit':
+      return refused('OneBot changes no messages');
+    case 'typing':
+      return refused('OneBot shows no typing');
+  }
+}
+
+interface Target {
+  readonly place: Place;
+  readonly caller: Caller;
+  readonly link: Link<Account>;
+}
+
+async function post(call: Post, target: Target): Promise<SendResult> {
+  const { account } = target.link;
+  const kept = begun.get(account) ?? new Map<string, string[]>();
+  begun.set(account, kept);
+  const steps = stepsOf(call, target);
+  const done = kept.get(call.key) ?? [];
+  for (const step of steps.slice(done.length)) {
+    const answer = await step();
+    if (answer.kind !== 'ok') return resultOf(answer);
+    done.push((isObject(answer.data) ? idAt(answer.data, 'message_id') : undefined) ?? '');
+    if (steps.length > 1) keep(kept, call.key, done);
+  }
+  kept.delete(call.key);
+  const message = done.find((id) => id !== '');
+  return { kind: 'sent', ...(message === undefined ? {} : { message }) };
+}
+
+/** The message with its pictures first; it has the id by which the post is known. */
+function stepsOf(call: Post, target: Target): readonly (() => Promise<Answer>)[] {
+  const pictures = call.files.filter(isPicture);
+  const others = call.files.filter((file) => !isPicture(file));
+  const steps = others.map((file) => () => sendFile(file, target));
+  if (call.text === '' && pictures.length === 0) return steps;
+  return [() => say(call, pictures, target), ...steps];
+}
+
+async function say(call: Post, pictures: readonly FileRef[], { place, caller, link }: Target): Promise<Answer> {
+  const images: Piece[] = [];
+  for (const file of pictures) images.push(imagePiece(await link.readFile(file)));
+  const reply: readonly Piece[] = call.replyTo === undefined ? [] : [{ type: 'reply', data: { id: call.replyTo } }];
+  const message = [...reply, ...wordsFor(call.text, place), ...images];
+  return caller.call(...messageTo(place, message));
+}
+
+/** In private a mention is a name: there is nobody else. */
+function wordsFor(text: string, place: Place): readonly Piece[] {
+  const pieces = parseCq(text);
+  if (place.kind === 'group') return pieces;
+  return pieces.map((piece) => (piece.type === 'at' ? textPiece(`@${idAt(piece.data, 'qq') ?? ''}`) : piece));
+}
+
+async function react(call: Extract<Outgoing, { readonly kind: 'react' }>, { caller }: Target): Promise<SendResult> {
+  const emoji = toEmojiId(call.emoji);
+  if (emoji === undefined) return refused(`QQ has no reaction ${call.emoji}: an emoji, or face:<number>`);
+  return resultOf(
+    await caller.call('set_msg_emoji_like', { message_id: idOut(call.message), emoji_id: emoji, set: call.on }),
+  );
+}
+
+function resultOf(answer: Answer, { isGone = false }: { readonly isGone?: boolean } = {}): SendResult {
+  switch (answer.kind) {
+    case 'ok':
+      return { kind: 'sent' };
+    case 'later':
+      return answer;
+    case 'refused':
+      return isGone && /not (?:found|exist)|不存在|已撤回/i.test(answer.reason)
+        ? { kind: 'sent' }
+        : refused(answer.reason);
+  }
+}
+
+/** S3. */
+async function waited(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new SvcError('endpoint_unavailable', 'the connection ended before the call was made'));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function keep(kept: Map<string, string[]>, key: string, done: string[]): void {
+  kept.set(key, done);
+  const oldest = kept.size > MOST_KEPT ? kept.keys().next().value : undefined;
+  if (oldest !== undefined) kept.delete(oldest);
+}
+
+const refused = (reason: string): SendResult => ({ kind: 'refused', reason });
