@@ -1,4 +1,4 @@
-// A self-signed certificate for 127.0.0.1, made in memory: keys and certificates are no files of this repository.
+// A self-signed certificate for 127.0.0.1 and localhost, made in memory: keys and certificates are no files of this repository.
 import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
 export interface SelfSigned {
@@ -15,7 +15,8 @@ export function selfSigned(commonName = 'irc.test.local'): SelfSigned {
   const name = sequence(tag(0x31, sequence(oid('550403'), tag(0x0c, Buffer.from(commonName)))));
   const now = Date.now();
   const address = tag(0x87, Buffer.from([127, 0, 0, 1]));
-  const subjectAltName = sequence(oid('551d11'), tag(0x04, sequence(address)));
+  const host = tag(0x82, Buffer.from('localhost'));
+  const subjectAltName = sequence(oid('551d11'), tag(0x04, sequence(address, host)));
   const body = sequence(
     tag(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),

@@ -1,0 +1,190 @@
+// What one login has, over connections that resume it: rooms, archives, and what each stanza means.
+import type { XmlElement } from '@xmpp/client';
+import type { Arrival, Logger } from '../../sdk/index.ts';
+import { Archive, type Archived } from './archive.ts';
+import type { Queued } from './arrival-queue.ts';
+import { CatchUp } from './catch-up.ts';
+import { type Account, bareJidOf } from './config.ts';
+import type { Mark } from './cursor.ts';
+import { featuresOf } from './disco.ts';
+import { archiveIdOf, arrivalsOf, type Came, originOf } from './parse.ts';
+import { Rooms } from './rooms.ts';
+import type { Session } from './session.ts';
+import { bareOf, delayedAt, faultOf, NS, normalJid, resourceOf } from './stanza.ts';
+import type { AccountState } from './state.ts';
+
+export interface ConversationsOptions {
+  readonly account: Account;
+  readonly state: AccountState;
+  readonly log: Logger;
+}
+
+/** Of a room without an archive: its clock and ours may differ, and twice is once. */
+const HISTORY_OVERLAP_MS = 60_000;
+
+export class Conversations {
+  readonly rooms: Rooms;
+  readonly archive: Archive;
+  readonly #catchUp: CatchUp;
+  readonly #options: ConversationsOptions;
+  readonly #self: string;
+  readonly #epoch = `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
+  #members = 0;
+  #settled: () => void = () => {};
+
+  constructor(options: ConversationsOptions) {
+    this.#options = options;
+    this.#self = bareJidOf(options.account);
+    this.archive = new Archive({ session: () => this.#session, self: this.#self });
+    this.rooms = this.#makeRooms();
+    this.#catchUp = new CatchUp({
+      archive: this.archive,
+      seen: (place) => this.#session.queue.cursor.seen[place],
+      take: (archived, mark) => this.#session.queue.push(this.#ofArchive(archived, mark)),
+      release: (stanza, place) => this.#session.queue.push(this.#ofLive(stanza, place)),
+      mark: (mark) => this.#session.queue.push({ arrivals: [], mark }),
+      stored: () => this.#session.queue.drained(),
+    });
+  }
+
+  get trouble(): string | undefined {
+    return this.rooms.trouble;
+  }
+  hasArchive(place: string): boolean {
+    return this.#catchUp.hasArchive(place);
+  }
+
+  /** What came while we were away; again until all of it is there. */
+  catchUp(): Promise<void> {
+    return this.#catchUp.run();
+  }
+
+  /** Finds archives, says that we are there, joins rooms. Rooms and archives of a resumed session are as they were. */
+  async settle(how: 'new' | 'resumed'): Promise<void> {
+    const session = this.#session;
+    if (how === 'new') {
+      const places = [this.#self, ...this.rooms.all];
+      const found = await Promise.all(places.map((place) => featuresOf(session, place)));
+      for (const [i, place] of places.entries()) if (found[i]?.has(NS.mam) === true) this.#catchUp.behind(place);
+      await session.write(session.xml('presence'));
+    }
+    this.rooms.join();
+    if (this.rooms.isSettled) return;
+    await new Promise<void>((resolve) => {
+      this.#settled = resolve;
+      session.after(session.timing.joinMs, resolve);
+    });
+  }
+
+  /** What of it is to be stored; nothing where it needs no storing. */
+  onStanza(stanza: XmlElement): readonly Queued[] {
+    if (stanza.name === 'presence') {
+      const queued = this.#heard;
+      queued.length = 0;
+      this.rooms.onPresence(stanza);
+      return queued.splice(0);
+    }
+    if (stanza.name !== 'message' || this.archive.take(stanza)) return [];
+    const from = normalJid(stanza.attrs['from'] ?? this.#self);
+    if (stanza.attrs['type'] === 'error') {
+      this.#onError(stanza, from);
+      return [];
+    }
+    const room = bareOf(from);
+    const isGroup = stanza.attrs['type'] === 'groupchat';
+    const place = isGroup ? room : this.#self;
+    const { pending } = this.#options.state;
+    const isOwnEcho = isGroup && resourceOf(from) === this.rooms.nickIn(room);
+    if (isOwnEcho) {
+      const archiveId = archiveIdOf(stanza, room);
+      const origin = stanza.getChild('origin-id', NS.sid)?.attrs['id'];
+      if (!pending.echoed(originOf(stanza), archiveId) && origin !== undefined) pending.echoed(origin, archiveId);
+    }
+    if (this.#catchUp.hold(place, stanza)) return [];
+    return [this.#ofLive(stanza, place)];
+  }
+
+  /** Whether the rooms still know us (XEP-0410). */
+  pingRooms(): void {
+    const session = this.#session;
+    const { xml } = session;
+    for (const room of this.rooms.all) {
+      if (this.rooms.closed(room) !== undefined) continue;
+      const to = `${room}/${this.rooms.nickIn(room)}`;
+      void session.request(xml('iq', { type: 'get', to }, xml('ping', { xmlns: NS.ping }))).catch((error: unknown) => {
+        if ((error as { condition?: string }).condition === 'not-acceptable')
+          this.rooms.lost(room, 'the room does not know us any more');
+      });
+    }
+  }
+
+  /** Members that came and went with the presence that is read now. */
+  readonly #heard: Queued[] = [];
+
+  get #session(): Session {
+    const { session } = this.#options.state;
+    if (session === undefined) throw new Error('not connected');
+    return session;
+  }
+
+  #makeRooms(): Rooms {
+    const { account, log } = this.#options;
+    return new Rooms({
+      account,
+      log,
+      session: () => this.#session,
+      since: (room) => {
+        const at = this.hasArchive(room) ? undefined : this.#session.queue.cursor.seen[room]?.at;
+        return at === undefined ? undefined : at - HISTORY_OVERLAP_MS;
+      },
+      member: ({ room, nick, user, change }) => {
+        const arrival: Arrival = {
+          id: `m:${this.#epoch}-${++this.#members}`,
+          conversation: { id: room, kind: 'group' },
+          user: { id: user, name: nick, admin: false },
+          sentAt: Date.now(),
+          kind: 'member',
+          who: user,
+          change,
+        };
+        this.#heard.push({ arrivals: [arrival] });
+      },
+      changed: (room, isJoined) => {
+        if (isJoined && !this.hasArchive(room) && this.#session.queue.cursor.seen[room] === undefined)
+          this.#session.queue.push({ arrivals: [], mark: { place: room, at: Date.now(), isFirm: true } });
+        if (this.rooms.isSettled) this.#settled();
+        this.#session.trouble(this.trouble);
+      },
+    });
+  }
+
+  #onError(stanza: XmlElement, from: string): void {
+    const fault = faultOf(stanza);
+    if (this.#options.state.pending.refused(stanza.attrs['id'] ?? '', fault)) return;
+    this.#options.log.warn({ from, condition: fault.condition, text: fault.text }, 'a message did not arrive');
+  }
+
+  #ofArchive({ id, message, at }: Archived, mark: Mark): Queued {
+    return { arrivals: this.#arrivals({ stanza: message, archiveId: id, sentAt: at, isArchived: true }), mark };
+  }
+
+  #ofLive(stanza: XmlElement, place: string): Queued {
+    const archiveId = archiveIdOf(stanza, place);
+    const sentAt = delayedAt(stanza) ?? Date.now();
+    const arrivals = this.#arrivals({ stanza, archiveId, sentAt, isArchived: false });
+    const isMarked = this.#catchUp.isWhole(place) && (archiveId !== undefined || !this.hasArchive(place));
+    const mark = { place, at: sentAt, ...(archiveId === undefined ? {} : { id: archiveId }) };
+    return { arrivals, mark: isMarked ? mark : undefined };
+  }
+
+  #arrivals(came: Came): readonly Arrival[] {
+    const { ids, reactions } = this.#options.state;
+    return arrivalsOf(came, {
+      self: this.#self,
+      nickIn: (room) => this.rooms.nickIn(room),
+      occupant: (room, nick) => this.rooms.occupant(room, nick),
+      ids,
+      reactions,
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// What a server, a room or a service can (XEP-0030).
+import type { XmlElement } from '@xmpp/client';
+import type { Session } from './session.ts';
+import { NS } from './stanza.ts';
+
+type Asking = Pick<Session, 'xml' | 'request'>;
+
+/** Undefined where nobody says it. */
+export async function infoOf(session: Asking, jid: string): Promise<XmlElement | undefined> {
+  const { xml } = session;
+  const iq = xml('iq', { type: 'get', to: jid }, xml('query', { xmlns: NS.discoInfo }));
+  return (await answered(session.request(iq)))?.getChild('query', NS.discoInfo);
+}
+
+export async function featuresOf(session: Asking, jid: string): Promise<ReadonlySet<string>> {
+  const info = await infoOf(session, jid);
+  return new Set(info?.getChildren('feature').map(({ attrs }) => attrs['var'] ?? ''));
+}
+
+/** Addresses of the services of a server. */
+export async function servicesOf(session: Asking, domain: string): Promise<readonly string[]> {
+  const { xml } = session;
+  const iq = xml('iq', { type: 'get', to: domain }, xml('query', { xmlns: NS.discoItems }));
+  const items = (await answered(session.request(iq)))?.getChild('query', NS.discoItems)?.getChildren('item') ?? [];
+  return items.flatMap(({ attrs }) => attrs['jid'] ?? []).slice(0, 50);
+}
+
+async function answered(answer: Promise<XmlElement>): Promise<XmlElement | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if ((error as { name?: string }).name === 'StanzaError') return undefined;
+    throw error;
+  }
+}

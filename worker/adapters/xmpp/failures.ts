@@ -1,0 +1,80 @@
+// What an error of the library, the stream or a stanza asks for. Pure.
+//
+//   F1  What the same account would meet again (credentials, another client with its resource, a domain that the server does not serve)
+//       fails the account: no loop. Everything else is a lost connection.
+//   F2  What passes (too much at once, a service that is away) is `later`; what the server does not take is `refused`.
+import type { XmlElement } from '@xmpp/client';
+import { accountFailed, type SendResult } from '../../sdk/index.ts';
+import { faultIn, type StanzaFault } from './stanza.ts';
+
+const CREDENTIALS = new Set([
+  'not-authorized',
+  'invalid-authzid',
+  'account-disabled',
+  'credentials-expired',
+  'mechanism-too-weak',
+  'invalid-mechanism',
+  'encryption-required',
+]);
+const WAIT_MS = 30_000;
+
+/** An error on the way to a session, or of the stream: what to throw. */
+export function connectionError(error: unknown): Error {
+  const { condition, name } = (error ?? {}) as { readonly condition?: string; readonly name?: string };
+  const cause = error instanceof Error ? error : new Error(String(error));
+  if (name === 'SASLError') {
+    if (condition?.startsWith('SASL: ') === true)
+      return accountFailed(
+        'the server offers no way to log in that this client takes (SCRAM-SHA-1, or PLAIN over TLS)',
+        'allow one of them on the server, then: svc endpoints reconnect',
+      );
+    if (condition !== undefined && CREDENTIALS.has(condition))
+      return accountFailed(
+        `the server refused the login: ${condition}`,
+        'correct jid, or password in .env, and reload',
+      );
+    return new Error(`the server refused the login for now: ${condition}`, { cause });
+  }
+  if (name === 'StreamError') {
+    if (condition === 'conflict')
+      return accountFailed(
+        'another client of this account took over with the same resource',
+        'give each client of the account a resource of its own, then: svc endpoints reconnect',
+      );
+    if (condition === 'host-unknown' || condition === 'host-gone') return unknownHost();
+    if (condition === 'not-authorized')
+      return accountFailed(
+        'the server ended the session: not-authorized',
+        'correct jid, or password in .env, and reload',
+      );
+    return new Error(`the server ended the stream: ${condition}`, { cause });
+  }
+  if (name === 'StanzaError' && condition === 'conflict')
+    return accountFailed(
+      'the resource is in use by another client of this account',
+      'give each client of the account a resource of its own, then: svc endpoints reconnect',
+    );
+  if (cause.message.includes('host-unknown')) return unknownHost();
+  return new Error(`connection lost: ${cause.message || cause.name}`, { cause });
+}
+
+const unknownHost = (): Error =>
+  accountFailed(
+    'the server does not serve the domain of the account',
+    'correct jid or host in svc.config.yml and reload',
+  );
+
+/** F2. */
+export function sendFault({ condition, text, type }: StanzaFault): SendResult {
+  const reason = `XMPP: ${condition}${text === '' ? '' : ` (${text})`}`;
+  const isPassing = ['resource-constraint', 'policy-violation'].includes(condition) && type === 'wait';
+  return isPassing || condition === 'remote-server-timeout'
+    ? { kind: 'later', afterMs: WAIT_MS }
+    : { kind: 'refused', reason };
+}
+
+/** What a service answered to a question; undefined for anything else that went wrong. */
+export function faultOfError(error: unknown): StanzaFault | undefined {
+  const { name, element } = (error ?? {}) as { readonly name?: string; readonly element?: XmlElement };
+  return name === 'StanzaError' && element !== undefined ? faultIn(element) : undefined;
+}

@@ -1,0 +1,211 @@
+// A message stanza → what arrived. Pure but for the table of ids and reactions that it is given.
+//
+//   P1  Ids and addresses that only a server may give (archive ids, real addresses in rooms) are taken from that server alone.
+//   P2  A person has the bare address as id; in a room the real one where the room tells it, else the room's address with the nick. A nick is
+//       no proof of who somebody is: name operators by their real addresses.
+//   P3  A correction, or a removal, of somebody else's message is none, as far as the author is still known.
+import { createHash } from 'node:crypto';
+import type { XmlElement } from '@xmpp/client';
+import type { Arrival } from '../../sdk/index.ts';
+import { filesOf } from './attachments.ts';
+import type { MessageIds } from './message-ids.ts';
+import { bareOf, inert, NS, normalJid, resourceOf } from './stanza.ts';
+import { bodyOf, spokenTo } from './text.ts';
+
+export interface Occupant {
+  /** The real bare address, where the room tells it. */
+  readonly jid: string | undefined;
+  readonly admin: boolean;
+}
+export interface ParseContext {
+  /** Our bare address. */
+  readonly self: string;
+  /** Our nick in a room of ours; undefined for what is no room of ours. */
+  readonly nickIn: (room: string) => string | undefined;
+  readonly occupant: (room: string, nick: string) => Occupant | undefined;
+  readonly ids: MessageIds;
+  /** What a person has put on a message so far, by both. */
+  readonly reactions: Map<string, readonly string[]>;
+}
+export interface Came {
+  readonly stanza: XmlElement;
+  /** Of the archive that it was in, or is put into. */
+  readonly archiveId: string | undefined;
+  readonly sentAt: number;
+  readonly isArchived: boolean;
+}
+
+type Base = Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'>;
+
+/** The id that the archive of this place gives to a live message (P1). */
+export function archiveIdOf(stanza: XmlElement, place: string): string | undefined {
+  const given = stanza.getChildren('stanza-id', NS.sid).find(({ attrs }) => bareOf(attrs['by'] ?? '') === place);
+  return given?.attrs['id']?.slice(0, 256) || undefined;
+}
+
+export const originOf = (stanza: XmlElement): string =>
+  (stanza.attrs['id'] || stanza.getChild('origin-id', NS.sid)?.attrs['id'] || '').slice(0, 1_024);
+
+export function arrivalsOf(came: Came, context: ParseContext): readonly Arrival[] {
+  const { stanza, archiveId } = came;
+  const from = normalJid(stanza.attrs['from'] ?? '');
+  const isGroup = stanza.attrs['type'] === 'groupchat';
+  const nick = resourceOf(from);
+  const room = bareOf(from);
+  const ourNick = context.nickIn(room);
+  if (from === '' || (isGroup && (nick === '' || ourNick === undefined))) return [];
+  const isSelf = isGroup || ourNick !== undefined ? nick === ourNick : room === context.self;
+
+  const base = baseOf(came, { from, isGroup, isPrivateInRoom: !isGroup && ourNick !== undefined }, context);
+  const place = base.conversation.id;
+  const origin = originOf(stanza);
+  const message = (isGroup ? archiveId : undefined) ?? (origin || base.id);
+  const replaced = stanza.getChild('replace', 'urn:xmpp:message-correct:0')?.attrs['id'];
+  const author = isGroup || ourNick !== undefined ? from : room;
+  if (replaced === undefined) context.ids.learn(place, message, { author, origin });
+  if (isSelf) return [];
+  return (
+    removalOf(stanza, { base, author }, context) ??
+    reactionsOf(stanza, { base, author }, context) ??
+    said(came, { base, author, message, replaced, ourNick: isGroup ? (ourNick ?? '') : undefined, room }, context)
+  );
+}
+
+function baseOf(
+  { stanza, archiveId, sentAt, isArchived }: Came,
+  {
+    from,
+    isGroup,
+    isPrivateInRoom,
+  }: { readonly from: string; readonly isGroup: boolean; readonly isPrivateInRoom: boolean },
+  context: ParseContext,
+): Base {
+  const bare = bareOf(from);
+  const nick = resourceOf(from);
+  const known =
+    isGroup || isPrivateInRoom ? (context.occupant(bare, nick) ?? { jid: undefined, admin: false }) : undefined;
+  const told = isArchived ? realJidIn(stanza) : undefined;
+  const real = isArchived ? told : known?.jid;
+  const id = known === undefined ? bare : isGroup ? (real ?? from) : from;
+  const conversation = isGroup ? bare : known === undefined ? bare : from;
+  return {
+    id: archiveId === undefined ? digestOf(stanza) : isGroup ? `${bare}:${archiveId}` : `a:${archiveId}`,
+    conversation: { id: conversation, kind: isGroup ? 'group' : 'private' },
+    user: {
+      id,
+      name: known === undefined ? (bare.split('@', 1)[0] ?? bare) : nick,
+      admin: isGroup && !isArchived && known?.admin === true,
+    },
+    sentAt,
+  };
+}
+
+/** In archives of rooms that we moderate. */
+function realJidIn(stanza: XmlElement): string | undefined {
+  const jid = stanza.getChild('x', NS.mucUser)?.getChild('item')?.attrs['jid'];
+  return jid === undefined ? undefined : bareOf(jid);
+}
+
+/** For what no archive names: the same stanza, also from a room's history, has the same id. */
+function digestOf(stanza: XmlElement): string {
+  const { from = '', id = '', type = '' } = stanza.attrs;
+  const rest = stanza
+    .getChildElements()
+    .filter((one) => !one.is('delay') && !one.is('stanza-id') && !one.is('x', NS.mucUser));
+  const text = [from, id, type, ...rest.map(String)].join('\n');
+  return `h:${createHash('sha256').update(text).digest('base64url').slice(0, 27)}`;
+}
+
+function removalOf(
+  stanza: XmlElement,
+  { base, author }: { readonly base: Base; readonly author: string },
+  { ids }: ParseContext,
+): readonly Arrival[] | undefined {
+  const removed =
+    stanza.getChild('retract', NS.retract)?.attrs['id'] ??
+    (stanza.getChild('apply-to', NS.fasten)?.getChild('retract', NS.retract0) === undefined
+      ? undefined
+      : stanza.getChild('apply-to', NS.fasten)?.attrs['id']);
+  if (removed === undefined) return undefined;
+  const message = ids.named(base.conversation.id, author, removed);
+  const writer = ids.known(base.conversation.id, message)?.author;
+  return writer === undefined || writer === author ? [{ ...base, kind: 'deleted', message }] : [];
+}
+
+/** XEP-0444 names all that a person has on a message; what changed is told. */
+function reactionsOf(
+  stanza: XmlElement,
+  { base, author }: { readonly base: Base; readonly author: string },
+  { ids, reactions }: ParseContext,
+): readonly Arrival[] | undefined {
+  const element = stanza.getChild('reactions', NS.reactions);
+  const id = element?.attrs['id'];
+  if (element === undefined || id === undefined) return undefined;
+  const place = base.conversation.id;
+  const message = ids.known(place, id) === undefined ? ids.named(place, author, id) : id;
+  const key = `${place}\n${message}\n${author}`;
+  const now = [...new Set(element.getChildren('reaction').map((one) => inert(one.text()).trim().slice(0, 64)))]
+    .filter(Boolean)
+    .slice(0, 20);
+  const before = reactions.get(key) ?? [];
+  keep(reactions, key, now);
+  const changes = [
+    ...now.filter((emoji) => !before.includes(emoji)).map((emoji) => ({ emoji, on: true })),
+    ...before.filter((emoji) => !now.includes(emoji)).map((emoji) => ({ emoji, on: false })),
+  ];
+  return changes.map((change, i) => ({ ...base, id: `${base.id}#${i}`, kind: 'reaction', message, ...change }));
+}
+
+interface Said {
+  readonly base: Base;
+  readonly author: string;
+  readonly message: string;
+  readonly replaced: string | undefined;
+  readonly ourNick: string | undefined;
+  readonly room: string;
+}
+
+function said({ stanza }: Came, of: Said, { ids, self }: ParseContext): readonly Arrival[] {
+  const { base, author, replaced, ourNick, room } = of;
+  const place = base.conversation.id;
+  const files = filesOf(stanza);
+  const whole = bodyOf(stanza);
+  const isLink = files.some(({ id }) => id === whole.trim());
+  if ((whole.trim() === '' && files.length === 0) || stanza.getChild('encrypted') !== undefined) return [];
+  const reply = stanza.getChild('reply', NS.reply)?.attrs;
+  const { text, isSpokenTo } = ourNick === undefined ? { text: whole, isSpokenTo: true } : spokenTo(whole, ourNick);
+  const uris = stanza.getChildren('reference', NS.reference).map(({ attrs }) => attrs['uri']);
+  const isNamed =
+    ourNick !== undefined &&
+    (uris.includes(`xmpp:${self}`) ||
+      uris.includes(`xmpp:${room}/${encodeURIComponent(ourNick)}`) ||
+      normalJid(reply?.['to'] ?? '') === `${room}/${ourNick}`);
+  const known = replaced === undefined ? undefined : ids.named(place, author, replaced);
+  if (known !== undefined && (ids.known(place, known)?.author ?? author) !== author) return [];
+  return [
+    {
+      ...base,
+      kind: known === undefined ? 'message' : 'edited',
+      message: known ?? of.message,
+      text: isLink ? '' : text,
+      addressed: isSpokenTo || isNamed,
+      ...(reply?.['id'] === undefined
+        ? {}
+        : {
+            replyTo:
+              ids.known(place, reply['id']) === undefined
+                ? ids.named(place, normalJid(reply['to'] ?? ''), reply['id'])
+                : reply['id'],
+          }),
+      ...(files.length === 0 ? {} : { files }),
+    },
+  ];
+}
+
+const MOST_KEPT = 5_000;
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.size > MOST_KEPT ? map.keys().next().value : undefined;
+  if (oldest !== undefined) map.delete(oldest);
+}

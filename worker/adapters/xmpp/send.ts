@@ -1,0 +1,235 @@
+// One post, edit, removal, reaction or typing → stanzas. A post is one stanza; each file is one more, behind it.
+//
+//   S1  A post is sent when the server has acknowledged it, in a room when the room has echoed it. Its id is made of the key: the same on
+//       each attempt.
+//   S2  An attempt before this one may have reached the server: where there is an archive it is looked for there first, by its id. Without
+//       one it is said again.
+//   S3  Nothing is written to a room that we are not in.
+import { createHash } from 'node:crypto';
+import type { XmlElement } from '@xmpp/client';
+import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { type Account, bareJidOf } from './config.ts';
+import type { Conversations } from './conversations.ts';
+import { sendFault } from './failures.ts';
+import { originIn, ownMessage } from './own-messages.ts';
+import type { Session } from './session.ts';
+import { bareOf, inert, isJid, NS, normalJid, resourceOf } from './stanza.ts';
+import type { AccountState } from './state.ts';
+import { placeMentions } from './text.ts';
+import { upload } from './upload.ts';
+
+type Call<K extends Outgoing['kind']> = Extract<Outgoing, { kind: K }>;
+type Post = Call<'post' | 'edit'>;
+
+const NO_CONNECTION_MS = 2_000;
+const NOT_JOINED_MS = 5_000;
+const MOST_TARGETS = 20;
+const UNSUPPORTED = 'A message was removed here; your client does not show that.';
+
+/** Throws when the server may have taken it. `later` says that nothing was written. */
+export async function send(call: Outgoing, link: Link<Account>, state: AccountState): Promise<SendResult> {
+  const to = normalJid(call.conversation);
+  if (!isJid(to)) return { kind: 'refused', reason: 'this is no XMPP address' };
+  const { session, conversations } = state;
+  if (session?.isOpen !== true || conversations === undefined) return { kind: 'later', afterMs: NO_CONNECTION_MS };
+  const isGroup = conversations.rooms.nickIn(to) !== undefined;
+  const closed = isGroup ? conversations.rooms.closed(to) : undefined;
+  if (closed?.isFinal === true) return { kind: 'refused', reason: `not in the room: ${closed.reason}` };
+  if (closed !== undefined) return { kind: 'later', afterMs: NOT_JOINED_MS };
+  return new Sending({ link, state, session, conversations, to, isGroup }).run(call);
+}
+
+interface Surroundings {
+  readonly link: Link<Account>;
+  readonly state: AccountState;
+  readonly session: Session;
+  readonly conversations: Conversations;
+  readonly to: string;
+  readonly isGroup: boolean;
+}
+
+class Sending {
+  readonly #in: Surroundings;
+
+  constructor(surroundings: Surroundings) {
+    this.#in = surroundings;
+  }
+
+  async run(call: Outgoing): Promise<SendResult> {
+    switch (call.kind) {
+      case 'post':
+        return this.#post(call);
+      case 'edit':
+        return this.#edit(call);
+      case 'remove':
+        return this.#remove(call);
+      case 'react':
+        return this.#react(call);
+      case 'typing':
+        return this.#typing();
+    }
+  }
+
+  /** The id is that of the first message. */
+  async #post(call: Post): Promise<SendResult> {
+    const steps: ((id: string) => Promise<XmlElement | SendResult>)[] = [
+      ...(call.text.trim() === '' ? [] : [async (id: string) => this.#text(call, id)]),
+      ...call.files.map((file) => (id: string) => this.#file(file, id)),
+    ];
+    if (steps.length === 0) return { kind: 'refused', reason: 'nothing to say: the text is blank' };
+    let first: SendResult | undefined;
+    for (const [i, step] of steps.entries()) {
+      const id = idOf(call.key, i);
+      const known = call.repeat === true ? await this.#saidBefore(id) : undefined;
+      const stanza = known ?? (await step(id));
+      const result = 'kind' in stanza ? stanza : await this.#write(stanza, id);
+      if (result.kind !== 'sent') return result;
+      first ??= result;
+    }
+    return first ?? { kind: 'sent' };
+  }
+
+  async #edit(call: Post): Promise<SendResult> {
+    const { xml } = this.#in.session;
+    if (call.files.length > 0) return { kind: 'refused', reason: 'XMPP adds no files to a message' };
+    const origin = await originIn(this.#in, call.message ?? '');
+    if (origin === undefined) return { kind: 'refused', reason: 'the message to correct is not known any more' };
+    const stanza = this.#text(call, idOf(call.key, 0), xml('replace', { xmlns: NS.correct, id: origin }));
+    const result = await this.#write(stanza, stanza.attrs['id'] ?? '');
+    return result.kind === 'sent' && call.message !== undefined ? { kind: 'sent', message: call.message } : result;
+  }
+
+  async #remove(call: Call<'remove'>): Promise<SendResult> {
+    const { xml } = this.#in.session;
+    const id = idOf(call.key, 0);
+    const stanza = this.#message(
+      id,
+      xml('retract', { xmlns: NS.retract, id: inert(call.message) }),
+      xml('fallback', { xmlns: NS.fallback, for: NS.retract }),
+      xml('body', {}, UNSUPPORTED),
+      xml('store', { xmlns: NS.hints }),
+    );
+    return bare(await this.#write(stanza, id));
+  }
+
+  /** All that we have on a message goes out each time. */
+  async #react(call: Call<'react'>): Promise<SendResult> {
+    const { xml } = this.#in.session;
+    const { ownReactions } = this.#in.state;
+    const key = `${this.#in.to}\n${call.message}`;
+    const others = (ownReactions.get(key) ?? []).filter((emoji) => emoji !== call.emoji);
+    const now = call.on ? [...others, call.emoji] : others;
+    const id = idOf(call.key, 0);
+    const stanza = this.#message(
+      id,
+      xml(
+        'reactions',
+        { xmlns: NS.reactions, id: inert(call.message) },
+        ...now.map((emoji) => xml('reaction', {}, inert(emoji))),
+      ),
+      xml('store', { xmlns: NS.hints }),
+    );
+    const result = await this.#write(stanza, id);
+    if (result.kind === 'sent') ownReactions.set(key, now);
+    return bare(result);
+  }
+
+  async #typing(): Promise<SendResult> {
+    const { xml } = this.#in.session;
+    await this.#in.session.write(
+      this.#message(undefined, xml('composing', { xmlns: NS.chatStates }), xml('no-store', { xmlns: NS.hints })),
+    );
+    return { kind: 'sent' };
+  }
+
+  #text(call: Post, id: string, more?: XmlElement): XmlElement {
+    const { xml } = this.#in.session;
+    const { to, isGroup, conversations, state } = this.#in;
+    const { text, mentions } = placeMentions(inert(call.text), (user) =>
+      resourceOf(user) !== ''
+        ? resourceOf(user)
+        : ((isGroup ? conversations.rooms.nickOf(to, bareOf(user)) : undefined) ?? user.split('@', 1)[0] ?? user),
+    );
+    const references = mentions.slice(0, MOST_TARGETS).map(({ begin, end, user }) =>
+      xml('reference', {
+        xmlns: NS.reference,
+        type: 'mention',
+        begin: String(begin),
+        end: String(end),
+        uri: `xmpp:${user.split('/', 1)[0]}${resourceOf(user) === '' ? '' : `/${encodeURIComponent(resourceOf(user))}`}`,
+      }),
+    );
+    const author = call.replyTo === undefined ? undefined : state.ids.known(to, call.replyTo)?.author;
+    const reply =
+      call.replyTo === undefined || call.kind === 'edit'
+        ? undefined
+        : xml('reply', { xmlns: NS.reply, id: inert(call.replyTo), ...(author === undefined ? {} : { to: author }) });
+    return this.#message(
+      id,
+      xml('body', {}, text),
+      reply,
+      more,
+      ...references,
+      xml('active', { xmlns: NS.chatStates }),
+    );
+  }
+
+  async #file(file: FileRef, id: string): Promise<XmlElement | SendResult> {
+    const { xml } = this.#in.session;
+    const uploaded = await upload(file, this.#in.session, this.#in.link);
+    if (typeof uploaded !== 'string') return uploaded;
+    return this.#message(id, xml('body', {}, uploaded), xml('x', { xmlns: NS.oob }, xml('url', {}, uploaded)));
+  }
+
+  #message(id: string | undefined, ...children: (XmlElement | undefined)[]): XmlElement {
+    const { session, to, isGroup, conversations } = this.#in;
+    const { xml } = session;
+    const isPrivateInRoom = !isGroup && conversations.rooms.nickIn(bareOf(to)) !== undefined;
+    const origin = id === undefined ? undefined : xml('origin-id', { xmlns: NS.sid, id });
+    const mark = isPrivateInRoom ? xml('x', { xmlns: NS.mucUser }) : undefined;
+    const attrs = { to, type: isGroup ? 'groupchat' : 'chat', ...(id === undefined ? {} : { id }) };
+    return xml('message', attrs, ...children.filter((one) => one !== undefined), origin, mark);
+  }
+
+  /** S1. */
+  async #write(stanza: XmlElement, id: string): Promise<SendResult> {
+    const { session, state, isGroup, to } = this.#in;
+    const { confirmMs } = session.timing;
+    const outcome = state.pending.expect({ id, stanza, isEchoed: isGroup, limitMs: confirmMs });
+    outcome.catch(() => {}); // told below, unless the write fails before
+    await session.write(stanza);
+    if (session.entity?.streamManagement.enabled === false && !isGroup) void this.#askAfter(stanza);
+    const end = await outcome;
+    if (end.kind === 'refused') return sendFault(end.fault);
+    const message = end.archiveId ?? id;
+    state.ids.learn(to, message, { author: this.#own(), origin: id });
+    return { kind: 'sent', message };
+  }
+
+  /** A server that acknowledges nothing has read what came before the question that it answers. */
+  async #askAfter(stanza: XmlElement): Promise<void> {
+    const { session, state } = this.#in;
+    const { xml } = session;
+    const taken = (): void => state.pending.acknowledged(stanza);
+    await session.request(xml('iq', { type: 'get' }, xml('ping', { xmlns: NS.ping }))).then(taken, (error: unknown) => {
+      if ((error as { name?: string }).name === 'StanzaError') taken();
+    });
+  }
+
+  /** S2. */
+  async #saidBefore(id: string): Promise<SendResult | undefined> {
+    const message = await ownMessage(this.#in, id);
+    return message === undefined ? undefined : { kind: 'sent', message };
+  }
+
+  #own(): string {
+    const { isGroup, to, conversations, link } = this.#in;
+    return isGroup ? `${to}/${conversations.rooms.nickIn(to)}` : bareJidOf(link.account);
+  }
+}
+
+const idOf = (key: string, part: number): string =>
+  `svc-${createHash('sha256').update(`${part}\n${key}`).digest('base64url').slice(0, 27)}`;
+
+/** Without the id of a message that nobody names. */
+const bare = (result: SendResult): SendResult => (result.kind === 'sent' ? { kind: 'sent' } : result);

@@ -1,0 +1,57 @@
+// What one account keeps from connection to connection, while its settings live.
+import type { XmppEntity } from '@xmpp/client';
+import type { Resumable } from './client.ts';
+import type { Account } from './config.ts';
+import type { Conversations } from './conversations.ts';
+import { MessageIds } from './message-ids.ts';
+import { Pending } from './pending.ts';
+import type { Session } from './session.ts';
+
+export class AccountState {
+  readonly pending = new Pending();
+  readonly ids = new MessageIds();
+  /** What people have on a message. */
+  readonly reactions = new Map<string, readonly string[]>();
+  /** What we have on one. */
+  readonly ownReactions = new Map<string, readonly string[]>();
+  attempts = 0;
+  session: Session | undefined;
+  /** Of the login, which a resumed session goes on in. */
+  conversations: Conversations | undefined;
+  resumable: Resumable | undefined;
+
+  constructor() {
+    this.pending.withdraw = (stanza) => {
+      for (const queue of [this.session?.entity?.streamManagement.outbound_q, this.resumable?.queue])
+        for (const item of queue ?? []) if (item.stanza === stanza) item.stanza = withoutContent(stanza);
+    };
+  }
+
+  /** The stanzas of the library's queue are told to who waits for them. */
+  follow({ streamManagement }: XmppEntity): void {
+    streamManagement.on('ack', (stanza) => this.pending.acknowledged(stanza));
+    streamManagement.on('fail', (stanza) => this.pending.failed(stanza));
+  }
+}
+
+/** As many stanzas as before, or the count of the session would be wrong: an answer to nothing, which servers drop. */
+function withoutContent(stanza: Parameters<Pending['acknowledged']>[0]): typeof stanza {
+  const empty = Object.assign(Object.create(Object.getPrototypeOf(stanza) as object) as typeof stanza, {
+    name: 'iq',
+    attrs: { type: 'result', id: 'withdrawn' },
+    children: [],
+    parent: null,
+  });
+  return empty;
+}
+
+const states = new WeakMap<Account, AccountState>();
+
+export function stateOf(account: Account): AccountState {
+  let state = states.get(account);
+  if (state === undefined) {
+    state = new AccountState();
+    states.set(account, state);
+  }
+  return state;
+}

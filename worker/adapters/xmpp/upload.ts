@@ -1,0 +1,100 @@
+// Files outward: a place for it from the server's upload service, then the bytes (XEP-0363). Nobody sees a file before the message with its
+// address, so what fails before that can be done again.
+import type { XmlElement } from '@xmpp/client';
+import type { FileRef, Link, SendResult } from '../../sdk/index.ts';
+import { type Account, domainOf } from './config.ts';
+import { infoOf, servicesOf } from './disco.ts';
+import { faultOfError, sendFault } from './failures.ts';
+import { requestFile } from './file-request.ts';
+import type { Session } from './session.ts';
+import { inert, NS } from './stanza.ts';
+
+const UPLOAD_MS = 50_000;
+const ALLOWED_HEADERS = new Set(['authorization', 'cookie', 'expires']);
+
+interface Service {
+  readonly jid: string;
+  readonly maxBytes: number;
+}
+const services = new WeakMap<Session, Promise<Service | undefined>>();
+
+/** The address at which everybody finds it, or why there is none. */
+export async function upload(file: FileRef, session: Session, link: Link<Account>): Promise<string | SendResult> {
+  const { account } = link;
+  let known = services.get(session);
+  if (known === undefined) {
+    known = find(session, domainOf(account));
+    services.set(session, known);
+    known.catch(() => services.delete(session));
+  }
+  const service = await known;
+  if (service === undefined) return { kind: 'refused', reason: 'the server has no upload service (XEP-0363)' };
+  const bytes = await link.readFile(file);
+  if (bytes.byteLength > service.maxBytes)
+    return {
+      kind: 'refused',
+      reason: `${file.name} is larger than the ${service.maxBytes} bytes that the server takes`,
+    };
+  const slot = await askSlot(session, service, { file, size: bytes.byteLength });
+  if ('kind' in slot) return slot;
+  const headers = { ...slot.headers, 'content-type': mimeOf(file) };
+  const signal = AbortSignal.any([link.signal, AbortSignal.timeout(UPLOAD_MS)]);
+  const answer = await requestFile({ url: slot.put, method: 'PUT', headers, body: bytes, signal }, account);
+  answer.resume();
+  const status = answer.statusCode ?? 0;
+  if (status >= 200 && status < 300) return slot.get;
+  if (status === 429 || status >= 500) return { kind: 'later', afterMs: 30_000 };
+  return { kind: 'refused', reason: `the upload service answered ${status} to ${file.name}` };
+}
+
+async function find(session: Session, domain: string): Promise<Service | undefined> {
+  for (const jid of [domain, ...(await servicesOf(session, domain))]) {
+    const info = await infoOf(session, jid);
+    if (info?.getChildren('feature').some(({ attrs }) => attrs['var'] === NS.upload) !== true) continue;
+    const forms = info.getChildren('x', NS.forms);
+    const limit = forms.map((form) => Number(fieldOf(form, 'max-file-size'))).find((size) => size > 0);
+    return { jid, maxBytes: limit ?? Number.POSITIVE_INFINITY };
+  }
+  return undefined;
+}
+
+const fieldOf = (form: XmlElement, name: string): string =>
+  form
+    .getChildren('field')
+    .find(({ attrs }) => attrs['var'] === name)
+    ?.getChildText('value') ?? '';
+
+interface Slot {
+  readonly put: string;
+  readonly get: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function askSlot(
+  session: Session,
+  { jid }: Service,
+  { file, size }: { readonly file: FileRef; readonly size: number },
+): Promise<Slot | SendResult> {
+  const { xml } = session;
+  const filename = inert(file.name).replace(/[/\\]/g, '_').slice(0, 200) || 'file';
+  const asked = xml('request', { xmlns: NS.upload, filename, size: String(size), 'content-type': mimeOf(file) });
+  try {
+    const answer = await session.request(xml('iq', { type: 'get', to: jid }, asked));
+    const slot = answer.getChild('slot', NS.upload);
+    const put = slot?.getChild('put');
+    const [to, from] = [put?.attrs['url'] ?? '', slot?.getChild('get')?.attrs['url'] ?? ''];
+    if (!URL.canParse(to) || !URL.canParse(from))
+      return { kind: 'refused', reason: 'the upload service gave no addresses' };
+    const headers = (put?.getChildren('header') ?? []).flatMap((header): [string, string][] => {
+      const name = (header.attrs['name'] ?? '').toLowerCase();
+      return ALLOWED_HEADERS.has(name) ? [[name, header.text().replace(/[\r\n]/g, '')]] : [];
+    });
+    return { put: to, get: from, headers: Object.fromEntries(headers) };
+  } catch (error) {
+    const fault = faultOfError(error);
+    if (fault === undefined) throw error;
+    return sendFault(fault);
+  }
+}
+
+const mimeOf = ({ mime }: FileRef): string => (/^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : 'application/octet-stream');

@@ -1,0 +1,78 @@
+// The part of @xmpp/client that we use: the package has no declarations of its own.
+declare module '@xmpp/client' {
+  import type { EventEmitter } from 'node:events';
+
+  export interface XmlElement {
+    readonly name: string;
+    readonly attrs: Record<string, string | undefined>;
+    readonly children: readonly (XmlElement | string)[];
+    parent: XmlElement | null;
+    is(name: string, namespace?: string): boolean;
+    getNS(): string | undefined;
+    getChild(name: string, namespace?: string): XmlElement | undefined;
+    getChildren(name: string, namespace?: string): XmlElement[];
+    getChildElements(): XmlElement[];
+    getChildText(name: string, namespace?: string): string | null;
+    text(): string;
+    toString(): string;
+  }
+  export type XmlChild = XmlElement | string | undefined;
+  export interface XmlParser extends EventEmitter {
+    write(text: string): void;
+  }
+  export interface Xml {
+    (name: string, attrs?: Record<string, string | undefined>, ...children: XmlChild[]): XmlElement;
+    readonly Parser: new () => XmlParser;
+  }
+  export interface QueueItem {
+    stanza: XmlElement;
+    readonly stamp: string;
+  }
+  export interface StreamManagement {
+    enabled: boolean;
+    id: string;
+    outbound: number;
+    inbound: number;
+    outbound_q: QueueItem[];
+    requestAckDebounce: number;
+    on(event: 'ack' | 'fail', listener: (stanza: XmlElement) => void): void;
+    on(event: 'resumed', listener: () => void): void;
+  }
+  export interface Transport {
+    new (): object;
+    readonly prototype: { socketParameters(service: string): object | undefined };
+  }
+  export interface Jid {
+    toString(): string;
+    bare(): Jid;
+  }
+  export type Authenticate = (
+    credentials: { readonly username: string; readonly password: string },
+    mechanism: string,
+    userAgent?: XmlElement,
+  ) => Promise<void>;
+  export interface ClientOptions {
+    readonly service: string;
+    readonly domain: string;
+    readonly resource?: string;
+    readonly timeout?: number;
+    readonly credentials: (authenticate: Authenticate, mechanisms: readonly string[]) => Promise<void>;
+  }
+  export interface XmppEntity extends EventEmitter {
+    jid: Jid | null;
+    status: string;
+    socket: unknown;
+    transports: Transport[];
+    readonly streamManagement: StreamManagement;
+    readonly reconnect: { stop(): void };
+    readonly iqCaller: { request(iq: XmlElement, timeoutMs?: number): Promise<XmlElement> };
+    connect(service: string): Promise<unknown>;
+    open(options: { readonly domain: string }): Promise<unknown>;
+    send(element: XmlElement): Promise<void>;
+    write(text: string): Promise<void>;
+    _jid(jid: string): void;
+    _onSeeOtherHost(error: Error): unknown;
+  }
+  export function client(options: ClientOptions): XmppEntity;
+  export const xml: Xml;
+}
