@@ -12,4 +12,5 @@ export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   slack: async () => (await import('../adapters/slack/index.ts')).slack,
   telegram: async () => (await import('../adapters/telegram/index.ts')).telegram,
   webhook: async () => (await import('../adapters/webhook/index.ts')).webhook,
+  xmpp: async () => (await import('../adapters/xmpp/index.ts')).xmpp,
 };
