@@ -1,10 +1,12 @@
-// npm run bench [-- start | webhooks | http | events | logs | supervisor] [--json] [--long]: every figure as a ratio to its baseline of the
-// same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and never fails
-// the command. --json prints one document, --long restarts the worker of the supervisor 1,000 times instead of 100.
+// npm run bench [-- start | webhooks | http | events | logs | supervisor | platforms] [--json] [--long] [--seconds N]: every figure as a ratio to
+// its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
+// never fails the command. --json prints one document, --long restarts the worker of the supervisor 1,000 times instead of 100, --seconds
+// is how long the webhooks of the platforms come (60).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchHttp } from './http.ts';
 import { measureLogs } from './logs.ts';
+import { benchPlatforms } from './platforms.ts';
 import { openReport } from './report.ts';
 import { measureStart } from './start.ts';
 import { benchSupervisor } from './supervisor.ts';
@@ -17,7 +19,11 @@ const ROUNDS = 3;
 const DELIVERIES = 12_000;
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, long: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '60' },
+  },
   allowPositionals: true,
 });
 const asks = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
@@ -112,4 +118,5 @@ if (asks('events')) {
 }
 if (asks('logs')) for (const figure of await measureLogs(ROUNDS)) report.add(figure);
 if (asks('supervisor')) await benchSupervisor(report, { long: values.long });
+if (asks('platforms')) await benchPlatforms(report, Number(values.seconds));
 report.end();

@@ -12,6 +12,8 @@ export interface RunningHostOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** More keys of `http`. */
   readonly http?: Readonly<Record<string, unknown>>;
+  /** More keys of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
   /** Source text by path below the project's plugins/. */
   readonly sources?: Readonly<Record<string, string>>;
 }
@@ -21,6 +23,8 @@ export interface RunningHost {
   readonly url: string;
   /** Everything the host wrote, of all its processes. */
   readonly output: () => string;
+  /** Of the process that runs, or ran last. */
+  readonly pid: () => number;
   /** JSON of a GET with the full token. */
   get(path: string): Promise<unknown>;
   /** Resolves when the host is up. */
@@ -31,18 +35,19 @@ export interface RunningHost {
 
 export async function runningHost(
   t: Cleanup,
-  { plugins, env = {}, http = {}, sources }: RunningHostOptions,
+  { plugins, env = {}, http = {}, config = {}, sources }: RunningHostOptions,
 ): Promise<RunningHost> {
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
   const project = temporaryProject(t, {
-    config: { http: { port, token: '${HTTP_TOKEN}', ...http }, plugins },
+    config: { ...config, http: { port, token: '${HTTP_TOKEN}', ...http }, plugins },
     env,
     ...(sources === undefined ? {} : { plugins: sources }),
   });
   const url = `http://127.0.0.1:${port}/`;
   let output = '';
   let running: ChildProcess | undefined;
+  let pid = 0;
   const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> => {
     const host = running;
     running = undefined;
@@ -55,6 +60,7 @@ export async function runningHost(
     const args = [CLI, 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', project.path];
     const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     running = host;
+    pid = host.pid ?? 0;
     for (const stream of [host.stdout, host.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
@@ -70,5 +76,5 @@ export async function runningHost(
   await start();
   const get = async (path: string): Promise<unknown> =>
     (await fetch(url + path, { headers: { authorization: `Bearer ${project.token}` } })).json();
-  return { project, url, output: () => output, get, start, stop };
+  return { project, url, output: () => output, pid: () => pid, get, start, stop };
 }

@@ -1,0 +1,168 @@
+// Signed webhooks of five platforms at a fixed rate, over twenty accounts of one host: each stored, handled with a write of state, and answered
+// as often as the platforms let the accounts. Beside it the same load on a bare server that answers 200.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { HostApi } from '../crash/kit/host-api.ts';
+import { type RunningHost, runningHost } from '../support/running-host.ts';
+import { until } from '../support/until.ts';
+import { type OpenLoopResult, sendAtRate } from './open-loop.ts';
+import { ACCOUNTS, deliveryOf, type Source, sourcesOf } from './platform-deliveries.ts';
+import type { Addresses } from './platform-fakes.ts';
+import type { Report } from './report.ts';
+import { percentile, residentMiB } from './support.ts';
+
+const PER_SECOND = 1_000;
+const WARM_UP_SECONDS = 5;
+const BASELINE_SECONDS = 10;
+const GOAL_P99_MS = 100;
+/** Of the memory at half time, at the end. */
+const FLAT = 1.05;
+const SAMPLE_MS = 500;
+const REST_LIMIT_MS = 300_000;
+
+const COUNTING = `
+import { definePlugin, t } from 'svc';
+export default definePlugin({ name: 'counting', setup(p) {
+  const count = p.state('count', { scope: 'conversation', value: t.integer() });
+  p.on('message', {}, async (ctx, { text }) => {
+    const number = 1 + ((await ctx.get(count)) ?? 0);
+    ctx.set(count, number);
+    return text.startsWith('ask') ? 'this is number ' + number : undefined;
+  });
+} });
+`;
+
+export async function benchPlatforms(report: Report, seconds: number): Promise<void> {
+  const hooks: (() => void | Promise<void>)[] = [];
+  const t = { after: (hook: () => void | Promise<void>): void => void hooks.push(hook) };
+  try {
+    const addresses = (await forked('fakes', t)) as Addresses;
+    const sources = sourcesOf(addresses);
+    const make = (n: number) =>
+      deliveryOf(sources[n % sources.length] as Source, Math.floor(n / sources.length), PER_SECOND / sources.length);
+    const bare = (await forked('bare', t)) as number;
+    const baseline = await sendAtRate({
+      port: bare,
+      perSecond: PER_SECOND,
+      seconds: Math.min(seconds, BASELINE_SECONDS),
+      make,
+    });
+    const host = await hostOf(t, sources);
+    await measure(report, { host, seconds, make, baseline });
+  } finally {
+    for (const hook of hooks.toReversed()) await hook();
+  }
+}
+
+interface Measured {
+  readonly host: RunningHost;
+  readonly seconds: number;
+  readonly make: (n: number) => ReturnType<typeof deliveryOf>;
+  readonly baseline: OpenLoopResult;
+}
+
+async function measure(report: Report, { host, seconds, make, baseline }: Measured): Promise<void> {
+  const port = Number(new URL(host.url).port);
+  const warm = PER_SECOND * WARM_UP_SECONDS;
+  const first = await sendAtRate({ port, perSecond: PER_SECOND, seconds: WARM_UP_SECONDS, make });
+  const memory: number[] = [];
+  const sample = (): void => void memory.push(residentMiB(host.pid()));
+  sample();
+  const sampler = setInterval(sample, SAMPLE_MS);
+  const { latencies, late, failed } = await sendAtRate({
+    port,
+    perSecond: PER_SECOND,
+    seconds,
+    make: (n) => make(warm + n),
+  });
+  clearInterval(sampler);
+  const endedAt = performance.now();
+  const api = new HostApi(host.url.slice(0, -1), host.project.token);
+  await until(async () => (await api.unfinished()) === 0, {
+    what: 'the last answer',
+    timeoutMs: REST_LIMIT_MS,
+    everyMs: 100,
+  });
+  const restSeconds = (performance.now() - endedAt) / 1_000;
+  const [done, sent] = [await api.count('inbox', 'done'), await api.count('outbox', 'sent')];
+
+  const name = `platform webhooks, ${PER_SECOND.toLocaleString('en')}/s for ${seconds} s`;
+  const of = (share: number) => ({
+    value: percentile(latencies, share),
+    baseline: { name: 'bare server', value: percentile(baseline.latencies, share) },
+  });
+  const p99 = of(0.99);
+  report.add({ name: `${name}: p50`, unit: 'ms', ...of(0.5) });
+  report.add({
+    name: '  p99 to the acknowledgement',
+    unit: 'ms',
+    ...p99,
+    goal: { text: `< ${GOAL_P99_MS} ms`, met: p99.value < GOAL_P99_MS },
+  });
+  report.add({ name: '  longest', unit: 'ms', ...of(1) });
+  report.add({
+    name: '  p99 of how late they were sent',
+    unit: 'ms',
+    value: percentile(late, 0.99),
+    baseline: { name: 'bare server', value: percentile(baseline.late, 0.99) },
+  });
+  report.add({ name: '  refused or not answered', unit: '', value: failed, goal: { text: '0', met: failed === 0 } });
+  const taken = latencies.length + first.latencies.length;
+  report.add({
+    name: '  handled',
+    unit: '',
+    value: done,
+    baseline: { name: 'acknowledged', value: taken },
+    goal: { text: 'all', met: done === taken },
+  });
+  report.add({ name: '  answered', unit: '', value: sent });
+  report.add({ name: '  at rest after the last one', unit: 's', value: restSeconds });
+  const [start = 0, middle = 0, end = 0] = [memory[0], memory[Math.floor(memory.length / 2)], memory.at(-1)];
+  report.add({ name: '  memory at the start', unit: 'MiB', value: start });
+  report.add({ name: '  memory at half time', unit: 'MiB', value: middle });
+  report.add({
+    name: '  memory at the end',
+    unit: 'MiB',
+    value: end,
+    baseline: { name: 'half time', value: middle },
+    ratio: end / middle,
+    goal: { text: `<= ${FLAT}`, met: end <= middle * FLAT },
+  });
+  report.add({
+    name: '  its slope from half time on',
+    unit: 'MiB/min',
+    value: slopeOf(memory.slice(memory.length / 2)) * (60_000 / SAMPLE_MS),
+  });
+}
+
+async function hostOf(t: Parameters<typeof runningHost>[0], sources: readonly Source[]): Promise<RunningHost> {
+  const slot = ({ name, account }: Source) => [
+    name,
+    { endpoints: Array.from({ length: ACCOUNTS }, (_, n) => ({ id: `a${n}`, ...account(n) })) },
+  ];
+  return runningHost(t, {
+    http: { publicUrl: 'https://bot.example' },
+    config: { log_level: 'warn' },
+    plugins: { ...Object.fromEntries(sources.map(slot)), counting: { use: './plugins/counting.mjs' } },
+    env: Object.assign({}, ...sources.map(({ env }) => env)) as Record<string, string>,
+    sources: { 'counting.mjs': COUNTING },
+  });
+}
+
+/** Of a line through them: what it grows by from one to the next. */
+function slopeOf(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const rise = values.reduce((sum, value, index) => sum + (index - middle) * (value - mean), 0);
+  const run = values.reduce((sum, _, index) => sum + (index - middle) ** 2, 0);
+  return run === 0 ? 0 : rise / run;
+}
+
+async function forked(what: 'fakes' | 'bare', t: { after(hook: () => void): void }): Promise<unknown> {
+  const child: ChildProcess = fork(new URL('platform-fakes.ts', import.meta.url), [what], {
+    execArgv: process.execArgv,
+  });
+  t.after(() => void child.kill());
+  const [message] = (await once(child, 'message')) as [unknown];
+  return message;
+}
