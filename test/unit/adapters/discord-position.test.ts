@@ -1,0 +1,69 @@
+// How far an account has come: what is resumed, and from where messages are missing.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { snowflakeAt, timeOf } from '../../../worker/adapters/discord/place.ts';
+import { Position } from '../../../worker/adapters/discord/position.ts';
+
+const APP = '845027738276462632';
+const NOW = 1_700_000_000_000;
+const session = (id: string) => ({ id, url: 'wss://gateway.example', seq: 1 });
+
+describe('Position', () => {
+  it('holds the last dispatch that is stored, of its session alone (N1)', () => {
+    const position = new Position(APP, undefined);
+    position.begin(session('a'), NOW);
+
+    const together = new Position(APP, position.text({ session: 'a', seq: 9, seen: snowflakeAt(NOW) }));
+    position.stored('a', 5);
+    position.stored('a', 3);
+    position.stored('b', 99);
+
+    assert.deepEqual([position.session?.seq, together.session?.seq], [5, 9]);
+    assert.deepEqual(new Position(APP, position.text()).session, { ...session('a'), seq: 5 });
+  });
+
+  it('has a gap from the newest message on, when there is a new session, until it is filled (N2)', () => {
+    const position = new Position(APP, undefined);
+    position.begin(session('a'), NOW);
+    const first = position.since;
+    position.saw(snowflakeAt(NOW + 600_000));
+
+    position.drop();
+    const later = new Position(APP, position.text());
+    later.begin(session('b'), NOW + 3_600_000);
+    const { since = '' } = later;
+    later.begin(session('c'), NOW + 7_200_000);
+    const again = new Position(APP, later.text());
+    again.filled(since);
+
+    assert.equal(first, undefined, 'there was nothing before');
+    assert.equal(timeOf(since), NOW + 540_000);
+    assert.deepEqual([later.since, again.since], [since, undefined]);
+  });
+
+  it('remembers who is at the other end of a private channel, the last hundred', () => {
+    const position = new Position(APP, undefined);
+    for (let n = 0; n < 101; n += 1) position.met(`channel-${n}`, `person-${n}`);
+
+    const read = new Position(APP, position.text());
+
+    assert.deepEqual(
+      [read.privateChannels.length, read.personIn('channel-0'), read.personIn('channel-100')],
+      [100, undefined, 'person-100'],
+    );
+  });
+
+  it('takes nothing from another application, and nothing that is not its own (N3)', () => {
+    const position = new Position(APP, undefined);
+    position.begin(session('a'), NOW);
+
+    const others = ['', 'x', '[]', '{"v":2}', position.text().replace(APP, '1'.repeat(18))].map(
+      (cursor) => new Position(APP, cursor),
+    );
+
+    assert.deepEqual(
+      others.map((one) => one.session),
+      Array(5).fill(undefined),
+    );
+  });
+});

@@ -1,0 +1,115 @@
+// What was said while no session could tell of it: after a gap the channels are asked for messages behind the last one that is stored.
+//
+//   H1  Only messages: edits, deletions and reactions of that time are not told later, and interactions are over.
+//   H2  Channels whose last message is older are not asked; private ones are known by their last hundred.
+//   H3  Each page is stored before the next one is asked for, and the gap stays in the position until all are: a kill repeats it, and what was
+//       taken is taken once.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Link } from '../../sdk/index.ts';
+import { type Call, call } from './client.ts';
+import type { Account } from './config.ts';
+import { contextOf } from './gateway.ts';
+import { asObject, isObject, type Json, listAt, textAt } from './json.ts';
+import { said } from './parse.ts';
+import type { Position } from './position.ts';
+
+const PAGE = 100;
+const MOST_PAGES = 50;
+/** Servers in one page of them. */
+const GUILDS = 200;
+const MOST_LONGEST_WAIT_MS = 60_000;
+
+export interface Gap {
+  readonly position: Position;
+  readonly bot: string | undefined;
+}
+
+interface Channel {
+  readonly id: string;
+  readonly guild: string | undefined;
+}
+
+/** Throws when it could not be done; it may be repeated. */
+export async function fillGap(link: Link<Account>, gap: Gap): Promise<void> {
+  const { position } = gap;
+  const { since } = position;
+  if (since === undefined) return;
+  let count = 0;
+  for (const channel of await channelsOf(link, position, since))
+    count += await fetchMessages(link, gap, { ...channel, since });
+  position.filled(since);
+  await link.receive([], position.text());
+  link.log.info({ messages: count }, 'what was said while Discord could not be heard was fetched');
+}
+
+async function channelsOf(link: Link<Account>, position: Position, since: string): Promise<readonly Channel[]> {
+  const { intents } = link.account;
+  const channels: Channel[] = intents.includes('DIRECT_MESSAGES')
+    ? position.privateChannels.map((id) => ({ id, guild: undefined }))
+    : [];
+  if (!intents.includes('GUILD_MESSAGES')) return channels;
+  for (const guild of await guildsOf(link)) {
+    const all = [
+      ...jsonList(await ask(link, { method: 'GET', path: `/guilds/${guild}/channels` })),
+      ...listAt(asObject(await ask(link, { method: 'GET', path: `/guilds/${guild}/threads/active` })), 'threads'),
+    ];
+    for (const channel of all) {
+      const [id, last] = [textAt(channel, 'id'), textAt(channel, 'last_message_id')];
+      if (id !== undefined && last !== undefined && BigInt(last) > BigInt(since)) channels.push({ id, guild });
+    }
+  }
+  return channels;
+}
+
+async function guildsOf(link: Link<Account>): Promise<readonly string[]> {
+  const guilds: string[] = [];
+  for (;;) {
+    const after = guilds.at(-1);
+    const query = { limit: String(GUILDS), ...(after === undefined ? {} : { after }) };
+    const page = jsonList(await ask(link, { method: 'GET', path: '/users/@me/guilds', query }));
+    guilds.push(...page.flatMap((guild) => textAt(guild, 'id') ?? []));
+    if (page.length < GUILDS) return guilds;
+  }
+}
+
+/** H3. How many there were. */
+async function fetchMessages(
+  link: Link<Account>,
+  { bot, position }: Gap,
+  { id, guild, since }: Channel & { readonly since: string },
+): Promise<number> {
+  let after = since;
+  let count = 0;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = { after, limit: String(PAGE) };
+    const found = jsonList(await ask(link, { method: 'GET', path: `/channels/${id}/messages`, query }));
+    const messages = found.toSorted((a, b) => (BigInt(idOf(a)) < BigInt(idOf(b)) ? -1 : 1));
+    const context = contextOf(link.account, { bot, position });
+    const arrivals = messages.flatMap((message) =>
+      said({ ...message, channel_id: id, ...(guild === undefined ? {} : { guild_id: guild }) }, context),
+    );
+    if (arrivals.length > 0) await link.receive(arrivals);
+    count += arrivals.length;
+    const last = messages.at(-1);
+    if (last === undefined || found.length < PAGE) return count;
+    after = idOf(last);
+  }
+  link.log.warn({ channel: id, messages: count }, 'more was said in this channel than is fetched after a gap');
+  return count;
+}
+
+const idOf = (message: Json): string => (/^\d+$/.test(textAt(message, 'id') ?? '') ? String(message['id']) : '0');
+const jsonList = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** Waits where Discord asks for it. What the bot may not see is empty. */
+async function ask(link: Link<Account>, request: Call): Promise<unknown> {
+  for (;;) {
+    const answer = await call(link, request);
+    if (answer.kind === 'ok') return answer.json;
+    if (answer.kind === 'refused') {
+      if (answer.status === 403 || answer.status === 404) return [];
+      throw new Error(answer.reason);
+    }
+    await sleep(Math.min(answer.afterMs, MOST_LONGEST_WAIT_MS), undefined, { signal: link.signal });
+  }
+}

@@ -1,0 +1,139 @@
+// Calls of Discord's API through its client @discordjs/rest, loaded at the first one: who has no Discord account does not pay for it.
+//
+//   C1  One call is one request. The client knows the buckets of the routes and the global limit; where it would wait, the call is not made and
+//       the answer is `later`, because the host waits and repeats.
+//   C2  What is known not to have happened has an answer: `later`, or `refused` with Discord's words. What may have happened throws. A token that
+//       is refused throws `accountFailed`.
+//   C3  Discord shuts out an address after 10,000 requests in 10 minutes that it had to refuse: at 8,000 nothing is asked until they are over.
+//   C4  No error holds the address or the body of a call: tokens of interactions are in the one, texts in the other.
+import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
+import { accountFailed, type Link } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { asObject, type Json } from './json.ts';
+
+export type Caller = Pick<Link<Account>, 'account'>;
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: RouteLike;
+  readonly body?: Json | readonly Json[];
+  readonly files?: readonly { readonly data: Uint8Array; readonly name: string; readonly type: string }[];
+  readonly query?: Readonly<Record<string, string>>;
+  /** Left out where the address holds a token of its own. */
+  readonly anonymous?: true;
+}
+
+export type Answer =
+  | { readonly kind: 'ok'; readonly json: unknown }
+  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'refused'; readonly status: number; readonly code: number | undefined; readonly reason: string };
+
+const TIME_LIMIT_MS = 50_000;
+const DEFAULT_WAIT_MS = 5_000;
+const INVALID_STEP = 500;
+const MOST_INVALID = 8_000;
+
+const REMEDY =
+  'make a new token (Developer Portal, Bot, Reset Token), put it into .env and reload, or enable the account again';
+
+interface Client {
+  readonly rest: REST;
+  /** C3. */
+  quietUntil: number;
+}
+const clients = new WeakMap<Account, Promise<Client>>();
+
+/** One an account. */
+function clientOf(account: Account): Promise<Client> {
+  let client = clients.get(account);
+  if (client === undefined) {
+    client = makeClient(account);
+    clients.set(account, client);
+  }
+  return client;
+}
+
+async function makeClient({ token, apiUrl }: Account): Promise<Client> {
+  const { REST, RESTEvents } = await import('@discordjs/rest');
+  const rest = new REST({
+    api: apiUrl,
+    version: '10',
+    retries: 0,
+    offset: 0,
+    timeout: TIME_LIMIT_MS,
+    rejectOnRateLimit: () => true,
+    invalidRequestWarningInterval: INVALID_STEP,
+    makeRequest: callDiscord as unknown as RESTOptions['makeRequest'],
+  }).setToken(token.reveal());
+  const client: Client = { rest, quietUntil: 0 };
+  rest.on(RESTEvents.InvalidRequestWarning, ({ count, remainingTime }) => {
+    if (count >= MOST_INVALID) client.quietUntil = Date.now() + remainingTime;
+  });
+  return client;
+}
+
+/** The token goes to the address that was configured, and nowhere that an answer names. */
+const callDiscord = (url: string, init: RequestInit): Promise<Response> => fetch(url, { ...init, redirect: 'error' });
+
+export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
+  const client = await clientOf(account);
+  const quietMs = client.quietUntil - Date.now();
+  if (quietMs > 0) return { kind: 'later', afterMs: quietMs };
+  const files = more.files?.map(({ data, name, type }) => ({ data, name, contentType: type }));
+  try {
+    const json = await client.rest.request({
+      method: method as never,
+      fullRoute: path,
+      auth: more.anonymous !== true,
+      ...(more.body === undefined ? {} : { body: more.body }),
+      ...(files === undefined ? {} : { files }),
+      ...(more.query === undefined ? {} : { query: new URLSearchParams(more.query) }),
+    });
+    return { kind: 'ok', json };
+  } catch (error) {
+    const answer = failed(error, `${method} ${safePath(path)}`);
+    if (answer.kind !== 'refused' || answer.status !== 401 || more.anonymous === true) return answer;
+    clients.delete(account); // it has forgotten its token
+    throw accountFailed(`Discord refuses the token: ${answer.reason}`, REMEDY);
+  }
+}
+
+/** The answer to a call without which it does not go on. */
+export async function need(caller: Caller, request: Call): Promise<unknown> {
+  const answer = await call(caller, request);
+  if (answer.kind === 'ok') return answer.json;
+  const what = `${request.method} ${safePath(request.path)}`;
+  throw new Error(
+    answer.kind === 'later' ? `${what}: Discord asks to wait ${answer.afterMs} ms` : `${what}: ${answer.reason}`,
+  );
+}
+
+/** C4. */
+const safePath = (path: string): string =>
+  path.replace(/^(\/(?:interactions|webhooks)\/\d+\/)[^/]+/, '$1…').replace(/\?.*$/s, '');
+
+/** C2. The client's errors are told apart by what they hold. */
+function failed(thrown: unknown, what: string): Answer {
+  const error = asObject(thrown);
+  if ('timeToReset' in error && 'sublimitTimeout' in error) {
+    const waits = ['retryAfter', 'sublimitTimeout', 'timeToReset'].map((key) => Number(error[key]));
+    const afterMs = Math.ceil(Math.max(0, ...waits.filter(Number.isFinite)));
+    return { kind: 'later', afterMs: afterMs > 0 ? afterMs : DEFAULT_WAIT_MS };
+  }
+  const { status } = error;
+  if (typeof status !== 'number') throw new Error(`${what}: Discord is not reached: ${networkCode(thrown)}`);
+  if (status >= 500 || status === 408) throw new Error(`${what}: Discord answered ${status}`);
+  const code = typeof error['code'] === 'number' ? error['code'] : undefined;
+  const words = 'rawError' in error && thrown instanceof Error ? thrown.message.replace(/\s+/g, ' ').slice(0, 300) : '';
+  const reason = `Discord answered ${status}${code === undefined ? '' : ` (${code})`}${words === '' ? '' : `: ${words}`}`;
+  return { kind: 'refused', status, code, reason };
+}
+
+function networkCode(error: unknown): string {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    if (at.name === 'AbortError' || at.name === 'TimeoutError') return at.name;
+    at = at.cause;
+  }
+  return 'network error';
+}

@@ -1,0 +1,58 @@
+// Files: up with the message that shows them, down by the message that they came with.
+//
+//   F1  The address of an attachment is valid for a day: it is asked for anew, through the message.
+//   F2  The bytes are fetched without the token, from Discord's own places for files (or, for an API on another machine, from its host).
+import type { FileRef, Link } from '../../sdk/index.ts';
+import { need } from './client.ts';
+import type { Account } from './config.ts';
+import { asObject, listAt, textAt } from './json.ts';
+import { isSnowflake } from './place.ts';
+
+/** What Discord takes from a bot, each. */
+export const MOST_FILE_BYTES = 10_485_760;
+const TIME_LIMIT_MS = 60_000;
+const PLACES = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
+
+export interface SentFile {
+  readonly data: Uint8Array;
+  readonly name: string;
+  readonly type: string;
+}
+
+export const filesToSend = (
+  files: readonly FileRef[],
+  link: Pick<Link<Account>, 'readFile'>,
+): Promise<readonly SentFile[]> =>
+  Promise.all(
+    files.map(async (file) => ({
+      data: await link.readFile(file),
+      name: file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_'),
+      type: file.mime,
+    })),
+  );
+
+/** F1. Throws when Discord does not hand it over. */
+export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
+  const [channel = '', message = '', attachment = '', ...rest] = file.id.split('/');
+  if (rest.length > 0 || ![channel, message, attachment].every(isSnowflake))
+    throw new Error(`${file.name} is not a file of Discord`);
+  const found = asObject(await need(link, { method: 'GET', path: `/channels/${channel}/messages/${message}` }));
+  const address = textAt(listAt(found, 'attachments').find(({ id }) => id === attachment) ?? {}, 'url');
+  if (address === undefined) throw new Error(`${file.name} is no longer there`);
+  if (!isPlaceOfFiles(address, link.account)) throw new Error(`${file.name} does not lie on Discord`);
+  const signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]);
+  const response = await fetch(address, { redirect: 'error', signal }).catch(() => undefined);
+  if (response === undefined) throw new Error(`${file.name} could not be fetched from Discord: network error`);
+  if (response.ok && response.body !== null) return response.body;
+  await response.body?.cancel();
+  throw new Error(`${file.name} could not be fetched from Discord: HTTP ${response.status}`);
+}
+
+/** F2. */
+function isPlaceOfFiles(address: string, { apiUrl }: Account): boolean {
+  const [at, api] = [new URL(address), new URL(apiUrl)];
+  return (
+    (at.protocol === 'https:' && PLACES.has(at.hostname)) ||
+    (at.origin === api.origin && api.hostname !== 'discord.com')
+  );
+}

@@ -1,0 +1,41 @@
+// discord: a bot of Discord, over the gateway, interactions over HTTP, or both, through Discord's clients @discordjs/rest and @discordjs/ws.
+//
+// In: config.ts (account) → connect.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts; both → parse.ts
+// and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (rows.ts, files.ts, text.ts) over client.ts; commands.ts for the menu.
+import { defineAdapter } from '../../sdk/index.ts';
+import { announce } from './commands.ts';
+import { account, takesInteractions } from './config.ts';
+import { catchUp, connect, register } from './connect.ts';
+import { fetchFile, MOST_FILE_BYTES } from './files.ts';
+import { TIMING } from './gateway.ts';
+import { privateWith } from './place.ts';
+import { send } from './send.ts';
+import { toMarkdown } from './text.ts';
+import { verify } from './verify.ts';
+import { answer, parse } from './webhook.ts';
+
+export const discord = defineAdapter({
+  name: 'discord',
+  account,
+  can: {
+    text: { limit: 2_000, unit: 'utf16', render: toMarkdown },
+    buttons: 25,
+    edit: true,
+    remove: true,
+    react: true,
+    replies: true,
+    threads: true,
+    typing: true,
+    files: { maxBytes: MOST_FILE_BYTES },
+    idempotent: true,
+  },
+  // The buckets of channels are Discord's to say, and kept by its client.
+  rate: { perSecond: 45 },
+  webhook: { verify, parse, answer, takes: takesInteractions, register },
+  connect: (link) => connect(link, TIMING),
+  catchUp,
+  send,
+  announce,
+  fetchFile,
+  direct: privateWith,
+});

@@ -1,0 +1,226 @@
+// What the gateway dispatches → what arrived. Pure.
+//
+//   P1  Ids of deliveries begin with the application. Messages, edits and interactions have ids of Discord, so that what is replayed, or
+//       fetched from the history of a channel, is taken once; what has none (a reaction) has that of its session and its number in it.
+//   P2  A change is an edit when it says when it was edited: Discord also tells of links that were unfolded.
+//   P3  The bot is spoken to in private, by a mention, and by a reply to it. A mention at the beginning is not part of the text.
+//   P4  What is not understood is left out; events that the account names under `events` arrive as they came.
+import type { Arrival } from '../../sdk/index.ts';
+import { interactionArrivals } from './interactions.ts';
+import { type Json, listAt, objectAt, textAt, textsAt } from './json.ts';
+import { conversationOf, filesOf, messageId, NOBODY, nameOf, timeOf } from './place.ts';
+import { plainWhereText, segmentsOf, withoutMention } from './text.ts';
+
+/** One dispatch. */
+export interface Told {
+  readonly type: string;
+  readonly data: Json;
+  readonly session: string;
+  readonly seq: number;
+}
+
+export interface Context {
+  readonly application: string;
+  /** The user that our bot is. */
+  readonly bot: string | undefined;
+  readonly now: number;
+  readonly events: readonly string[];
+  /** Whether this person administers that server. */
+  isAdmin(guild: string, user: string, roles: readonly string[]): boolean;
+  /** Who is at the other end of a private channel. */
+  personIn(channel: string): string | undefined;
+}
+
+/** Messages that somebody wrote: DEFAULT, REPLY, CHAT_INPUT_COMMAND, CONTEXT_MENU_COMMAND. */
+const SAID: ReadonlySet<unknown> = new Set([undefined, 0, 19, 20, 23]);
+const USER_JOIN = 7;
+const FORWARD = 1;
+
+/** Never throws: what cannot be read is `other`, because it does not come again. */
+export function arrivalsOf(told: Told, context: Context): readonly Arrival[] {
+  try {
+    const arrivals = known(told, context);
+    return context.events.includes(told.type) ? [...arrivals, other(told, told.type, context)] : arrivals;
+  } catch {
+    return [other(told, 'unreadable', context)];
+  }
+}
+
+function known(told: Told, context: Context): readonly Arrival[] {
+  const { data, type } = told;
+  switch (type) {
+    case 'MESSAGE_CREATE':
+      return said(data, context);
+    case 'MESSAGE_UPDATE':
+      return edited(data, context);
+    case 'MESSAGE_DELETE':
+      return deleted(data, [textAt(data, 'id') ?? ''], context);
+    case 'MESSAGE_DELETE_BULK':
+      return deleted(data, textsAt(data, 'ids'), context);
+    case 'MESSAGE_REACTION_ADD':
+    case 'MESSAGE_REACTION_REMOVE':
+      return reaction(told, context);
+    case 'INTERACTION_CREATE':
+      return interactionArrivals(data, context);
+    default:
+      return [];
+  }
+}
+
+/** A message of the gateway, or of a channel's history with the server that it is in. */
+export function said(message: Json, context: Context): readonly Arrival[] {
+  const [id, channel] = [textAt(message, 'id'), textAt(message, 'channel_id')];
+  if (id === undefined || channel === undefined) throw new Error('a message without id or channel');
+  const delivery = `${context.application}/m/${id}`;
+  if (message['type'] === USER_JOIN) {
+    const base = baseOf(message, context);
+    return [{ ...base, id: delivery, kind: 'member', who: base.user.id, change: 'joined' }];
+  }
+  const words = SAID.has(message['type']) ? wordsOf(message, context) : undefined;
+  return words === undefined ? [] : [{ ...words, id: delivery, kind: 'message' }];
+}
+
+/** P2. */
+function edited(message: Json, context: Context): readonly Arrival[] {
+  const [id, at] = [textAt(message, 'id'), textAt(message, 'edited_timestamp')];
+  if (id === undefined || at === undefined || !SAID.has(message['type']) || !('author' in message)) return [];
+  const words = wordsOf(message, context);
+  const sentAt = Date.parse(at);
+  return words === undefined
+    ? []
+    : [
+        {
+          ...words,
+          ...(Number.isNaN(sentAt) ? {} : { sentAt }),
+          id: `${context.application}/e/${id}/${at}`,
+          kind: 'edited',
+        },
+      ];
+}
+
+type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind' | 'id'>;
+
+/** Undefined when nothing is said: without the intent MESSAGE_CONTENT, or in a message of embeds alone. */
+function wordsOf(message: Json, context: Context): Words | undefined {
+  const channel = textAt(message, 'channel_id') ?? '';
+  const [first] = listAt(message, 'message_snapshots');
+  const shown = first === undefined ? message : objectAt(first, 'message');
+  const content = textAt(shown, 'content') ?? stickersOf(message);
+  const heard = segmentsOf(content, { everyone: message['mention_everyone'] === true });
+  const files = filesOf(message, channel);
+  if (heard.length === 0 && files.length === 0) return undefined;
+  const base = baseOf(message, context);
+  const answered = objectAt(message, 'message_reference');
+  const to = answered['type'] === FORWARD ? undefined : textAt(answered, 'message_id');
+  return {
+    ...base,
+    message: messageId(channel, textAt(message, 'id') ?? ''),
+    text: plainWhereText(withoutMention(heard, context.bot)),
+    addressed: base.conversation.kind === 'private' || isMeant(message, context),
+    ...(to === undefined ? {} : { replyTo: messageId(textAt(answered, 'channel_id') ?? channel, to) }),
+    ...(files.length === 0 ? {} : { files }),
+  };
+}
+
+const stickersOf = (message: Json): string =>
+  listAt(message, 'sticker_items')
+    .map((sticker) => `:${textAt(sticker, 'name') ?? 'sticker'}:`)
+    .join(' ');
+
+/** P3. Who answers to the bot mentions it, unless they switched that off. */
+const isMeant = (message: Json, { bot }: Context): boolean =>
+  bot !== undefined &&
+  (listAt(message, 'mentions').some((user) => user['id'] === bot) ||
+    textAt(objectAt(objectAt(message, 'referenced_message'), 'author'), 'id') === bot);
+
+function baseOf(message: Json, context: Context): Pick<Words, 'conversation' | 'user' | 'sentAt'> {
+  const [channel, guild] = [textAt(message, 'channel_id') ?? '', textAt(message, 'guild_id')];
+  const [author, member] = [objectAt(message, 'author'), objectAt(message, 'member')];
+  const id = textAt(author, 'id') ?? NOBODY.id;
+  const isSelf = id === context.bot || textAt(message, 'application_id') === context.application;
+  const person = isSelf ? context.personIn(channel) : id;
+  return {
+    conversation: conversationOf({ channel, guild, person }),
+    user: {
+      id,
+      name: nameOf(author, member),
+      admin: guild !== undefined && context.isAdmin(guild, id, textsAt(member, 'roles')),
+      ...(isSelf ? { self: true } : {}),
+    },
+    sentAt: saidAt(message) ?? context.now,
+  };
+}
+
+function saidAt(message: Json): number | undefined {
+  const at = Date.parse(textAt(message, 'timestamp') ?? '');
+  return Number.isNaN(at) ? timeOf(textAt(message, 'id') ?? '') : at;
+}
+
+/** Discord does not say who did it. */
+function deleted(data: Json, ids: readonly string[], context: Context): readonly Arrival[] {
+  const channel = textAt(data, 'channel_id') ?? '';
+  const conversation = conversationOf({ channel, guild: textAt(data, 'guild_id'), person: context.personIn(channel) });
+  return ids.map((id) => ({
+    id: `${context.application}/d/${id}`,
+    kind: 'deleted',
+    conversation,
+    user: NOBODY,
+    sentAt: context.now,
+    message: messageId(channel, id),
+  }));
+}
+
+function reaction(told: Told, context: Context): readonly Arrival[] {
+  const { data } = told;
+  const [channel = '', message = '', user = NOBODY.id] = [
+    textAt(data, 'channel_id'),
+    textAt(data, 'message_id'),
+    textAt(data, 'user_id'),
+  ];
+  const emoji = objectAt(data, 'emoji');
+  const [name, custom] = [textAt(emoji, 'name'), textAt(emoji, 'id')];
+  const guild = textAt(data, 'guild_id');
+  const isSelf = user === context.bot;
+  const member = objectAt(data, 'member');
+  return [
+    {
+      id: numbered(told, context),
+      kind: 'reaction',
+      conversation: conversationOf({ channel, guild, person: isSelf ? context.personIn(channel) : user }),
+      user: {
+        id: user,
+        name: nameOf({ id: user, ...objectAt(member, 'user') }, member),
+        admin: false,
+        ...(isSelf ? { self: true } : {}),
+      },
+      sentAt: context.now,
+      message: messageId(channel, message),
+      emoji: custom === undefined ? (name ?? '') : `${name ?? '_'}:${custom}`,
+      on: told.type === 'MESSAGE_REACTION_ADD',
+    },
+  ];
+}
+
+/** P1. */
+const numbered = ({ session, seq }: Told, { application }: Context): string => `${application}/s/${session}/${seq}`;
+
+function other(told: Told, type: string, context: Context): Arrival {
+  const { token: _, ...raw } = told.data;
+  const [channel, guild] = [textAt(raw, 'channel_id'), textAt(raw, 'guild_id')];
+  const user = 'user' in raw ? objectAt(raw, 'user') : objectAt(raw, 'author');
+  const id = textAt(user, 'id') ?? textAt(raw, 'user_id') ?? NOBODY.id;
+  return {
+    id: `${numbered(told, context)}/${type}`,
+    kind: 'other',
+    conversation: { id: channel ?? guild ?? 'discord', kind: 'group' },
+    user: {
+      id,
+      name: id === NOBODY.id ? NOBODY.name : nameOf({ id, ...user }),
+      admin: false,
+      ...(id === context.bot ? { self: true } : {}),
+    },
+    sentAt: context.now,
+    type,
+    raw,
+  };
+}

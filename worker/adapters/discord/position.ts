@@ -1,0 +1,134 @@
+// How far an account has come: its gateway session, what of it is stored, and what has to be fetched. It is the account's cursor, so a new
+// process goes on where the one before it was killed.
+//
+//   N1  `session.seq` is the last dispatch that is stored, not the last one that came: a resume replays everything behind it.
+//   N2  A new session where there was one before leaves a gap: `since` says from where, and stays until the gap is filled.
+//   N3  What was written for another application is nothing.
+import { isObject, type Json, listAt, textAt } from './json.ts';
+import { isSnowflake, snowflakeAt, timeOf } from './place.ts';
+
+export interface Session {
+  readonly id: string;
+  readonly url: string;
+  readonly seq: number;
+}
+
+/** Messages may come a little out of their order, and clocks differ. What is fetched twice is taken once. */
+const MARGIN_MS = 60_000;
+const CLOCK_MARGIN_MS = 300_000;
+const MOST_PEOPLE = 100;
+
+export class Position {
+  readonly #application: string;
+  #session: Session | undefined;
+  /** The newest message that is stored. */
+  #seen: string | undefined;
+  #since: string | undefined;
+  /** Channel → person, of private conversations; the ones written in last are at the end. */
+  readonly #people = new Map<string, string>();
+
+  constructor(application: string, cursor: string | undefined) {
+    this.#application = application;
+    const saved = read(cursor);
+    if (saved['v'] !== 1 || saved['application'] !== application) return;
+    const session = isObject(saved['session']) ? saved['session'] : {};
+    const [id, url, seq] = [textAt(session, 'id'), textAt(session, 'url'), session['seq']];
+    if (id !== undefined && url !== undefined && typeof seq === 'number') this.#session = { id, url, seq };
+    this.#seen = snowflakeIn(saved, 'seen');
+    this.#since = snowflakeIn(saved, 'since');
+    for (const person of listAt(saved, 'people'))
+      this.#people.set(textAt(person, 'channel') ?? '', textAt(person, 'user') ?? '');
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** The snowflake behind which messages may have been missed; undefined when none were. */
+  get since(): string | undefined {
+    return this.#since;
+  }
+
+  get privateChannels(): readonly string[] {
+    return [...this.#people.keys()];
+  }
+
+  personIn(channel: string): string | undefined {
+    return this.#people.get(channel);
+  }
+
+  /** N2. */
+  begin(session: Session, now: number): void {
+    const seenAt = this.#seen === undefined ? undefined : timeOf(this.#seen);
+    if (seenAt !== undefined) this.#since ??= snowflakeAt(seenAt - MARGIN_MS);
+    this.#session = session;
+    this.saw(snowflakeAt(now - CLOCK_MARGIN_MS));
+  }
+
+  /** The session cannot be resumed any more. */
+  drop(): void {
+    this.#session = undefined;
+  }
+
+  /** N1. */
+  stored(session: string, seq: number): void {
+    if (this.#session?.id === session && seq > this.#session.seq) this.#session = { ...this.#session, seq };
+  }
+
+  saw(message: string): void {
+    if (isSnowflake(message) && (this.#seen === undefined || BigInt(message) > BigInt(this.#seen)))
+      this.#seen = message;
+  }
+
+  met(channel: string, user: string): void {
+    this.#people.delete(channel);
+    this.#people.set(channel, user);
+    const oldest = this.#people.size > MOST_PEOPLE ? this.#people.keys().next().value : undefined;
+    if (oldest !== undefined) this.#people.delete(oldest);
+  }
+
+  /** The gap is filled. */
+  filled(since: string): void {
+    if (this.#since === since) this.#since = undefined;
+  }
+
+  /** The cursor; with what a batch that is stored together with it brings. */
+  text({
+    session,
+    seq,
+    seen,
+  }: {
+    readonly session?: string;
+    readonly seq?: number;
+    readonly seen?: string | undefined;
+  } = {}): string {
+    const copy = new Position(this.#application, undefined);
+    copy.#session = this.#session;
+    copy.#seen = this.#seen;
+    if (session !== undefined && seq !== undefined) copy.stored(session, seq);
+    if (seen !== undefined) copy.saw(seen);
+    const people = [...this.#people].map(([channel, user]) => ({ channel, user }));
+    return JSON.stringify({
+      v: 1,
+      application: this.#application,
+      session: copy.#session,
+      seen: copy.#seen,
+      since: this.#since,
+      people,
+    });
+  }
+}
+
+function read(cursor: string | undefined): Json {
+  try {
+    const saved: unknown = JSON.parse(cursor ?? '{}');
+    return isObject(saved) ? saved : {};
+  } catch {
+    return {};
+  }
+}
+
+function snowflakeIn(saved: Json, key: string): string | undefined {
+  const id = textAt(saved, key);
+  return id !== undefined && isSnowflake(id) ? id : undefined;
+}

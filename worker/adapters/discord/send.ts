@@ -1,0 +1,181 @@
+// What goes out: one call of the API for each send.
+//
+//   S1  A post has a nonce made from its key, and Discord is asked to enforce it: for a few minutes a repeat gives the message that is there.
+//   S2  A thread under a message has the id of that message: it is written to, and opened first when it is not there yet.
+//   S3  Nobody is notified but whom the text mentions; a reply does not notify.
+//   S4  What is already so (a message that is gone) is what was asked for.
+//   S5  A reply to a command is a message of the channel. Where the bot may not write, it is shown to the person of the command alone.
+import { createHash } from 'node:crypto';
+import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { type Answer, call as request } from './client.ts';
+import type { Account } from './config.ts';
+import { deferredOfAccount } from './deferred.ts';
+import { filesToSend } from './files.ts';
+import { asObject, type Json, textAt } from './json.ts';
+import { isSnowflake, messageId, personOf, readMessageId } from './place.ts';
+import { rowsOf, shownText } from './rows.ts';
+import { mentionsIn } from './text.ts';
+
+type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
+type Reaction = Extract<Outgoing, { readonly kind: 'react' }>;
+
+const UNKNOWN_CHANNEL = 10_003;
+const UNKNOWN_MESSAGE = 10_008;
+const THREAD_EXISTS = 160_004;
+/** Missing access, missing permission. */
+const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_013]);
+const MOST_FILES = 10;
+
+/** Throws when it may have been taken and the answer is not known, and `accountFailed` when Discord refuses the token. */
+export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
+  switch (call.kind) {
+    case 'post':
+      return post(call, link);
+    case 'edit':
+      return edit(call, link);
+    case 'remove': {
+      const at = readMessageId(call.message);
+      if (at === undefined) return refused('this is not the id of a message');
+      const path = `/channels/${at.channel}/messages/${at.id}` as const;
+      return resultOf(await request(link, { method: 'DELETE', path }), { done: UNKNOWN_MESSAGE });
+    }
+    case 'react':
+      return react(call, link);
+    case 'typing': {
+      const channel = await channelOf(call, link);
+      if (typeof channel !== 'string') return resultOf(channel);
+      return resultOf(await request(link, { method: 'POST', path: `/channels/${channel}/typing` }));
+    }
+  }
+}
+
+async function post(call: Post, link: Link<Account>): Promise<SendResult> {
+  if (call.files.length > MOST_FILES) return refused(`Discord takes ${MOST_FILES} files in a message`);
+  const channel = await channelOf(call, link);
+  if (typeof channel !== 'string') return resultOf(channel);
+  const files = await filesToSend(call.files, link);
+  const body = { ...bodyOf(call), ...replyOf(call), nonce: nonceOf(call.key), enforce_nonce: true };
+  const say = (): Promise<Answer> =>
+    request(link, {
+      method: 'POST',
+      path: `/channels/${channel}/messages`,
+      body,
+      ...(files.length === 0 ? {} : { files }),
+    });
+  let answer = await say();
+  if (call.thread !== undefined && answer.kind === 'refused' && answer.code === UNKNOWN_CHANNEL) {
+    const opened = await openThread(call, link);
+    answer =
+      opened.kind === 'ok' || (opened.kind === 'refused' && opened.code === THREAD_EXISTS) ? await say() : opened;
+  }
+  return settled(answer, call, link);
+}
+
+/** S5. */
+async function settled(answer: Answer, call: Post, link: Link<Account>): Promise<SendResult> {
+  const deferred = deferredOfAccount(link.account);
+  const token = deferred.first(call.conversation);
+  if (token === undefined) return resultOf(answer, { isMessage: true });
+  const original = originalOf(link.account, token);
+  if (answer.kind === 'ok' && deferred.end(token)) {
+    // It is posted: what becomes of "thinking…" does not change that.
+    void request(link, { ...original, method: 'DELETE' }).catch(() => {});
+  } else if (answer.kind === 'refused' && MAY_NOT.has(answer.code) && call.files.length === 0) {
+    const shown = await request(link, { ...original, method: 'PATCH', body: bodyOf(call) });
+    if (shown.kind === 'ok') deferred.end(token);
+    return shown.kind === 'ok' ? { kind: 'sent' } : resultOf(shown.kind === 'later' ? shown : answer);
+  }
+  return resultOf(answer, { isMessage: true });
+}
+
+/** "thinking…" of a command. */
+export const originalOf = ({ applicationId }: Account, token: string) =>
+  ({ path: `/webhooks/${applicationId}/${token}/messages/@original`, anonymous: true }) as const;
+
+function bodyOf(call: Post): Json {
+  const content = shownText(call);
+  return { content, allowed_mentions: mentionsIn(content), components: rowsOf(call.buttons) };
+}
+
+function replyOf({ replyTo, thread }: Post): Json {
+  const to = replyTo === undefined ? undefined : readMessageId(replyTo);
+  // Into a thread nothing outside of it can be answered.
+  if (to === undefined || thread !== undefined) return {};
+  return { message_reference: { message_id: to.id, channel_id: to.channel, fail_if_not_exists: false } };
+}
+
+/** S1. At most 25 characters. */
+const nonceOf = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 22);
+
+/** S2. */
+function openThread({ thread = '' }: Post, link: Link<Account>): Promise<Answer> {
+  const { channel, id } = readMessageId(thread) ?? { channel: '0', id: '0' };
+  return request(link, {
+    method: 'POST',
+    path: `/channels/${channel}/messages/${id}/threads`,
+    body: { name: 'Thread' },
+  });
+}
+
+async function edit(call: Post, link: Link<Account>): Promise<SendResult> {
+  const at = readMessageId(call.message ?? '');
+  if (at === undefined) return refused('this is not the id of a message');
+  if (call.files.length > 0) return refused('files are not added to a message that is there');
+  const path = `/channels/${at.channel}/messages/${at.id}` as const;
+  return resultOf(await request(link, { method: 'PATCH', path, body: bodyOf(call) }), { isMessage: true });
+}
+
+async function react(call: Reaction, link: Link<Account>): Promise<SendResult> {
+  const at = readMessageId(call.message);
+  if (at === undefined) return refused('this is not the id of a message');
+  const [, custom] = /^<?a?:?(\w{1,64}:\d{15,21})>?$/.exec(call.emoji) ?? [];
+  const emoji = encodeURIComponent(custom ?? call.emoji);
+  const path = `/channels/${at.channel}/messages/${at.id}/reactions/${emoji}/@me` as const;
+  return resultOf(await request(link, { method: call.on ? 'PUT' : 'DELETE', path }));
+}
+
+const channels = new WeakMap<Account, Map<string, string>>();
+const MOST_CHANNELS = 1_000;
+
+/** The channel itself, that of a thread, or the private one with a person, which Discord opens or names. */
+async function channelOf({ conversation, thread }: Outgoing, link: Link<Account>): Promise<string | Answer> {
+  if (thread !== undefined) return readMessageId(thread)?.id ?? unnamed;
+  const person = personOf(conversation);
+  if (person === undefined) return isSnowflake(conversation) ? conversation : unnamed;
+  const known = channels.get(link.account) ?? new Map<string, string>();
+  channels.set(link.account, known);
+  const channel = known.get(person);
+  if (channel !== undefined) return channel;
+  const answer = await request(link, { method: 'POST', path: '/users/@me/channels', body: { recipient_id: person } });
+  if (answer.kind !== 'ok') return answer;
+  const id = textAt(asObject(answer.json), 'id');
+  if (id === undefined) throw new Error('POST /users/@me/channels: no channel');
+  if (known.size >= MOST_CHANNELS) known.clear();
+  known.set(person, id);
+  return id;
+}
+
+const unnamed: Answer = {
+  kind: 'refused',
+  status: 404,
+  code: UNKNOWN_CHANNEL,
+  reason: 'this is not the id of a channel',
+};
+
+interface Reading {
+  readonly isMessage?: true;
+  /** The code that says it is so already. */
+  readonly done?: number;
+}
+
+function resultOf(answer: Answer, { isMessage, done }: Reading = {}): SendResult {
+  if (answer.kind === 'later') return answer;
+  if (answer.kind === 'refused')
+    return answer.code === done && done !== undefined ? { kind: 'sent' } : refused(answer.reason);
+  const json = asObject(answer.json);
+  const [channel, id] = [textAt(json, 'channel_id'), textAt(json, 'id')];
+  const isNamed = isMessage === true && channel !== undefined && id !== undefined;
+  return { kind: 'sent', ...(isNamed ? { message: messageId(channel, id) } : {}) };
+}
+
+const refused = (reason: string): SendResult => ({ kind: 'refused', reason });

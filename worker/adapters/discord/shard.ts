@@ -1,0 +1,223 @@
+// One connection to the gateway, held by Discord's client @discordjs/ws: hello, heartbeats, identify, resume.
+//
+//   G1  The client comes back by itself once: when Discord asks for it, and when a connection is lost. What fails again is ended here, because
+//       the client would try twice a second and without end; coming back with backoff is the host's.
+//   G2  A session is given up when Discord says that it is over, and not because a connection was lost: the next process resumes it, too.
+//   G3  What another connection cannot heal (token, intents, sharding) ends the account with its remedy.
+//   G4  A connection that was ended makes no other one: its question for the session is never answered.
+import type { SessionInfo, WebSocketShard } from '@discordjs/ws';
+import type { Position } from './position.ts';
+
+/** A dispatch as it comes. */
+export interface Dispatched {
+  readonly t: string;
+  readonly s: number;
+  readonly d: unknown;
+}
+
+export interface ShardOptions {
+  /** Of the gateway, for a new session. */
+  readonly url: string;
+  readonly token: string;
+  readonly intents: number;
+  readonly position: Position;
+  /** From the beginning of an attempt to READY or RESUMED. */
+  readonly readyMs: number;
+  dispatched(dispatch: Dispatched): void;
+  up(): void;
+  /** Identifying is allowed 1,000 times a day: over that Discord takes the token away. Throws with the reason when it is not. */
+  mayIdentify(): void;
+}
+
+export type ShardEnd =
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly remedy: string };
+
+/** Codes after which a session is over. */
+const OVER: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4009]);
+const RESUMABLE = 4200;
+const CLOSE_MS = 2_000;
+
+/** G3. */
+const FATAL: Readonly<Record<number, readonly [reason: string, remedy: string]>> = {
+  4004: [
+    'Discord refuses the token (4004)',
+    'make a new token (Developer Portal, Bot, Reset Token), put it into .env and reload, or enable the account again',
+  ],
+  4010: ['Discord refuses the shard (4010)', 'update svc, then enable the account again'],
+  4011: [
+    'the bot is in too many servers for one connection (4011)',
+    'take it out of some servers: one account holds one connection',
+  ],
+  4012: ['Discord no longer speaks this version of the gateway (4012)', 'update svc, then enable the account again'],
+  4013: ['Discord does not know one of the intents (4013)', 'correct intents: in svc.config.yml and reload'],
+  4014: [
+    'an intent is not switched on for this bot (4014)',
+    'switch it on (Developer Portal, Bot, Privileged Gateway Intents: Message Content, Server Members, Presence) and enable the account again, or take it out of intents: and reload',
+  ],
+};
+
+export class Shard {
+  /** Resolves once; nothing is dispatched behind it. */
+  readonly ended: Promise<ShardEnd>;
+  readonly #options: ShardOptions;
+  #end: (end: ShardEnd) => void = () => {};
+  #shard: WebSocketShard | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
+  /** Closed since READY or RESUMED. */
+  #falls = 0;
+  #closedBy: number | undefined;
+  #lastError = 'the connection was lost';
+
+  constructor(options: ShardOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  async open(): Promise<void> {
+    const { Encoding, WebSocketShard, WebSocketShardEvents } = await import('@discordjs/ws');
+    const { url, token, intents, position } = this.#options;
+    const shard = new WebSocketShard(
+      {
+        options: {
+          token,
+          // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- a sum of such bits
+          intents,
+          version: '10',
+          encoding: Encoding.JSON,
+          compression: null,
+          useIdentifyCompression: false,
+          largeThreshold: null,
+          initialPresence: null,
+          identifyProperties: { os: process.platform, browser: 'svc', device: 'svc' },
+          handshakeTimeout: this.#options.readyMs,
+          helloTimeout: null,
+          readyTimeout: null,
+          shardCount: 1,
+          gatewayInformation: {
+            url,
+            shards: 1,
+            session_start_limit: { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: 1 },
+          },
+        },
+        retrieveSessionInfo: () => (this.#isOver ? new Promise<never>(() => {}) : this.#session()),
+        updateSessionInfo: (_, session) => this.#update(session),
+        waitForIdentify: async () => this.#mayIdentify(),
+      },
+      0,
+    );
+    this.#shard = shard;
+    shard.on(WebSocketShardEvents.Closed, (code) => this.#closed(code));
+    shard.on(WebSocketShardEvents.Error, (error) => this.#note(error));
+    shard.on(WebSocketShardEvents.SocketError, (error) => this.#note(error));
+    shard.on(WebSocketShardEvents.Hello, () => {
+      this.#closedBy = undefined;
+    });
+    shard.on(WebSocketShardEvents.Ready, () => this.#up());
+    shard.on(WebSocketShardEvents.Resumed, () => this.#up());
+    shard.on(WebSocketShardEvents.Dispatch, ({ t, s, d }) => {
+      if (!this.#isOver) this.#options.dispatched({ t, s, d });
+    });
+    this.#watch();
+    if (position.session === undefined) this.#options.mayIdentify();
+    // It resolves when it is up; whether it is, and its end, are told by its events.
+    void shard.connect().catch((error: unknown) => this.#lost(error));
+  }
+
+  /** Leaves the session to be resumed. Resolves when the socket is gone. */
+  async close(end: ShardEnd = { kind: 'stopped' }): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#end(end);
+    const shard = this.#shard;
+    if (shard === undefined) return;
+    const late = setTimeout(() => terminate(shard), CLOSE_MS);
+    await shard.destroy({ code: RESUMABLE, reason: 'svc' }).catch(() => {});
+    clearTimeout(late);
+    terminate(shard);
+  }
+
+  #lost(error: unknown): void {
+    this.#note(error);
+    void this.close({ kind: 'lost', reason: this.#lastError });
+  }
+
+  #note(error: unknown): void {
+    if (error instanceof Error) this.#lastError = `the connection was lost: ${error.message}`;
+  }
+
+  /** The first attempt goes where Discord wants a resume; the one behind it to the gateway, which takes it, too. */
+  #session(): SessionInfo | null {
+    const { session } = this.#options.position;
+    if (session === undefined) return null;
+    return {
+      sessionId: session.id,
+      sequence: session.seq,
+      resumeURL: this.#falls === 0 ? session.url : this.#options.url,
+      shardCount: 1,
+      shardId: 0,
+    };
+  }
+
+  /** G2. */
+  #update(session: SessionInfo | null): void {
+    const { position } = this.#options;
+    if (this.#isOver) return;
+    if (session === null) {
+      if (this.#closedBy === undefined || OVER.has(this.#closedBy)) position.drop();
+    } else if (session.sessionId !== position.session?.id)
+      position.begin({ id: session.sessionId, url: session.resumeURL, seq: session.sequence }, Date.now());
+    // How far it has come is not taken from here: the position holds what is stored.
+  }
+
+  #mayIdentify(): void {
+    try {
+      this.#options.mayIdentify();
+    } catch (error) {
+      this.#lost(error);
+      throw error;
+    }
+  }
+
+  #up(): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#timer);
+    this.#falls = 0;
+    this.#options.up();
+  }
+
+  /** G1, G3. */
+  #closed(code: number): void {
+    if (this.#isOver) return;
+    this.#closedBy = code;
+    this.#falls += 1;
+    const fatal = FATAL[code];
+    if (fatal !== undefined) {
+      const [reason, remedy] = fatal;
+      void this.close({ kind: 'failed', reason, remedy });
+    } else if (this.#falls > 1) {
+      const reason = code === 1006 ? this.#lastError : `the gateway closed the connection (${code})`;
+      if (OVER.has(code)) this.#options.position.drop();
+      void this.close({ kind: 'lost', reason });
+    } else this.#watch();
+  }
+
+  #watch(): void {
+    clearTimeout(this.#timer);
+    const { readyMs } = this.#options;
+    this.#timer = setTimeout(() => {
+      void this.close({ kind: 'lost', reason: `the gateway was not ready within ${readyMs} ms` });
+    }, readyMs);
+  }
+}
+
+/** The client leaves a socket alone that is not open yet, and waits half a minute for one that answers no more. */
+function terminate(shard: WebSocketShard): void {
+  const { connection } = shard as unknown as { readonly connection?: { terminate?(): void } | null };
+  connection?.terminate?.();
+}

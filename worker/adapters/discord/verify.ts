@@ -1,0 +1,56 @@
+// Signatures of interactions: Ed25519 over `<timestamp><raw body>`. Pure but for keys that are kept once they are read.
+//
+//   V1  Signature and timestamp are read strictly, every public key is tried: two are valid while one is renewed.
+//   V2  More than five minutes before or after the request came is refused.
+//   V3  PING is answered once it is verified: Discord asks so whether the address is ours, and with wrong signatures whether we look.
+import { createPublicKey, type KeyObject, verify as verifySignature } from 'node:crypto';
+import type { RawRequest, Verdict } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import type { Account } from './config.ts';
+import { isObject } from './json.ts';
+
+const TOLERANCE_MS = 300_000;
+const PING = 1;
+const PONG = { kind: 'handshake', answer: { json: { type: 1 } } } as const;
+/** What stands before the 32 bytes of an Ed25519 key in DER. */
+const DER_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+const refused = (reason: string): Verdict => ({ kind: 'refused', reason });
+
+/** `ok`, `handshake` for a PING, or `refused` with a reason for the log: the client is told nothing of it. */
+export function verify(request: RawRequest, account: Pick<Account, 'publicKeys'>): Verdict {
+  const { 'x-signature-ed25519': signature = '', 'x-signature-timestamp': timestamp = '' } = request.headers;
+  if (!/^[0-9a-f]{128}$/i.test(signature)) return refused('no x-signature-ed25519, or one that is malformed');
+  if (!/^[1-9]\d{0,11}$/.test(timestamp)) return refused('no x-signature-timestamp, or one that is malformed');
+  if (Math.abs(request.receivedAt - Number(timestamp) * 1_000) > TOLERANCE_MS) return refused('too old');
+
+  const signed = Buffer.concat([Buffer.from(timestamp), request.body]);
+  if (!isSigned(signed, Buffer.from(signature, 'hex'), account.publicKeys)) return refused('wrong signature');
+  return isPing(request.body) ? PONG : { kind: 'ok' };
+}
+
+/** Whether one of the keys, 32 bytes in hexadecimal each, made the signature over these bytes. */
+export function isSigned(signed: Uint8Array, signature: Uint8Array, publicKeys: readonly string[]): boolean {
+  let matches = 0;
+  for (const key of keysOf(publicKeys)) matches += Number(verifySignature(null, signed, key, signature));
+  return matches > 0;
+}
+
+function isPing(body: Uint8Array): boolean {
+  if (body.byteLength > 16_384) return false;
+  const interaction = safeJson(Buffer.from(body).toString('utf8'));
+  return isObject(interaction) && interaction['type'] === PING;
+}
+
+const read = new WeakMap<readonly string[], readonly KeyObject[]>();
+
+function keysOf(publicKeys: readonly string[]): readonly KeyObject[] {
+  let keys = read.get(publicKeys);
+  if (keys === undefined) {
+    keys = publicKeys.map((hex) =>
+      createPublicKey({ key: Buffer.concat([DER_PREFIX, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' }),
+    );
+    read.set(publicKeys, keys);
+  }
+  return keys;
+}

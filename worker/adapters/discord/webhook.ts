@@ -1,0 +1,25 @@
+// Interactions over HTTP: what a verified request holds, and what Discord hears once it is stored.
+import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
+import { safeJson } from '../../sdk/safe-json.ts';
+import type { Account } from './config.ts';
+import { deferredOfAccount } from './deferred.ts';
+import { answerTo, deferredOf, interactionArrivals } from './interactions.ts';
+import { isObject, type Json } from './json.ts';
+
+/** Throws when it is no interaction. */
+export const parse = (request: RawRequest, { applicationId }: Account): readonly Arrival[] =>
+  interactionArrivals(interactionIn(request), { application: applicationId, now: request.receivedAt });
+
+/** Remembers that its person sees "thinking…" from now on. */
+export function answer(request: RawRequest, account: Account): HttpAnswer {
+  const interaction = interactionIn(request);
+  const deferred = deferredOf(interaction);
+  if (deferred !== undefined) deferredOfAccount(account).add(deferred);
+  return { json: answerTo(interaction) };
+}
+
+function interactionIn({ body }: RawRequest): Json {
+  const interaction = safeJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  if (!isObject(interaction)) throw new Error('not an interaction');
+  return interaction;
+}
