@@ -84,6 +84,11 @@ export class FakeOneBot {
     this.#next.set(action, [...(this.#next.get(action) ?? []), ...misfortunes]);
   }
 
+  /** Nothing happens to the next calls any more. */
+  calm(): void {
+    this.#next.clear();
+  }
+
   /** Bytes at an address of this server. */
   serve(path: string, bytes: Buffer): string {
     this.#served.set(path, bytes);

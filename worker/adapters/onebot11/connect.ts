@@ -48,10 +48,10 @@ async function forward(link: Link<Account>, timing: Timing): Promise<void> {
   throw refusal;
 }
 
-/** Throws `accountFailed` for a token that is refused. */
-async function dial(
+/** Opens the one or two sockets. Throws `accountFailed` for a token that is refused. */
+export async function dial(
   session: Session,
-  { account, signal }: Link<Account>,
+  { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
   { token, timing }: { readonly token: string | undefined; readonly timing: Timing },
 ): Promise<void> {
   for (const [role, address] of addressesOf(account)) {

@@ -4,6 +4,7 @@
 // → parse.ts (message.ts, cq-code.ts) → inbox. What was missed: history.ts. Out: send.ts and files.ts, over caller.ts; text.ts renders.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { MAX_MESSAGE_BYTES } from './channel.ts';
+import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile, MOST_SENT_BYTES } from './files.ts';
@@ -43,6 +44,7 @@ export function createOnebot11(timing: Timing = TIMING): AdapterModule {
     direct: (user) => placeName({ kind: 'private', user }),
     send,
     fetchFile,
+    check,
   });
 }
 

@@ -20,6 +20,8 @@ import type { Role } from './verify.ts';
 
 const LATE_BEATS = 3;
 
+export type SessionLink = Pick<Link<Account>, 'account' | 'cursor' | 'log' | 'receive' | 'online' | 'degraded'>;
+
 export class Session {
   /** Both calls and events have their socket. */
   readonly ready: Promise<void>;
@@ -30,7 +32,7 @@ export class Session {
   readonly since: ReadonlyMap<string, number>;
   /** Undefined where nobody asks for a history. */
   readonly seen: Seen | undefined;
-  readonly #link: Link<Account>;
+  readonly #link: SessionLink;
   readonly #timing: Timing;
   readonly #calls = new Calls();
   readonly #channels: { api?: Channel; event?: Channel } = {};
@@ -42,7 +44,7 @@ export class Session {
   #end: (reason: Error) => void = () => {};
   #isOver = false;
 
-  constructor(link: Link<Account>, timing: Timing) {
+  constructor(link: SessionLink, timing: Timing) {
     this.#link = link;
     this.#timing = timing;
     this.ready = new Promise((resolve) => {
