@@ -20,6 +20,15 @@ export interface SlackFile {
   bytes: Buffer;
 }
 
+interface HistoryMessage {
+  readonly type: 'message';
+  readonly user: string;
+  readonly text: string;
+  readonly ts: string;
+  readonly thread_ts?: string | undefined;
+  readonly [key: string]: unknown;
+}
+
 /** Arguments of a call, JSON in them still as text, as forms carry it. */
 export type Args = Readonly<Record<string, string | undefined>>;
 export type Reply = Readonly<Record<string, unknown>> & { readonly ok: boolean };
@@ -35,7 +44,11 @@ export class SlackWorkspace {
   /** Oldest first; what was deleted is not there. */
   messages: SlackMessage[] = [];
   readonly files = new Map<string, SlackFile>();
-  readonly channels = new Map<string, 'open' | 'archived' | 'foreign'>([
+  /** What people said that the history tells of. */
+  readonly said: (HistoryMessage & { readonly channel: string })[] = [];
+  /** Most that one page of a history holds, whatever is asked for. */
+  mostHistory = 1_000;
+  readonly channels = new Map<string, 'open' | 'archived' | 'foreign' | 'shared'>([
     ['C123ABC456', 'open'],
     ['C0ARCHIVED', 'archived'],
     ['C0FOREIGN', 'foreign'],
@@ -66,19 +79,30 @@ export class SlackWorkspace {
       is_enterprise_install: false,
     }),
     'conversations.open': ({ users = '' }) => ({ ok: true, channel: { id: direct(users) } }),
-    'conversations.history': ({ channel, limit = '100', include_all_metadata: all }) => ({
+    'users.conversations': () => ({
       ok: true,
-      messages: this.#seen(channel, all)
-        .filter(({ thread_ts: thread }) => thread === undefined)
-        .slice(-Number(limit))
-        .reverse(),
-      has_more: false,
+      channels: [...this.channels]
+        .filter(([, state]) => state === 'open' || state === 'shared')
+        .map(([id, state]) => ({ id, is_channel: true, is_ext_shared: state === 'shared' })),
     }),
-    'conversations.replies': ({ channel, ts, include_all_metadata: all }) => ({
-      ok: true,
-      messages: this.#seen(channel, all).filter((one) => one.ts === ts || one.thread_ts === ts),
-      has_more: false,
-    }),
+    // Newest first, the roots of threads and what is in none; a thread is told from its root on.
+    'conversations.history': (args) =>
+      this.#page(
+        args,
+        this.#seen(args)
+          .filter(({ ts, thread_ts: root }) => root === undefined || root === ts)
+          .reverse(),
+      ),
+    'conversations.replies': (args) => {
+      const { ts } = args;
+      const thread = this.#seen({ ...args, oldest: '0' }).filter((one) => one['ts'] === ts || one['thread_ts'] === ts);
+      if (thread.length === 0) return fail('thread_not_found');
+      const oldest = Number(args['oldest'] ?? 0);
+      return this.#page(
+        args,
+        thread.filter((one) => one['ts'] === ts || Number(one['ts']) > oldest),
+      );
+    },
     'chat.postMessage': (args) => this.#post(args, undefined),
     'chat.postEphemeral': (args) => {
       if (args['user'] === undefined) return fail('user_not_in_channel');
@@ -136,7 +160,7 @@ export class SlackWorkspace {
     const place = /^[UW]/.test(channel) ? direct(channel) : channel;
     const state = place.startsWith('D') ? 'open' : this.channels.get(place);
     if (state === undefined) return fail('channel_not_found');
-    if (state !== 'open') return fail(state === 'archived' ? 'is_archived' : 'not_in_channel');
+    if (state !== 'open' && state !== 'shared') return fail(state === 'archived' ? 'is_archived' : 'not_in_channel');
     if (text === '' && blocks === undefined) return fail('no_text');
     if (text.length > 40_000) return fail('msg_too_long');
     const sections = listIn(blocks) as readonly { readonly text?: { readonly text: string } }[];
@@ -148,13 +172,38 @@ export class SlackWorkspace {
     return { ok: true, channel: place, ts, message: { type: 'message', user: this.bot, text, ts, app_id: this.app } };
   }
 
-  /** As the history tells it. */
-  #seen(channel: string | undefined, all: string | undefined) {
+  /** What people said, beside what the app has posted: as the history tells it, oldest first. */
+  #seen({ channel, include_all_metadata: all, oldest = '0' }: Args): readonly HistoryMessage[] {
     const there = this.messages.filter((one) => one.channel === channel && one.only === undefined);
-    return there.map(({ text, ts, thread, metadata }) => {
+    const posted = there.map(({ text, ts, thread, metadata }): HistoryMessage => {
       const more = all === 'true' && metadata !== undefined ? { metadata } : {};
-      return { type: 'message', user: this.bot, text, ts, thread_ts: thread, ...more };
+      const { bot: user, app: app_id } = this;
+      return { type: 'message', user, bot_id: 'B123ABC456', app_id, text, ts, thread_ts: thread, ...more };
     });
+    const said = this.said.filter((one) => one.channel === channel).map(({ channel: _, ...one }) => one);
+    const everything = [...posted, ...said];
+    const replies = (root: string) => everything.filter((one) => one.thread_ts === root && one.ts !== root);
+    return everything
+      .filter(({ ts }) => Number(ts) > Number(oldest))
+      .map((one) => {
+        const latest = replies(one.ts)
+          .map(({ ts }) => ts)
+          .toSorted()
+          .at(-1);
+        const thread = { thread_ts: one.ts, reply_count: replies(one.ts).length, latest_reply: latest };
+        return latest === undefined ? one : { ...one, ...thread };
+      })
+      .toSorted((a, b) => Number(a.ts) - Number(b.ts));
+  }
+
+  #page({ channel = '', limit = '100', cursor = '0' }: Args, all: readonly HistoryMessage[]): Reply {
+    const state = channel.startsWith('D') ? 'open' : this.channels.get(channel);
+    if (state === undefined) return fail('channel_not_found');
+    if (state === 'foreign') return fail('not_in_channel');
+    const from = Number(cursor);
+    const to = from + Math.min(Number(limit), this.mostHistory);
+    const more = to < all.length ? { response_metadata: { next_cursor: String(to) } } : {};
+    return { ok: true, messages: all.slice(from, to), has_more: to < all.length, ...more };
   }
 
   #react({ channel, timestamp, name = '' }: Args, on: boolean): Reply {

@@ -16,7 +16,7 @@ interface Told {
 }
 
 /** Subtypes of messages that somebody said. */
-const SAID = new Set([
+export const SAID: ReadonlySet<string | undefined> = new Set([
   undefined,
   'file_share',
   'me_message',

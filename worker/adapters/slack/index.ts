@@ -2,7 +2,9 @@
 //
 // In: over HTTP, config.ts (account) → verify.ts (signature, challenge) → parse.ts (events.ts, interactions.ts) → inbox; in Socket Mode,
 // connect.ts → socket.ts → the same parse. Out: send.ts → client.ts (Slack's own client), files.ts. Text is Slack's mrkdwn (text.ts).
+// What was said while the account was away: catch-up.ts, which looks where seen.ts knows that people speak.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { catchUp } from './catch-up.ts';
 import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect } from './connect.ts';
@@ -38,6 +40,7 @@ export function createSlack(timing: SocketTiming = TIMING): AdapterModule {
       answer: () => ({ status: 200, text: '' }),
     },
     connect: (link) => connect(link, timing),
+    catchUp: (link) => catchUp(link),
     // Slack takes the id of a person for the conversation with the bot, and arrivals name it so.
     direct: (user) => user,
     send,

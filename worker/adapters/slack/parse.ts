@@ -1,4 +1,4 @@
-// What Slack delivers → what arrived. Pure. Over HTTP and over Socket Mode the payloads are the same.
+// What Slack delivers → what arrived. Pure, but that it is noted where people speak (seen.ts). Over HTTP and over Socket Mode the payloads are the same.
 //
 //   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
 //       channel and time. Everything else has the id of its event, command or press.
@@ -12,6 +12,7 @@ import type { Account } from './config.ts';
 import { parseEvent } from './events.ts';
 import { parseCommand, parseInteraction } from './interactions.ts';
 import { isObject, type Json, objectAt, textAt } from './json.ts';
+import { seenOf } from './seen.ts';
 
 /** What a verified request holds. Throws when it is not what Slack sends. */
 export function parse(request: RawRequest, account: Pick<Account, 'team'>): readonly Arrival[] {
@@ -24,8 +25,9 @@ export function parse(request: RawRequest, account: Pick<Account, 'team'>): read
 }
 
 /** The same for the payload of an envelope. */
-export function arrivalsOf(payload: unknown, { team }: Pick<Account, 'team'>, now: number): readonly Arrival[] {
+export function arrivalsOf(payload: unknown, account: Pick<Account, 'team'>, now: number): readonly Arrival[] {
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
+  const { team } = account;
   const workspace = workspaceOf(payload);
   if (team !== undefined && !workspace.includes(team)) return [];
   const context = { workspace: workspace[0] ?? 'unknown', now };
@@ -35,6 +37,11 @@ export function arrivalsOf(payload: unknown, { team }: Pick<Account, 'team'>, no
       : textAt(payload, 'command') !== undefined
         ? parseCommand(payload, context)
         : parseInteraction(payload, context);
+  // Ids of channels that are shared with others may be told by the other workspace: nothing can be looked for there (catch-up.ts).
+  if (payload['is_ext_shared_channel'] !== true) {
+    const seen = seenOf(account);
+    for (const arrival of arrivals) seen.note(arrival);
+  }
   return arrivals.map((arrival) => ({ ...arrival, id: `${context.workspace}/${arrival.id}` }));
 }
 

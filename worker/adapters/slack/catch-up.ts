@@ -1,0 +1,189 @@
+// What was said while the account was away, out of Slack's history: Slack tries an event for some minutes, then never again.
+//
+//   U1  A message of the history has the id that its event has (workspace, channel, time), so that what came already is taken once. Where the
+//       ids could differ (an app of a whole organisation, channels shared with other organisations) nothing is looked for.
+//   U2  The cursor is the time up to which all has come. It goes on every minute while the account stands, and only once what was missed is
+//       stored. It is looked back at most two days, which is less than the host remembers ids.
+//   U3  Looked through are the conversations and threads in which somebody spoke last, then the channels that the bot is in; after a short
+//       absence the first twenty alone. Slack's rate limits are waited out: the account works meanwhile, and what is caught up may come behind
+//       what was said later.
+//   U4  Messages are all that can be caught up: the history does not tell of reactions, edits, removals, presses and commands.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Arrival, Link } from '../../sdk/index.ts';
+import { type Answer, call } from './client.ts';
+import type { Account } from './config.ts';
+import { SAID } from './events.ts';
+import { type Json, listAt, objectAt, textAt } from './json.ts';
+import { arrivalsOf } from './parse.ts';
+import { cursorOf, readCursor, type Seen, seenOf } from './seen.ts';
+
+const BEAT_MS = 60_000;
+/** Looked at again: clocks differ, and Slack may have been trying. */
+const OVERLAP_MS = 600_000;
+const MOST_BACK_MS = 2 * 86_400_000;
+const SHORT_MS = 600_000;
+const MOST_AFTER_SHORT = 20;
+const MOST_PLACES = 200;
+const PAGE = 200;
+const MOST_PAGES = 5;
+
+/** Who the account is. */
+interface Self {
+  readonly workspace: string;
+  readonly organisation: string | undefined;
+  readonly bot: string | undefined;
+  readonly botId: string | undefined;
+}
+
+/** Resolves when all is stored that was missed; goes on noting the time until the link's signal ends it. */
+export async function catchUp(link: Link<Account>, beatMs = BEAT_MS): Promise<void> {
+  const { json } = needed('auth.test', await ask(link, 'auth.test', {}));
+  const workspace = textAt(json, 'team_id') ?? '';
+  if (!workspace.startsWith('T') || json['is_enterprise_install'] === true)
+    return link.log.info({ workspace }, 'an app of an organisation: what it misses is not looked for (U1)');
+  const self = {
+    workspace,
+    organisation: textAt(json, 'enterprise_id'),
+    bot: textAt(json, 'user_id'),
+    botId: textAt(json, 'bot_id'),
+  };
+  const seen = seenOf(link.account);
+  const before = readCursor(link.cursor, workspace, seen);
+  const now = Date.now();
+  if (before !== undefined) await lookBack(link, self, before.at);
+  await link.receive([], cursorOf({ workspace, at: now }, seen));
+  void beat(link, self, { beatMs, at: now });
+}
+
+/** U2. A clock that jumped is a machine that slept: what was said meanwhile is looked for before the time is noted. */
+async function beat(
+  link: Link<Account>,
+  self: Self,
+  { beatMs, at: from }: { readonly beatMs: number; readonly at: number },
+): Promise<void> {
+  for (let at = from; ; ) {
+    await sleep(beatMs, undefined, { signal: link.signal, ref: false }).catch(() => {});
+    if (link.signal.aborted) return;
+    const now = Date.now();
+    try {
+      if (now - at > 3 * beatMs + OVERLAP_MS / 2) await lookBack(link, self, at);
+      await link.receive([], cursorOf({ workspace: self.workspace, at: now }, seenOf(link.account)));
+      at = now;
+    } catch (error) {
+      link.log.debug({ err: error }, 'the time up to which all has come was not noted');
+    }
+  }
+}
+
+/** U3. */
+async function lookBack(link: Link<Account>, self: Self, at: number): Promise<void> {
+  const now = Date.now();
+  const oldest = Math.max(at - OVERLAP_MS, now - MOST_BACK_MS);
+  const most = now - at < SHORT_MS ? MOST_AFTER_SHORT : MOST_PLACES;
+  const places = await placesOf(link, seenOf(link.account), most);
+  let messages = 0;
+  let refused = 0;
+  // Grows by the threads that are found.
+  for (const place of places) {
+    const found = await historyOf(link, place, oldest);
+    if (found === undefined) {
+      refused += 1;
+      continue;
+    }
+    const said = found.filter((one) => isSaid(one, self));
+    const arrivals = said.flatMap((one) => arrivalOf(one, { place, self, account: link.account }));
+    if (arrivals.length > 0) await link.receive(arrivals);
+    messages += arrivals.length;
+    for (const thread of threadsIn(found, place, oldest)) if (places.size < most) places.add(thread);
+  }
+  const told = { since: new Date(oldest).toISOString(), places: places.size, messages, refused };
+  if (messages > 0 || refused > 0) link.log.info(told, 'looked through the history for what was missed');
+  if (places.size >= MOST_PLACES)
+    link.log.warn(told, 'there are more conversations than are looked through for what was missed');
+}
+
+/** Those with answers since then. */
+const threadsIn = (messages: readonly Json[], place: string, oldest: number): readonly string[] =>
+  place.includes(':')
+    ? []
+    : messages.flatMap((one) =>
+        Number(textAt(one, 'latest_reply')) * 1_000 > oldest ? [`${place}:${textAt(one, 'ts')}`] : [],
+      );
+
+async function placesOf(link: Link<Account>, seen: Seen, most: number): Promise<Set<string>> {
+  const known = seen.newestFirst();
+  const args = { types: 'public_channel,private_channel', exclude_archived: true, limit: PAGE };
+  const answer = await ask(link, 'users.conversations', args);
+  const channels = answer.kind === 'ok' ? listAt(answer.json, 'channels') : [];
+  const shared = new Set(channels.filter(isShared).map((one) => textAt(one, 'id')));
+  const own = channels.flatMap((one) => textAt(one, 'id') ?? []);
+  const wanted = [...known, ...own].filter((place) => !shared.has(place.split(':', 1)[0]));
+  return new Set([...new Set(wanted)].slice(0, most));
+}
+
+/** U1. */
+const isShared = (channel: Json): boolean =>
+  ['is_ext_shared', 'is_org_shared', 'is_pending_ext_shared'].some((key) => channel[key] === true);
+
+/** Of a channel or a thread, oldest first; undefined when the app may not look. */
+async function historyOf(link: Link<Account>, place: string, oldest: number): Promise<readonly Json[] | undefined> {
+  const [channel = '', ts] = place.split(':');
+  const messages: Json[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const args = { channel, oldest: (oldest / 1_000).toFixed(6), limit: PAGE, cursor };
+    const answer =
+      ts === undefined
+        ? await ask(link, 'conversations.history', args)
+        : await ask(link, 'conversations.replies', { ...args, ts });
+    if (answer.kind === 'refused') {
+      link.log.debug({ place, reason: answer.reason }, 'the history is not to be read');
+      return undefined;
+    }
+    messages.push(...listAt(answer.json, 'messages'));
+    cursor = textAt(objectAt(answer.json, 'response_metadata'), 'next_cursor');
+    if (cursor === undefined) break;
+  }
+  if (cursor !== undefined) link.log.warn({ place }, 'more was said there than is caught up with');
+  // A thread is told with its root, whenever that was said.
+  return messages
+    .filter((one) => Number(textAt(one, 'ts')) * 1_000 >= oldest)
+    .toSorted((a, b) => Number(a['ts']) - Number(b['ts']));
+}
+
+const isSaid = (message: Json, { botId }: Self): boolean =>
+  SAID.has(textAt(message, 'subtype')) && (botId === undefined || textAt(message, 'bot_id') !== botId);
+
+/** As its event would have been. */
+function arrivalOf(
+  message: Json,
+  { place, self, account }: { readonly place: string; readonly self: Self; readonly account: Account },
+): readonly Arrival[] {
+  const payload = {
+    type: 'event_callback',
+    team_id: self.workspace,
+    enterprise_id: self.organisation,
+    event_id: 'history',
+    authorizations: [{ is_bot: true, user_id: self.bot }],
+    event: { ...message, type: 'message', channel: place.split(':', 1)[0] },
+  };
+  return arrivalsOf(payload, account, Date.now());
+}
+
+/** U3. */
+async function ask(
+  link: Link<Account>,
+  method: string,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Exclude<Answer, { kind: 'later' }>> {
+  for (;;) {
+    const answer = await call(link, method, args);
+    if (answer.kind !== 'later') return answer;
+    await sleep(answer.afterMs, undefined, { signal: link.signal });
+  }
+}
+
+function needed(method: string, answer: Exclude<Answer, { kind: 'later' }>): Extract<Answer, { kind: 'ok' }> {
+  if (answer.kind === 'ok') return answer;
+  throw new Error(`${method}: ${answer.reason}`);
+}
