@@ -86,6 +86,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('token create', 'Makes a token of 256 random bits', () => import('./commands/token-create.ts')),
   entry('help exit-codes', 'The exit codes and what they mean', () => import('./commands/help.ts')),
   entry('help environment', 'The variables that svc reads', () => import('./commands/help.ts')),
+  entry('help guides', 'Where the guides lie', () => import('./commands/help.ts')),
   entry('help completions', 'Completions for bash, zsh or fish', () => import('./commands/help.ts')),
 ];
 

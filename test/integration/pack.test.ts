@@ -2,7 +2,17 @@
 // the schema. The SQLite binding is not built again (two minutes): the one of this repository is copied into its place.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -134,6 +144,27 @@ describe('the packed package', () => {
 
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(versionOf(REPOSITORY).replaceAll('.', '\\.')));
+  });
+
+  it('holds the guides, names them, and every link in them leads to a file of the package', async (t) => {
+    if (unreachable !== false) return t.skip(unreachable);
+    const { stdout } = await run('npx', ['--no-install', 'svc', 'help', 'guides', '--json'], project);
+    const guides = (JSON.parse(stdout) as { readonly file: string }[]).map(({ file }) => file);
+    const root = join(project, 'node_modules/svc');
+
+    const held = (name: string): string[] =>
+      readdirSync(join(REPOSITORY, name)).map((one) => `${name}/${one}/README.md`);
+    const wanted = ['README.md', 'worker/sdk/README.md', ...held('worker/adapters'), ...held('worker/plugins')];
+    assert.deepEqual(
+      wanted.filter((name) => existsSync(join(REPOSITORY, name)) && !guides.includes(join(root, name))),
+      [],
+    );
+    const broken = guides.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+        .map(([, link = '']) => join(file, '..', link))
+        .filter((target) => !existsSync(target)),
+    );
+    assert.deepEqual(broken, []);
   });
 
   it('gives a plugin the SDK and its test host', async (t) => {

@@ -1,7 +1,10 @@
-// `svc help exit-codes|environment|completions`.
+// `svc help exit-codes|environment|guides|completions`.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import type { Command } from '../command.ts';
 import { completionScript, SHELLS } from '../completions.ts';
+import { ownPackage } from '../init/own-package.ts';
 import { unknownWord } from '../usage-error.ts';
 
 const CODES: readonly (readonly [number, string, string])[] = [
@@ -51,6 +54,38 @@ const environment: Command = {
   },
 };
 
+const guides: Command = {
+  noun: 'help',
+  verb: 'guides',
+  summary: 'Where the guides lie that came with svc: plugins and adapters, each adapter, events, owners',
+  examples: ['svc help guides', 'svc help guides --json'],
+  run({ print }) {
+    const found = guidesBelow(ownPackage().root);
+    print.json(found);
+    print.table(
+      ['guide', 'file'],
+      found.map(({ title, file }) => [title, file]),
+    );
+    return Promise.resolve(EXIT.ok);
+  },
+};
+
+const GUIDES = ['README.md', 'worker/sdk/README.md', 'worker/events/README.md', 'deploy/owners.md'];
+/** Each with a README in its folder. */
+const GUIDED = ['worker/adapters', 'worker/plugins'];
+
+function guidesBelow(root: string): { readonly title: string; readonly file: string }[] {
+  const inFolders = GUIDED.filter((folder) => existsSync(join(root, folder))).flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .sort()
+      .map((name) => `${folder}/${name}/README.md`),
+  );
+  return [...GUIDES, ...inFolders]
+    .map((name) => join(root, name))
+    .filter((file) => existsSync(file))
+    .map((file) => ({ title: /^# (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? file, file }));
+}
+
 const completions: Command = {
   noun: 'help',
   verb: 'completions',
@@ -71,4 +106,4 @@ const completions: Command = {
   },
 };
 
-export const commands: readonly Command[] = [exitCodes, environment, completions];
+export const commands: readonly Command[] = [exitCodes, environment, guides, completions];

@@ -11,7 +11,9 @@ import type { AdapterModule } from 'svc';
 import { adapterBench } from 'svc/testing';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const NAMES = ['tea.ts', 'tea.test.ts', 'wire.ts'];
+const NAMES = ['tea.ts', 'tea.test.ts', 'wire.ts', 'index.ts', 'index.test.ts'];
+/** Its package.json has another name here: a package inside of a package is none. */
+const PACKAGE = ['manifest.json', 'tsconfig.json', 'index.ts', 'index.test.ts'];
 const run = promisify(execFile);
 
 describe('the guide', async () => {
@@ -39,17 +41,26 @@ describe('the guide', async () => {
     );
   });
 
-  it('has a plugin whose test passes', async () => {
+  it('has a plugin and an adapter whose tests pass', async () => {
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { stdout } = await run(
       process.execPath,
-      ['--import', 'tsx', '--test', '--test-reporter=tap', join(folder, 'tea.test.ts')],
+      ['--import', 'tsx', '--test', '--test-reporter=tap', join(folder, 'tea.test.ts'), join(folder, 'index.test.ts')],
       {
         cwd: ROOT,
         env,
       },
     );
-    assert.match(stdout, /^# pass 1$/m);
+    assert.match(stdout, /^# pass 8$/m);
+  });
+
+  it('shows the package that is packed, installed and run (test/platforms/third-party-adapter.test.ts), file by file', async () => {
+    const guide = await readFile(join(ROOT, 'worker/sdk/README.md'), 'utf8');
+    const shown = [...guide.matchAll(/^```(?:json|ts)\n([\s\S]*?)^```$/gm)].map(([, text = '']) => sameAs(text));
+    for (const name of PACKAGE) {
+      const text = await readFile(join(ROOT, 'test/fixtures/svc-adapter-ntfy', name), 'utf8');
+      assert.ok(shown.includes(sameAs(text)), name);
+    }
   });
 
   it('has an adapter that takes what is signed', async () => {
@@ -76,3 +87,6 @@ describe('the guide', async () => {
     );
   });
 });
+
+/** JSON however it is laid out. */
+const sameAs = (text: string): string => (text.startsWith('{') ? JSON.stringify(JSON.parse(text)) : text);

@@ -16,10 +16,21 @@ export interface Bench {
   send(call: Outgoing): Promise<SendResult>;
   /** The endpoint comes up: pulls what came after the cursor. */
   catchUp(): Promise<void>;
+  /** Runs `connect` until it is closed, or ends by itself. Another one goes on at the cursor. */
+  connect(): Connection;
   /** What `svc doctor --endpoint` would tell, with this address for deliveries. */
   check(url?: string): Promise<readonly CheckResult[]>;
   /** Aborts `link.signal`. */
   stop(): void;
+}
+
+export interface Connection {
+  /** Resolves once the adapter is online; rejects when the connection ends before. */
+  readonly online: Promise<void>;
+  /** Resolves when `connect` has returned; rejects with what it threw. */
+  readonly ended: Promise<void>;
+  /** Aborts `link.signal`; resolves at the end, however it was. */
+  close(): Promise<void>;
 }
 
 export interface BenchOptions {
@@ -48,13 +59,13 @@ export function adapterBench(
     for (const arrival of arrivals)
       if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
   };
-  const link = (): Link<Record<string, unknown>> => ({
+  const link = (signal = abort.signal, online = (): void => {}): Link<Record<string, unknown>> => ({
     account: settings,
     endpoint: 'bench',
-    signal: abort.signal,
+    signal,
     cursor,
     log: { debug: line, info: line, warn: line, error: line },
-    online: () => {},
+    online,
     degraded: () => {},
     accept: () => {},
     readFile: async ({ id }) => {
@@ -90,6 +101,24 @@ export function adapterBench(
     },
     send: async (call) => definition.send(call, link()),
     catchUp: async () => definition.catchUp?.(link()),
+    connect() {
+      const closed = new AbortController();
+      let ended = Promise.resolve();
+      const online = new Promise<void>((resolve, reject) => {
+        const signal = AbortSignal.any([abort.signal, closed.signal]);
+        ended = Promise.resolve(definition.connect?.(link(signal, resolve)));
+        ended.then(() => reject(new Error('the connection ended before it was online')), reject);
+      });
+      for (const promise of [online, ended]) promise.catch(() => {}); // for who asks
+      return {
+        online,
+        ended,
+        async close() {
+          closed.abort();
+          await ended.catch(() => {});
+        },
+      };
+    },
     check: (url) =>
       checkAccount({
         adapter: definition,

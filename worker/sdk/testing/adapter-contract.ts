@@ -12,11 +12,11 @@ export interface Fixtures {
   account(url: string): Record<string, unknown>;
   /** The platform's side, by its documentation. */
   platform(request: RawRequest): HttpAnswer;
-  /** A delivery with a good signature that holds at least one whole message. */
-  good(): RawRequest;
+  /** A delivery with a good signature that holds at least one whole message. Needed where the adapter has a webhook. */
+  good?(): RawRequest;
   /** Texts that may never be in a log or in what is stored. */
   readonly secrets: readonly string[];
-  /** Ids of what `catchUp` brings, in order, without our own. */
+  /** Ids of what `catchUp` brings, in order, without our own; of an adapter without it: of what `connect` brings. */
   readonly history?: readonly string[];
   /** What a message is sent to, as the platform names it. Default `room`. */
   readonly conversation?: string;
@@ -26,14 +26,29 @@ export interface Fixtures {
 
 /** Registers the tests. */
 export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): void {
-  const { can, name, check } = readAdapter(adapter);
+  const definition = readAdapter(adapter);
+  const { can, name } = definition;
+  if (definition.webhook !== undefined && fixtures.good === undefined)
+    throw new Error(`${name} has a webhook: the suite needs fixtures.good, a delivery with a good signature`);
+  if (definition.webhook === undefined && fixtures.history === undefined)
+    throw new Error(`${name} has no webhook: the suite needs fixtures.history, ids of what comes over its connection`);
   for (const [title, keep] of Object.entries(PROMISES)) {
-    if (keep === catchesUp && fixtures.history === undefined) continue;
-    if (keep === checksItself && check === undefined) continue;
+    if (!applies(keep, definition, fixtures)) continue;
     // The runner waits for what is registered.
     void test(`${name}: ${title}`, async (t) => keep(await prepare(t, adapter, { can, fixtures })));
   }
 }
+
+type Promised = (trial: Trial) => Promise<void>;
+
+function applies(keep: Promised, { webhook, catchUp, connect, check }: Definition, { history }: Fixtures): boolean {
+  if (DELIVERED.includes(keep)) return webhook !== undefined;
+  if (keep === catchesUp) return catchUp !== undefined && history !== undefined;
+  if (keep === connects) return connect !== undefined && catchUp === undefined && history !== undefined;
+  return keep !== checksItself || check !== undefined;
+}
+
+type Definition = ReturnType<typeof readAdapter>;
 
 interface Trial {
   readonly bench: Bench;
@@ -68,24 +83,32 @@ const postTo = ({ conversation = 'room' }: Fixtures): Outgoing => ({
 });
 const DAY_MS = 86_400_000;
 
+const goodOf = ({ good }: Fixtures): RawRequest => {
+  assert.ok(good);
+  return good();
+};
+
 async function storesMessages({ bench, fixtures }: Trial): Promise<void> {
-  const { status = 200 } = await bench.deliver(fixtures.good());
+  const { status = 200 } = await bench.deliver(goodOf(fixtures));
   assert.ok(status < 300, 'a verified delivery is acknowledged');
   const isWhole = bench.stored.some(
-    (one) => one.kind === 'message' && one.message !== '' && one.user.id !== '' && one.conversation.id !== '',
+    (one) =>
+      ((one.kind === 'message' && one.message !== '') || (one.kind === 'command' && one.name !== '')) &&
+      one.user.id !== '' &&
+      one.conversation.id !== '',
   );
-  assert.ok(isWhole, 'one of the arrivals is a whole message');
+  assert.ok(isWhole, 'one of the arrivals is a whole message, or a command');
 }
 
 async function takesOnce({ bench, fixtures }: Trial): Promise<void> {
-  await bench.deliver(fixtures.good());
+  await bench.deliver(goodOf(fixtures));
   const count = bench.stored.length;
-  await bench.deliver(fixtures.good());
+  await bench.deliver(goodOf(fixtures));
   assert.equal(bench.stored.length, count);
 }
 
 async function refusesChanges({ bench, fixtures }: Trial): Promise<void> {
-  const good = fixtures.good();
+  const good = goodOf(fixtures);
   const { unsigned = [] } = fixtures;
   const changed = [0, good.body.length >> 1, good.body.length - 1].map((at) => ({
     ...good,
@@ -139,8 +162,29 @@ async function catchesUp({ bench, fixtures }: Trial): Promise<void> {
   assert.notEqual(bench.cursor, undefined);
 }
 
+/** Online, then what came in order; a second connection brings nothing twice, and ends when it is told to. */
+async function connects({ bench, fixtures, next }: Trial): Promise<void> {
+  const { history = [] } = fixtures;
+  for (const pass of ['first', 'second']) {
+    const connection = bench.connect();
+    await connection.online;
+    await Promise.race([connection.ended, until(() => bench.stored.length >= history.length)]);
+    await connection.close();
+    const ids = bench.stored.map(({ id }) => id);
+    assert.deepEqual(ids, history, `${pass} connection`);
+  }
+  next({ status: 401 });
+  await assert.rejects(bench.connect().ended, { code: 'account_failed', remedy: /./ }, 'a refused token');
+}
+
+const LIMIT_MS = 60_000;
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let left = LIMIT_MS; !isSo() && left > 0; left -= 5) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 async function keepsSecrets({ bench, fixtures }: Trial): Promise<void> {
-  await bench.deliver(fixtures.good());
+  if (fixtures.good !== undefined) await bench.deliver(fixtures.good());
   await bench.send(postTo(fixtures));
   const seen = JSON.stringify([bench.logs, bench.stored]);
   for (const secret of fixtures.secrets)
@@ -161,7 +205,9 @@ async function checksItself({ bench, fixtures, next }: Trial): Promise<void> {
   for (const secret of fixtures.secrets) assert.ok(!seen.includes(secret), 'a secret is told');
 }
 
-const PROMISES: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
+const DELIVERED: readonly Promised[] = [storesMessages, takesOnce, refusesChanges];
+
+const PROMISES: Readonly<Record<string, Promised>> = {
   'stores a verified message, with ids of its own': storesMessages,
   'takes a delivery once': takesOnce,
   'refuses any changed byte, a missing and an old signature': refusesChanges,
@@ -170,6 +216,7 @@ const PROMISES: Readonly<Record<string, (trial: Trial) => Promise<void>>> = {
   'a refused token ends the account with a remedy': endsAccount,
   'what it cannot do is refused, never thrown': refusesWhatItCannot,
   'catches up once, from the committed cursor, without its own messages': catchesUp,
+  'brings over its connection what came, once and in order, and ends an account whose token is refused': connects,
   'checks itself without a throw, with remedies and without a secret': checksItself,
   'no secret in logs or in what is stored': keepsSecrets,
 };

@@ -1,6 +1,6 @@
 // 'svc/testing': a bot in memory with a manual clock, a fake platform and kill points; the bench and suite of adapters; and a
 // real host in a process of its own.
-export { adapterBench, type Bench, type BenchOptions } from './adapter-bench.ts';
+export { adapterBench, type Bench, type BenchOptions, type Connection } from './adapter-bench.ts';
 export { adapterContract, type Fixtures } from './adapter-contract.ts';
 export { everyCrash } from './every-crash.ts';
 export { type HostOptions, type HostRequest, startHost, type TestHost } from './host.ts';
