@@ -64,8 +64,6 @@ const isState = (host: RunningHost, name: string, state: string): Promise<unknow
     what: `${name} to be ${state}`,
     timeoutMs: 60_000,
   });
-const stored = async (host: RunningHost): Promise<number> =>
-  ((await host.get('api/inbox')) as { readonly items: readonly unknown[] }).items.length;
 /** The host knows that so many answers were taken: a kill from here on repeats none of them. */
 const areSent = (host: RunningHost, count: number): Promise<unknown> =>
   until(
@@ -137,33 +135,34 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
     assert.ok(repeats <= 6 * kills.length, `${repeats} repeats`);
   });
 
-  it('answers an event that was stored before a kill once, and reads what was said meanwhile from the history', async (t) => {
-    const { main, host } = await hostWithBots(t);
-    await isState(host, MAIN, 'online');
-    main.line('/echo before', { group: 7 });
-    await until(() => main.bot.texts(7).length === 1, { what: 'the first answer' });
-    await areSent(host, 1);
+  it('answers events that were stored before a kill once, and reads what was said meanwhile from the history', async (t) => {
+    const { main, back, host, reverseUrl } = await hostWithBots(t);
+    back.connectTo(reverseUrl);
+    for (const name of [MAIN, BACK]) await isState(host, name, 'online');
+    for (const fake of [main, back]) fake.line('/echo before', { group: 7 });
+    for (const fake of [main, back]) await until(() => fake.bot.texts(7).length === 1, { what: 'the first answer' });
+    await areSent(host, 2);
 
-    // Until the kill the implementation says that its own wait ran out; none of these tries was made.
-    const before = await stored(host);
+    // Until the kill the implementations say that their own wait ran out; none of these tries was made.
     const timeout = { status: 'failed', retcode: 1200, data: null, message: 'Timeout' } as const;
-    main.next('send_group_msg', timeout, timeout, timeout);
-    main.line('/echo stored', { group: 7 });
-    await until(async () => (await stored(host)) > before && main.called('send_group_msg').length >= 2, {
-      what: 'it to be stored, and tried',
-    });
+    for (const fake of [main, back]) {
+      fake.next('send_group_msg', timeout, timeout, timeout);
+      fake.line('/echo stored', { group: 7 });
+    }
+    for (const fake of [main, back])
+      await until(() => fake.called('send_group_msg').length >= 2, { what: 'the answer to be tried' });
     await host.stop('SIGKILL');
-    main.calm();
+    for (const fake of [main, back]) fake.calm();
     main.line('/echo missed', { group: 7, push: false });
     await host.start();
-    await until(() => ['stored', 'missed'].every((text) => main.bot.texts(7).includes(text)), {
-      what: 'both answers',
-      timeoutMs: 60_000,
-    });
-    main.line('/echo live', { group: 7 });
-    await until(() => main.bot.texts(7).includes('live'), { what: 'the live answer' });
+    await until(() => main.bot.texts(7).includes('missed'), { what: 'the missed answer', timeoutMs: 60_000 });
+    await isState(host, BACK, 'online');
+    for (const fake of [main, back]) fake.line('/echo live', { group: 7 });
+    for (const fake of [main, back])
+      await until(() => fake.bot.texts(7).includes('live'), { what: 'the live answer', timeoutMs: 60_000 });
 
     assert.deepEqual(main.bot.texts(7), ['before', 'stored', 'missed', 'live']);
+    assert.deepEqual(back.bot.texts(7), ['before', 'stored', 'live']);
   });
 
   it('refuses WebSockets before they open, takes each token, and comes back after a kill, a disable and a stop', async (t) => {
@@ -204,12 +203,22 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
     await isState(host, BACK, 'online');
     back.line('/echo hello', { user: 5 });
     await until(() => back.bot.texts().includes('hello'), { what: 'the answer' });
+
+    // A reload leaves the connection of an account that did not change; a token that was taken out ends it, and is refused.
+    assert.equal((await svc(['runtime', 'reload'], { cwd })).code, 0);
+    assert.equal(caller.isOpen, true);
+    host.project.write('.env', host.project.read('.env').replace('token-of-before', 'token-of-tomorrow'));
+    assert.equal((await svc(['runtime', 'reload'], { cwd })).code, 0);
+    await until(() => !caller.isOpen && back.handshakes.at(-1) === 401, { what: 'the old token to be refused' });
+    caller.stop();
+    back.connectTo(reverseUrl);
+    await isState(host, BACK, 'online');
     await host.stop();
     await until(() => back.listeners === 0, { what: 'the socket to be closed' });
     assert.doesNotMatch(host.output(), /did not end within/);
   });
 
-  it('fails an account whose token is refused, with its remedy, and goes on without end where nobody is there', async (t) => {
+  it('fails an account whose token is refused, with its remedy, is degraded where it is not well, and comes back when it was cut', async (t) => {
     const { main, host, post } = await hostWithBots(t);
     await isState(host, MAIN, 'online');
     await isState(host, POST, 'online');
@@ -222,6 +231,14 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
     assert.match(failed?.lastError?.reason ?? '', /403/);
     assert.match(failed?.lastError?.remedy ?? '', /accessTokens/);
 
+    main.bot.status.good = false;
+    main.heartbeat(600_000);
+    await isState(host, MAIN, 'degraded');
+    main.line('/echo all the same', { group: 7 });
+    await until(() => main.bot.texts(7).includes('all the same'), { what: 'the answer' });
+    main.bot.status.good = true;
+    main.heartbeat(600_000);
+    await isState(host, MAIN, 'online');
     main.cut();
     await until(
       async () => {

@@ -42,7 +42,11 @@ describe('an account of OneBot that is connected to (reverse)', () => {
     fake.line('hello', { group: 7 });
     await until(() => current.link.arrivals.length === 1, { what: 'the event' });
     assert.equal(
-      (await send(half, { kind: 'typing' }).catch(({ code }: { readonly code: string }) => ({ kind: code }))).kind,
+      (
+        await send(half, { kind: 'remove', message: '1' }).catch(({ code }: { readonly code: string }) => ({
+          kind: code,
+        }))
+      ).kind,
       'endpoint_unavailable',
     );
   });
@@ -67,6 +71,22 @@ describe('an account of OneBot that is connected to (reverse)', () => {
     fake.line('again', { group: 7 });
     await until(() => textsOf(connection).includes('again'), { what: 'the next event' });
     assert.equal(isOver, false);
+  });
+
+  it('lets no other bot in beside the one that is connected, and none in its place', async (t) => {
+    const { fake, open } = await onebotBench(t, { change: { mode: 'reverse' } });
+    const { fake: other } = await onebotBench(t, { self: 42 });
+    const connection = open();
+    const url = await socketAddress(t, () => connection.link);
+    const caller = fake.connectTo(url, { againMs: 600_000 });
+    await isOnline(connection.link);
+
+    const stranger = other.connectTo(url, { againMs: 600_000 });
+    await until(() => other.handshakes.length === 1 && !stranger.isOpen, { what: 'the stranger to be sent away' });
+    assert.equal(caller.isOpen, true);
+    other.connectTo(url, { againMs: 600_000, headers: { 'x-self-id': String(fake.bot.self) } });
+
+    assert.match((await connection.ended)?.message ?? '', /the bot 42 came in the place of 10001000/);
   });
 
   it('fails without a token: anybody could connect', async (t) => {

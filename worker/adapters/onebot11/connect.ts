@@ -15,6 +15,8 @@ import { Session } from './session.ts';
 import type { Timing } from './timing.ts';
 import { type Role, roleOf } from './verify.ts';
 
+const POLICY = 1008;
+
 /** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
 export async function connect(link: Link<Account>, timing: Timing): Promise<void> {
   const fault = accountFault(link.account);
@@ -78,11 +80,28 @@ function addressesOf({ url = '', split }: Account): readonly (readonly [Role, st
 async function reverse(link: Link<Account>, timing: Timing): Promise<void> {
   const session = new Session(link, timing);
   try {
-    link.accept((socket) => session.attach(roleOf(socket.request.headers) ?? 'universal', socket));
+    let bot: string | undefined;
+    link.accept((socket) => {
+      const self = socket.request.headers['x-self-id'];
+      bot ??= self;
+      if (self !== undefined && self !== (session.self ?? bot)) return socket.close(POLICY, 'another bot is connected');
+      session.attach(roleOf(socket.request.headers) ?? 'universal', socket);
+      if (session.self !== undefined) void recheck(session, link);
+    });
     await Promise.race([session.ready, session.ended, aborted(link.signal)]);
     await hold(session, link);
   } finally {
     await end(session, link);
+  }
+}
+
+/** Whoever took the place of a socket has to be the same bot: what is said would go out by another. */
+async function recheck(session: Session, { account }: Link<Account>): Promise<void> {
+  try {
+    const self = await loginOf(session, account);
+    if (self !== session.self) session.fail(new Error(`the bot ${self} came in the place of ${session.self}`));
+  } catch (error) {
+    session.fail(error instanceof Error ? error : new Error(String(error)));
   }
 }
 

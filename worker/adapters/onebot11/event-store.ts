@@ -58,7 +58,7 @@ export class EventStore {
   async close(): Promise<void> {
     this.#endsAt = performance.now() + this.#options.lastMs;
     this.release();
-    await this.#storing;
+    while (this.#storing !== undefined) await this.#storing;
   }
 
   #begin(): void {

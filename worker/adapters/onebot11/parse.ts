@@ -65,7 +65,7 @@ function message(told: Told): Arrival {
   const group = textAt(event, 'message_type') === 'private' ? undefined : idAt(event, 'group_id');
   const { text, files, replyTo, isMeant } = readMessage(event['message'] ?? event['raw_message'], { self: bot, group });
   return {
-    ...baseOf(told, { id: `message/${id}/${Math.floor(told.sentAt / 1_000)}`, user }),
+    ...baseOf(told, { id: `message/${id}/${numberAt(event, 'time') ?? 0}`, user }),
     kind: 'message',
     message: id,
     text,

@@ -26,6 +26,8 @@ const begun = new WeakMap<Account, Map<string, string[]>>();
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   const place = readPlace(call.conversation);
   if (place === undefined) return refused('this is not the name of a conversation: private:<user> or group:<group>');
+  if (call.kind === 'edit') return refused('OneBot changes no messages');
+  if (call.kind === 'typing') return refused('OneBot shows no typing');
   const caller = callerOf(link);
   const line = placeInLine(link.account, performance.now());
   if ('afterMs' in line) return { kind: 'later', afterMs: line.afterMs };
@@ -37,10 +39,6 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
       return resultOf(await caller.call('delete_msg', { message_id: idOut(call.message) }), { isGone: true });
     case 'react':
       return react(call, { place, caller, link });
-    case 'edit':
-      return refused('OneBot changes no messages');
-    case 'typing':
-      return refused('OneBot shows no typing');
   }
 }
 

@@ -5,6 +5,7 @@
 //   W2  A heartbeat that stays away for LATE_BEATS of its intervals ends the connection; before the first one none is waited for.
 //   W3  A bot that is offline at the implementation ends the connection: sends wait. One that is online and not well is `degraded`.
 //   W4  Events of another bot than the connection's are left out, and said once.
+import { randomUUID } from 'node:crypto';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import { type Answer, refusedToken } from './answer.ts';
@@ -64,6 +65,7 @@ export class Session {
       pause: () => this.#channels.event?.pause(),
       resume: () => this.#channels.event?.resume(),
     });
+    if (this.since.size > 0) this.events.hold(); // history.ts releases them
   }
 
   get self(): string | undefined {
@@ -152,7 +154,7 @@ export class Session {
       return [
         {
           ...place,
-          id: `unreadable/${now}/${Math.random()}`,
+          id: `unreadable/${randomUUID()}`,
           sentAt: now,
           kind: 'other',
           type: 'unreadable',

@@ -25,6 +25,6 @@ export const TIMING: Timing = {
   otherHalfMs: 30_000,
   statusMs: 30_000,
   retryMs: 1_000,
-  lastMs: 4_000,
+  lastMs: 3_000,
   leastBeatMs: 1_000,
 };
