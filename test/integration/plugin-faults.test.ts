@@ -38,6 +38,7 @@ export default definePlugin({
     p.webhook('delivery', { ...ok, delivery: fail }, () => {});
     p.webhook('lane', { ...ok, lane: fail }, () => {});
     p.webhook('fine', ok, () => {});
+    p.webhook('other', { ...ok, accept: () => false }, () => {});
     p.gauge('own_sync', 'Throws', fail);
     p.gauge('own_async', 'Rejects', async () => fail());
     p.signal.addEventListener('abort', fail);
@@ -46,10 +47,29 @@ export default definePlugin({
 });
 `;
 
+/** An account whose platform also delivers what is nothing to handle, and what the account said itself. */
+const QUIET = `import { defineAdapter } from 'svc';
+
+export default defineAdapter({
+  name: 'quiet',
+  account: {},
+  can: { text: { limit: 100, unit: 'bytes', render: 'plain' } },
+  webhook: {
+    verify: () => ({ kind: 'ok' }),
+    parse: ({ body }) =>
+      JSON.parse(Buffer.from(body).toString()).map((self, at) => ({
+        kind: 'message', id: 'm' + at, message: 'm' + at, text: 'hi', sentAt: 0,
+        conversation: { id: 'room', kind: 'group' }, user: { id: 'ann', name: 'Ann', admin: false, self },
+      })),
+  },
+  send: async () => ({ kind: 'sent' }),
+});
+`;
+
 const start = (t: Cleanup): Promise<FaultyHost> =>
   FaultyHost.start(t, {
-    sources: { 'trouble.js': TROUBLE },
-    plugins: { trouble: { use: './plugins/trouble.js' } },
+    sources: { 'trouble.js': TROUBLE, 'quiet.js': QUIET },
+    plugins: { trouble: { use: './plugins/trouble.js' }, quiet: { use: './plugins/quiet.js' } },
     config: { inbox: { maxAttempts: ATTEMPTS } },
   });
 
@@ -119,8 +139,13 @@ describe('an exception in a plugin', () => {
         assert.doesNotMatch(text, /a detail/);
       }
       assert.deepEqual(
-        [(await post('lane'))[0], (await post('fine'))[0], (await post('fine', '{no json'))[0]],
-        [202, 202, 202],
+        [
+          (await post('lane'))[0],
+          (await post('fine'))[0],
+          (await post('fine', '{no json'))[0],
+          (await post('other'))[0],
+        ],
+        [202, 202, 202, 202],
       );
       await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 60_000 });
 
@@ -134,10 +159,19 @@ describe('an exception in a plugin', () => {
       assert.match(items[0]?.lastError ?? '', /cannot be parsed/);
       const metrics = await metricsOf(host);
       assert.match(metrics, /^svc_plugin_failures_total\{plugin="root\/trouble",[^}]*\} 4$/m);
-      assert.match(
-        metrics,
-        /^svc_webhooks_total\{endpoint="root\/trouble#webhook\/verify",outcome="failed",[^}]*\} 1$/m,
-      );
+      for (const [name, outcome] of [
+        ['verify', 'failed'],
+        ['fine', 'accepted'],
+        ['fine', 'unparsable'],
+        ['other', 'ignored'],
+      ])
+        assert.match(
+          metrics,
+          new RegExp(
+            `^svc_webhooks_total\\{endpoint="root/trouble#webhook/${name}",outcome="${outcome}",[^}]*\\} 1$`,
+            'm',
+          ),
+        );
     },
   );
 
@@ -164,6 +198,33 @@ describe('an exception in a plugin', () => {
       assert.equal(end.code, 0);
     },
   );
+});
+
+describe('a delivery', () => {
+  it('that holds nothing to handle is counted apart from one that is known', TIMEOUT, async (t) => {
+    const host = await start(t);
+    const post = async (body: readonly boolean[]): Promise<unknown> =>
+      (await fetch(`${host.url}/webhooks/quiet`, { method: 'POST', body: JSON.stringify(body) })).json();
+
+    const answers = [await post([]), await post([true]), await post([false]), await post([false, true])];
+
+    assert.deepEqual(answers, [
+      { accepted: 0, duplicates: 0 },
+      { accepted: 0, duplicates: 0 },
+      { accepted: 1, duplicates: 0 },
+      { accepted: 0, duplicates: 1 },
+    ]);
+    const metrics = await metricsOf(host);
+    for (const [outcome, count] of [
+      ['ignored', 2],
+      ['accepted', 1],
+      ['duplicate', 1],
+    ])
+      assert.match(
+        metrics,
+        new RegExp(`^svc_webhooks_total\\{endpoint="root/quiet:quiet",outcome="${outcome}",[^}]*\\} ${count}$`, 'm'),
+      );
+  });
 });
 
 describe('a message that ends the process', () => {

@@ -14,7 +14,7 @@ import type { PluginFailed } from '../engine-events.ts';
 import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
-import { type Inbox, keepCursor } from '../inbox/inbox.ts';
+import { type Accepted, type Inbox, keepCursor } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
@@ -30,7 +30,7 @@ export interface WebhooksDeps {
   readonly admit: () => void;
   readonly observe: (fact: {
     readonly endpoint: string;
-    readonly kind: 'accepted' | 'duplicate' | 'bad_signature' | 'unparsable' | 'failed';
+    readonly kind: 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'failed';
   }) => void;
   /** What a plugin or an adapter threw. */
   readonly failed: (failed: PluginFailed) => void;
@@ -118,7 +118,7 @@ export class Webhooks {
       return { status: 200 };
     }
     const accepted = await receiveArrivals(this.#deps.inbox, spec, { arrivals });
-    this.#deps.observe({ endpoint: spec.id, kind: accepted.fresh.length > 0 ? 'accepted' : 'duplicate' });
+    this.#deps.observe({ endpoint: spec.id, kind: outcomeOf(accepted) });
     const answer = this.#ask(spec, () => webhook.answer?.(request, spec.values));
     if (answer !== undefined) return { status: answer.status ?? 200, ...answer };
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
@@ -131,7 +131,10 @@ export class Webhooks {
       this.#ask(webhook, () => verdictOf(spec.verify(request))),
     );
     if (refusal !== undefined) return refusal;
-    if (this.#ask(webhook, () => spec.accept?.(request)) === false) return { status: 202, json: { ignored: true } };
+    if (this.#ask(webhook, () => spec.accept?.(request)) === false) {
+      this.#deps.observe({ endpoint: webhook.id, kind: 'ignored' });
+      return { status: 202, json: { ignored: true } };
+    }
     const text = Buffer.from(request.body).toString('utf8');
     const id = this.#ask(webhook, () => spec.delivery(request));
     let body: unknown;
@@ -153,7 +156,7 @@ export class Webhooks {
         capability: webhook.id,
       },
     ]);
-    this.#deps.observe({ endpoint: webhook.id, kind: accepted.fresh.length > 0 ? 'accepted' : 'duplicate' });
+    this.#deps.observe({ endpoint: webhook.id, kind: outcomeOf(accepted) });
     return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
   }
 
@@ -229,6 +232,12 @@ function refuseUnlessTaken({ spec, takesDeliveries }: EndpointRunner): void {
   throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, {
     details: { retryAfterMs: 60_000 },
   });
+}
+
+/** Of a delivery that was taken: one may hold nothing to handle, or nothing but what the account said itself. */
+function outcomeOf({ fresh, duplicates }: Accepted): 'accepted' | 'duplicate' | 'ignored' {
+  if (fresh.length > 0) return 'accepted';
+  return duplicates > 0 ? 'duplicate' : 'ignored';
 }
 
 /** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */

@@ -114,7 +114,11 @@ export function createMetrics(build: Build, sources: MetricSources) {
       ['endpoint'],
     ),
     pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
-    webhooks: counter('svc_webhooks_total', 'Deliveries over HTTP by how they were answered.', ['endpoint', 'outcome']),
+    webhooks: counter(
+      'svc_webhooks_total',
+      'Deliveries over HTTP: accepted, duplicate (known already), ignored (nothing in it to handle), bad_signature, unparsable, failed.',
+      ['endpoint', 'outcome'],
+    ),
     gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream.', ['reason']),
     slowCloses: counter('svc_sse_slow_closes_total', 'Streams closed because nothing was read.'),
     authFailures: counter('svc_http_auth_failures_total', 'Requests with a wrong token.'),

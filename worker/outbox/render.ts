@@ -115,10 +115,10 @@ const MARKDOWN: Format = {
   afterQuote: '\n\n',
 };
 
-/** "1) " at the start of a line stays: a list that reads the same. */
+/** "1) " at the start of a line stays: a list that reads the same. So does < where it begins neither a tag nor an address. */
 function escapeMarkdown(text: string): string {
   return text
-    .replace(/[\\*_~`[\]>]/g, '\\$&')
+    .replace(/[\\*_~`[\]>]|<(?=[A-Za-z/!?])/g, '\\$&')
     .replace(/&(?=#?\w+;)/g, '\\&')
     .replace(/^(\s*)([#+-])(?=[#\s-]|$)/gm, '$1\\$2')
     .replace(/^(\s*)=(?==*\s*$)/gm, '$1\\=')

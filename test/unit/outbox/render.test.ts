@@ -12,7 +12,7 @@ describe('render', () => {
     const { segments } = md`**${EVIL}** _i_ \`c\``;
 
     assert.equal(render(segments, 'plain'), `${EVIL} i c`);
-    assert.equal(render(segments, 'markdown'), '**\\*x\\* \\[a\\](b) @everyone <b\\>** _i_ `c`');
+    assert.equal(render(segments, 'markdown'), '**\\*x\\* \\[a\\](b) @everyone \\<b\\>** _i_ `c`');
     assert.equal(render(segments, 'html'), '<b>*x* [a](b) @everyone &lt;b&gt;</b> <i>i</i> <code>c</code>');
   });
 
@@ -20,6 +20,12 @@ describe('render', () => {
     assert.equal(render(literal('# no\n- no\n+ no\n1. no\n==='), 'markdown'), '\\# no\n\\- no\n\\+ no\n1\\. no\n\\===');
     assert.equal(render(literal('a-b #1 2.5 &amp; a&b'), 'markdown'), 'a-b #1 2.5 \\&amp; a&b');
     assert.equal(render(literal('C:\\*'), 'markdown'), 'C:\\\\\\*');
+  });
+
+  it('leaves no tag, comment or address in angle brackets to markdown that is read as HTML, and other signs alone (R1)', () => {
+    assert.equal(render(literal('<img src=x onerror=y>'), 'markdown'), '\\<img src=x onerror=y\\>');
+    assert.equal(render(literal('</b> <!-- <?x <https://e.org'), 'markdown'), '\\</b\\> \\<!-- \\<?x \\<https://e.org');
+    assert.equal(render(literal('1 < 2, a <- b, <3'), 'markdown'), '1 < 2, a <- b, <3');
   });
 
   it('gives neighbours with the same marks one run, without blanks at its edges (R2)', () => {
