@@ -88,6 +88,7 @@ export class Engine {
     this.endpoints = new Endpoints({
       core,
       readFile: (endpoint, file) => files.read(file, endpoint),
+      openFile: (endpoint, file) => files.open(file, endpoint),
       commands: () => commandInfos(this.runtime.current),
       logger: (endpoint) => scopedLog(core.log, { endpoint }),
       cursor: (endpoint) => readCursor(core, endpoint),

@@ -1,5 +1,6 @@
 // What the adapter telegram sends, at the fake Bot API server, which telegram-client.test.ts holds to the documentation.
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { FileRef } from '../../worker/sdk/index.ts';
 import { adapterLink } from '../support/adapter-link.ts';
@@ -105,7 +106,7 @@ describe('telegram: sending', { timeout: 120_000 }, () => {
     const link = {
       ...adapterLink(account),
       signal: new AbortController().signal,
-      readFile: async () => Buffer.from('abc'),
+      openFile: async () => ({ bytes: 3, content: () => Readable.from([Buffer.from('abc')]) }),
     };
     const send = (key: string, text: string, files: readonly FileRef[]) =>
       adapter.send({ kind: 'post', key, conversation: '5', text, buttons: [], files }, link);
@@ -133,7 +134,7 @@ describe('telegram: sending', { timeout: 120_000 }, () => {
     const link = {
       ...adapterLink(account),
       signal: new AbortController().signal,
-      readFile: async () => Buffer.from('abc'),
+      openFile: async () => ({ bytes: 3, content: () => Readable.from([Buffer.from('abc')]) }),
     };
     const file = { id: 'f'.repeat(64), name: 'a.txt', mime: 'text/plain', bytes: 3 };
     const call = {

@@ -61,6 +61,7 @@ export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): Tes
       take(socket);
     },
     readFile: () => Promise.reject(new Error('no files here')),
+    openFile: () => Promise.reject(new Error('no files here')),
     async receive(batch) {
       await store?.(batch);
       arrivals.push(...batch);

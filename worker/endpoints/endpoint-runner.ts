@@ -9,6 +9,7 @@ import type {
   AdapterDefinition,
   Arrival,
   CommandInfo,
+  FileContent,
   FileRef,
   Link,
   Logger,
@@ -51,6 +52,7 @@ export interface EndpointRunnerDeps {
   readonly changed: (spec: EndpointSpec, before: EndpointState, after: EndpointState) => void;
   /** Bytes of a file that this account is to send, or has seen. */
   readonly readFile: (endpoint: string, file: FileRef) => Promise<Uint8Array>;
+  readonly openFile: (endpoint: string, file: FileRef) => Promise<FileContent>;
   /** The commands of the serving generation, for platforms with command menus. */
   readonly commands: () => readonly CommandInfo[];
   readonly random?: () => number;
@@ -267,6 +269,7 @@ export class EndpointRunner {
       ...state,
       accept: (take) => this.#sockets.accept(take, signal),
       readFile: (file) => this.#deps.readFile(spec.id, file),
+      openFile: (file) => this.#deps.openFile(spec.id, file),
       receive: async (arrivals, next) => {
         await this.#deps.receive(spec, arrivals, next);
         cursor = next ?? cursor;

@@ -55,6 +55,16 @@ export interface Link<A> {
   receive(arrivals: readonly Arrival[], cursor?: string): Promise<void>;
   /** The bytes of a file that a send names, wherever it came from. */
   readFile(file: FileRef): Promise<Uint8Array>;
+  /** The same without having it in memory: what a platform takes as a stream goes to it from the disk. */
+  openFile(file: FileRef): Promise<FileContent>;
+}
+
+/** A file that is about to be read. */
+export interface FileContent {
+  /** How many they are; undefined for a file that lies on a platform, which tells at the end. */
+  readonly bytes: number | undefined;
+  /** From the beginning; each call reads again. Throws on the way when there are more than `files.maxFileBytes`. */
+  content(): AsyncIterable<Uint8Array>;
 }
 
 interface ArrivalBase {
@@ -110,7 +120,7 @@ export type Outgoing = OutgoingBase &
           readonly token: string;
           readonly style?: 'primary' | 'danger';
         }[];
-        /** One that came from this account has the platform's own id; the bytes of any come from `link.readFile`. */
+        /** One that came from this account has the platform's own id; the bytes of any come from `link.openFile` and `link.readFile`. */
         readonly files: readonly FileRef[];
         readonly replyTo?: string;
         readonly only?: string;

@@ -9,6 +9,7 @@ export {
   type Can,
   type CommandInfo,
   defineAdapter,
+  type FileContent,
   type Link,
   type Outgoing,
   type SendResult,

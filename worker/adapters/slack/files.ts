@@ -1,7 +1,9 @@
 // Files: up in three steps (an address, the bytes, the message that shows them), down by the id that they arrived with.
 //
 //   F1  The token and the bytes go to the platform's own addresses alone, whatever an answer names.
-//   F2  Nobody sees a file before the last step, so what fails before it can be done again.
+//   F2  The bytes go out as they are read from the disk; Slack is told their number before.
+//   F3  Nobody sees a file before the last step, so what fails before it can be done again.
+import { Readable } from 'node:stream';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { blocksOf } from './blocks.ts';
 import { type Answer, call, isPlatformAddress } from './client.ts';
@@ -40,27 +42,41 @@ const resultOf = (stopped: Stopped): SendResult =>
 
 /** The id of the file, or why there is none. */
 async function upload(file: FileRef, link: Link<Account>): Promise<string | Stopped> {
-  const bytes = await link.readFile(file);
-  const asked = await call(link, 'files.getUploadURLExternal', { filename: file.name, length: bytes.byteLength });
+  const { length, content } = await open(file, link);
+  const asked = await call(link, 'files.getUploadURLExternal', { filename: file.name, length });
   if (asked.kind !== 'ok') return asked;
   const [address, id] = [textAt(asked.json, 'upload_url'), textAt(asked.json, 'file_id')];
   if (address === undefined || id === undefined)
     throw new Error('files.getUploadURLExternal: no upload_url or file_id');
   if (!isPlatformAddress(address, link.account.apiUrl))
     throw new Error('files.getUploadURLExternal: upload_url is not an address of Slack');
-  const response = await fetch(address, {
+  const request = {
     method: 'POST',
     redirect: 'error',
     signal: AbortSignal.any([link.signal, AbortSignal.timeout(UPLOAD_LIMIT_MS)]),
-    headers: { 'content-type': 'application/octet-stream' },
-    body: new Blob([Uint8Array.from(bytes)]),
-  });
+    headers: { 'content-type': 'application/octet-stream', 'content-length': String(length) },
+    body: content(),
+    duplex: 'half',
+  };
+  // The type of fetch knows no iterables as bodies.
+  const response = await fetch(address, request as unknown as RequestInit);
   await response.body?.cancel();
   if (response.status === 429) return { kind: 'later', afterMs: waitOf(response) };
   if (response.status >= 500) throw new Error(`upload: Slack answered ${response.status}`);
   if (response.ok) return id;
   const reason = `Slack answered ${response.status} to the bytes of ${file.name}`;
   return { kind: 'refused', error: `http_${response.status}`, reason };
+}
+
+/** F2. One that lies on a platform is fetched first: its size is not known before. */
+async function open(
+  file: FileRef,
+  link: Link<Account>,
+): Promise<{ readonly length: number; content(): AsyncIterable<Uint8Array> }> {
+  const { bytes, content } = await link.openFile(file);
+  if (bytes !== undefined) return { length: bytes, content };
+  const whole = await link.readFile(file);
+  return { length: whole.byteLength, content: () => Readable.from([whole]) };
 }
 
 const waitOf = (response: Response): number => {

@@ -201,7 +201,8 @@ class Sending {
     if (!isOurs && !file.id.includes('|')) return file.id as never;
     // The client writes the name into a header as it is.
     const name = file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_');
-    return new InputFile(await this.#link.readFile(file), name) as never;
+    const { content } = await this.#link.openFile(file);
+    return new InputFile(() => content(), name) as never;
   }
 }
 

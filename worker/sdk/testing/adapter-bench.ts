@@ -34,7 +34,7 @@ export interface Connection {
 }
 
 export interface BenchOptions {
-  /** What `link.readFile` gives, by id. */
+  /** What `link.readFile` and `link.openFile` give, by id. */
   readonly files?: Readonly<Record<string, Uint8Array>>;
 }
 
@@ -59,6 +59,11 @@ export function adapterBench(
     for (const arrival of arrivals)
       if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
   };
+  const fileOf = (id: string): Uint8Array => {
+    const bytes = files[id];
+    if (bytes === undefined) throw new Error(`there is no file ${id}`);
+    return bytes;
+  };
   const link = (signal = abort.signal, online = (): void => {}): Link<Record<string, unknown>> => ({
     account: settings,
     endpoint: 'bench',
@@ -68,10 +73,15 @@ export function adapterBench(
     online,
     degraded: () => {},
     accept: () => {},
-    readFile: async ({ id }) => {
-      const bytes = files[id];
-      if (bytes === undefined) throw new Error(`there is no file ${id}`);
-      return bytes;
+    readFile: async ({ id }) => fileOf(id),
+    openFile: async ({ id }) => {
+      const bytes = fileOf(id);
+      return {
+        bytes: bytes.byteLength,
+        async *content() {
+          yield bytes;
+        },
+      };
     },
     receive: async (arrivals, next) => {
       keep(arrivals);

@@ -1,0 +1,140 @@
+// Large files on their way to a platform: they go from the disk to the network, and never lie in memory as a whole.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { account as slackKeys } from '../../worker/adapters/slack/config.ts';
+import { slack } from '../../worker/adapters/slack/index.ts';
+import { account as telegramKeys } from '../../worker/adapters/telegram/config.ts';
+import { telegram } from '../../worker/adapters/telegram/index.ts';
+import { FileSource } from '../../worker/handling/file-source.ts';
+import { MediaFolder } from '../../worker/handling/file-store.ts';
+import type { FileRef } from '../../worker/sdk/index.ts';
+import { secret } from '../../worker/sdk/secret.ts';
+import { adapterLink, definitionOf } from '../support/adapter-link.ts';
+import { heldBytes, holdingServer } from '../support/held-bytes.ts';
+
+const SIZE = 40 * 1_048_576;
+/** Of buffers on the way: the disk's, the client's, the socket's. */
+const MOST_HELD = SIZE / 4;
+
+describe('a file of 40 MB', { timeout: 120_000 }, () => {
+  it('goes to Slack as it is read, with its size', async (t) => {
+    const { link, file, source } = media(t);
+    const platform = await holdingServer(t, (path) => {
+      if (path.includes('getUploadURLExternal'))
+        return { ok: true, upload_url: `${platform.url}/upload/v1/F1`, file_id: 'F1' };
+      return path.includes('files.info') ? { ok: true, file: { shares: {} } } : { ok: true, files: [{ id: 'F1' }] };
+    });
+    const account = {
+      token: secret('xoxb-1'),
+      mode: 'http' as const,
+      secrets: [],
+      apiUrl: `${platform.url}/api/`,
+    };
+
+    const before = heldBytes();
+    const sent = definitionOf(slack, slackKeys).send(postOf('C1', file), link(account));
+    await Promise.race([platform.held, sent]);
+    const during = heldBytes() - before;
+    platform.release();
+
+    assert.deepEqual(await sent, { kind: 'sent' });
+    assert.ok(during < MOST_HELD, `${during} bytes were held`);
+    const upload = platform.received.find(({ path }) => path.startsWith('/upload/'));
+    assert.deepEqual([upload?.bytes, upload?.sha256], [SIZE, file.id]);
+    assert.deepEqual(
+      [upload?.headers['content-length'], upload?.headers['transfer-encoding']],
+      [String(SIZE), undefined],
+    );
+    assert.ok(heldWhole(await source.read(file)) > MOST_HELD, 'what is held would be seen');
+  });
+
+  it('goes to Telegram as it is read', async (t) => {
+    const { link, file } = media(t);
+    const message = { message_id: 7, date: 1, chat: { id: 5, type: 'private' } };
+    const platform = await holdingServer(t, () => ({ ok: true, result: message }));
+    const account = { token: secret('42:abc'), mode: 'polling' as const, secrets: [], apiUrl: platform.url };
+
+    const before = heldBytes();
+    const sent = definitionOf(telegram, telegramKeys).send(postOf('5', file), link(account));
+    await Promise.race([platform.held, sent]);
+    const during = heldBytes() - before;
+    platform.release();
+
+    assert.deepEqual(await sent, { kind: 'sent', message: '7' });
+    assert.ok(during < MOST_HELD, `${during} bytes were held`);
+    const [upload] = platform.received;
+    assert.ok((upload?.bytes ?? 0) > SIZE && (upload?.bytes ?? 0) < SIZE + 2_000, 'the file with its form');
+    assert.match(upload?.path ?? '', /sendDocument/);
+  });
+
+  it('is closed when the platform does not take it to its end, and read anew by the next attempt', async (t) => {
+    const { file, source } = media(t);
+    const { bytes, content } = await source.open(file);
+
+    for await (const chunk of content()) {
+      assert.ok(chunk.byteLength > 0 && chunk.byteLength < MOST_HELD);
+      break;
+    }
+    const hash = createHash('sha256');
+    for await (const chunk of content()) hash.update(chunk);
+
+    assert.deepEqual([bytes, hash.digest('hex')], [SIZE, file.id]);
+    await assert.rejects(source.open({ ...file, id: '0'.repeat(64) }), /not kept here any more/);
+  });
+
+  it('that lies on a platform is cut at the limit', async (t) => {
+    const { source } = media(t, SIZE / 2);
+    const there: FileRef = { id: 'root/test:test|there', name: 'there', mime: 'text/plain', bytes: 0 };
+
+    const { bytes, content } = await source.open(there);
+    let read = 0;
+    const reading = async (): Promise<void> => {
+      for await (const chunk of content()) read += chunk.byteLength;
+    };
+
+    await assert.rejects(reading(), { code: 'file_too_large' });
+    assert.deepEqual([bytes, read <= SIZE / 2], [undefined, true]);
+  });
+});
+
+/** Bytes that are held while somebody has them. */
+function heldWhole(whole: Uint8Array): number {
+  const held = heldBytes();
+  return whole.byteLength > 0 ? held : 0;
+}
+
+const postOf = (conversation: string, file: FileRef) =>
+  ({ kind: 'post', key: 'k', conversation, text: '', buttons: [], files: [file] }) as const;
+
+/** A file in a media folder, and a link that reads from it as the host's does. */
+function media(t: TestContext, limit = 2 * SIZE) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-media-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const chunk = randomBytes(1_048_576);
+  const bytes = Buffer.concat(Array.from({ length: SIZE / chunk.length }, () => chunk));
+  const id = createHash('sha256').update(bytes).digest('hex');
+  writeFileSync(join(folder, id), bytes);
+  const file: FileRef = { id, name: 'large.bin', mime: 'application/octet-stream', bytes: SIZE };
+  const core = { reader: { first: async () => undefined } };
+  const source = new FileSource({
+    store: new MediaFolder(core as never, folder),
+    limit: () => limit,
+    fetch: async () =>
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(chunk),
+      }),
+  });
+  const link = <A>(account: A) => {
+    const base = adapterLink(account);
+    t.after(() => base.stop());
+    return Object.assign(Object.create(base) as typeof base, {
+      openFile: (wanted: FileRef) => source.open(wanted),
+      readFile: (wanted: FileRef) => source.read(wanted),
+    });
+  };
+  return { link, file, source };
+}
