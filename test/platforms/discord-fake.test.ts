@@ -151,14 +151,14 @@ describe('the gateway of the fake, over the client of Discord', () => {
   it('identifies, tells what is said, and acknowledges heartbeats', async (t) => {
     const started = await start(t);
     const { platform } = started;
-    platform.gateway.heartbeatMs = 20;
+    platform.gateway.heartbeatMs = 1_000;
     const gateway = gatewayOf(started);
     let beats = 0;
     gateway.manager.on(WebSocketShardEvents.HeartbeatComplete, () => void (beats += 1));
 
     await gateway.manager.connect();
     platform.says('hello');
-    await until(() => textsOf(gateway).length === 1 && beats > 2, { what: 'a message and heartbeats' });
+    await until(() => textsOf(gateway).length === 1 && beats > 0, { what: 'a message and a heartbeat' });
 
     assert.deepEqual(
       gateway.heard.map(({ t: type, s }) => [type, s]),

@@ -43,6 +43,8 @@ export class DiscordGateway {
   privileged = PRIVILEGED;
   /** Sockets that are opened are closed at once with this code. */
   refuses: number | undefined;
+  /** Sockets that are opened hear nothing. */
+  isMute = false;
   sessionsLeft = 1_000;
   readonly #deps: GatewayDeps;
   readonly #ws = new WebSocketServer({ noServer: true });
@@ -93,6 +95,7 @@ export class DiscordGateway {
 
   #opened(socket: WebSocket): void {
     if (this.refuses !== undefined) return socket.close(this.refuses);
+    if (this.isMute) return;
     socket.send(JSON.stringify({ op: OP.hello, d: { heartbeat_interval: this.heartbeatMs } }));
     socket.on('message', (data) => {
       const { op, d } = JSON.parse(String(data)) as { readonly op: number; readonly d: Json };

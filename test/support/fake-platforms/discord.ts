@@ -34,6 +34,8 @@ export class FakeDiscord {
   readonly requests: RestRequest[] = [];
   /** Of the messages of one channel. */
   limit = { calls: 1_000, perMs: 1_000 };
+  /** Where a public address leads to on this machine. */
+  reach: (url: string) => string = (url) => url;
   readonly publicKey: string;
   readonly #key: KeyObject;
   readonly #rest: DiscordRest;
@@ -181,7 +183,7 @@ export class FakeDiscord {
       version: 1,
     });
     const ask = (headers: Record<string, string>): Promise<Response> =>
-      fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+      fetch(this.reach(url), { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
     try {
       const bad = await ask(this.signed(body, { key: generateKeyPairSync('ed25519').privateKey }));
       const good = await ask(this.signed(body));

@@ -1,13 +1,11 @@
 // The life of an account: asks whether its token is good and of this application, then holds the gateway, or waits for its end.
 //
 //   C1  The position is the cursor of the account: a new process resumes the session of the one before it.
-//   C2  Where commands and presses come to our address, Discord is asked every ten minutes whether it knows one: without it, they would
-//       be silence.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { watchAddress } from './address.ts';
 import { fillGap, type Gap } from './catch-up.ts';
 import { call, need } from './client.ts';
-import { announceAgain } from './commands.ts';
 import { type Account, accountFault, opensGateway, takesInteractions } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { Gateway, type GatewayTiming } from './gateway.ts';
@@ -17,7 +15,6 @@ import { originalOf } from './send.ts';
 
 /** Sessions that are left for what a person starts by hand. */
 const LEAST_SESSIONS = 5;
-const CHECK_MS = 600_000;
 const RETRY_MS = 30_000;
 
 interface Held extends Gap {
@@ -42,16 +39,14 @@ export async function connect(link: Link<Account>, timing: GatewayTiming): Promi
     void call(link, { ...originalOf(account, token), method: 'DELETE' }).catch(() => {});
   });
   say(link, application);
-  const checking = watchAddress(link, application);
-  if (opensGateway(account)) await holdGateway(link, timing, textAt(objectAt(application, 'bot'), 'id'));
-  else {
-    link.online();
-    await checking;
-  }
+  if (opensGateway(account)) return holdGateway(link, timing, application);
+  link.online();
+  await watchAddress(link, application);
 }
 
-async function holdGateway(link: Link<Account>, timing: GatewayTiming, bot: string | undefined): Promise<void> {
+async function holdGateway(link: Link<Account>, timing: GatewayTiming, application: Json): Promise<void> {
   const { account } = link;
+  const bot = textAt(objectAt(application, 'bot'), 'id') ?? account.applicationId;
   const found = asObject(await need(link, { method: 'GET', path: '/gateway/bot' }));
   const url = textAt(found, 'url') ?? '';
   // The token goes there: over TLS, but to a platform on this machine.
@@ -61,14 +56,16 @@ async function holdGateway(link: Link<Account>, timing: GatewayTiming, bot: stri
   let isFirst = true;
   const gateway = new Gateway(link, {
     url,
-    bot: bot ?? account.applicationId,
+    bot,
     position,
     timing,
     mayIdentify: () => mayIdentify(found),
     up: () => {
-      const filled = holdFor(account, { position, bot: bot ?? account.applicationId });
-      if (isFirst) link.online();
-      else void fillAgain(link);
+      const filled = holdFor(account, { position, bot });
+      if (isFirst) {
+        link.online();
+        void watchAddress(link, application).catch(() => {}); // the gateway says when the account is lost
+      } else void fillAgain(link);
       isFirst = false;
       return filled;
     },
@@ -137,42 +134,4 @@ function say({ account, log }: Link<Account>, application: Json): void {
       'the public key of the application is not among publicKeys: its interactions will be refused',
     );
   log.info({ application: textAt(application, 'name'), mode: account.mode }, 'the token is good');
-}
-
-/** C2. Resolves when the account ends; throws only for an account that has no other connection. */
-async function watchAddress(link: Link<Account>, first: Json): Promise<void> {
-  const { account, log, signal } = link;
-  const remedy = takesInteractions(account)
-    ? `svc webhooks register ${link.endpoint.split(':').at(-1)}`
-    : 'set mode: both, or take the Interactions Endpoint URL away in the Developer Portal';
-  let application = first;
-  let said = '';
-  for (;;) {
-    const fault = addressFault(account, application);
-    if (fault !== undefined && fault !== said) log.warn({ remedy }, fault);
-    said = fault ?? '';
-    try {
-      await sleep(CHECK_MS, undefined, { signal, ref: false });
-      application = asObject(await need(link, { method: 'GET', path: '/applications/@me' }));
-    } catch (error) {
-      if (signal.aborted || opensGateway(account)) return;
-      throw error;
-    }
-  }
-}
-
-function addressFault(account: Account, application: Json): string | undefined {
-  const isKnown = textAt(application, 'interactions_endpoint_url') !== undefined;
-  if (takesInteractions(account) && !isKnown)
-    return 'Discord knows no address for interactions: none will be delivered to it';
-  if (!takesInteractions(account) && isKnown) return 'commands and presses go to an address, not over the gateway';
-  return undefined;
-}
-
-/** Discord asks the address at once: signed well, and signed badly. */
-export async function register(url: string, link: Link<Account>): Promise<string> {
-  await need(link, { method: 'PATCH', path: '/applications/@me', body: { interactions_endpoint_url: url } });
-  const commands = await announceAgain(link);
-  const known = commands === undefined ? '' : `; ${commands} commands are registered`;
-  return `Discord has asked the address and delivers interactions there${known}`;
 }

@@ -3,9 +3,10 @@
 // In: config.ts (account) → connect.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts; both → parse.ts
 // and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (rows.ts, files.ts, text.ts) over client.ts; commands.ts for the menu.
 import { defineAdapter } from '../../sdk/index.ts';
+import { register } from './address.ts';
 import { announce } from './commands.ts';
 import { account, takesInteractions } from './config.ts';
-import { catchUp, connect, register } from './connect.ts';
+import { catchUp, connect } from './connect.ts';
 import { fetchFile, MOST_FILE_BYTES } from './files.ts';
 import { TIMING } from './gateway.ts';
 import { privateWith } from './place.ts';

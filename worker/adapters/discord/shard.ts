@@ -68,6 +68,8 @@ export class Shard {
   #isOver = false;
   /** Closed since READY or RESUMED. */
   #falls = 0;
+  /** Told that the session is over since READY or RESUMED. */
+  #isReplaced = false;
   #closedBy: number | undefined;
   #lastError = 'the connection was lost';
 
@@ -170,6 +172,9 @@ export class Shard {
     if (this.#isOver) return;
     if (session === null) {
       if (this.#closedBy === undefined || OVER.has(this.#closedBy)) position.drop();
+      // The client closes this connection itself, for a new session on another one.
+      if (this.#closedBy === undefined && !this.#isReplaced) this.#falls = 0;
+      this.#isReplaced = true;
     } else if (session.sessionId !== position.session?.id)
       position.begin({ id: session.sessionId, url: session.resumeURL, seq: session.sequence }, Date.now());
     // How far it has come is not taken from here: the position holds what is stored.
@@ -188,6 +193,7 @@ export class Shard {
     if (this.#isOver) return;
     clearTimeout(this.#timer);
     this.#falls = 0;
+    this.#isReplaced = false;
     this.#options.up();
   }
 

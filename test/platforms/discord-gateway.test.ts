@@ -1,0 +1,278 @@
+// The gateway: sessions that are resumed also by another process, connections that break or fall silent, refusals for good, and what is
+// fetched after a gap.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Arrival } from '../../worker/sdk/index.ts';
+import { discordBench, textsOf } from '../support/discord-bench.ts';
+import { until } from '../support/until.ts';
+
+const MESSAGE_CONTENT = 1 << 15;
+const has = (link: { readonly arrivals: readonly Arrival[] }, ...texts: readonly string[]): Promise<unknown> =>
+  until(() => texts.every((text) => textsOf(link).includes(text)), { what: texts.join(', ') });
+
+describe('a session', () => {
+  it('begins with the intents of the account, and tells what is said', async (t) => {
+    const { platform, open } = await discordBench(t);
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+
+    platform.says('hello');
+    platform.says('boss', { author: platform.world.owner });
+    await has(link, 'hello', 'boss');
+
+    const [identify] = platform.gateway.received;
+    assert.equal(identify?.d['intents'], (1 << 0) | (1 << 9) | (1 << 10) | (1 << 12) | (1 << 13) | MESSAGE_CONTENT);
+    assert.deepEqual(
+      link.arrivals.map(({ user }) => user.admin),
+      [false, true],
+    );
+    assert.ok(!JSON.stringify([link.arrivals, link.logs, link.cursor]).includes(platform.token));
+  });
+
+  it('is resumed by another process, which hears what was not stored and what was said in between, once', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    platform.says('one');
+    await has(first, 'one');
+    const { cursor } = first;
+
+    first.stop();
+    await first.ended;
+    platform.says('two');
+    const second = open(cursor, { ...account });
+    await has(second, 'two');
+    platform.says('three');
+    await has(second, 'three');
+
+    assert.deepEqual([textsOf(first), textsOf(second)], [['one'], ['two', 'three']]);
+    assert.deepEqual([platform.gateway.identifies, platform.gateway.resumes], [1, 1]);
+  });
+
+  it('goes on when Discord asks to come again and when a connection is cut: online all the time, nothing lost, nothing twice', async (t) => {
+    const { platform, open } = await discordBench(t);
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+    let isOver = false;
+    void link.ended.then(() => {
+      isOver = true;
+    });
+
+    const breaks = [
+      () => platform.gateway.askToReconnect(),
+      () => platform.gateway.cut(),
+      () => platform.gateway.closeWith(4000),
+    ];
+    for (const [round, goes] of breaks.entries()) {
+      goes();
+      platform.says(`during ${round}`);
+      await until(() => platform.gateway.resumes === round + 1, { what: 'a resume' });
+      platform.says(`after ${round}`);
+      await has(link, `during ${round}`, `after ${round}`);
+    }
+
+    assert.deepEqual(
+      textsOf(link),
+      [0, 1, 2].flatMap((round) => [`during ${round}`, `after ${round}`]),
+    );
+    assert.deepEqual([isOver, platform.gateway.identifies], [false, 1]);
+  });
+
+  it('is resumed when a connection falls silent: its heartbeats are not acknowledged any more', async (t) => {
+    const { platform, open } = await discordBench(t);
+    platform.gateway.heartbeatMs = 1_000;
+    const link = open();
+    await until(() => link.isOnline && platform.gateway.heartbeats > 0, { what: 'the account to be online' });
+
+    platform.gateway.isZombie = true;
+    await until(() => platform.gateway.resumes > 0, { what: 'a resume' });
+    platform.gateway.isZombie = false;
+    platform.says('still there');
+    await has(link, 'still there');
+
+    assert.equal(platform.gateway.identifies, 1);
+  });
+
+  it('holds what is stored: what could not be is stored again, in order, and the position never runs ahead', async (t) => {
+    let failures = 3;
+    const kept: string[] = [];
+    const store = async (arrivals: readonly Arrival[]): Promise<void> => {
+      if (arrivals.length > 0 && failures > 0) {
+        failures -= 1;
+        throw new Error('disk full');
+      }
+      kept.push(...arrivals.map((one) => ('text' in one ? String(one.text) : one.kind)));
+    };
+    const { platform, open } = await discordBench(t, { store });
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+
+    for (const text of ['one', 'two', 'three']) platform.says(text);
+    await until(() => kept.length >= 3, { what: 'the messages' });
+
+    assert.deepEqual(kept, ['one', 'two', 'three']);
+    assert.equal(failures, 0);
+  });
+
+  it('that is over is left, and what was said without one is fetched, before what is said later', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    const dm = platform.world.privateChannel('80351110224678912');
+    platform.says('before');
+    platform.says('in private', { channel: dm.id });
+    await has(first, 'before', 'in private');
+    first.stop();
+    await first.ended;
+
+    platform.gateway.forgetSessions();
+    const thread = platform.world.addChannel(platform.world.snowflake(), { type: 11 });
+    platform.world.addChannel(platform.world.snowflake(), {
+      isClosed: true,
+      last_message_id: platform.world.snowflake(),
+    });
+    for (let n = 0; n < 130; n += 1) platform.says(`missed ${n}`);
+    platform.says('missed in a thread', { channel: thread.id });
+    platform.says('missed in private', { channel: dm.id });
+    const second = open(first.cursor, { ...account });
+    await until(() => second.isOnline, { what: 'the second process' });
+    platform.says('later');
+    await has(second, 'later', 'missed in a thread', 'missed in private');
+
+    const inChannel = second.arrivals.flatMap((one) =>
+      one.kind === 'message' && one.conversation.id === platform.world.channel ? [one.text] : [],
+    );
+    const missed = Array.from({ length: 130 }, (_, n) => `missed ${n}`);
+    assert.deepEqual(
+      inChannel.filter((text) => text !== 'before'),
+      [...missed, 'later'],
+    );
+    assert.equal(await second.caughtUp, undefined);
+    assert.deepEqual(
+      second.arrivals.flatMap((one) =>
+        one.kind === 'message' && one.text === 'missed in private' ? [one.conversation] : [],
+      ),
+      [{ id: '@80351110224678912', kind: 'private' }],
+    );
+  });
+
+  it('keeps the gap when it could not be filled, says so, and fills it the next time', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    platform.says('before');
+    await has(first, 'before');
+    first.stop();
+    await first.ended;
+    platform.gateway.forgetSessions();
+    platform.says('missed');
+    platform.next(/^GET \/guilds\/\d+\/channels/, { status: 500 });
+
+    const second = open(first.cursor, { ...account });
+    const failure = await second.caughtUp;
+    platform.says('later');
+    await has(second, 'later');
+    const third = (second.stop(), await second.ended, open(second.cursor, { ...account }));
+    await third.caughtUp;
+    await has(third, 'missed');
+
+    assert.match(String(failure), /Discord answered 500/);
+    assert.ok(!textsOf(second).includes('missed'));
+  });
+
+  it('that was made invalid while the account is online is replaced, and the gap is filled', async (t) => {
+    const { platform, open } = await discordBench(t);
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+    platform.says('before');
+    await has(link, 'before');
+
+    platform.gateway.forgetSessions();
+    platform.says('missed');
+    platform.gateway.closeWith(4000);
+    await has(link, 'missed');
+    platform.says('later');
+    await has(link, 'later');
+
+    assert.deepEqual([textsOf(link), platform.gateway.identifies], [['before', 'missed', 'later'], 2]);
+  });
+});
+
+describe('what does not heal by itself', () => {
+  for (const { code, what, remedy } of [
+    { code: 4004, what: 'the token', remedy: /new token/ },
+    { code: 4011, what: 'too many servers', remedy: /servers/ },
+    { code: 4013, what: 'intents', remedy: /intents/ },
+    { code: 4014, what: 'an intent', remedy: /Privileged Gateway Intents/ },
+  ])
+    it(`fails the account with its remedy, and is not tried again: ${code}`, async (t) => {
+      const { platform, open } = await discordBench(t);
+      platform.gateway.refuses = code;
+
+      const error = await open().ended;
+
+      assert.equal(error?.code, 'account_failed');
+      assert.match(error?.message ?? '', new RegExp(`${what}.*${code}`));
+      assert.match(error?.remedy ?? '', remedy);
+    });
+
+  it('is an intent that is not switched on, a token that the API refuses, and one of another application', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    platform.gateway.privileged = 0;
+
+    const ends = [
+      await open().ended,
+      await open(undefined, { ...account, token: { reveal: () => 'another-token-of-nobody-at-all' } }).ended,
+      await open(undefined, { ...account, applicationId: '111111111111111111' }).ended,
+    ];
+
+    assert.deepEqual(
+      ends.map((error) => error?.code),
+      Array(3).fill('account_failed'),
+    );
+    assert.deepEqual(
+      ends.map((error) => /4014|401|of application/.exec(error?.message ?? '')?.[0]),
+      ['4014', '401', 'of application'],
+    );
+  });
+});
+
+describe('a connection that is lost', () => {
+  it('ends, so that the host comes back with backoff, and keeps its session', async (t) => {
+    const { platform, open } = await discordBench(t);
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+    platform.says('one');
+    await has(link, 'one');
+
+    platform.gateway.refuses = 1011;
+    platform.gateway.cut();
+    const error = await link.ended;
+    platform.gateway.refuses = undefined;
+    platform.says('two');
+    const again = open(link.cursor);
+    await has(again, 'two');
+
+    assert.match(error?.message ?? '', /1011/);
+    assert.equal(error?.code, undefined);
+    assert.deepEqual([platform.gateway.identifies, platform.gateway.resumes], [1, 1]);
+  });
+
+  it('is one that never gets ready, and one that may not identify any more', async (t) => {
+    const { platform, open } = await discordBench(t, { timing: { readyMs: 100 } });
+    platform.gateway.sessionsLeft = 3;
+    const spent = await open().ended;
+    platform.gateway.sessionsLeft = 1_000;
+    platform.next(/^GET \/gateway\/bot/, {
+      status: 200,
+      body: JSON.stringify({ url: `${platform.url.replace('http', 'ws')}/nowhere`, session_start_limit: {} }),
+    });
+    platform.gateway.isMute = true;
+
+    const silent = await open().ended;
+
+    assert.match(spent?.message ?? '', /3 more sessions/);
+    assert.match(silent?.message ?? '', /not ready within 100 ms/);
+    assert.equal(platform.gateway.identifies, 0);
+  });
+});
