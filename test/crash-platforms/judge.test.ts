@@ -17,7 +17,7 @@ function evidenceOf({ repeats = 'none', kills = 5, books, lines }: Case): Eviden
   const open = (): never => assert.fail('nothing is opened');
   const ledger = new Ledger({ name: 'p', repeats, mostOwed: 1, conversations: 1, open });
   for (const [token, [fate, ...answers]] of Object.entries(lines)) {
-    ledger.end(ledger.say({ token, text: token, conversation: 1 }, 1), fate);
+    ledger.end(ledger.say({ token, text: token, conversation: 1 }, 1), fate, 1);
     for (const [number, life] of answers) {
       const before = ledger.answersEver;
       ledger.read((from) => (from === before ? [`${token} n${number}`] : []), life);

@@ -10,13 +10,15 @@ export default definePlugin({
   setup(p) {
     const count = p.state('count', { scope: 'conversation', value: t.integer() });
     const remembered = new Map();
-    p.on('message', { text: /hello (?<token>T[0-9a-z]+X)/ }, async (ctx) => {
+    const answer = async (ctx, token) => {
       const stored = (await ctx.get(count)) ?? 0;
       const number = 1 + (p.config.forgetful ? remembered.get(ctx.conversation.id) ?? 0 : stored);
       remembered.set(ctx.conversation.id, number);
       ctx.set(count, number);
-      return ctx.groups.token + ' n' + number;
-    });
+      return token + ' n' + number;
+    };
+    p.on('message', { text: /hello (?<token>T[0-9a-z]+X)/ }, (ctx) => answer(ctx, ctx.groups.token));
+    p.command('count', { summary: 'Counts', args: { token: t.string() } }, (ctx, { token }) => answer(ctx, token));
   },
 });
 `;

@@ -1,8 +1,8 @@
 // Whether every promise was kept on a platform, from what the platform was told and what it was sent.
 //
-//   J1  What was acknowledged is answered. What was never said is not.
+//   J1  What was acknowledged is answered, and what the platform keeps for the bot. What was never said is not.
 //   J2  It is handled once: the bot's stored count of its conversation goes on by one with each, without a hole and without a number twice, in
-//       the order in which the conversation spoke.
+//       the order in which the conversation spoke; what was only written has no order over the end of its connection.
 //   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and a
 //       kill makes at most one of a conversation show again: that which was under way. They are counted.
 //   J4  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
@@ -42,7 +42,10 @@ export function rowOf({ ledger, books, kills }: Evidence): Row {
     name,
     repeats,
     said: ledger.said,
-    acknowledged: fates.includes('written') ? undefined : fates.filter((fate) => fate === 'acknowledged').length,
+    acknowledged:
+      fates.includes('written') || fates.includes('kept')
+        ? undefined
+        : fates.filter((fate) => fate === 'acknowledged').length,
     handled: books.items['done'] ?? 0,
     answered: ledger.answered,
     doubled: [...perKill.values()].reduce((sum, count) => sum + count, 0),
@@ -66,8 +69,8 @@ export function judge(evidence: Evidence): readonly string[] {
 /** J1. */
 const judgeAnswers = (ledger: Ledger): string[] =>
   [...ledger.lines.values()]
-    .filter(({ fate, answers }) => fate === 'acknowledged' && answers.length === 0)
-    .map(({ token }) => `${token} was acknowledged and never answered`);
+    .filter(({ fate, answers }) => (fate === 'acknowledged' || fate === 'kept') && answers.length === 0)
+    .map(({ token, fate }) => `${token} was ${fate} and never answered`);
 
 /** J2. */
 function judgeNumbers(ledger: Ledger): string[] {
@@ -94,7 +97,8 @@ const judgeOrder = (lines: readonly Said[]): string[] =>
   lines.flatMap((line, index) => {
     const before = lines[index - 1];
     const isTurned = before !== undefined && before.endedAs <= line.begunAs && numberOf(before) > numberOf(line);
-    return isTurned
+    const isOrdered = before?.fate !== 'written' || before.deliveredIn === line.deliveredIn;
+    return isTurned && isOrdered
       ? [`${line.token} was handled before ${before.token}, which was acknowledged before it was said`]
       : [];
   });

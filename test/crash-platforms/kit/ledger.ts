@@ -10,6 +10,7 @@ export interface Answer {
 
 export interface Said extends Line {
   readonly saidIn: number;
+  deliveredIn: number;
   fate: Delivered | 'open';
   /** Order of the acknowledgements of the whole run. */
   endedAs: number;
@@ -38,14 +39,23 @@ export class Ledger {
   }
 
   say(line: Line, life: number): Said {
-    const said: Said = { ...line, saidIn: life, fate: 'open', begunAs: this.#ended, endedAs: -1, answers: [] };
+    const said: Said = {
+      ...line,
+      saidIn: life,
+      deliveredIn: life,
+      fate: 'open',
+      begunAs: this.#ended,
+      endedAs: -1,
+      answers: [],
+    };
     this.lines.set(line.token, said);
     this.#unanswered.add(said);
     return said;
   }
 
-  end(said: Said, fate: Delivered): void {
+  end(said: Said, fate: Delivered, life: number): void {
     said.fate = fate;
+    said.deliveredIn = life;
     said.endedAs = this.#ended += 1;
     this.onDelivered();
   }
@@ -88,13 +98,13 @@ export class Ledger {
    */
   owed(life: number): number {
     let owed = 0;
-    for (const { fate, saidIn } of this.#unanswered)
-      if (saidIn > life - (fate === 'written' ? 1 : LIVES_WAITED_FOR)) owed += 1;
+    for (const { fate, saidIn, deliveredIn } of this.#unanswered)
+      if (fate === 'written' ? deliveredIn === life : saidIn > life - LIVES_WAITED_FOR) owed += 1;
     return owed;
   }
 
-  /** Acknowledged and not answered. */
+  /** Acknowledged, or kept, and not answered. */
   unanswered(): readonly Said[] {
-    return [...this.#unanswered].filter(({ fate }) => fate === 'acknowledged');
+    return [...this.#unanswered].filter(({ fate }) => fate === 'acknowledged' || fate === 'kept');
   }
 }

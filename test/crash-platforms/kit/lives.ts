@@ -25,7 +25,7 @@ export interface LivesOptions {
   readonly log: () => string;
 }
 
-const UP_LIMIT_MS = 60_000;
+const UP_LIMIT_MS = 180_000;
 /** After it a life is ended as it is: its platform may owe too many answers. */
 const AIM_LIMIT_MS = 5_000;
 /** Turns of the event loop in which the platforms read what a dead process had written. */

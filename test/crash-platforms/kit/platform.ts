@@ -17,8 +17,11 @@ export interface Line {
  */
 export type Repeats = 'key' | 'search' | 'none';
 
-/** `acknowledged`: the platform was told that it is received, and never says it again. `written`: the platform has no acknowledgements. */
-export type Delivered = 'acknowledged' | 'written';
+/**
+ * `acknowledged`: the platform was told that it is received, and never says it again. `kept`: the platform has it and the bot reads what it
+ * missed. `written`: neither; it is on its way over a connection.
+ */
+export type Delivered = 'acknowledged' | 'kept' | 'written';
 
 export interface Platform {
   readonly name: string;
@@ -30,6 +33,8 @@ export interface Platform {
   readonly isReadLate?: boolean;
   /** After so many lines somebody goes on in a new conversation; default: never. */
   readonly linesAConversation?: number;
+  /** Why it cannot be had on this machine, or false. */
+  missing?(): string | false;
   open(t: Cleanup): Promise<OpenPlatform>;
 }
 
@@ -98,6 +103,18 @@ export async function writtenWhen(say: () => boolean, { signal }: Target): Promi
     await pause(AGAIN_MS);
   }
   return 'written';
+}
+
+/** What the bot said, from the n-th on; read anew only where there is more of anything. */
+export function grown(count: () => number, read: () => readonly string[]): (from: number) => readonly string[] {
+  let texts: readonly string[] = [];
+  let known = -1;
+  return (from) => {
+    const now = count();
+    if (now !== known) texts = read();
+    known = now;
+    return texts.slice(from);
+  };
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts';
 import { type OpenPlatform, pause, type Target } from './platform.ts';
 
 const TRANSIT_MS = 20;
-const THINKS_MS = 60;
+const THINKS_MS = 400;
 const READ_EVERY_MS = 1;
 const REPEATED = 0.05;
 
@@ -89,7 +89,8 @@ export class Traffic {
     const token = `T${this.#count.toString(36)}X`;
     const said = ledger.say({ token, text: `hello ${token}`, conversation }, this.#options.life());
     try {
-      ledger.end(said, await platform.deliver(said, this.target));
+      const fate = await platform.deliver(said, this.target);
+      ledger.end(said, fate, this.#options.life());
       return true;
     } catch (error) {
       if (!this.#ending.signal.aborted) ledger.faults.push(`${token}: ${String(error)}`);

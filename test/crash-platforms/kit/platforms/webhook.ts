@@ -1,7 +1,7 @@
 // A platform that speaks Standard Webhooks: its id is the key of a send, under which a repeat shows nothing new.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { WebhookPlatform } from '../../../support/fake-platforms/webhook-platform.ts';
-import { type OpenPlatform, type Platform, push } from '../platform.ts';
+import { grown, type OpenPlatform, type Platform, push } from '../platform.ts';
 
 const ACCOUNT = 'shop';
 
@@ -13,7 +13,6 @@ export const webhook: Platform = {
   async open(t): Promise<OpenPlatform> {
     const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
     await platform.listen(t);
-    let texts: readonly string[] = [];
     return {
       slot: 'webhook',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
@@ -24,10 +23,10 @@ export const webhook: Platform = {
         const payload = { conversation: { id: `c${conversation}` }, user: { id: 'ann' }, text };
         return push(() => ({ path: `/webhooks/webhook/${ACCOUNT}`, ...platform.sign(id, payload) }), to);
       },
-      answers(from) {
-        if (texts.length < platform.posts.size) texts = [...platform.posts.values()].map(({ text }) => text);
-        return texts.slice(from);
-      },
+      answers: grown(
+        () => platform.posts.size,
+        () => [...platform.posts.values()].map(({ text }) => text),
+      ),
     };
   },
 };
