@@ -1,0 +1,41 @@
+// The suite that every adapter runs, for irc: over its connection to a server of the test, which has no HTTP.
+import { after, before } from 'node:test';
+import { irc } from '../../worker/adapters/irc/index.ts';
+import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { ircAccount } from '../support/irc-account.ts';
+import { type ScriptedIrc, scriptedIrc } from '../support/scripted-irc.ts';
+
+const PASSWORD = 'pass-of-the-server';
+/** Said as soon as the bot is in the channel; the second line is its own, as servers with echo-message give it back. */
+const SAID = [
+  '@msgid=a1 :ann!u@h PRIVMSG #room :one',
+  '@msgid=a2 :svcbot!u@h PRIVMSG #room :two',
+  '@msgid=a3 :bob!u@h PRIVMSG #room :three',
+];
+
+let server: ScriptedIrc;
+const ends: (() => void | Promise<void>)[] = [];
+before(async () => {
+  server = await scriptedIrc(
+    { after: (end) => void ends.push(end) },
+    {
+      answer(line) {
+        const [command, channel] = line.split(' ');
+        if (line === 'CAP LS 302') return [':s CAP * LS :message-tags'];
+        if (line.startsWith('CAP REQ'))
+          return [`:s CAP * ACK ${line.slice('CAP REQ '.length)}`, ':s 001 svcbot :Welcome'];
+        if (command === 'USER') return [];
+        if (command === 'JOIN') return [`:svcbot!u@h JOIN ${channel}`, `:s 366 svcbot ${channel} :End`, ...SAID];
+        return undefined;
+      },
+    },
+  );
+});
+after(() => Promise.all(ends.map((end) => end())));
+
+adapterContract(irc, {
+  account: () => ({ ...ircAccount(server.port), password: PASSWORD }),
+  conversation: '#room',
+  history: ['a1', 'a3'],
+  secrets: [PASSWORD],
+});
