@@ -173,6 +173,7 @@ describe('what an account of OneBot stores', () => {
     fake.line('mine', { user: fake.bot.self, group: 7, push: false });
     fake.line('missed too', { user: 5, push: false });
     fake.line('not heard of', { group: 9, push: false });
+    fake.line('long ago', { group: 11, push: false, time: 1_000 });
 
     const second = open(first.cursors.at(-1));
     await isOnline(second.link);
@@ -186,10 +187,25 @@ describe('what an account of OneBot stores', () => {
       return isFresh;
     });
     const texts = textsOf({ link: { ...second.link, arrivals: fresh } });
-    assert.equal(texts.length, 3);
-    assert.deepEqual(new Set(texts), new Set(['live', 'missed', 'missed too']));
+    assert.equal(texts.length, 4);
+    assert.deepEqual(new Set(texts), new Set(['live', 'missed', 'missed too', 'not heard of']));
     assert.equal(textsOf(second).at(-1), 'live');
     assert.match(second.cursors.at(-1) ?? '', /"group:7":\d+/);
+  });
+
+  it('begins with the second in which an account came up that has heard of nothing', async (t) => {
+    const { fake, open } = await onebotBench(t, { change: { catchUp: true } });
+    fake.line('before it came up', { group: 7, push: false, time: 1_000 });
+    const first = open();
+    await until(() => first.cursors.length === 1, { what: 'the first cursor' });
+    first.link.stop();
+    await first.ended;
+    fake.line('missed', { group: 7, push: false });
+
+    const second = open(first.cursors[0]);
+    await until(() => second.link.arrivals.length > 0, { what: 'what was missed' });
+
+    assert.deepEqual(textsOf(second), ['missed']);
   });
 
   it('goes on without a history where the implementation has none, and is behind where it does not answer', async (t) => {

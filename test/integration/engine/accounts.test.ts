@@ -1,6 +1,7 @@
 // Accounts that fail, heal, obey an operator, and ask again for what they missed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { PlatformSocket } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
 
@@ -62,5 +63,86 @@ describe('accounts', () => {
 
     assert.deepEqual([before, host.engine.endpoints.get(A)?.state.state], ['degraded', 'online']);
     assert.equal(platform.connects.get(A), 1);
+  });
+});
+
+describe('accounts that a platform connects to', () => {
+  const socket = (closed: number[] = []): PlatformSocket => ({
+    request: { method: 'GET', path: '/', query: {}, headers: {}, body: Buffer.alloc(0), receivedAt: 0 },
+    ended: new Promise(() => {}),
+    onMessage: () => {},
+    send: () => {},
+    pause: () => {},
+    resume: () => {},
+    close: (code = 1000) => void closed.push(code),
+  });
+
+  it('connect at once when it comes after a first failure, and wait for their turn after more', async (context) => {
+    const platform = new MemoryPlatform();
+    platform.down.set(A, new Error('refused'));
+    const host = await engineHost(context, { platform });
+    const runner = host.engine.endpoints.require(A);
+    assert.equal(runner.state.failures, 1);
+
+    runner.accept(socket());
+    await host.quiet();
+    const afterOne = [runner.state.failures, runner.state.state];
+    platform.down.delete(A);
+    runner.accept(socket());
+    await host.quiet();
+    const waits = runner.state.state;
+    await host.advance(5_000);
+
+    assert.deepEqual([afterOne, waits, runner.state.state], [[2, 'offline'], 'offline', 'online']);
+  });
+
+  it('hand what came to their connection, which closes it at its end; one that is disabled takes nothing', async (context) => {
+    const { createEndpointControl } = await import('../../../worker/endpoints/endpoint-control.ts');
+    const platform = new MemoryPlatform();
+    const host = await engineHost(context, { platform });
+    const runner = host.engine.endpoints.require(A);
+    const [taken, closed]: [PlatformSocket[], number[]] = [[], []];
+
+    runner.accept(socket(closed));
+    platform.links.get(A)?.accept((one) => taken.push(one));
+    runner.accept(socket(closed));
+    const control = createEndpointControl(host.core, host.engine.endpoints);
+    await control.act(A, 'disable', { caller: { actor: 'op', scope: 'full' } as never, revision: undefined });
+    await host.quiet();
+    runner.accept(socket(closed));
+    assert.deepEqual([taken.length, closed], [2, [1012, 1012]]);
+
+    await control.act(A, 'enable', { caller: { actor: 'op', scope: 'full' } as never, revision: undefined });
+    await control.act(A, 'disable', { caller: { actor: 'op', scope: 'full' } as never, revision: undefined });
+    await host.quiet();
+    assert.deepEqual(closed, [1012, 1012, 1012], 'nobody came for the one that waited');
+  });
+
+  it('are degraded for as long as anything is said against them', async (context) => {
+    const platform = new MemoryPlatform();
+    let failures = 1;
+    platform.catchUp = async () => {
+      if (failures-- > 0) throw new Error('busy');
+    };
+    const host = await engineHost(context, { platform });
+    const { state: before } = host.engine.endpoints.require(A);
+    const link = platform.links.get(A);
+    const stateNow = (): string => host.engine.endpoints.require(A).state.state;
+
+    link?.online();
+    const behind = stateNow();
+    link?.degraded('not well');
+    await host.advance(31_000);
+    const troubled = stateNow();
+    link?.online();
+    const well = stateNow();
+    link?.degraded('not well again');
+
+    assert.deepEqual(
+      [before.state, behind, troubled, well, stateNow()],
+      ['degraded', 'degraded', 'degraded', 'online', 'degraded'],
+    );
+    assert.deepEqual(host.engine.endpoints.require(A).state.lastError?.code, 'account_degraded');
+    assert.equal(host.engine.endpoints.require(A).takesSends, true);
   });
 });

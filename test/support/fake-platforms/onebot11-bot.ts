@@ -109,6 +109,13 @@ export class Bot {
         else reactions.push(emoji);
         return ok({ result: 0, errMsg: '' });
       }),
+    // Of Lagrange, which has it in place of the one above.
+    set_group_reaction: (params) =>
+      this.#withMessage(params, ({ reactions }) => {
+        reactions.push(`${String(params['code'])}${params['is_add'] === false ? ' off' : ''}`);
+        return ok(null);
+      }),
+    get_recent_contact: () => ok(this.#contacts()),
     get_group_msg_history: (params) => this.#history(params, ({ group_id }) => group_id === Number(params['group_id'])),
     get_friend_msg_history: (params) => this.#history(params, ({ peer }) => peer === Number(params['user_id'])),
     get_image: (params) => this.#file(params['file']),
@@ -165,6 +172,17 @@ export class Bot {
   #history(params: Params, isThere: (said: Said) => boolean): Answer {
     const found = this.messages.filter(isThere).slice(-Number(params['count'] ?? 20));
     return ok({ messages: found.map((said) => this.event(said)) });
+  }
+
+  /** As NapCat tells them, the newest message of each. */
+  #contacts(): readonly Params[] {
+    const newest = new Map(this.messages.map((said) => [`${said.group_id ?? 'p'}/${said.peer ?? ''}`, said]));
+    return [...newest.values()].map((said) => ({
+      peerUin: String(said.group_id ?? said.peer),
+      chatType: said.group_id === undefined ? 1 : 2,
+      msgTime: String(said.time),
+      lastestMsg: this.event(said),
+    }));
   }
 
   #file(name: unknown): Answer {

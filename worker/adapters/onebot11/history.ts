@@ -2,15 +2,17 @@
 // implementations (NapCat, LLOneBot, go-cqhttp).
 //
 //   H1  Of each conversation the newest COUNT messages are read, and those from the second of the last known one on are handed in; the inbox
-//       knows the ones that it has. What is older, in conversations that are new, and notices, stay missed.
-//   H2  Live events wait until it is read, so that the order holds.
+//       knows the ones that it has. What is older, and notices, stay missed.
+//   H2  Conversations that were not heard of before are read from the last second that anything was heard of, where the implementation tells
+//       of recent contacts (NapCat). An account that has heard of nothing keeps the second in which it came up, for that.
+//   H3  Live events wait until it is read, so that the order holds.
 import type { Arrival, Link } from '../../sdk/index.ts';
 import type { Answer } from './answer.ts';
 import { sessionOf } from './caller.ts';
 import type { Account } from './config.ts';
 import { idAt, idOut, isObject, type Json, listAt, numberAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
-import { type Place, readPlace } from './place.ts';
+import { type Place, placeName, readPlace } from './place.ts';
 import type { Session } from './session.ts';
 
 const COUNT = 50;
@@ -19,10 +21,12 @@ const LIMIT_MS = 15_000;
 /** Throws where a history could not be read that there is: asked for again. */
 export async function catchUp(link: Link<Account>): Promise<void> {
   const session = sessionOf(link);
-  if (session === undefined || session.since.size === 0) return;
+  if (session?.seen === undefined) return;
+  if (session.since.size === 0) return begin(link, session);
   session.events.hold();
   try {
-    for (const [name, since] of [...session.since].toReversed()) {
+    const recent = await recentPlaces(session);
+    for (const [name, since] of [...recent, ...[...session.since].toReversed()]) {
       const place = readPlace(name);
       if (place === undefined || link.signal.aborted) continue;
       const answer = await session.call(...callFor(place), LIMIT_MS);
@@ -37,6 +41,25 @@ export async function catchUp(link: Link<Account>): Promise<void> {
   } finally {
     session.events.release();
   }
+}
+
+/** H2. */
+async function begin(link: Link<Account>, { seen, self = '0' }: Session): Promise<void> {
+  const name = placeName({ kind: 'private', user: self });
+  await link.receive([], seen?.mark(name, Math.floor(Date.now() / 1_000)));
+}
+
+/** H2. Chats of type 1 are with a person, of type 2 a group. */
+async function recentPlaces(session: Session): Promise<readonly (readonly [name: string, since: number])[]> {
+  const since = Math.max(...session.since.values());
+  const answer = await session.call('get_recent_contact', { count: COUNT }, LIMIT_MS);
+  if (answer.kind !== 'ok') return [];
+  return listAt({ contacts: answer.data }, 'contacts').flatMap((one) => {
+    const [peer, type, time] = [idAt(one, 'peerUin'), numberAt(one, 'chatType'), numberAt(one, 'msgTime') ?? 0];
+    if (peer === undefined || time < since || (type !== 1 && type !== 2)) return [];
+    const name = placeName(type === 2 ? { kind: 'group', group: peer } : { kind: 'private', user: peer });
+    return session.since.has(name) ? [] : [[name, since] as const];
+  });
 }
 
 function callFor(place: Place): readonly [action: string, params: object] {

@@ -21,6 +21,12 @@ export class Seen {
     return new Map(this.#places);
   }
 
+  /** The cursor, with this as the last second of a conversation. */
+  mark(name: string, second: number): string {
+    this.#places.set(name, second);
+    return this.#cursor();
+  }
+
   /** The cursor, once these are stored. */
   after(arrivals: readonly Arrival[]): string {
     for (const { kind, conversation, sentAt } of arrivals) {
@@ -29,6 +35,10 @@ export class Seen {
       this.#places.delete(conversation.id);
       this.#places.set(conversation.id, Math.max(before, Math.floor(sentAt / 1_000)));
     }
+    return this.#cursor();
+  }
+
+  #cursor(): string {
     for (const name of this.#places.keys()) {
       if (this.#places.size <= MOST_PLACES) break;
       this.#places.delete(name);

@@ -89,12 +89,19 @@ function wordsFor(text: string, place: Place): readonly Piece[] {
   return pieces.map((piece) => (piece.type === 'at' ? textPiece(`@${idAt(piece.data, 'qq') ?? ''}`) : piece));
 }
 
-async function react(call: Extract<Outgoing, { readonly kind: 'react' }>, { caller }: Target): Promise<SendResult> {
-  const emoji = toEmojiId(call.emoji);
-  if (emoji === undefined) return refused(`QQ has no reaction ${call.emoji}: an emoji, or face:<number>`);
-  return resultOf(
-    await caller.call('set_msg_emoji_like', { message_id: idOut(call.message), emoji_id: emoji, set: call.on }),
-  );
+/** An extension by two names: that of NapCat and LLOneBot, and in groups that of Lagrange. */
+async function react(
+  { emoji, message, on }: Extract<Outgoing, { readonly kind: 'react' }>,
+  { caller, place }: Target,
+): Promise<SendResult> {
+  const code = toEmojiId(emoji);
+  if (code === undefined) return refused(`QQ has no reaction ${emoji}: an emoji, or face:<number>`);
+  const of = { message_id: idOut(message) };
+  const answer = await caller.call('set_msg_emoji_like', { ...of, emoji_id: code, set: on });
+  const isMissing = answer.kind === 'refused' && answer.isMissing === true;
+  if (!isMissing || place.kind !== 'group') return resultOf(answer);
+  const other = { ...of, group_id: idOut(place.group), code, is_add: on };
+  return resultOf(await caller.call('set_group_reaction', other));
 }
 
 function resultOf(answer: Answer, { isGone = false }: { readonly isGone?: boolean } = {}): SendResult {
