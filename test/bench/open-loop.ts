@@ -21,8 +21,8 @@ export interface OpenLoopResult {
   readonly latencies: readonly number[];
   /** Milliseconds by which this side sent each too late. */
   readonly late: readonly number[];
-  /** Answered with anything but 2xx, or not at all. */
-  readonly failed: number;
+  /** How often it was answered with a status that is not 2xx; 0: not at all. */
+  readonly failed: ReadonlyMap<number, number>;
 }
 
 const TICK_MS = 2;
@@ -34,14 +34,14 @@ export async function sendAtRate({ port, perSecond, seconds, make }: OpenLoop): 
   const latencies: number[] = [];
   const late: number[] = [];
   const open = new Set<Promise<void>>();
-  let failed = 0;
+  const failed = new Map<number, number>();
   const total = Math.floor(perSecond * seconds);
   const startedAt = performance.now();
   const send = (n: number): void => {
     const dueAt = startedAt + (n * 1_000) / perSecond;
-    const one = post(port, make(n), agent).then((isTaken) => {
-      if (isTaken) latencies.push(performance.now() - dueAt);
-      else failed += 1;
+    const one = post(port, make(n), agent).then((status) => {
+      if (status >= 200 && status < 300) latencies.push(performance.now() - dueAt);
+      else failed.set(status, (failed.get(status) ?? 0) + 1);
     });
     open.add(one);
     void one.finally(() => open.delete(one));
@@ -61,7 +61,8 @@ export async function sendAtRate({ port, perSecond, seconds, make }: OpenLoop): 
   return { latencies, late, failed };
 }
 
-function post(port: number, { path, headers, body }: Post, agent: Agent): Promise<boolean> {
+/** The status of the answer; 0 when there is none. */
+function post(port: number, { path, headers, body }: Post, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
     const call = request({
       host: '127.0.0.1',
@@ -75,11 +76,11 @@ function post(port: number, { path, headers, body }: Post, agent: Agent): Promis
     call.on('response', (response) => {
       const { statusCode = 0 } = response;
       response.resume();
-      response.on('end', () => resolve(statusCode >= 200 && statusCode < 300));
-      response.on('error', () => resolve(false));
+      response.on('end', () => resolve(statusCode));
+      response.on('error', () => resolve(0));
     });
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
-    call.on('error', () => resolve(false));
+    call.on('error', () => resolve(0));
     call.end(body);
   });
 }

@@ -2,6 +2,7 @@
 // as often as the platforms let the accounts. Beside it the same load on a bare server that answers 200.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { HostApi } from '../crash/kit/host-api.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
@@ -18,6 +19,8 @@ const GOAL_P99_MS = 100;
 /** Of the memory at half time, at the end. */
 const FLAT = 1.05;
 const SAMPLE_MS = 500;
+/** The kernel's own unit, the same on every system of today. */
+const TICKS_PER_SECOND = 100;
 const REST_LIMIT_MS = 300_000;
 
 const COUNTING = `
@@ -68,6 +71,7 @@ async function measure(report: Report, { host, seconds, make, baseline }: Measur
   const memory: number[] = [];
   const sample = (): void => void memory.push(residentMiB(host.pid()));
   sample();
+  const cpuBefore = cpuSeconds(host.pid());
   const sampler = setInterval(sample, SAMPLE_MS);
   const { latencies, late, failed } = await sendAtRate({
     port,
@@ -76,6 +80,7 @@ async function measure(report: Report, { host, seconds, make, baseline }: Measur
     make: (n) => make(warm + n),
   });
   clearInterval(sampler);
+  const cpu = cpuSeconds(host.pid()) - cpuBefore;
   const endedAt = performance.now();
   const api = new HostApi(host.url.slice(0, -1), host.project.token);
   await until(async () => (await api.unfinished()) === 0, {
@@ -106,7 +111,15 @@ async function measure(report: Report, { host, seconds, make, baseline }: Measur
     value: percentile(late, 0.99),
     baseline: { name: 'bare server', value: percentile(baseline.late, 0.99) },
   });
-  report.add({ name: '  refused or not answered', unit: '', value: failed, goal: { text: '0', met: failed === 0 } });
+  const refused = [...failed.values()].reduce((sum, count) => sum + count, 0);
+  const why = [...failed].map(([status, count]) => `${status}: ${count}`).join(', ');
+  report.add({
+    name: `  refused or not answered${why === '' ? '' : ` (${why})`}`,
+    value: refused,
+    unit: '',
+    goal: { text: '0', met: refused === 0 },
+  });
+  report.add({ name: '  processors that the host took', value: cpu / seconds, unit: '' });
   const taken = latencies.length + first.latencies.length;
   report.add({
     name: '  handled',
@@ -147,6 +160,13 @@ async function hostOf(t: Parameters<typeof runningHost>[0], sources: readonly So
     env: Object.assign({}, ...sources.map(({ env }) => env)) as Record<string, string>,
     sources: { 'counting.mjs': COUNTING },
   });
+}
+
+/** That a process has had so far, of all its threads. */
+function cpuSeconds(pid: number): number {
+  const [, fields = ''] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) / TICKS_PER_SECOND;
 }
 
 /** Of a line through them: what it grows by from one to the next. */
