@@ -164,7 +164,7 @@ export class FakeTelegram {
     }
     this.calls.push({ method: rest, bot: bot.id, params });
     try {
-      if (rest === 'getUpdates') return this.#poll(bot, params, { request, send });
+      if (rest === 'getUpdates') return this.#poll(bot, params, { response, send });
       const result = this.#call(bot, rest, params);
       if (forced === 'drop') return void request.socket.destroy();
       send(200, { ok: true, result });
@@ -212,7 +212,7 @@ export class FakeTelegram {
   #poll(
     bot: Bot,
     params: Params,
-    { request, send }: { readonly request: IncomingMessage; readonly send: (status: number, body: object) => void },
+    { response, send }: { readonly response: ServerResponse; readonly send: (status: number, body: object) => void },
   ): void {
     if (bot.webhook['url'] !== undefined)
       throw new TelegramRefusal(
@@ -235,7 +235,7 @@ export class FakeTelegram {
       send(200, { ok: true, result: this.#from(bot, offset) });
     };
     bot.waiting = { offset, answer: send, timer: setTimeout(give, seconds * 1_000) };
-    request.socket.once('close', () => {
+    response.once('close', () => {
       if (bot.waiting?.answer !== send) return;
       clearTimeout(bot.waiting.timer);
       bot.waiting = undefined;
