@@ -1,5 +1,7 @@
 // The life of an account at the fake LINE: its connection, its webhook, and the files that people send.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { type Account, account as keys } from '../../worker/adapters/line/config.ts';
 import { connect, register } from '../../worker/adapters/line/connect.ts';
@@ -61,6 +63,25 @@ describe('an account of line', () => {
     );
     assert.match(errors[0]?.remedy ?? '', /issue a channel access token/);
     assert.doesNotMatch(errors[0]?.message ?? '', /revoked/);
+  });
+
+  it('ends at once with its signal while LINE does not answer', async (t) => {
+    const silent = createServer(() => {});
+    const port = await new Promise<number>((resolve) =>
+      silent.listen(0, '127.0.0.1', () => resolve((silent.address() as AddressInfo).port)),
+    );
+    t.after(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const asked = new Promise((resolve) => silent.once('request', resolve));
+    const { link, open } = await start(t, { apiUrl: `http://127.0.0.1:${port}` });
+
+    const ended = open();
+    await asked;
+    link.stop();
+
+    assert.equal(await ended, undefined);
   });
 
   it('is lost, not failed, when LINE is in trouble, and when nobody listens', async (t) => {

@@ -1,6 +1,6 @@
 // What LINE says of an account (`svc doctor --endpoint`): whose token it is, whether deliveries come here, and what is left of the month's
 // quota. It asks, and changes nothing: the test of the address, which sends a delivery, is for `svc webhooks register`.
-import type { CheckResult, CheckTools } from '../../sdk/index.ts';
+import type { CheckResult, CheckTools, Link } from '../../sdk/index.ts';
 import { call, need } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 
@@ -11,17 +11,17 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   const fault = accountFault(account);
   if (fault !== undefined)
     return yield { name: 'settings', status: 'error', detail: fault.reason, remedy: fault.remedy };
-  const { displayName, basicId } = await need({ account }, 'info', (api) => api.getBotInfo());
+  const { displayName, basicId } = await need({ account, signal: tools.signal }, 'info', (api) => api.getBotInfo());
   yield { name: 'token', status: 'ok', detail: `of ${displayName} (${basicId})` };
   yield await webhookCheck(account, tools);
-  yield await quotaCheck(account);
+  yield await quotaCheck({ account, signal: tools.signal });
   yield await tools.clock(account.apiUrl);
 }
 
-async function webhookCheck(account: Account, { url, endpoint }: CheckTools): Promise<CheckResult> {
+async function webhookCheck(account: Account, { url, endpoint, signal }: CheckTools): Promise<CheckResult> {
   const name = 'webhook';
   const remedy = `svc webhooks register ${endpoint.split(':').at(-1)}`;
-  const known = await call({ account }, 'webhook', (api) => api.getWebhookEndpoint());
+  const known = await call({ account, signal }, 'webhook', (api) => api.getWebhookEndpoint());
   if (known.kind === 'refused' && known.status === 404)
     return { name, status: 'error', detail: 'LINE knows no address: nothing is delivered', remedy };
   if (known.kind !== 'ok') return { name, status: 'skip', detail: 'LINE does not tell it now' };
@@ -35,10 +35,10 @@ async function webhookCheck(account: Account, { url, endpoint }: CheckTools): Pr
   return { name, status: 'ok', detail: `LINE delivers to ${url === undefined ? hostOf(at) : at}` };
 }
 
-async function quotaCheck(account: Account): Promise<CheckResult> {
+async function quotaCheck(caller: Pick<Link<Account>, 'account' | 'signal'>): Promise<CheckResult> {
   const name = 'quota';
-  const quota = await call({ account }, 'quota', (api) => api.getMessageQuota());
-  const used = await call({ account }, 'quota used', (api) => api.getMessageQuotaConsumption());
+  const quota = await call(caller, 'quota', (api) => api.getMessageQuota());
+  const used = await call(caller, 'quota used', (api) => api.getMessageQuotaConsumption());
   if (quota.kind !== 'ok' || used.kind !== 'ok') return { name, status: 'skip', detail: 'LINE does not tell it now' };
   const { value } = quota.value;
   const { totalUsage } = used.value;

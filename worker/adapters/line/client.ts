@@ -5,7 +5,7 @@
 //       happened throws. A token that is refused throws `accountFailed`.
 //   C3  Two kinds of 429: too many requests are later, and that endpoint of the API is left alone until then; a month's quota that is used
 //       up is refused, because waiting for it would take days.
-//   C4  LINE's client takes no signal: a call that takes too long is left behind, its end is not waited for.
+//   C4  LINE's client takes no signal: a call that takes too long, or whose connection ends, is left behind. Its end is not waited for.
 import type { messagingApi } from '@line/bot-sdk';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
@@ -13,7 +13,7 @@ import type { Account } from './config.ts';
 import { isObject, type Json, listAt, textAt } from './json.ts';
 
 type Api = messagingApi.MessagingApiClient;
-type Caller = Pick<Link<Account>, 'account'>;
+type Caller = Pick<Link<Account>, 'account' | 'signal'>;
 
 export type Answer<T> =
   | { readonly kind: 'ok'; readonly value: T }
@@ -46,13 +46,17 @@ async function apiOf({ channelAccessToken, apiUrl }: Account): Promise<Api> {
 }
 
 /** One call. `name` is the endpoint of the API, for which LINE counts by itself. */
-export async function call<T>({ account }: Caller, name: string, run: (api: Api) => Promise<T>): Promise<Answer<T>> {
+export async function call<T>(
+  { account, signal }: Caller,
+  name: string,
+  run: (api: Api) => Promise<T>,
+): Promise<Answer<T>> {
   const known = knownOf(account);
   const leftMs = (known.paused.get(name)?.until ?? 0) - Date.now();
   if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
   known.api ??= apiOf(account);
   try {
-    const value = await within(run(await known.api), name);
+    const value = await within(run(await known.api), signal);
     known.paused.delete(name);
     return { kind: 'ok', value };
   } catch (error) {
@@ -68,15 +72,20 @@ export async function need<T>(caller: Caller, name: string, run: (api: Api) => P
 }
 
 /** C4. */
-async function within<T>(running: Promise<T>, name: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${name}: no answer of LINE in ${TIME_LIMIT_MS} ms`)), TIME_LIMIT_MS);
+async function within<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
+  let giveUp = (_error: Error): void => {};
+  const over = new Promise<never>((_resolve, reject) => {
+    giveUp = reject;
   });
+  const ended = (): void => giveUp(new Error('the connection ended'));
+  const late = setTimeout(() => giveUp(new Error(`no answer of LINE in ${TIME_LIMIT_MS} ms`)), TIME_LIMIT_MS);
+  signal.addEventListener('abort', ended, { once: true });
+  if (signal.aborted) ended();
   try {
-    return await Promise.race([running, late]);
+    return await Promise.race([running, over]);
   } finally {
-    clearTimeout(timer);
+    clearTimeout(late);
+    signal.removeEventListener('abort', ended);
   }
 }
 
