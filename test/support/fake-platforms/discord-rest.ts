@@ -130,6 +130,7 @@ export class DiscordRest {
       id: world.application,
       name: 'svc',
       bot: world.bot,
+      flags: world.flags,
       verify_key: publicKey,
       interactions_endpoint_url: world.endpointUrl,
     };

@@ -63,6 +63,8 @@ export class DiscordWorld {
   readonly interactions: FakeInteraction[] = [];
   commands: readonly Json[] = [];
   endpointUrl: string | null = null;
+  /** Of the application: the intent MESSAGE_CONTENT is switched on. */
+  flags = 1 << 19;
   /** Who was told by the bot that it types. */
   readonly typing: string[] = [];
   #sequence = 0n;

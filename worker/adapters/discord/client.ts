@@ -36,15 +36,13 @@ const MOST_INVALID = 8_000;
 const REMEDY =
   'make a new token (Developer Portal, Bot, Reset Token), put it into .env and reload, or enable the account again';
 
-interface Client {
-  readonly rest: REST;
-  /** C3. */
-  quietUntil: number;
-}
-const clients = new WeakMap<Account, Promise<Client>>();
+const clients = new WeakMap<Account, Promise<REST>>();
+
+/** C3. Of this process, as the count is: Discord shuts out the address, not an account. */
+let quietUntil = 0;
 
 /** One an account. */
-function clientOf(account: Account): Promise<Client> {
+function clientOf(account: Account): Promise<REST> {
   let client = clients.get(account);
   if (client === undefined) {
     client = makeClient(account);
@@ -53,7 +51,7 @@ function clientOf(account: Account): Promise<Client> {
   return client;
 }
 
-async function makeClient({ token, apiUrl }: Account): Promise<Client> {
+async function makeClient({ token, apiUrl }: Account): Promise<REST> {
   const { REST, RESTEvents } = await import('@discordjs/rest');
   const rest = new REST({
     api: apiUrl,
@@ -65,23 +63,22 @@ async function makeClient({ token, apiUrl }: Account): Promise<Client> {
     invalidRequestWarningInterval: INVALID_STEP,
     makeRequest: callDiscord as unknown as RESTOptions['makeRequest'],
   }).setToken(token.reveal());
-  const client: Client = { rest, quietUntil: 0 };
   rest.on(RESTEvents.InvalidRequestWarning, ({ count, remainingTime }) => {
-    if (count >= MOST_INVALID) client.quietUntil = Date.now() + remainingTime;
+    if (count >= MOST_INVALID) quietUntil = Date.now() + remainingTime;
   });
-  return client;
+  return rest;
 }
 
 /** The token goes to the address that was configured, and nowhere that an answer names. */
 const callDiscord = (url: string, init: RequestInit): Promise<Response> => fetch(url, { ...init, redirect: 'error' });
 
 export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
-  const client = await clientOf(account);
-  const quietMs = client.quietUntil - Date.now();
+  const rest = await clientOf(account);
+  const quietMs = quietUntil - Date.now();
   if (quietMs > 0) return { kind: 'later', afterMs: quietMs };
   const files = more.files?.map(({ data, name, type }) => ({ data, name, contentType: type }));
   try {
-    const json = await client.rest.request({
+    const json = await rest.request({
       method: method as never,
       fullRoute: path,
       auth: more.anonymous !== true,

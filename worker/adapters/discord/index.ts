@@ -4,6 +4,7 @@
 // and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (rows.ts, files.ts, text.ts) over client.ts; commands.ts for the menu.
 import { defineAdapter } from '../../sdk/index.ts';
 import { register } from './address.ts';
+import { check } from './check.ts';
 import { announce } from './commands.ts';
 import { account, takesInteractions } from './config.ts';
 import { catchUp, connect } from './connect.ts';
@@ -38,5 +39,6 @@ export const discord = defineAdapter({
   send,
   announce,
   fetchFile,
+  check,
   direct: privateWith,
 });

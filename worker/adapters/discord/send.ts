@@ -25,6 +25,8 @@ const THREAD_EXISTS = 160_004;
 /** Missing access, missing permission. */
 const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_013]);
 const MOST_FILES = 10;
+/** Letters in the name of a thread. */
+const MOST_NAME = 80;
 
 /** Throws when it may have been taken and the answer is not known, and `accountFailed` when Discord refuses the token. */
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
@@ -108,12 +110,17 @@ function replyOf({ replyTo, thread }: Post): Json {
 const nonceOf = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 22);
 
 /** S2. */
-function openThread({ thread = '' }: Post, link: Link<Account>): Promise<Answer> {
+function openThread({ thread = '', text }: Post, link: Link<Account>): Promise<Answer> {
+  const plain = text
+    .replace(/[\\*_~`|<>#[\]\u200b]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const name = Array.from(plain).slice(0, MOST_NAME).join('') || 'Thread';
   const { channel, id } = readMessageId(thread) ?? { channel: '0', id: '0' };
   return request(link, {
     method: 'POST',
     path: `/channels/${channel}/messages/${id}/threads`,
-    body: { name: 'Thread' },
+    body: { name },
   });
 }
 
