@@ -31,6 +31,46 @@ describe('an account of OneBot that connects (forward)', () => {
     await until(() => fake.listeners === 0, { what: 'the socket to be closed' });
   });
 
+  it('is broken by nothing that an implementation says, and keeps what it cannot read', async (t) => {
+    const { fake, open } = await onebotBench(t);
+    const connection = open();
+    await isOnline(connection.link);
+    const deep = `{"post_type":"notice","self_id":1,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const frames = [
+      '',
+      'x',
+      '[]',
+      'null',
+      '7',
+      '{}',
+      '{"echo":"svc-1"}',
+      '{"echo":{"a":1},"retcode":0}',
+      '{"retcode":1404}',
+      deep,
+    ];
+    const events = [
+      '{"post_type":7}',
+      '{"post_type":"message","__proto__":{"self_id":1}}',
+      '{"post_type":"meta_event"}',
+    ];
+
+    for (const frame of [...frames, ...events]) fake.raw(frame);
+    fake.push({ post_type: 'meta_event', meta_event_type: 'heartbeat', status: 'x', interval: 'y' });
+    fake.line('x'.repeat(1_100_000), { group: 7 });
+    const odd = [null, 7, [7], [{ type: 'text' }], [{ type: 'at', data: { qq: {} } }], { type: 'image', data: 'x' }];
+    for (const message of odd) fake.push({ ...fake.line('', { group: 7, push: false }), message });
+    fake.line('still here', { group: 7 });
+    await until(() => textsOf(connection).includes('still here'), { what: 'the last line' });
+
+    const others = connection.link.arrivals.filter(({ kind }) => kind === 'other');
+    assert.deepEqual(
+      others.map((one) => 'type' in one && one.type),
+      ['unreadable', 'unreadable'],
+    );
+    assert.equal(Reflect.get({}, 'self_id'), undefined);
+    assert.ok(!JSON.stringify(connection.link.arrivals).includes('xxxx'));
+  });
+
   it('may have two connections, of which each has its part', async (t) => {
     const { fake, open, send } = await onebotBench(t, { change: { split: true } });
     const connection = open();

@@ -97,8 +97,10 @@ export class FakeOneBot {
 
   /** Pushes an event, with what all events have. */
   push(event: Params): void {
-    const whole = JSON.stringify({ time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...event });
-    for (const socket of this.#events) socket.send(whole);
+    this.raw(JSON.stringify({ time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...event }));
+  }
+  raw(frame: string): void {
+    for (const socket of this.#events) socket.send(frame);
   }
 
   /** A person says something; it is pushed, or only kept for the history. */

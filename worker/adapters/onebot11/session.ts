@@ -20,6 +20,9 @@ import type { Timing } from './timing.ts';
 import type { Role } from './verify.ts';
 
 const LATE_BEATS = 3;
+/** As over HTTP. */
+const MOST_EVENT_LENGTH = 1_048_576;
+const SERVICE_RESTART = 1012;
 
 export type SessionLink = Pick<Link<Account>, 'account' | 'cursor' | 'log' | 'receive' | 'online' | 'degraded'>;
 
@@ -78,6 +81,7 @@ export class Session {
 
   /** W1. */
   attach(role: Role, channel: Channel): void {
+    if (this.#isOver) return channel.close(SERVICE_RESTART, 'come again');
     const roles = role === 'universal' ? (['api', 'event'] as const) : ([role] as const);
     const former = new Set(roles.map((one) => this.#channels[one]));
     for (const one of roles) this.#channels[one] = channel;
@@ -123,8 +127,12 @@ export class Session {
 
   #onFrame(text: string): void {
     const frame = safeJson(text);
-    if (!isObject(frame)) return this.#link.log.warn({ bytes: text.length }, 'a frame that is not JSON');
-    if (frame['post_type'] !== undefined) return this.#onEvent(frame);
+    if (!isObject(frame)) return this.#link.log.warn({ length: text.length }, 'a frame that is not JSON');
+    if (frame['post_type'] !== undefined) {
+      // Answers may hold files; no event does.
+      if (text.length <= MOST_EVENT_LENGTH) return this.#onEvent(frame);
+      return this.#link.log.warn({ length: text.length }, 'an event that is too large is left out');
+    }
     if (this.#calls.answer(frame)) return;
     // NapCat opens the connection first, and says then that the token is wrong.
     if (frame['retcode'] === 1403 || frame['retcode'] === 1401)
