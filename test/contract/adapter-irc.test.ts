@@ -31,7 +31,9 @@ before(async () => {
     },
   );
 });
-after(() => Promise.all(ends.map((end) => end())));
+after(async () => {
+  for (const end of ends) await end();
+});
 
 adapterContract(irc, {
   account: () => ({ ...ircAccount(server.port), password: PASSWORD }),
