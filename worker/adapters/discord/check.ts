@@ -32,11 +32,11 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   yield await tools.clock(account.apiUrl);
 }
 
-const notTold = (name: string, answer: Exclude<Answer, { kind: 'ok' }>): CheckResult => ({
-  name,
-  status: answer.kind === 'later' ? 'skip' : 'error',
-  detail: answer.kind === 'later' ? `Discord asks to wait ${answer.afterMs} ms` : answer.reason,
-});
+function notTold(name: string, answer: Exclude<Answer, { kind: 'ok' }>): CheckResult {
+  if (answer.kind === 'later') return { name, status: 'skip', detail: `Discord asks to wait ${answer.afterMs} ms` };
+  const remedy = 'check apiUrl, and whether the application is still there in the Developer Portal';
+  return { name, status: 'error', detail: answer.reason, remedy };
+}
 
 function tokenOf(application: Json, { applicationId }: Account): CheckResult {
   const id = textAt(application, 'id');
