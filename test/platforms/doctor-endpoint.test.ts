@@ -271,6 +271,28 @@ export default defineAdapter({ name: 'silent', account: {}, can: { text: { limit
     assert.deepEqual(told(ended).list, ['error check']);
   });
 
+  it('ends after ten seconds for an account whose platform is silent, and tells of the others', async (t) => {
+    const silent = await web(t, () => {}); // never answers
+    const good = await web(t, (_request, response) => void response.end());
+    const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const endpoints = [
+      { id: 'silent', url: silent.url, secrets: ['${KEY}'] },
+      { id: 'good', url: good.url, secrets: ['${KEY}'] },
+    ];
+
+    const ended = await ask(
+      t,
+      { plugins: { webhook: { endpoints } }, env: { KEY } },
+      '--endpoint',
+      'webhook',
+      '--json',
+    );
+
+    assert.equal(ended.code, 1);
+    assert.deepEqual(told(ended).list, ['ok address', 'ok secrets', 'error time']);
+    assert.deepEqual(told(ended, 1).list, ['ok address', 'ok secrets', 'ok platform', 'ok clock']);
+  });
+
   it('is the only one that asks: svc doctor by itself uses no network', async (t) => {
     const platform = await web(t, (_request, response) => void response.end());
     const endpoints = [{ id: 'main', token: '${TOKEN}', apiUrl: platform.url }];

@@ -1,5 +1,6 @@
 // Asking the built command about accounts of a project, and reading what it tells.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -16,7 +17,7 @@ interface Asked {
   readonly sources?: Readonly<Record<string, string>>;
 }
 
-/** What the command says of the accounts of a project with these plugins. Checks that no secret is in it. */
+/** What the command says of the accounts of a project with these plugins. Checks that no secret is in it, and that no trace is left. */
 export async function ask(t: TestContext, { plugins, env = {}, http = {}, sources }: Asked, ...args: string[]) {
   const project = temporaryProject(t, {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
@@ -27,6 +28,7 @@ export async function ask(t: TestContext, { plugins, env = {}, http = {}, source
   const ended = await svc(['doctor', ...args], { cwd: project.path });
   for (const secret of Object.values(env))
     assert.ok(!(ended.stdout + ended.stderr).includes(secret), 'a secret is told');
+  assert.equal(existsSync(project.paths.stateDir), false, 'a trace is left');
   return ended;
 }
 
