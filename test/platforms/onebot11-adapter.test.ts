@@ -149,7 +149,7 @@ describe('an account of OneBot that connects (forward)', () => {
   });
 
   it('is lost when not even a ping is answered', async (t) => {
-    const { fake, open } = await onebotBench(t, { timing: { pingMs: 300 } });
+    const { fake, open } = await onebotBench(t, { timing: { pingMs: 2_000 } });
     const { link, ended } = open();
     await isOnline(link);
 

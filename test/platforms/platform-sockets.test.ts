@@ -135,7 +135,7 @@ describe('WebSockets of platforms', () => {
   });
 
   it('are cut when they answer no ping, and refused a message that is too large', async (t) => {
-    const { account, open, sockets } = await openHost(t, { pingMs: 1_000 });
+    const { account, open, sockets } = await openHost(t, { pingMs: 2_000 });
     const { taken } = listen(account);
     const large = open();
     await once(large, 'open');

@@ -139,8 +139,9 @@ async function overHttp(link: Link<Account>, { statusMs }: Timing): Promise<void
     if (!isFirst) await loginOf(caller, link.account); // another bot may have logged in
     const status = await statusOf(caller);
     if (status?.['online'] === false) throw new Error('the bot is offline at the implementation');
-    link.online();
-    if (status?.['good'] === false) link.degraded('the implementation says that it is not well (status.good)');
+    const isWell = status?.['good'] !== false;
+    if (isFirst || isWell) link.online();
+    if (!isWell) link.degraded('the implementation says that it is not well (status.good)');
     await pause(statusMs, link.signal);
   }
 }
