@@ -121,6 +121,7 @@ const configOf = ({ folder, port, directTlsPort, httpPort, modules, lines }: Set
     `http_ports = { ${httpPort} }`,
     's2s_ports = {}',
     'https_ports = {}',
+    'http_default_host = "upload.localhost"',
     `http_external_url = "http://127.0.0.1:${httpPort}/"`,
     'c2s_require_encryption = false',
     // People of the tests speak plainly; the adapter does not.

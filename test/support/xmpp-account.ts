@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Account, account as properties } from '../../worker/adapters/xmpp/config.ts';
 import { createXmpp } from '../../worker/adapters/xmpp/index.ts';
 import { TIMING } from '../../worker/adapters/xmpp/session.ts';
-import type { Arrival, Outgoing, SendResult } from '../../worker/sdk/index.ts';
+import type { Arrival, FileRef, Outgoing, SendResult } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf, type TestLink } from './adapter-link.ts';
 import { until } from './until.ts';
@@ -34,6 +34,7 @@ export interface XmppBot {
     call: Partial<Outgoing> & { readonly kind: Outgoing['kind']; readonly conversation: string },
   ): Promise<SendResult>;
   post(key: string, conversation: string, text: string): Promise<SendResult>;
+  fetch(file: FileRef): Promise<ReadableStream<Uint8Array>>;
   stop(): Promise<void>;
 }
 export type MessageArrival = Extract<Arrival, { kind: 'message' | 'edited' }>;
@@ -101,6 +102,7 @@ export async function xmppBot(t: TestContext, account: Account, options: XmppBot
     },
     send,
     post: (key, conversation, text) => send({ kind: 'post', key, conversation, text }),
+    fetch: (file) => adapter.fetchFile?.(file, link) ?? Promise.reject(new Error('no files')),
     stop,
   };
 }

@@ -59,15 +59,12 @@ export class CatchUp {
   hasArchive(place: string): boolean {
     return this.#places.has(place);
   }
-  get isDone(): boolean {
-    return [...this.#places.values()].every(({ isWhole }) => isWhole);
-  }
 
-  /** Throws the first failure once all were tried. */
-  async run(): Promise<void> {
+  /** Throws the first failure once all were tried. A place that is closed to us waits until it is open. */
+  async run(isOpen: (place: string) => boolean): Promise<void> {
     const failures: unknown[] = [];
     for (const [name, place] of this.#places) {
-      if (place.isWhole) continue;
+      if (place.isWhole || !isOpen(name)) continue;
       try {
         await this.#fetch(name);
         place.isWhole = true;

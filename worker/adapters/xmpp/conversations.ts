@@ -30,6 +30,7 @@ export class Conversations {
   readonly #self: string;
   readonly #epoch = `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
   #members = 0;
+  #isCatchingUp = false;
   #settled: () => void = () => {};
 
   constructor(options: ConversationsOptions) {
@@ -56,7 +57,8 @@ export class Conversations {
 
   /** What came while we were away; again until all of it is there. */
   catchUp(): Promise<void> {
-    return this.#catchUp.run();
+    this.#isCatchingUp = true;
+    return this.#catchUp.run((place) => place === this.#self || this.rooms.closed(place) === undefined);
   }
 
   /** Finds archives, says that we are there, joins rooms. Rooms and archives of a resumed session are as they were. */
@@ -152,10 +154,20 @@ export class Conversations {
       changed: (room, isJoined) => {
         if (isJoined && !this.hasArchive(room) && this.#session.queue.cursor.seen[room] === undefined)
           this.#session.queue.push({ arrivals: [], mark: { place: room, at: Date.now(), isFirm: true } });
+        if (isJoined && this.#isCatchingUp && !this.#catchUp.isWhole(room)) void this.#catchUpLater();
         if (this.rooms.isSettled) this.#settled();
         this.#session.trouble(this.trouble);
       },
     });
+  }
+
+  /** A room that let us in later. What fails here is asked for again when the connection is made anew. */
+  async #catchUpLater(): Promise<void> {
+    try {
+      await this.catchUp();
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the archive of a room could not be read');
+    }
   }
 
   #onError(stanza: XmlElement, from: string): void {

@@ -60,7 +60,7 @@ export function arrivalsOf(came: Came, context: ParseContext): readonly Arrival[
   const place = base.conversation.id;
   const origin = originOf(stanza);
   const message = (isGroup ? archiveId : undefined) ?? (origin || base.id);
-  const replaced = stanza.getChild('replace', 'urn:xmpp:message-correct:0')?.attrs['id'];
+  const replaced = stanza.getChild('replace', NS.correct)?.attrs['id'];
   const author = isGroup || ourNick !== undefined ? from : room;
   if (replaced === undefined) context.ids.learn(place, message, { author, origin });
   if (isSelf) return [];
@@ -109,10 +109,10 @@ function realJidIn(stanza: XmlElement): string | undefined {
 /** For what no archive names: the same stanza, also from a room's history, has the same id. */
 function digestOf(stanza: XmlElement): string {
   const { from = '', id = '', type = '' } = stanza.attrs;
-  const rest = stanza
-    .getChildElements()
-    .filter((one) => !one.is('delay') && !one.is('stanza-id') && !one.is('x', NS.mucUser));
-  const text = [from, id, type, ...rest.map(String)].join('\n');
+  const means = [NS.reactions, NS.retract, NS.correct].flatMap((namespace) =>
+    stanza.getChildElements().filter((one) => one.getNS() === namespace),
+  );
+  const text = [from, id, type, stanza.getChildText('body') ?? '', ...means.map(String)].join('\n');
   return `h:${createHash('sha256').update(text).digest('base64url').slice(0, 27)}`;
 }
 

@@ -107,9 +107,10 @@ export class Session {
   }
 
   after(delayMs: number, run: () => void): void {
+    if (this.#hasEnded) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      if (!this.#hasEnded) run();
+      run();
     }, delayMs);
     this.#timers.add(timer);
   }
@@ -242,6 +243,7 @@ export class Session {
   #release(): void {
     const { entity } = this;
     if (this.#state.session === this && this.#link.signal.aborted) this.#state.session = undefined;
+    entity?.emit('disconnect'); // the library ends its timers
     entity?.removeAllListeners();
     entity?.on('error', () => {}); // what is still under way in the library
     this.#client?.socket()?.destroy();
