@@ -112,10 +112,12 @@ describe('slack catches up', () => {
     const { platform, open, cursor, says, texts, logs } = await start(t);
     platform.workspace.mostHistory = 3;
     const said = Array.from({ length: 8 }, (_, n) => says(`line ${n}`, { agoMs: 10_000 - n * 1_000 }).text);
-    says('elsewhere', { channel: 'C0FOREIGN' });
+    says('elsewhere', { channel: 'C0LEFT' });
+    platform.workspace.channels.set('C0LEFT', 'open');
     platform.next('conversations.history', { status: 429, headers: { 'retry-after': '0' } });
+    platform.next('conversations.history', { status: 200, body: '{"ok":false,"error":"not_in_channel"}' });
 
-    await catchUp(open(cursor(HOUR_MS, ['C0FOREIGN', ROOM])), LONG_MS);
+    await catchUp(open(cursor(HOUR_MS, ['C0LEFT', ROOM])), LONG_MS);
 
     assert.deepEqual(texts(), said);
     assert.ok(logs.includes('looked through the history for what was missed'));
@@ -151,6 +153,19 @@ describe('slack catches up', () => {
     const before = historyCalls(platform);
     await catchUp(open(cursor(HOUR_MS)), LONG_MS);
     assert.equal(historyCalls(platform), before);
+  });
+
+  it('in private alone, where it may not know which channels are shared', async (t) => {
+    const { platform, open, cursor, says, texts, logs } = await start(t);
+    says('in the channel');
+    says('in private', { channel: 'D061F7AUR' });
+    const missing = { ok: false, error: 'missing_scope', needed: 'groups:read' };
+    platform.next('users.conversations', { status: 200, body: JSON.stringify(missing) });
+
+    await catchUp(open(cursor(HOUR_MS, [ROOM, 'D061F7AUR'])), LONG_MS);
+
+    assert.deepEqual(texts(), ['in private']);
+    assert.ok(logs.includes('the channels are not told: what was missed there is not looked for'));
   });
 
   it('from the beginning again when it was cut off, and only then notes the time', async (t) => {

@@ -25,6 +25,7 @@ const SHORT_MS = 600_000;
 const MOST_AFTER_SHORT = 20;
 const MOST_PLACES = 200;
 const PAGE = 200;
+const MOST_CHANNELS = 999;
 const MOST_PAGES = 5;
 
 /** Who the account is. */
@@ -112,13 +113,17 @@ const threadsIn = (messages: readonly Json[], place: string, oldest: number): re
 
 async function placesOf(link: Link<Account>, seen: Seen, most: number): Promise<Set<string>> {
   const known = seen.newestFirst();
-  const args = { types: 'public_channel,private_channel', exclude_archived: true, limit: PAGE };
+  const args = { types: 'public_channel,private_channel', exclude_archived: true, limit: MOST_CHANNELS };
   const answer = await ask(link, 'users.conversations', args);
-  const channels = answer.kind === 'ok' ? listAt(answer.json, 'channels') : [];
-  const shared = new Set(channels.filter(isShared).map((one) => textAt(one, 'id')));
-  const own = channels.flatMap((one) => textAt(one, 'id') ?? []);
-  const wanted = [...known, ...own].filter((place) => !shared.has(place.split(':', 1)[0]));
-  return new Set([...new Set(wanted)].slice(0, most));
+  if (answer.kind === 'refused') {
+    link.log.warn({ reason: answer.reason }, 'the channels are not told: what was missed there is not looked for');
+    return new Set(known.filter((place) => place.startsWith('D')).slice(0, most));
+  }
+  const channels = listAt(answer.json, 'channels');
+  const own = channels.flatMap((one) => (isShared(one) ? [] : (textAt(one, 'id') ?? [])));
+  const isOwn = new Set(own);
+  const spoken = known.filter((place) => place.startsWith('D') || isOwn.has(place.split(':', 1)[0] ?? ''));
+  return new Set([...new Set([...spoken, ...own])].slice(0, most));
 }
 
 /** U1. */
