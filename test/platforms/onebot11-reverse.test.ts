@@ -107,6 +107,12 @@ describe('an account of OneBot over HTTP', () => {
     await isOnline(link);
     fake.bot.status.good = false;
     await until(() => link.trouble !== undefined, { what: 'the trouble' });
+    const changes: string[] = [];
+    const { online } = link;
+    Object.assign(link, { online: () => [changes.push('online'), online()] });
+    const looks = fake.called('get_status').length;
+    await until(() => fake.called('get_status').length > looks + 3, { what: 'more looks' });
+    assert.deepEqual(changes, [], 'it does not go to and fro');
     fake.bot.status.good = true;
     await until(() => link.trouble === undefined, { what: 'its end' });
     fake.bot.status.online = false;
