@@ -4,6 +4,7 @@
 // → arrival-queue.ts → inbox. Out: send.ts (text.ts, upload.ts) → session.ts; sent means that the server has acknowledged it (XEP-0198), in a
 // room that the room has echoed it. XMPP drops no repeats: after a lost answer the archive is asked whether the message is there.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { check } from './check.ts';
 import { account } from './config.ts';
 import { fetchFile } from './fetch-file.ts';
 import { send } from './send.ts';
@@ -32,6 +33,7 @@ export function createXmpp(timing: SessionTiming = TIMING): AdapterModule {
     direct: normalJid,
     send: (call, link) => send(call, link, stateOf(link.account)),
     fetchFile,
+    check,
   });
 }
 
