@@ -93,7 +93,7 @@ describe('a session', () => {
     assert.equal(platform.gateway.identifies, 1);
   });
 
-  it('holds what is stored: what could not be is stored again, in order, and the position never runs ahead', async (t) => {
+  it('stores again, in order, what could not be stored', async (t) => {
     let failures = 3;
     const kept: string[] = [];
     const store = async (arrivals: readonly Arrival[]): Promise<void> => {
@@ -112,6 +112,33 @@ describe('a session', () => {
 
     assert.deepEqual(kept, ['one', 'two', 'three']);
     assert.equal(failures, 0);
+  });
+
+  it('is resumed behind what is stored, not behind what came: nothing is lost with a process that could not store', async (t) => {
+    let refused = 0;
+    let isBroken = false;
+    const store = async (arrivals: readonly Arrival[]): Promise<void> => {
+      if (!isBroken || arrivals.length === 0) return;
+      refused += 1;
+      throw new Error('disk full');
+    };
+    const { platform, open, account } = await discordBench(t, { store });
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    platform.says('zero');
+    await has(first, 'zero');
+
+    isBroken = true;
+    for (const text of ['one', 'two', 'three']) platform.says(text);
+    await until(() => refused > 2, { what: 'the store to refuse' });
+    first.stop();
+    await first.ended;
+    isBroken = false;
+    const second = open(first.cursor, { ...account });
+    await has(second, 'three');
+
+    assert.deepEqual([textsOf(first), textsOf(second)], [['zero'], ['one', 'two', 'three']]);
+    assert.equal(platform.gateway.identifies, 1);
   });
 
   it('that is over is left, and what was said without one is fetched, before what is said later', async (t) => {
@@ -234,6 +261,23 @@ describe('what does not heal by itself', () => {
       ends.map((error) => /4014|401|of application/.exec(error?.message ?? '')?.[0]),
       ['4014', '401', 'of application'],
     );
+  });
+});
+
+describe('an address for interactions', () => {
+  it('that is not where the account expects interactions makes it degraded, while it sends and hears', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const both = open(undefined, { ...account, mode: 'both', publicKeys: [platform.publicKey] });
+    await until(() => both.isOnline && both.trouble, { what: 'the account without an address to say so' });
+    platform.says('hello');
+    await has(both, 'hello');
+
+    platform.world.endpointUrl = 'https://elsewhere.example';
+    const gateway = open(undefined, { ...account });
+    await until(() => gateway.isOnline && gateway.trouble, { what: 'the account with an address to say so' });
+
+    assert.match(both.trouble ?? '', /no address for interactions.*svc webhooks register discord~main/);
+    assert.match(gateway.trouble ?? '', /not over the gateway.*mode: both/);
   });
 });
 

@@ -13,6 +13,7 @@ const context: Context = {
   bot: BOT,
   now: 1_700_000_000_000,
   events: [],
+  bots: false,
   isAdmin: (guild, user, roles) => guild === GUILD && (user === 'owner' || roles.includes('admin')),
   personIn: (channel) => (channel === '645027906669510999' ? '53908099506183680' : undefined),
 };
@@ -95,6 +96,29 @@ describe('messages', () => {
     );
   });
 
+  it('of other bots and of webhooks are left out, unless the account wants them (P4)', () => {
+    const bot = { ...MESSAGE, author: { id: '9', username: 'other', bot: true } };
+    const webhook = { ...MESSAGE, webhook_id: '8', author: { id: '8', username: 'hook' } };
+    const edited = { ...bot, edited_timestamp: '2017-07-11T18:00:00.000000+00:00' };
+    const reaction = {
+      user_id: '9',
+      channel_id: '2',
+      message_id: '1',
+      emoji: { name: '🔥' },
+      member: { user: bot.author },
+    };
+
+    const arrivals = (bots: boolean): number =>
+      [
+        ...told('MESSAGE_CREATE', bot, { bots }),
+        ...told('MESSAGE_CREATE', webhook, { bots }),
+        ...told('MESSAGE_UPDATE', edited, { bots }),
+        ...told('MESSAGE_REACTION_ADD', reaction, { bots }),
+      ].length;
+
+    assert.deepEqual([arrivals(false), arrivals(true)], [0, 4]);
+  });
+
   it('hold files by where they lie, without their address', () => {
     const file = {
       id: '999999999999999999',
@@ -166,7 +190,7 @@ describe('changes', () => {
 });
 
 describe('what is not understood', () => {
-  it('is left out, unless the account asks for it (P4)', () => {
+  it('is left out, unless the account asks for it (P5)', () => {
     const data = { guild_id: GUILD, user: { id: '9', username: 'ann' }, token: 'hidden' };
 
     const asked = only(told('GUILD_MEMBER_ADD', data, { events: ['GUILD_MEMBER_ADD'] }));

@@ -75,6 +75,10 @@ export const account = {
     default: [],
     description: 'Gateway events that are handed to plugins as they come (`other`), such as GUILD_MEMBER_ADD',
   }),
+  bots: t.boolean({
+    default: false,
+    description: 'Whether what other bots and webhooks say is taken: two bots that answer each other never end',
+  }),
   apiUrl: t.string({
     default: 'https://discord.com/api',
     maxLength: 300,

@@ -20,7 +20,7 @@ export interface GatewayTiming {
   readonly readyMs: number;
   /** Before storing again what could not be stored. */
   readonly retryMs: number;
-  /** How often the position is stored while nothing arrives. */
+  /** How often the position is stored over dispatches of which nothing arrives. */
   readonly positionMs: number;
   /** Longest wait for what is fetched after a gap. */
   readonly gapMs: number;
@@ -49,9 +49,9 @@ export class Gateway {
   #waiting: Told[] = [];
   #storing: Promise<void> | undefined;
   #hold: Promise<void> | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined;
   #isGone = false;
   #storedText: string | undefined;
+  #storedAt = 0;
 
   constructor(link: Link<Account>, options: GatewayOptions) {
     this.#link = link;
@@ -73,15 +73,12 @@ export class Gateway {
     });
   }
 
-  async open(): Promise<void> {
-    this.#timer = setInterval(() => this.#begin(), this.#options.timing.positionMs);
-    this.#timer.unref();
-    await this.#shard.open();
+  open(): Promise<void> {
+    return this.#shard.open();
   }
 
   /** What has come is stored first, unless it cannot be. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     await this.#shard.close();
     await this.#storing;
   }
@@ -169,8 +166,6 @@ export class Gateway {
     });
   }
 
-  #storedAt = 0;
-
   /** The first of a session at once. */
   #isPositionDue(): boolean {
     const { position, timing } = this.#options;
@@ -218,6 +213,7 @@ export function contextOf(account: Account, { bot, position }: Pick<GatewayOptio
     bot,
     now: Date.now(),
     events: account.events,
+    bots: account.bots,
     isAdmin: (guild, user, roles) => admins.isAdmin(guild, user, roles),
     personIn: (channel) => position.personIn(channel),
   };

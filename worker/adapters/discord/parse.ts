@@ -4,7 +4,8 @@
 //       fetched from the history of a channel, is taken once; what has none (a reaction) has that of its session and its number in it.
 //   P2  A change is an edit when it says when it was edited: Discord also tells of links that were unfolded.
 //   P3  The bot is spoken to in private, by a mention, and by a reply to it. A mention at the beginning is not part of the text.
-//   P4  What is not understood is left out; events that the account names under `events` arrive as they came.
+//   P4  What other bots and webhooks do is left out, unless the account wants it.
+//   P5  What is not understood is left out; events that the account names under `events` arrive as they came.
 import type { Arrival } from '../../sdk/index.ts';
 import { interactionArrivals } from './interactions.ts';
 import { type Json, listAt, objectAt, textAt, textsAt } from './json.ts';
@@ -25,6 +26,8 @@ export interface Context {
   readonly bot: string | undefined;
   readonly now: number;
   readonly events: readonly string[];
+  /** What other bots do is taken, too. */
+  readonly bots: boolean;
   /** Whether this person administers that server. */
   isAdmin(guild: string, user: string, roles: readonly string[]): boolean;
   /** Who is at the other end of a private channel. */
@@ -76,7 +79,8 @@ export function said(message: Json, context: Context): readonly Arrival[] {
     const base = baseOf(message, context);
     return [{ ...base, id: delivery, kind: 'member', who: base.user.id, change: 'joined' }];
   }
-  const words = SAID.has(message['type']) ? wordsOf(message, context) : undefined;
+  const isTaken = SAID.has(message['type']) && !isForeignBot(message, objectAt(message, 'author'), context);
+  const words = isTaken ? wordsOf(message, context) : undefined;
   return words === undefined ? [] : [{ ...words, id: delivery, kind: 'message' }];
 }
 
@@ -84,6 +88,7 @@ export function said(message: Json, context: Context): readonly Arrival[] {
 function edited(message: Json, context: Context): readonly Arrival[] {
   const [id, at] = [textAt(message, 'id'), textAt(message, 'edited_timestamp')];
   if (id === undefined || at === undefined || !SAID.has(message['type']) || !('author' in message)) return [];
+  if (isForeignBot(message, objectAt(message, 'author'), context)) return [];
   const words = wordsOf(message, context);
   const sentAt = Date.parse(at);
   return words === undefined
@@ -97,6 +102,13 @@ function edited(message: Json, context: Context): readonly Arrival[] {
         },
       ];
 }
+
+/** P4. */
+const isForeignBot = (about: Json, user: Json, { bots, bot, application }: Context): boolean =>
+  !bots &&
+  (user['bot'] === true || 'webhook_id' in about) &&
+  user['id'] !== bot &&
+  textAt(about, 'application_id') !== application;
 
 type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind' | 'id'>;
 
@@ -182,6 +194,7 @@ function reaction(told: Told, context: Context): readonly Arrival[] {
   const guild = textAt(data, 'guild_id');
   const isSelf = user === context.bot;
   const member = objectAt(data, 'member');
+  if (isForeignBot({}, { id: user, ...objectAt(member, 'user') }, context)) return [];
   return [
     {
       id: numbered(told, context),
