@@ -76,6 +76,7 @@ const RULES: readonly Rule[] = [
       '@octokit/core',
       '@octokit/webhooks',
       '@slack/web-api',
+      '@xmpp/client',
       'ws',
       'typebox',
     ],
@@ -88,6 +89,7 @@ const RULES: readonly Rule[] = [
       'standardwebhooks',
       '@octokit/core',
       '@slack/web-api',
+      '@xmpp/client',
     ],
   },
   {
