@@ -1,14 +1,11 @@
-// The gateway: sessions that are resumed also by another process, connections that break or fall silent, refusals for good, and what is
-// fetched after a gap.
+// Sessions of the gateway: resumed also by another process, over connections that break or fall silent, and what is fetched after a gap.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Arrival } from '../../worker/sdk/index.ts';
-import { discordBench, textsOf } from '../support/discord-bench.ts';
+import { discordBench, has, textsOf } from '../support/discord-bench.ts';
 import { until } from '../support/until.ts';
 
 const MESSAGE_CONTENT = 1 << 15;
-const has = (link: { readonly arrivals: readonly Arrival[] }, ...texts: readonly string[]): Promise<unknown> =>
-  until(() => texts.every((text) => textsOf(link).includes(text)), { what: texts.join(', ') });
 
 describe('a session', () => {
   it('begins with the intents of the account, and tells what is said', async (t) => {
@@ -222,101 +219,5 @@ describe('a session', () => {
     await has(link, 'later');
 
     assert.deepEqual([textsOf(link), platform.gateway.identifies], [['before', 'missed', 'later'], 2]);
-  });
-});
-
-describe('what does not heal by itself', () => {
-  for (const { code, what, remedy } of [
-    { code: 4004, what: 'the token', remedy: /new token/ },
-    { code: 4011, what: 'too many servers', remedy: /servers/ },
-    { code: 4013, what: 'intents', remedy: /intents/ },
-    { code: 4014, what: 'an intent', remedy: /Privileged Gateway Intents/ },
-  ])
-    it(`fails the account with its remedy, and is not tried again: ${code}`, async (t) => {
-      const { platform, open } = await discordBench(t);
-      platform.gateway.refuses = code;
-
-      const error = await open().ended;
-
-      assert.equal(error?.code, 'account_failed');
-      assert.match(error?.message ?? '', new RegExp(`${what}.*${code}`));
-      assert.match(error?.remedy ?? '', remedy);
-    });
-
-  it('is an intent that is not switched on, a token that the API refuses, and one of another application', async (t) => {
-    const { platform, open, account } = await discordBench(t);
-    platform.gateway.privileged = 0;
-
-    const ends = [
-      await open().ended,
-      await open(undefined, { ...account, token: { reveal: () => 'another-token-of-nobody-at-all' } }).ended,
-      await open(undefined, { ...account, applicationId: '111111111111111111' }).ended,
-    ];
-
-    assert.deepEqual(
-      ends.map((error) => error?.code),
-      Array(3).fill('account_failed'),
-    );
-    assert.deepEqual(
-      ends.map((error) => /4014|401|of application/.exec(error?.message ?? '')?.[0]),
-      ['4014', '401', 'of application'],
-    );
-  });
-});
-
-describe('an address for interactions', () => {
-  it('that is not where the account expects interactions makes it degraded, while it sends and hears', async (t) => {
-    const { platform, open, account } = await discordBench(t);
-    const both = open(undefined, { ...account, mode: 'both', publicKeys: [platform.publicKey] });
-    await until(() => both.isOnline && both.trouble, { what: 'the account without an address to say so' });
-    platform.says('hello');
-    await has(both, 'hello');
-
-    platform.world.endpointUrl = 'https://elsewhere.example';
-    const gateway = open(undefined, { ...account });
-    await until(() => gateway.isOnline && gateway.trouble, { what: 'the account with an address to say so' });
-
-    assert.match(both.trouble ?? '', /no address for interactions.*svc webhooks register discord~main/);
-    assert.match(gateway.trouble ?? '', /not over the gateway.*mode: both/);
-  });
-});
-
-describe('a connection that is lost', () => {
-  it('ends, so that the host comes back with backoff, and keeps its session', async (t) => {
-    const { platform, open } = await discordBench(t);
-    const link = open();
-    await until(() => link.isOnline, { what: 'the account to be online' });
-    platform.says('one');
-    await has(link, 'one');
-
-    platform.gateway.refuses = 1011;
-    platform.gateway.cut();
-    const error = await link.ended;
-    platform.gateway.refuses = undefined;
-    platform.says('two');
-    const again = open(link.cursor);
-    await has(again, 'two');
-
-    assert.match(error?.message ?? '', /1011/);
-    assert.equal(error?.code, undefined);
-    assert.deepEqual([platform.gateway.identifies, platform.gateway.resumes], [1, 1]);
-  });
-
-  it('is one that never gets ready, and one that may not identify any more', async (t) => {
-    const { platform, open } = await discordBench(t, { timing: { readyMs: 100 } });
-    platform.gateway.sessionsLeft = 3;
-    const spent = await open().ended;
-    platform.gateway.sessionsLeft = 1_000;
-    platform.next(/^GET \/gateway\/bot/, {
-      status: 200,
-      body: JSON.stringify({ url: `${platform.url.replace('http', 'ws')}/nowhere`, session_start_limit: {} }),
-    });
-    platform.gateway.isMute = true;
-
-    const silent = await open().ended;
-
-    assert.match(spent?.message ?? '', /3 more sessions/);
-    assert.match(silent?.message ?? '', /not ready within 100 ms/);
-    assert.equal(platform.gateway.identifies, 0);
   });
 });

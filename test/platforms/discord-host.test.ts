@@ -99,6 +99,25 @@ describe('discord at the whole host', { timeout: 300_000 }, () => {
     assert.ok(!host.output().includes(main.token));
   });
 
+  it('shows a post once whose answer was lost in a kill', async (t) => {
+    const { host, main } = await hostWithBots(t);
+    await is(host, 'discord~main', 'online');
+    main.next(/^POST .*\/messages$/, 'hold');
+
+    main.says('/echo once');
+    await until(() => main.held === 1, { what: 'the post' });
+    await host.stop('SIGKILL');
+    await host.start();
+    main.says('/echo after');
+    await until(() => main.world.said().includes('after'), { what: 'the next answer' });
+
+    const posts = main.requests.filter(
+      ({ method, path, body }) => method === 'POST' && path.endsWith('/messages') && body['content'] === 'once',
+    );
+    assert.deepEqual(main.world.said(), ['once', 'after']);
+    assert.equal(posts.length, 2, 'it was sent again');
+  });
+
   it('answers what was said while no session could tell of it, once', async (t) => {
     const { host, main } = await hostWithBots(t);
     const dm = main.world.privateChannel('80351110224678912');

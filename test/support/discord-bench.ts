@@ -10,6 +10,7 @@ import type { Arrival, CommandInfo, FileRef, Link, Outgoing, SendResult } from '
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf } from './adapter-link.ts';
 import { FakeDiscord } from './fake-platforms/discord.ts';
+import { until } from './until.ts';
 
 const adapter = definitionOf(module, keys);
 
@@ -125,3 +126,7 @@ function makeLink(account: Account, from: string | undefined, store: DiscordBenc
 
 export const textsOf = ({ arrivals }: { readonly arrivals: readonly Arrival[] }): readonly unknown[] =>
   arrivals.map((one) => ('text' in one ? one.text : one.kind));
+
+/** Resolves when all of these were said. */
+export const has = (link: { readonly arrivals: readonly Arrival[] }, ...texts: readonly string[]): Promise<unknown> =>
+  until(() => texts.every((text) => textsOf(link).includes(text)), { what: texts.join(', ') });

@@ -15,9 +15,10 @@ import { DiscordRest, type RestRequest } from './discord-rest.ts';
 import type { RestAnswer } from './discord-rules.ts';
 import { DiscordWorld, type FakeInteraction, type FakeMessage, type Json } from './discord-world.ts';
 
-/** What happens to a call instead of its answer; `drop` does the work and cuts the connection. */
+/** What happens to a call instead of its answer; `drop` does the work and cuts the connection, `hold` does it and says nothing. */
 export type Misfortune =
   | 'drop'
+  | 'hold'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
 
 interface Bucket {
@@ -32,6 +33,8 @@ export class FakeDiscord {
   /** Calls of the API: method and path. */
   readonly calls: string[] = [];
   readonly requests: RestRequest[] = [];
+  /** Calls whose answer is held back for good. */
+  held = 0;
   /** Of the messages of one channel. */
   limit = { calls: 1_000, perMs: 1_000 };
   /** Where a public address leads to on this machine. */
@@ -212,6 +215,7 @@ export class FakeDiscord {
         .end(misfortune.body ?? '{}');
     const limited = this.#count(call, response);
     const answer = limited ?? (await this.#answer(call, request));
+    if (misfortune === 'hold') return void (this.held += 1);
     if (misfortune === 'drop') return void request.socket.destroy();
     response.writeHead(answer.status, answer.status === 204 ? {} : { 'content-type': 'application/json' });
     response.end(answer.status === 204 ? undefined : JSON.stringify(answer.json));
