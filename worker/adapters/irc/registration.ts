@@ -64,6 +64,16 @@ export function afterRefusal(account: Account, { command, reason, nicksTried, ni
       );
     case '464':
       return fail(accountFailed('the server refused the password', 'correct it in .env and reload'));
+    case 'ERROR':
+      // InspIRCd has no number for it.
+      return /access denied by configuration/i.test(reason)
+        ? fail(
+            accountFailed(
+              'the server lets in nobody with this password or from this address',
+              'correct password in .env, or ask the operators of the server, and reload',
+            ),
+          )
+        : { kind: 'go on' };
     case '465':
       return fail(
         accountFailed(

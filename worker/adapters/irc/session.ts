@@ -190,6 +190,7 @@ export class IrcSession {
     } else if (command === 'NOTICE') this.#login.onNotice(line);
     else if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
     else if (isNumericError) this.#onError(command, params);
+    else if (command === 'ERROR' && !this.#isRegistered) this.#onRefusedRegistration(command, params.at(-1) ?? '');
     else if (this.#isRegistered && (command === 'NICK' || command === 'QUIT')) this.#nick.onLine(line);
     else if (command === 'JOIN' || command === 'PART' || command === 'KICK') this.#onMembership(line);
 
@@ -214,8 +215,7 @@ export class IrcSession {
 
   #onRefusedRegistration(command: string, reason: string): void {
     const nickLimit = Number(this.#client.network.options.NICKLEN ?? 9);
-    const refusal = { command, reason, nicksTried: this.#nicksTried + 1, nickLimit };
-    const next = afterRefusal(this.#link.account, refusal);
+    const next = afterRefusal(this.#link.account, { command, reason, nicksTried: this.#nicksTried + 1, nickLimit });
     if (next.kind === 'fail') return this.#end(next.error);
     if (next.kind === 'go on') return;
     this.#nicksTried += 1;
