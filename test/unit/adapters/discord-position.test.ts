@@ -41,6 +41,20 @@ describe('Position', () => {
     assert.deepEqual([later.since, again.since], [since, undefined]);
   });
 
+  it('leaves no gap before the first session, but behind one of which nothing was stored (N3)', () => {
+    const position = new Position(APP, undefined);
+    const isNew = position.start(NOW);
+    const killed = new Position(APP, position.text());
+
+    position.begin(session('a'), NOW);
+    killed.begin(session('b'), NOW + 60_000);
+    const later = new Position(APP, position.text());
+
+    assert.deepEqual([isNew, later.start(NOW)], [true, false]);
+    assert.equal(position.since, undefined);
+    assert.ok((timeOf(killed.since ?? '') ?? NOW) < NOW);
+  });
+
   it('remembers who is at the other end of a private channel, the last hundred', () => {
     const position = new Position(APP, undefined);
     for (let n = 0; n < 101; n += 1) position.met(`channel-${n}`, `person-${n}`);
@@ -53,7 +67,7 @@ describe('Position', () => {
     );
   });
 
-  it('takes nothing from another application, and nothing that is not its own (N3)', () => {
+  it('takes nothing from another application, and nothing that is not its own (N4)', () => {
     const position = new Position(APP, undefined);
     position.begin(session('a'), NOW);
 

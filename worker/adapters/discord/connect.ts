@@ -53,6 +53,7 @@ async function holdGateway(link: Link<Account>, timing: GatewayTiming, applicati
   if (!url.startsWith('wss://') && !(url.startsWith('ws://') && account.apiUrl.startsWith('http://')))
     throw new Error('GET /gateway/bot gave no address of a WebSocket');
   const position = new Position(account.applicationId, link.cursor);
+  if (position.start(Date.now())) await link.receive([], position.text());
   let isFirst = true;
   const gateway = new Gateway(link, {
     url,

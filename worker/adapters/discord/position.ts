@@ -3,7 +3,8 @@
 //
 //   N1  `session.seq` is the last dispatch that is stored, not the last one that came: a resume replays everything behind it.
 //   N2  A new session where there was one before leaves a gap: `since` says from where, and stays until the gap is filled.
-//   N3  What was written for another application is nothing.
+//   N3  The first session of all leaves no gap. It is known before it begins: what is said to it counts, even when the process ends at once.
+//   N4  What was written for another application is nothing.
 import { isObject, type Json, listAt, textAt } from './json.ts';
 import { isSnowflake, snowflakeAt, timeOf } from './place.ts';
 
@@ -24,6 +25,7 @@ export class Position {
   /** The newest message that is stored. */
   #seen: string | undefined;
   #since: string | undefined;
+  #isFirst = false;
   /** Channel → person, of private conversations; the ones written in last are at the end. */
   readonly #people = new Map<string, string>();
 
@@ -57,9 +59,18 @@ export class Position {
     return this.#people.get(channel);
   }
 
+  /** N3. Before anything is opened; true when it has to be stored now. */
+  start(now: number): boolean {
+    if (this.#seen !== undefined) return false;
+    this.saw(snowflakeAt(now - CLOCK_MARGIN_MS));
+    this.#isFirst = true;
+    return true;
+  }
+
   /** N2. */
   begin(session: Session, now: number): void {
-    const seenAt = this.#seen === undefined ? undefined : timeOf(this.#seen);
+    const seenAt = this.#seen === undefined || this.#isFirst ? undefined : timeOf(this.#seen);
+    this.#isFirst = false;
     if (seenAt !== undefined) this.#since ??= snowflakeAt(seenAt - MARGIN_MS);
     this.#session = session;
     this.saw(snowflakeAt(now - CLOCK_MARGIN_MS));
