@@ -1,4 +1,5 @@
 // What the kit asks of a platform: one file below platforms/ for each way of speaking to one, and one line in platforms/table.ts.
+import { HostApi } from '../../crash/kit/host-api.ts';
 import { slowPost } from '../../crash/kit/slow-post.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
@@ -97,12 +98,24 @@ export async function acknowledgedWhen(condition: () => boolean, { signal }: Tar
 }
 
 /** A platform without acknowledgements: says it as soon as the bot can be reached. */
-export async function writtenWhen(say: () => boolean, { signal }: Target): Promise<Delivered> {
-  while (!say()) {
+export async function writtenWhen(say: () => boolean | Promise<boolean>, { signal }: Target): Promise<Delivered> {
+  while (!(await say())) {
     signal.throwIfAborted();
     await pause(AGAIN_MS);
   }
   return 'written';
+}
+
+/** Whether the host says that an account is online. */
+export async function isOnline(name: string, { url, token }: Target): Promise<boolean> {
+  try {
+    const { endpoints } = (await new HostApi(url, token).get('/api/endpoints')) as {
+      readonly endpoints: readonly { readonly name: string; readonly state: string }[];
+    };
+    return endpoints.some((one) => one.name === name && one.state === 'online');
+  } catch {
+    return false; // it is down
+  }
 }
 
 /** What the bot said, from the n-th on; read anew only where there is more of anything. */

@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts';
 import { type OpenPlatform, pause, type Target } from './platform.ts';
 
 const TRANSIT_MS = 20;
-const THINKS_MS = 400;
+const THINKS_MS = 1_000;
 const READ_EVERY_MS = 1;
 const REPEATED = 0.05;
 

@@ -2,7 +2,7 @@
 // nothing that was said may be lost. A nonce is the key of a send, under which a repeat shows nothing new.
 import { FakeDiscord } from '../../../support/fake-platforms/discord.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
-import { grown, type OpenPlatform, type Platform, push, writtenWhen } from '../platform.ts';
+import { grown, isOnline, type OpenPlatform, type Platform, push, writtenWhen } from '../platform.ts';
 
 const COMMON = { repeats: 'key', mostOwed: 12, conversations: 6 } as const;
 const channelOf = (n: number): string => String(645_027_906_669_511_000n + BigInt(n));
@@ -13,7 +13,7 @@ export const discordGateway: Platform = {
   async open(t): Promise<OpenPlatform> {
     const discord = await server(t);
     // What was said before the bot was there for the first time is not for it.
-    let isKnown = false;
+    let wasOnline = false;
     return {
       slot: 'discord',
       account: {
@@ -25,7 +25,7 @@ export const discordGateway: Platform = {
       },
       env: { DISCORD_MAIN: discord.token },
       async deliver({ text, conversation }, to) {
-        await writtenWhen(() => (isKnown ||= discord.gateway.connections > 0), to);
+        await writtenWhen(async () => (wasOnline ||= await isOnline('discord~main', to)), to);
         discord.says(text, { channel: channelOf(conversation) });
         return 'kept';
       },
