@@ -7,6 +7,8 @@ import { platformsHere } from './kit/platforms/table.ts';
 import { PlatformsRun, type PlatformsRunOptions } from './kit/run.ts';
 
 const PLATFORMS = platformsHere();
+/** Those that hear of an acknowledgement at once. */
+const ACKNOWLEDGED = ['webhook', 'line', 'sandbox', 'telegram, webhook', 'slack, Events API', 'onebot11, HTTP'];
 /** The lost ones never come: nothing is waited for. */
 const REST_MS = 10_000;
 
@@ -39,8 +41,8 @@ describe('the oracle of the kill test of the platforms', () => {
       await run.begin();
 
       for (let index = 0; index < kills; index += 1) {
-        const { name: platform } = PLATFORMS[index % PLATFORMS.length] ?? { name: '' };
-        const kill: Kill = { kind: 'acknowledged', platform, pass: 2, delayMs: random.between(0, 4) };
+        const platform = ACKNOWLEDGED[index % ACKNOWLEDGED.length] ?? '';
+        const kill: Kill = { kind: 'acknowledged', platform, pass: 2, delayMs: 0 };
         await run.kill(kill);
       }
       const { faults } = await run.verdict();

@@ -79,8 +79,8 @@ export class Lives {
   async kill(kill: Kill): Promise<void> {
     const life = this.start();
     if (kill.kind === 'starting') await Promise.race([life.ended, pause(kill.delayMs)]);
-    else if (await this.#passes(kill, life)) await pause(kill.delayMs);
-    else this.#missed += 1;
+    else if (!(await this.#passes(kill, life))) this.#missed += 1;
+    else if (kill.delayMs > 0) await pause(kill.delayMs);
     await this.#cut();
     this.#kills += 1;
   }
