@@ -1,22 +1,27 @@
 // What was said while there was no connection, from the history of the conversations that were heard of last. An extension of some
 // implementations (NapCat, LLOneBot, go-cqhttp).
 //
-//   H1  Of each conversation the newest COUNT messages are read, and those from the second of the last known one on are handed in; the inbox
-//       knows the ones that it has. What is older, and notices, stay missed.
+//   H1  Of each conversation the newest COUNT messages are read, and those from the second of the last known one on are handed in, at most
+//       MOST_BACK_S back: the inbox knows the ones that it has, for longer than that. What is older, and notices, stay missed.
 //   H2  Conversations that were not heard of before are read from the last second that anything was heard of, where the implementation tells
 //       of recent contacts (NapCat). An account that has heard of nothing keeps the second in which it came up, for that.
 //   H3  Live events wait until it is read, so that the order holds.
+//   H4  A conversation that cannot be read does not keep the others from it, and what an implementation does not have is asked for once. After
+//       MOST_SILENT failures in a row it is asked no more for now.
 import type { Arrival, Link } from '../../sdk/index.ts';
 import type { Answer } from './answer.ts';
 import { sessionOf } from './caller.ts';
 import type { Account } from './config.ts';
-import { idAt, idOut, isObject, type Json, listAt, numberAt } from './json.ts';
+import { idAt, idOut, isObject, type Json, listAt, numberAt, objectAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
 import { type Place, placeName, readPlace } from './place.ts';
 import type { Session } from './session.ts';
 
 const COUNT = 50;
 const LIMIT_MS = 15_000;
+/** Ids are remembered for at least three days (`inbox.idDays`). */
+const MOST_BACK_S = 2 * 86_400;
+const MOST_SILENT = 3;
 
 /** Throws where a history could not be read that there is: asked for again. */
 export async function catchUp(link: Link<Account>): Promise<void> {
@@ -26,21 +31,46 @@ export async function catchUp(link: Link<Account>): Promise<void> {
   session.events.hold();
   try {
     const recent = await recentPlaces(session);
-    for (const [name, since] of [...recent, ...[...session.since].toReversed()]) {
-      const place = readPlace(name);
-      if (place === undefined || link.signal.aborted) continue;
-      const answer = await session.call(...callFor(place), LIMIT_MS);
-      if (answer.kind === 'refused' && answer.isMissing === true)
-        return link.log.warn(
-          { reason: answer.reason },
-          'what was missed cannot be read: the implementation has no history',
-        );
-      const missed = missedOf(answer, place, { session, since });
-      if (missed.length > 0) await link.receive(missed, session.seen?.after(missed));
-    }
+    await readAll([...recent, ...[...session.since].toReversed()], { link, session });
   } finally {
     session.events.release();
   }
+}
+
+interface Reading {
+  readonly link: Link<Account>;
+  readonly session: Session;
+}
+
+/** H4. */
+async function readAll(places: readonly (readonly [name: string, since: number])[], reading: Reading): Promise<void> {
+  const { link } = reading;
+  const missing = new Set<string>();
+  const failures: unknown[] = [];
+  let silent = 0;
+  for (const [name, since] of places) {
+    const place = readPlace(name);
+    if (place === undefined || link.signal.aborted || missing.has(callFor(place)[0])) continue;
+    try {
+      const answer = await readOne(place, since, reading);
+      silent = 0;
+      if (answer.kind !== 'refused' || answer.isMissing !== true) continue;
+      missing.add(callFor(place)[0]);
+      link.log.warn({ reason: answer.reason }, 'what was missed cannot be read: the implementation has no history');
+    } catch (error) {
+      failures.push(error);
+      silent += 1;
+      if (silent === MOST_SILENT) break;
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function readOne(place: Place, since: number, { link, session }: Reading): Promise<Answer> {
+  const answer = await session.call(...callFor(place), LIMIT_MS);
+  const missed = missedOf(answer, place, { session, since });
+  if (missed.length > 0) await link.receive(missed, session.seen?.after(missed));
+  return answer;
 }
 
 /** H2. */
@@ -76,8 +106,9 @@ function missedOf(
 ): readonly Arrival[] {
   if (answer.kind === 'later') throw new Error('the history is put off by the implementation');
   if (answer.kind === 'refused' || !isObject(answer.data)) return [];
+  const from = Math.max(since, Date.now() / 1_000 - MOST_BACK_S);
   return listAt(answer.data, 'messages')
-    .filter((one) => (numberAt(one, 'time') ?? 0) >= since)
+    .filter((one) => (numberAt(one, 'time') ?? 0) >= from)
     .toSorted((a, b) => (numberAt(a, 'time') ?? 0) - (numberAt(b, 'time') ?? 0))
     .flatMap((one) => readAsEvent(one, place, session.self));
 }
@@ -89,7 +120,7 @@ function readAsEvent(one: Json, place: Place, self: string | undefined): readonl
     self_id: self,
     message_type: place.kind,
     ...(place.kind === 'group' ? { group_id: place.group } : {}),
-    user_id: idAt(one['sender'] as Json, 'user_id'),
+    user_id: idAt(objectAt(one, 'sender'), 'user_id'),
     ...one,
   };
   try {

@@ -28,13 +28,14 @@ export function parse({ body, receivedAt }: RawRequest, { selfId }: Pick<Account
   return arrivalsOf(event, { self: selfId, now: receivedAt });
 }
 
+const YEAR_2100 = Date.UTC(2100);
+
 /** At most one. Throws when it is no event. */
 export function arrivalsOf(event: Json, { self, now }: EventContext): readonly Arrival[] {
   const [type, bot] = [textAt(event, 'post_type'), idAt(event, 'self_id')];
   if (type === undefined || bot === undefined) throw new Error('an event without post_type or self_id');
   if (self !== undefined && bot !== self) return [];
-  const seconds = numberAt(event, 'time');
-  const told: Told = { event, bot, sentAt: seconds === undefined || seconds === 0 ? now : seconds * 1_000 };
+  const told: Told = { event, bot, sentAt: whenOf(event, now) };
   switch (type) {
     case 'message':
       return [message(told)];
@@ -48,6 +49,12 @@ export function arrivalsOf(event: Json, { self, now }: EventContext): readonly A
     default:
       return [other(told, type)];
   }
+}
+
+/** A time that cannot be (in milliseconds, say) is now. */
+function whenOf(event: Json, now: number): number {
+  const at = Math.floor((numberAt(event, 'time') ?? 0) * 1_000);
+  return at > 0 && at < YEAR_2100 ? at : now;
 }
 
 interface Told {
