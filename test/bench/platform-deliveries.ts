@@ -1,6 +1,6 @@
-// Deliveries as five platforms sign and send them, each account's in turn, and the accounts that take them. As many ask for an answer as the
+// Deliveries as six platforms sign and send them, each account's in turn, and the accounts that take them. As many ask for an answer as the
 // accounts may send: platforms limit that to far less than they deliver.
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { Post } from './open-loop.ts';
 import type { Addresses } from './platform-fakes.ts';
 
@@ -8,10 +8,14 @@ export const ACCOUNTS = 4;
 /** Of each account. */
 export const CONVERSATIONS = 500;
 export const GITHUB_REPOSITORY = 'octo/hello';
+export const discordChannel = (n: number): string => String(645_027_906_669_520_000n + BigInt(n));
 export const slackChannel = (n: number): string => `C${String(n).padStart(9, '0')}`;
 
 const PADDING = ' lorem ipsum'.repeat(40);
 const GITHUB_SECRET = 'the secret of the webhook, long enough';
+const DISCORD = generateKeyPairSync('ed25519');
+const DISCORD_KEY = DISCORD.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
+const FIRST_INTERACTION = 1_500_000_000_000_000_000n;
 const TELEGRAM_SECRET = 'a_secret-of-the-webhook';
 
 export interface Source {
@@ -47,7 +51,7 @@ const json = { 'content-type': 'application/json' };
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
-export function sourcesOf({ telegram, slack, github, webhook, line }: Addresses): readonly Source[] {
+export function sourcesOf({ telegram, slack, github, discord, webhook, line }: Addresses): readonly Source[] {
   return [
     {
       name: 'telegram',
@@ -135,6 +139,44 @@ export function sourcesOf({ telegram, slack, github, webhook, line }: Addresses)
           'x-hub-signature-256': signature,
         };
         return { path: `/webhooks/github/a${account}`, headers: { ...json, ...headers }, body };
+      },
+    },
+    {
+      name: 'discord',
+      asksPerSecond: 80,
+      account: () => ({
+        mode: 'interactions',
+        token: '${DISCORD_TOKEN}',
+        applicationId: discord.application,
+        publicKeys: [DISCORD_KEY],
+        apiUrl: discord.url,
+      }),
+      env: { DISCORD_TOKEN: discord.token },
+      post({ n, account, conversation, text }) {
+        const channel_id = discordChannel(conversation);
+        const options = [{ name: 'text', type: 3, value: text }];
+        const body = JSON.stringify({
+          id: String(FIRST_INTERACTION + BigInt(n)),
+          token: `interaction-token-${n}`,
+          application_id: discord.application,
+          type: 2,
+          version: 1,
+          context: 0,
+          data: { id: '1', name: 'count', type: 1, options },
+          member: {
+            user: { id: '53908232506183680', username: 'Ann' },
+            roles: [],
+            permissions: '2147483647',
+            nick: null,
+          },
+          guild_id: '290926798626357999',
+          channel_id,
+          channel: { id: channel_id, name: 'general', type: 0 },
+        });
+        const at = String(seconds());
+        const signature = sign(null, Buffer.from(`${at}${body}`), DISCORD.privateKey).toString('hex');
+        const headers = { ...json, 'x-signature-ed25519': signature, 'x-signature-timestamp': at };
+        return { path: `/webhooks/discord/a${account}`, headers, body };
       },
     },
     {

@@ -2,17 +2,19 @@
 // where they are and what they sign with. `bare`: a server that reads what it is sent and answers 200.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { FakeDiscord } from '../support/fake-platforms/discord.ts';
 import { FakeGithub } from '../support/fake-platforms/github.ts';
 import { FakeLine } from '../support/fake-platforms/line.ts';
 import { FakeSlack } from '../support/fake-platforms/slack.ts';
 import { FakeTelegram } from '../support/fake-platforms/telegram.ts';
 import { WebhookPlatform } from '../support/fake-platforms/webhook-platform.ts';
-import { ACCOUNTS, CONVERSATIONS, GITHUB_REPOSITORY, slackChannel } from './platform-deliveries.ts';
+import { ACCOUNTS, CONVERSATIONS, discordChannel, GITHUB_REPOSITORY, slackChannel } from './platform-deliveries.ts';
 
 export interface Addresses {
   readonly telegram: { readonly url: string; readonly tokens: readonly string[] };
   readonly slack: { readonly url: string; readonly token: string; readonly secret: string };
   readonly github: { readonly url: string; readonly token: string };
+  readonly discord: { readonly url: string; readonly token: string; readonly application: string };
   readonly webhook: { readonly url: string; readonly secret: string };
   readonly line: { readonly url: string; readonly token: string; readonly secret: string };
 }
@@ -29,6 +31,8 @@ async function start(): Promise<Addresses> {
   const github = await new FakeGithub({ [GITHUB_TOKEN]: 'helper-bot' }).start(t);
   github.remaining = Number.MAX_SAFE_INTEGER;
   for (let n = 0; n < CONVERSATIONS; n += 1) github.data.open(GITHUB_REPOSITORY, 1 + n);
+  const discord = await FakeDiscord.start(t);
+  for (let n = 0; n < CONVERSATIONS; n += 1) discord.world.addChannel(discordChannel(n));
   const webhook = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
   await webhook.listen(t);
   const line = await FakeLine.start(t);
@@ -36,6 +40,7 @@ async function start(): Promise<Addresses> {
     telegram: { url: telegram.url, tokens },
     slack: { url: slack.apiUrl, token: slack.botToken, secret: slack.signingSecret },
     github: { url: github.url, token: GITHUB_TOKEN },
+    discord: { url: discord.apiUrl, token: discord.token, application: discord.world.application },
     webhook: { url: webhook.url('bot'), secret: webhook.secret },
     line: { url: line.url, token: line.token, secret: line.secret },
   };

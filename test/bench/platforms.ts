@@ -1,4 +1,4 @@
-// Signed webhooks of five platforms at a fixed rate, over twenty accounts of one host: each stored, handled with a write of state, and answered
+// Signed webhooks of six platforms at a fixed rate, over 24 accounts of one host: each stored, handled with a write of state, and answered
 // as often as the platforms let the accounts. Beside it the same load on a bare server that answers 200.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,11 +27,13 @@ const COUNTING = `
 import { definePlugin, t } from 'svc';
 export default definePlugin({ name: 'counting', setup(p) {
   const count = p.state('count', { scope: 'conversation', value: t.integer() });
-  p.on('message', {}, async (ctx, { text }) => {
+  const handle = async (ctx, { text }) => {
     const number = 1 + ((await ctx.get(count)) ?? 0);
     ctx.set(count, number);
     return text.startsWith('ask') ? 'this is number ' + number : undefined;
-  });
+  };
+  p.on('message', {}, handle);
+  p.command('count', { summary: 'Counts', args: { text: t.rest() } }, handle);
 } });
 `;
 
