@@ -56,7 +56,17 @@ export async function xmppBot(t: TestContext, account: Account, options: XmppBot
   let hasEnded = false;
   const link: TestLink<Account> = Object.defineProperties(Object.create(base) as TestLink<Account>, {
     cursor: { get: () => cursor },
-    readFile: { value: async ({ id }: { readonly id: string }) => files[id] ?? new Uint8Array() },
+    openFile: {
+      value: async ({ id }: { readonly id: string }) => {
+        const bytes = files[id] ?? new Uint8Array();
+        return {
+          bytes: bytes.byteLength,
+          async *content() {
+            yield bytes;
+          },
+        };
+      },
+    },
     receive: {
       value: async (arrivals: readonly Arrival[], next?: string) => {
         // As the host does: an id is taken once.

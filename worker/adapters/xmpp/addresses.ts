@@ -5,7 +5,9 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-const PRIVATE = new BlockList();
+// One list each: a list takes an address of IPv4 for its form in IPv6 as well.
+const PRIVATE_4 = new BlockList();
+const PRIVATE_6 = new BlockList();
 for (const [net, prefix] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -22,7 +24,7 @@ for (const [net, prefix] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const)
-  PRIVATE.addSubnet(net, prefix, 'ipv4');
+  PRIVATE_4.addSubnet(net, prefix, 'ipv4');
 // All of IPv6 that is not global unicast, and the parts of that which lead to IPv4 or nowhere.
 for (const [net, prefix] of [
   ['::', 3],
@@ -33,11 +35,11 @@ for (const [net, prefix] of [
   ['4000::', 2],
   ['8000::', 1],
 ] as const)
-  PRIVATE.addSubnet(net, prefix, 'ipv6');
+  PRIVATE_6.addSubnet(net, prefix, 'ipv6');
 
 export function isPublic(address: string): boolean {
   const family = isIP(address);
-  return family !== 0 && !PRIVATE.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  return family === 4 ? !PRIVATE_4.check(address) : family === 6 && !PRIVATE_6.check(address, 'ipv6');
 }
 
 /** Why this address may not be called; undefined when it may. */

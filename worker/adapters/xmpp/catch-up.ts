@@ -73,6 +73,7 @@ export class CatchUp {
       }
       this.#letGo(name, place);
     }
+    await this.#options.stored();
     if (failures.length > 0) throw new Error('the archive could not be read', { cause: failures[0] });
   }
 

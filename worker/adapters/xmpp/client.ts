@@ -57,7 +57,7 @@ export async function makeClient(
   }
   const acks = ownAcks({ entity, xml, first: former?.handled ?? 0, read: () => sockets.at(-1)?.stanzaRead() });
   const leave = (): Resumable | undefined =>
-    sm.id === ''
+    !sm.id // undefined where the server resumes nothing
       ? undefined
       : { id: sm.id, jid: String(entity.jid), handled: acks.stored(), outbound: sm.outbound, queue: sm.outbound_q };
   return { entity, xml, socket: () => sockets.at(-1), current: acks.current, handled: acks.handled, leave };

@@ -1,14 +1,20 @@
 // One request for a file, to an address that was looked at before.
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { Readable } from 'node:stream';
 import { addressFault, guardedLookup } from './addresses.ts';
 import type { Account } from './config.ts';
+
+export interface SizedContent {
+  readonly bytes: number;
+  content(): AsyncIterable<Uint8Array>;
+}
 
 export interface FileRequest {
   readonly url: string;
   readonly method: 'GET' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
+  readonly body?: SizedContent;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +30,7 @@ export function requestFile(
     const lookup = guardedLookup(url, fileHosts);
     const options = {
       method,
-      headers: body === undefined ? headers : { ...headers, 'content-length': String(body.byteLength) },
+      headers: body === undefined ? headers : { ...headers, 'content-length': String(body.bytes) },
       signal,
       agent: false as const,
       ...(lookup === undefined ? {} : { lookup }),
@@ -38,6 +44,9 @@ export function requestFile(
             resolve,
           );
     asked.once('error', (cause) => reject(new Error(`${url.host} was not reached: ${cause.message}`, { cause })));
-    asked.end(body);
+    if (body === undefined) return void asked.end();
+    Readable.from(body.content())
+      .once('error', (error) => asked.destroy(error))
+      .pipe(asked);
   });
 }

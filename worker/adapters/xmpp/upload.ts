@@ -5,7 +5,7 @@ import type { FileRef, Link, SendResult } from '../../sdk/index.ts';
 import { type Account, domainOf } from './config.ts';
 import { infoOf, servicesOf } from './disco.ts';
 import { faultOfError, sendFault } from './failures.ts';
-import { requestFile } from './file-request.ts';
+import { requestFile, type SizedContent } from './file-request.ts';
 import type { Session } from './session.ts';
 import { inert, NS } from './stanza.ts';
 
@@ -29,23 +29,32 @@ export async function upload(file: FileRef, session: Session, link: Link<Account
   }
   const service = await known;
   if (service === undefined) return { kind: 'refused', reason: 'the server has no upload service (XEP-0363)' };
-  const bytes = await link.readFile(file);
-  if (bytes.byteLength > service.maxBytes)
+  const { bytes, ...opened } = await link.openFile(file);
+  const body = bytes === undefined ? whole(await link.readFile(file)) : { ...opened, bytes };
+  if (body.bytes > service.maxBytes)
     return {
       kind: 'refused',
       reason: `${file.name} is larger than the ${service.maxBytes} bytes that the server takes`,
     };
-  const slot = await askSlot(session, service, { file, size: bytes.byteLength });
+  const slot = await askSlot(session, service, { file, size: body.bytes });
   if ('kind' in slot) return slot;
   const headers = { ...slot.headers, 'content-type': mimeOf(file) };
   const signal = AbortSignal.any([link.signal, AbortSignal.timeout(UPLOAD_MS)]);
-  const answer = await requestFile({ url: slot.put, method: 'PUT', headers, body: bytes, signal }, account);
+  const answer = await requestFile({ url: slot.put, method: 'PUT', headers, body, signal }, account);
   answer.resume();
   const status = answer.statusCode ?? 0;
   if (status >= 200 && status < 300) return slot.get;
   if (status === 429 || status >= 500) return { kind: 'later', afterMs: 30_000 };
   return { kind: 'refused', reason: `the upload service answered ${status} to ${file.name}` };
 }
+
+/** A place is asked for a size: where nobody knows it, the file is read first. */
+const whole = (all: Uint8Array): SizedContent => ({
+  bytes: all.byteLength,
+  async *content() {
+    yield all;
+  },
+});
 
 async function find(session: Session, domain: string): Promise<Service | undefined> {
   for (const jid of [domain, ...(await servicesOf(session, domain))]) {

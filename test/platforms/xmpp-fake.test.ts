@@ -1,0 +1,140 @@
+// The scripted XMPP server: first driven by the client library alone, then the adapter at what a real server cannot be made to do.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { client, type XmlElement, xml } from '@xmpp/client';
+import { secret } from '../../worker/sdk/secret.ts';
+import { type FakeXmpp, fakeXmpp } from '../support/fake-platforms/xmpp-server.ts';
+import { until } from '../support/until.ts';
+import { xmppAccount, xmppBot } from '../support/xmpp-account.ts';
+
+const said = (id: string, text: string, from = 'ann@localhost'): string =>
+  `<message from='${from}/x' to='bot@localhost' type='chat' id='o-${id}'><body>${text}</body><stanza-id xmlns='urn:xmpp:sid:0' by='bot@localhost' id='${id}'/></message>`;
+const posts = (server: FakeXmpp): readonly XmlElement[] => server.stanzas.filter(({ name }) => name === 'message');
+
+describe('scripted XMPP server', { timeout: 120_000 }, () => {
+  it('is one to the client library: login, session, messages both ways, a refused password', async (t) => {
+    const server = await fakeXmpp(t, { waiting: [said('a1', 'hello')] });
+    const open = async (password: string) => {
+      const entity = client({
+        service: `xmpp://127.0.0.1:${server.port}`,
+        domain: 'localhost',
+        credentials: (authenticate, [mechanism = '']) => authenticate({ username: 'bot', password }, mechanism),
+      });
+      entity.reconnect.stop();
+      t.after(() => (entity.socket as { destroy?(): void } | null)?.destroy?.());
+      const errors: Error[] = [];
+      const messages: XmlElement[] = [];
+      entity.on('error', (error: Error) => errors.push(error));
+      entity.on('stanza', (stanza: XmlElement) => stanza.name === 'message' && messages.push(stanza));
+      await entity.connect(`xmpp://127.0.0.1:${server.port}`);
+      await entity.open({ domain: 'localhost' });
+      return { entity, errors, messages };
+    };
+    const { entity, messages } = await open('pw-bot');
+    await until(() => entity.status === 'online' && entity.streamManagement.enabled, { what: 'the session' });
+    const acknowledged: XmlElement[] = [];
+    entity.streamManagement.on('ack', (stanza) => acknowledged.push(stanza));
+    await entity.send(xml('presence'));
+    await entity.send(xml('message', { to: 'ann@localhost', id: 'm1' }, xml('body', {}, 'hi')));
+    await until(() => acknowledged.length === 2 && messages.length === 1, { what: 'both ways' });
+    const wrong = await open('other');
+    await until(() => wrong.errors.length > 0, { what: 'the refusal' });
+
+    assert.equal(posts(server)[0]?.getChildText('body'), 'hi');
+    assert.equal((wrong.errors[0] as Error & { condition?: string }).condition, 'not-authorized');
+  });
+});
+
+describe('XMPP adapter at a server that misbehaves', { timeout: 120_000, concurrency: 3 }, () => {
+  it('reads characters that come in pieces', async (t) => {
+    const server = await fakeXmpp(t);
+    const bot = await xmppBot(t, xmppAccount(server.port));
+    const bytes = Buffer.from(said('a1', 'Grüße 😀'));
+    for (const byte of bytes) {
+      server.send(Uint8Array.of(byte));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await until(() => bot.messages.length === 1, { what: 'the message' });
+
+    assert.equal(bot.messages[0]?.text, 'Grüße 😀');
+  });
+
+  for (const [what, text] of [
+    ['no XML', '<message><body></message></body>'],
+    ['an entity that there is not', "<message from='ann@localhost/x'><body>&boom;</body></message>"],
+    ['a character that XML forbids', "<message from='ann@localhost/x'><body>&#1;</body></message>"],
+    ['a stanza without an end', `<message from='ann@localhost/x'><body>${'x'.repeat(3 * 1_024 * 1_024)}`],
+  ] as const)
+    it(`ends the connection over ${what}, and does no other harm`, async (t) => {
+      const server = await fakeXmpp(t);
+      const bot = await xmppBot(t, xmppAccount(server.port));
+
+      server.send(text);
+
+      assert.match((await bot.ended)?.message ?? '', /connection lost/);
+      assert.equal((await bot.ended)?.code, undefined);
+      assert.equal(bot.messages.length, 0);
+      assert.equal((await xmppBot(t, xmppAccount(server.port))).link.isOnline, true);
+    });
+
+  it('leaves out what it does not understand, and what nobody may say', async (t) => {
+    const server = await fakeXmpp(t);
+    const bot = await xmppBot(t, xmppAccount(server.port));
+    for (const text of [
+      '<message/>',
+      "<message from='ann@localhost/x' type='groupchat'><body>no room of ours</body></message>",
+      "<message from='ann@localhost/x'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'><message from='bot@localhost'><body>copy</body></message></forwarded></sent></message>",
+      "<message from='mallory@localhost'><result xmlns='urn:xmpp:mam:2' queryid='q1' id='1'><forwarded xmlns='urn:xmpp:forward:0'><message from='ann@localhost'><body>forged</body></message></forwarded></result></message>",
+      "<message from='bot@localhost/other'><body>my own</body></message>",
+      "<presence from='ann@localhost/x' type='subscribe'/>",
+      said('a1', 'last'),
+    ])
+      server.send(text);
+    await until(() => bot.messages.length > 0, { what: 'the message' });
+
+    assert.deepEqual(
+      bot.messages.map(({ text }) => text),
+      ['last'],
+    );
+  });
+
+  it('waits where the server says so, and throws where it may have taken the post', async (t) => {
+    const wait = (id: string): string =>
+      `<message type='error' id='${id}' from='ann@localhost'><error type='wait'><resource-constraint xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>`;
+    let isSilent = false;
+    const server = await fakeXmpp(t, {
+      answer: ({ name, attrs }) => {
+        if (isSilent) return '';
+        return name === 'message' ? wait(attrs['id'] ?? '') : undefined;
+      },
+    });
+    const bot = await xmppBot(t, xmppAccount(server.port));
+    assert.deepEqual(await bot.post('k1', 'ann@localhost', 'hi'), { kind: 'later', afterMs: 30_000 });
+
+    isSilent = true;
+    const posted = bot.post('k2', 'ann@localhost', 'hi');
+    posted.catch(() => {});
+    await until(() => posts(server).length === 2, { what: 'the post to be out' });
+    server.cut();
+
+    await bot.ended;
+    await assert.rejects(posted, /connection lost/);
+    assert.deepEqual(await bot.post('k3', 'ann@localhost', 'hi'), { kind: 'later', afterMs: 2_000 });
+  });
+
+  it('fails for stream errors that stay, and comes again after those that pass', async (t) => {
+    const end = (condition: string): string =>
+      `<stream:error><${condition} xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error></stream:stream>`;
+    const codes: (string | undefined)[] = [];
+    for (const condition of ['conflict', 'policy-violation', 'system-shutdown']) {
+      const server = await fakeXmpp(t);
+      const bot = await xmppBot(t, xmppAccount(server.port));
+      server.send(end(condition));
+      codes.push((await bot.ended)?.code);
+    }
+    const server = await fakeXmpp(t);
+    codes.push((await (await xmppBot(t, xmppAccount(server.port, { password: secret('other') }))).ended)?.code);
+
+    assert.deepEqual(codes, ['account_failed', undefined, undefined, 'account_failed']);
+  });
+});
