@@ -100,6 +100,7 @@ class Opened implements PlatformSocket {
     this.#webSocket.pause();
   }
   resume(): void {
+    this.#isAnswered = true; // the pong may lie behind what was not read
     this.#webSocket.resume();
   }
 

@@ -83,6 +83,7 @@ class OwnChannel implements Channel {
     this.#socket.pause();
   }
   resume(): void {
+    this.#isAnswered = true; // the pong may lie behind what was not read
     this.#socket.resume();
   }
 

@@ -35,6 +35,11 @@ export class EventStore {
     this.#options = options;
   }
 
+  /** E2. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   add(arrivals: readonly Arrival[]): void {
     this.#waiting.push(...arrivals);
     if (this.#isHeld && this.#waiting.length > MOST_HELD) this.release();

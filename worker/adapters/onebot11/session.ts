@@ -43,6 +43,7 @@ export class Session {
   #self: string | undefined;
   #isForeignTold = false;
   #beat: ReturnType<typeof setTimeout> | undefined;
+  #beatLimitMs: number | undefined;
   #otherHalf: ReturnType<typeof setTimeout> | undefined;
   #isReady: () => void = () => {};
   #end: (reason: Error) => void = () => {};
@@ -66,7 +67,10 @@ export class Session {
       retryMs: timing.retryMs,
       lastMs: timing.lastMs,
       pause: () => this.#channels.event?.pause(),
-      resume: () => this.#channels.event?.resume(),
+      resume: () => {
+        this.#channels.event?.resume();
+        this.#awaitBeat();
+      },
     });
     if (this.since.size > 0) this.events.hold(); // history.ts releases them
   }
@@ -94,6 +98,7 @@ export class Session {
     }
     void channel.ended.then((reason) => this.#lost(channel, reason));
     channel.onMessage((text) => this.#onFrame(text));
+    if (this.events.isPaused) this.#channels.event?.pause();
     const missing = (['api', 'event'] as const).find((one) => this.#channels[one] === undefined);
     clearTimeout(this.#otherHalf);
     if (missing === undefined) return this.#isReady();
@@ -183,12 +188,19 @@ export class Session {
   #onMeta(event: Json): void {
     if (event['meta_event_type'] !== 'heartbeat') return;
     const interval = numberAt(event, 'interval') ?? 0;
-    clearTimeout(this.#beat);
-    if (interval > 0) {
-      const limitMs = LATE_BEATS * Math.max(interval, this.#timing.leastBeatMs);
-      this.#beat = setTimeout(() => this.fail(new Error(`no heartbeat for ${limitMs} ms`)), limitMs);
-    }
+    this.#beatLimitMs = interval > 0 ? LATE_BEATS * Math.max(interval, this.#timing.leastBeatMs) : undefined;
+    this.#awaitBeat();
     this.status(objectAt(event, 'status'));
+  }
+
+  /** W2. One that is not read cannot be seen to beat. */
+  #awaitBeat(): void {
+    clearTimeout(this.#beat);
+    const limitMs = this.#beatLimitMs;
+    if (limitMs === undefined || this.#isOver) return;
+    this.#beat = setTimeout(() => {
+      if (!this.events.isPaused) this.fail(new Error(`no heartbeat for ${limitMs} ms`));
+    }, limitMs);
   }
 
   /** W3. Of a heartbeat, or of `get_status`. */
