@@ -107,6 +107,8 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
 export interface EndpointCheckOptions extends TaskOptions {
   /** An account, `slot~id` or with its owner; or a slot, for all of its accounts. */
   readonly endpoint: string;
+  /** The most that one account may take. */
+  readonly limitMs: number;
 }
 
 export type EndpointCheck =

@@ -85,7 +85,11 @@ describe('an adapter in a package of its own', () => {
     if (unreachable !== false) return t.skip(unreachable);
     const platform = await new FakeNtfy(TOKEN).start(t);
     await configure(project, platform.url);
-    const checked = await run('npx', ['--no-install', 'svc', 'doctor', '--endpoint', 'ntfy', '--json'], project);
+    const checked = await run(
+      'npx',
+      ['--no-install', 'svc', 'doctor', '--endpoint', 'ntfy', '--timeout', '5m'],
+      project,
+    );
     assert.equal(checked.code, 0, checked.stdout + checked.stderr);
 
     let host = await startHost(t, project, platform);

@@ -14,14 +14,14 @@ import { type AssembleOptions, assemble } from './assemble.ts';
 /** Accounts that are asked at once. */
 const AT_ONCE = 5;
 
-export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endpoint }) => {
+export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endpoint, limitMs }) => {
   const names = namesIn(loaded);
   const found = names.find(({ name, id }) => name === endpoint || id === endpoint);
   if (found === undefined) return { kind: 'unknown', names: names.map(({ name }) => name) };
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
   const options = { project, mode, parts: ['commands'], logger: () => SILENT };
-  const of = { loaded, mask: (text: string) => registry.mask(text) };
+  const of = { loaded, limitMs, mask: (text: string) => registry.mask(text) };
   const accounts = await accountsOf({
     ...options,
     loaded: withSlot(loaded, found.slot),
@@ -59,6 +59,7 @@ async function accountsOf(options: AssembleOptions): Promise<readonly EndpointSp
 
 interface Of {
   readonly loaded: LoadedConfig;
+  readonly limitMs: number;
   readonly mask: (text: string) => string;
 }
 
@@ -68,11 +69,11 @@ async function* checkAll(accounts: readonly EndpointSpec[], of: Of): AsyncGenera
     for (const checked of accounts.slice(at, at + AT_ONCE).map((spec) => check(spec, of))) yield await checked;
 }
 
-async function check(spec: EndpointSpec, { loaded, mask }: Of): Promise<CheckedAccount> {
+async function check(spec: EndpointSpec, { loaded, limitMs, mask }: Of): Promise<CheckedAccount> {
   const { id, name, slot, adapter, values, enabled } = spec;
   const address = takesWebhooks(spec) ? addressOf(spec, publicAddress(loaded)) : undefined;
   const url = address?.url ?? undefined;
-  const checks = await checkAccount({ adapter, account: values, endpoint: id, url, log: SILENT, mask });
+  const checks = await checkAccount({ adapter, account: values, endpoint: id, url, log: SILENT, mask, limitMs });
   return {
     endpoint: id,
     name,

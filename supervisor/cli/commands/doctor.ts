@@ -11,6 +11,7 @@ import { type Check, type CheckStatus, type Finding, fault, type Subject } from 
 import { CHECKS } from '../doctor/checks.ts';
 import { repairAll } from '../doctor/repair.ts';
 import { statusMark } from '../doctor/status-mark.ts';
+import { parseDuration } from '../duration.ts';
 import { unknownWord } from '../usage-error.ts';
 
 export const command: Command = {
@@ -29,6 +30,10 @@ export const command: Command = {
       description:
         'Asks the platform about this account (telegram~main), or about all of a slot (telegram); alone, or with --strict',
     },
+    {
+      flags: '--timeout <duration>',
+      description: 'With --endpoint: the most that one account may take (default: 10s)',
+    },
     { flags: '--live <url>', description: 'The readiness report of a host, with the token of SVC_HTTP_TOKEN' },
     {
       flags: '--insecure-http',
@@ -45,12 +50,15 @@ export const command: Command = {
   ],
   async run(context, _args, options) {
     if (options['endpoint'] !== undefined) return endpoint(context, options);
+    if (options['timeout'] !== undefined) throw new SvcError('usage', '--timeout goes with --endpoint alone');
     if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
     const checks = chosen(options);
     return options['list'] === true ? list(context, checks) : examine(context, checks, options);
   },
 };
 
+/** A timer takes no more than some days. */
+const DAY_MS = 86_400_000;
 /** Of other checks, and of other questions. */
 const NOT_WITH_ENDPOINT = ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'live', 'insecureHttp'];
 
@@ -65,7 +73,11 @@ async function endpoint(context: CommandContext, options: Readonly<Record<string
       },
     );
   const { checkEndpoint } = await import('../doctor/endpoint.ts');
-  return checkEndpoint(context, { endpoint: String(options['endpoint']), strict: options['strict'] === true });
+  return checkEndpoint(context, {
+    endpoint: String(options['endpoint']),
+    strict: options['strict'] === true,
+    limitMs: Math.min(DAY_MS, parseDuration('--timeout', String(options['timeout'] ?? '10s'))),
+  });
 }
 
 /** Throws `usage` for an id that is none. */

@@ -14,10 +14,15 @@ export interface EndpointOptions {
   readonly endpoint: string;
   /** Warnings count as errors. */
   readonly strict: boolean;
+  /** The most that one account may take. */
+  readonly limitMs: number;
 }
 
 /** 0 when every account is well, 1 when one is not. Throws `usage` for a name that is none, and what the configuration throws. */
-export async function checkEndpoint(context: CommandContext, { endpoint, strict }: EndpointOptions): Promise<ExitCode> {
+export async function checkEndpoint(
+  context: CommandContext,
+  { endpoint, strict, limitMs }: EndpointOptions,
+): Promise<ExitCode> {
   const { env, print } = context;
   const tasks = await loadTasks();
   const found = await tasks.checkEndpoint({
@@ -25,6 +30,7 @@ export async function checkEndpoint(context: CommandContext, { endpoint, strict 
     mode: 'production',
     environment: env,
     endpoint,
+    limitMs,
   });
   if (found.kind === 'unknown') throw unknownWord('endpoint', endpoint, found.names);
   if (found.kind === 'no accounts')

@@ -14,10 +14,10 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
   const client = new Client();
   const leave = new AbortController();
   const found: CheckResult[] = [];
-  let told: Date | undefined;
+  let compared: Promise<CheckResult> | undefined;
   client.connection.on('message', ({ tags }: IrcLine) => {
     const time = Date.parse(tags['time'] ?? '');
-    if (!Number.isNaN(time)) told = new Date(time);
+    if (!Number.isNaN(time)) compared = tools.clock(new Date(time));
   });
   const session = new IrcSession({
     client,
@@ -37,9 +37,11 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
   await session.run();
   yield* found;
   if (found.length === 0) return;
-  yield told === undefined
-    ? { name: 'clock', status: 'skip', detail: 'not compared: the server tells no time (server-time)' }
-    : await tools.clock(told);
+  yield (await compared) ?? {
+    name: 'clock',
+    status: 'skip',
+    detail: 'not compared: the server tells no time (server-time)',
+  };
   const channels = channelsOf(account).length;
   if (channels > 0) yield { name: 'channels', status: 'skip', detail: `${channels} not joined: people would see it` };
 }
