@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CONTRACT } from './contract-requirements.ts';
 import { FAULT_NUMBERS, FAULTS } from './faults.ts';
+import { PLATFORMS } from './platform-requirements.ts';
 import { INPUT_COUNT, REQUIREMENTS, WITHOUT_FEATURE } from './requirements.ts';
 
 const TESTS = join(import.meta.dirname, '..');
 const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
 
-const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT];
+const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT, ...PLATFORMS];
 
 /** Titles of all tests, as they are written. */
 const titles = new Set(

@@ -14,7 +14,6 @@ export const INPUT_COUNT = 53;
 
 /** Inputs whose feature is not there. */
 export const WITHOUT_FEATURE: Readonly<Record<number, string>> = {
-  33: 'no Discord adapter',
   42: 'no agent tools',
   43: 'no agent tools',
   44: 'no restore',
@@ -186,6 +185,10 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'is not run again when the clock steps back over its time',
       "${at} in ${zone} from ${from} runs at ${expected.join(', ')}",
     ],
+  },
+  {
+    id: 'input 33',
+    tests: ['answers 401 to what Discord has not signed, stores nothing of it, and PONG to a PING that is signed'],
   },
   {
     id: 'input 34',

@@ -1,0 +1,150 @@
+// What chat platforms are promised, and what their accounts are → tests. Each adapter also runs the conformance suite (test/contract/adapter-*).
+import type { Requirement } from './requirements.ts';
+
+export const PLATFORMS: readonly Requirement[] = [
+  {
+    id: 'platforms: each fake is driven by a client that others wrote',
+    tests: [
+      'serves a bot: polls, commands, answers, buttons; confirms by offset',
+      'takes messages, edits, reactions and deletions, with the errors of the platform',
+      'takes, lists, changes and removes comments',
+      'takes messages, and the same nonce once',
+      'identifies, tells what is said, and acknowledges heartbeats',
+      'takes messages with mentions, answers and pictures, and gives, reacts to and removes them',
+      'is one to the client library: login, session, messages both ways, a refused password',
+    ],
+  },
+  {
+    id: 'platforms: IRC and XMPP at servers that others wrote',
+    tests: [
+      'takes lines with the ids and times of the server, in channels and in private, and not its own echo',
+      'takes what people say, in private and in a room, and knows when it is spoken to',
+      'logs in over STARTTLS and direct TLS, and takes no certificate that nobody vouches for',
+    ],
+  },
+  {
+    id: 'platforms: what was acknowledged is handled over a kill, though it comes once',
+    tests: [
+      'answers each delivery that was acknowledged before a kill, though none comes again',
+      'answers each event that was acknowledged before a kill, though none comes again',
+      'loses nothing that came once and was acknowledged before a kill -9',
+      'loses and doubles nothing over kills: stored and not answered, while it was down',
+      'answers each message of the gateway once, over kills at any moment, though each is told only once',
+      'registers its address and its commands, and answers each interaction that it acknowledged once, over a kill',
+      'handles and answers once, over kills: stored and not answered, answered and not noted, while it was down',
+      'takes envelopes of Socket Mode over a renewal and a kill, and answers each that it acknowledged',
+    ],
+  },
+  {
+    id: 'platforms: the oracle of the kills finds what is planted',
+    tests: [
+      'has nothing against a run that kept every promise',
+      'sees an acknowledged line without an answer',
+      'sees a line that was handled twice, and two that were handled as one',
+      'sees an answer to nothing',
+    ],
+  },
+  {
+    id: 'platforms: a wrong signature is 401 and nothing is stored; handshakes are answered',
+    tests: [
+      'answers 401 to what Discord has not signed, stores nothing of it, and PONG to a PING that is signed',
+      'answers 401 to what Slack has not signed, stores nothing of it, and answers the challenge when it is signed',
+      'answers 401 to a wrong signature and stores nothing; a ping is answered, own comments are dropped',
+      'registers with the first secret, takes every one, in constant time and only here',
+      'refuses WebSockets before they open, takes each token, and comes back after a kill, a disable and a stop',
+    ],
+  },
+  {
+    id: 'platforms: two accounts share no id space',
+    tests: [
+      'takes the same id at each of two accounts, and nothing that the bot said itself',
+      'takes a press of its button, and the same interaction at each of two accounts',
+      'answers in each of the three ways, with the same ids at all of them, once, also after a kill',
+    ],
+  },
+  {
+    id: 'platforms: twenty accounts of one platform in one worker',
+    tests: ['serves each by itself, whatever becomes of the others, also after a kill'],
+  },
+  {
+    id: 'platforms: a revoked token is failed with the remedy, never a loop',
+    tests: [
+      'ends a revoked token as failed with the remedy, asks no more, and serves the other bot',
+      'fails an account whose token is revoked, with its remedy, and does not try again',
+      'fails an account whose token is revoked, with its remedy, does not try again, and serves the other one',
+      'fails an account whose token is refused, with its remedy, is degraded where it is not well, and comes back when it was cut',
+      'fails an account whose password is refused, with the remedy, and the other one works on',
+      'ends the account at a token that GitHub does not know, and tells it nowhere',
+      'throws where it may have happened, and ends the account for a token alone',
+    ],
+  },
+  {
+    id: 'platforms: resume and catching up after an outage',
+    tests: [
+      'goes on from its cursor, also where ids have started anew, and not from that of another bot',
+      'is resumed by another process, which hears what was not stored and what was said in between, once',
+      'that is over is left, and what was said without one is fetched, before what is said later',
+      'asks GitHub at a start to repeat what failed while it was down, and asks once',
+      'with what was said in channels, in threads and in private, under the ids of the events',
+      'is completed from the history after an outage, before what comes live, once, and without what the bot said',
+      'takes once, and in order, what came while it was away, in private and in rooms with and without an archive',
+      'takes once what a channel with a history tells again when it comes back',
+    ],
+  },
+  {
+    id: 'platforms: rate limits are obeyed, for each account',
+    tests: [
+      'follows a group that became a supergroup, and keeps to 20 messages a minute in it',
+      'later as Slack asks, once each call, and throws where it may have happened',
+      'waits as long as GitHub says, for all of the account, and makes no call meanwhile',
+      'for now are waited for: of a channel, which is not asked meanwhile, and of all of Discord',
+      'asks for nothing more once 8,000 requests were refused in ten minutes',
+      'later where too much was asked, no more calls until then; the quota of a month is a refusal',
+      'stays within the flood limit of the server: every line arrives, none ends the connection',
+    ],
+  },
+  {
+    id: 'platforms: a send whose answer was lost is shown once where that can be known',
+    tests: [
+      'shows a post once whose answer was lost in a kill',
+      'a post once, also when its answer is lost',
+      'once what may have been taken, and knows its id',
+      'finds what an attempt without an answer has made, wherever it was made',
+      'what may have been taken only when it is not there: in a channel, a thread and in private',
+      'looks for a post before it says it again',
+    ],
+  },
+  {
+    id: 'platforms: files are streamed and bounded',
+    tests: [
+      'goes to Slack as it is read, with its size',
+      'goes to Telegram as it is read',
+      'that lies on a platform is cut at the limit',
+      'hands files over: up through the service of the server, down from where the message says, within the limits',
+    ],
+  },
+  {
+    id: 'platforms: svc webhooks url and register',
+    tests: [
+      'prints and registers the address of a webhook, and takes what is delivered there once',
+      'registers its webhook at GitHub, and sets it again',
+      'registers its address, has LINE try it, and says what is wrong',
+    ],
+  },
+  {
+    id: 'platforms: svc doctor --endpoint',
+    tests: [
+      'asks about every account of the slot, by questions that change nothing',
+      'is the only one that asks: svc doctor by itself uses no network',
+      'is wrong usage for a name that is none, for a plugin, and beside other questions',
+    ],
+  },
+  {
+    id: 'platforms: an adapter in a package of its own, in under 100 lines',
+    tests: [
+      'has under 100 lines',
+      'passes the suite of adapters from its own folder',
+      'is installed, configured, checked, and hears and answers once each, over kills of the host',
+    ],
+  },
+];
