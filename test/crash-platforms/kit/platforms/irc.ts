@@ -5,7 +5,7 @@ import { type OpenPlatform, type Platform, writtenWhen } from '../platform.ts';
 export const irc: Platform = {
   name: 'irc',
   repeats: 'none',
-  mostOwed: 6,
+  mostOwed: 4,
   conversations: 6,
   async open(t): Promise<OpenPlatform> {
     const server = new FakeIrcServer();
