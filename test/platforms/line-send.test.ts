@@ -162,6 +162,29 @@ describe('line sends', () => {
     assert.match(reasonOf(await poor.send(post())), /monthly limit[^]*quota of this month/);
   });
 
+  it('later by one wait for all that were refused at once, and twice that for the next', async (t) => {
+    const { platform, bench } = await start(t);
+    const limit = { status: 429, body: '{"message":"The API rate limit has been exceeded. Try again later."}' };
+    for (let n = 0; n < 8; n += 1) platform.next(PUSH, limit);
+
+    const refused = await Promise.all(Array.from({ length: 8 }, (_, n) => bench.send(post({ key: `k${n}` }))));
+
+    for (const result of refused) assert.ok(result.kind === 'later' && result.afterMs <= 5_000, JSON.stringify(result));
+  });
+
+  it('later where the quota is held for a delivery to many, and is not used up', async (t) => {
+    const { platform, bench } = await start(t);
+    platform.channel.quota = 40;
+    const held = { status: 429, body: '{"message":"You have reached your monthly limit."}' };
+    platform.next(PUSH, held);
+    platform.next(PUSH, held);
+
+    assert.deepEqual(await bench.send(post()), { kind: 'later', afterMs: 60_000 });
+    assert.match(reasonOf(await bench.send(post({ key: 'k2', conversation: GROUP }))), /monthly limit/, 'too large');
+    sent(await bench.send(post()));
+    assert.equal(platform.channel.messages.length, 1);
+  });
+
   it('throws where it may have happened, and ends the account for a token alone', async (t) => {
     const { platform, bench } = await start(t);
     const after = async (misfortune: Misfortune) => {

@@ -4,7 +4,7 @@
 //   C2  What is known not to have happened has an answer: `later` where LINE asks for less, `refused` with LINE's word for it. What may have
 //       happened throws. A token that is refused throws `accountFailed`.
 //   C3  Two kinds of 429: too many requests are later, and that endpoint of the API is left alone until then; a month's quota that is used
-//       up is refused, because waiting for it would take days.
+//       up is refused, because waiting for it would take days. Calls that were refused at the same time are refused once.
 //   C4  LINE's client takes no signal: a call that takes too long, or whose connection ends, is left behind. Its end is not waited for.
 import type { messagingApi } from '@line/bot-sdk';
 import { accountFailed, type Link } from '../../sdk/index.ts';
@@ -25,7 +25,13 @@ export type Answer<T> =
 interface Known {
   api?: Promise<Api>;
   /** By name of the call. */
-  readonly paused: Map<string, { readonly until: number; readonly waitMs: number }>;
+  readonly paused: Map<string, Pause>;
+}
+/** Times of the monotonic clock. */
+interface Pause {
+  readonly until: number;
+  readonly waitMs: number;
+  readonly since: number;
 }
 const accounts = new WeakMap<Account, Known>();
 
@@ -52,15 +58,16 @@ export async function call<T>(
   run: (api: Api) => Promise<T>,
 ): Promise<Answer<T>> {
   const known = knownOf(account);
-  const leftMs = (known.paused.get(name)?.until ?? 0) - Date.now();
+  const beganAt = performance.now();
+  const leftMs = Math.ceil((known.paused.get(name)?.until ?? 0) - beganAt);
   if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
   known.api ??= apiOf(account);
   try {
     const value = await within(run(await known.api), signal);
-    known.paused.delete(name);
+    if (beganAt > (known.paused.get(name)?.since ?? 0)) known.paused.delete(name);
     return { kind: 'ok', value };
   } catch (error) {
-    return failed(error, name, known);
+    return failed(error, { name, beganAt }, known);
   }
 }
 
@@ -105,8 +112,14 @@ const isTold = (error: unknown): error is Told =>
   'headers' in error &&
   error.headers instanceof Headers;
 
+interface Asked {
+  readonly name: string;
+  readonly beganAt: number;
+}
+
 /** C2. */
-function failed(error: unknown, name: string, known: Known): Exclude<Answer<never>, { kind: 'ok' }> {
+function failed(error: unknown, asked: Asked, known: Known): Exclude<Answer<never>, { kind: 'ok' }> {
+  const { name } = asked;
   if (!isTold(error)) throw new Error(`${name}: ${causeOf(error)}`, { cause: error });
   const { status, headers } = error;
   const json = jsonIn(error.body);
@@ -116,23 +129,24 @@ function failed(error: unknown, name: string, known: Known): Exclude<Answer<neve
   if (status === 409 && accepted !== null) return { kind: 'accepted', request: accepted, json };
   if (status >= 500 || status === 408 || status === 409)
     throw new Error(`${name}: LINE answered ${status} ${said}`.trim());
-  if (status === 429 && !/monthly limit/i.test(said)) return slower({ name, said, headers }, known);
+  if (status === 429 && !/monthly limit/i.test(said)) return slower({ ...asked, said, headers }, known);
   const hint = status === 429 ? ' (the quota of this month is used up: raise the plan, or replay when it is over)' : '';
   return { kind: 'refused', status, reason: `LINE answered ${status}: ${said || 'without a reason'}${hint}` };
 }
 
 /** C3. */
 function slower(
-  { name, said, headers }: { readonly name: string; readonly said: string; readonly headers: Headers },
+  { name, beganAt, said, headers }: Asked & { readonly said: string; readonly headers: Headers },
   { paused }: Known,
 ): { readonly kind: 'later'; readonly afterMs: number } {
   const seconds = headers.get('retry-after') ?? '';
-  const before = paused.get(name)?.waitMs;
-  const waitMs = /^\d{1,6}$/.test(seconds)
-    ? Number(seconds) * 1_000
-    : Math.min(MOST_WAIT_MS, before === undefined ? FIRST_WAIT_MS : before * 2);
+  const before = paused.get(name);
+  const now = performance.now();
+  const isSame = before !== undefined && beganAt <= before.since;
+  const doubled = before === undefined ? FIRST_WAIT_MS : before.waitMs * (isSame ? 1 : 2);
+  const waitMs = /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : Math.min(MOST_WAIT_MS, doubled);
   // Where it is not said to be LINE's own limit (a proxy, say), it is this call's alone.
-  paused.set(name, { until: /rate limit/i.test(said) ? Date.now() + waitMs : 0, waitMs });
+  paused.set(name, { until: /rate limit/i.test(said) ? now + waitMs : 0, waitMs, since: now });
   return { kind: 'later', afterMs: waitMs };
 }
 

@@ -6,6 +6,8 @@
 //       sent, under the ids of then.
 //   S3  A quote needs the token that came with the message. Where it is not known any more, or not taken, the reply goes without; a mention
 //       that is not taken (somebody who has left) goes as a name.
+//   S4  LINE holds the quota of a delivery to many while that is under way, and refuses others meanwhile as if the month's were used up.
+//       A push that fits in what is left is later then.
 import { createHash } from 'node:crypto';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { type Answer, call } from './client.ts';
@@ -19,6 +21,9 @@ type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type SentMessages = readonly { readonly id?: string; readonly quoteToken?: string }[];
 
 const TYPING_SECONDS = 20;
+const HELD_WAIT_MS = 60_000;
+/** Of a group; a push counts once for each. */
+const MOST_MEMBERS = 500;
 
 /** Throws when it may have been taken and the answer is not known, and `accountFailed` when LINE refuses the token. */
 export async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
@@ -45,7 +50,7 @@ async function post(out: Post, link: Link<Account>): Promise<SendResult> {
   for (;;) {
     const answer = await push(out, form, link);
     const simpler = simplerThan(form, answer);
-    if (simpler === undefined) return resultOf(answer, link);
+    if (simpler === undefined) return (await heldBack(answer, out, link)) ?? resultOf(answer, link);
     form = simpler;
   }
 }
@@ -57,6 +62,17 @@ function simplerThan(form: Form, answer: Answer<SentMessages>): Form | undefined
   if (answer.kind !== 'refused' || answer.status !== 400) return undefined;
   if (form.quoteToken !== undefined && /quote/i.test(answer.reason)) return { ...form, quoteToken: undefined };
   return form.mentions && /mention|substitution/i.test(answer.reason) ? { ...form, mentions: false } : undefined;
+}
+
+/** S4. */
+async function heldBack(answer: Answer<SentMessages>, out: Post, link: Link<Account>): Promise<SendResult | undefined> {
+  if (answer.kind !== 'refused' || answer.status !== 429) return undefined;
+  const quota = await call(link, 'quota', (api) => api.getMessageQuota()).catch(() => undefined);
+  const used = await call(link, 'quota used', (api) => api.getMessageQuotaConsumption()).catch(() => undefined);
+  if (quota?.kind !== 'ok' || used?.kind !== 'ok' || quota.value.value === undefined) return undefined;
+  const left = quota.value.value - used.value.totalUsage;
+  const isEnough = left >= (isPerson(out.conversation) ? 1 : MOST_MEMBERS);
+  return isEnough ? { kind: 'later', afterMs: HELD_WAIT_MS } : undefined;
 }
 
 /** S2. */
