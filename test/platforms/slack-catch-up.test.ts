@@ -181,6 +181,35 @@ describe('slack catches up', () => {
     assert.ok(stored.at(-1)?.cursor !== undefined);
   });
 
+  it('with what came while the host took nothing in, once it does again, and asks Slack for nothing before', async (t) => {
+    const { platform, open, says, stored, texts } = await start(t);
+    let refusals = 0;
+    let isPaused = false;
+    const link = open();
+    const { receive } = link;
+    Object.assign(link, {
+      receive: async (arrivals: readonly Arrival[], cursor?: string) => {
+        if (!isPaused) return receive(arrivals, cursor);
+        refusals += 1;
+        throw new Error('an operator has paused ingress');
+      },
+    });
+    await catchUp(link, 5);
+    isPaused = true;
+    says('refused, until Slack gave up');
+    await until(() => refusals > 3, { what: 'some beats' });
+    assert.equal(historyCalls(platform), 0);
+    isPaused = false;
+
+    await until(() => texts().length > 0, { what: 'what was refused' });
+    assert.deepEqual(texts(), ['refused, until Slack gave up']);
+    const calls = historyCalls(platform);
+    const notes = stored.length;
+    await until(() => stored.length > notes + 3, { what: 'more beats' });
+    assert.equal(historyCalls(platform), calls, 'and then no more');
+    link.stop();
+  });
+
   it('notes the time while it stands, with the places, and stops with its connection', async (t) => {
     const { platform, account, open, stored } = await start(t);
     const link = open();

@@ -56,21 +56,28 @@ export async function catchUp(link: Link<Account>, beatMs = BEAT_MS): Promise<vo
   void beat(link, self, { beatMs, at: now });
 }
 
-/** U2. A clock that jumped is a machine that slept: what was said meanwhile is looked for before the time is noted. */
+/**
+ * U2. A clock that jumped is a machine that slept, and a time that could not be noted a host that takes nothing in (ingress is paused, the disk
+ * is full): what was said meanwhile is looked for before the time is noted.
+ */
 async function beat(
   link: Link<Account>,
   self: Self,
   { beatMs, at: from }: { readonly beatMs: number; readonly at: number },
 ): Promise<void> {
+  let isRefused = false;
   for (let at = from; ; ) {
     await sleep(beatMs, undefined, { signal: link.signal, ref: false }).catch(() => {});
     if (link.signal.aborted) return;
     const now = Date.now();
     try {
-      if (now - at > 3 * beatMs + OVERLAP_MS / 2) await lookBack(link, self, at);
+      if (isRefused) await link.receive([]); // Slack is asked for nothing as long as it could not be stored
+      if (isRefused || now - at > 3 * beatMs + OVERLAP_MS / 2) await lookBack(link, self, at);
       await link.receive([], cursorOf({ workspace: self.workspace, at: now }, seenOf(link.account)));
       at = now;
+      isRefused = false;
     } catch (error) {
+      isRefused = true;
       link.log.debug({ err: error }, 'the time up to which all has come was not noted');
     }
   }
