@@ -200,9 +200,7 @@ export class Engine {
   }
 
   /** What a route decided is committed: those who wait for it go on. */
-  decided(decided: Decided): void {
-    tellDecided(this.#handling.after, decided);
-  }
+  readonly decided = (decided: Decided): void => tellDecided(this.#handling.after, decided);
 
   async #serve(generation: Generation): Promise<void> {
     await this.endpoints.apply(generation.candidate.endpoints);
@@ -250,6 +248,7 @@ export class Engine {
       mayStart: (endpoint, conversation) =>
         takesAtOnce(this.#surface(endpoint)) && this.sender.isFree(laneOf(endpoint, conversation)),
       after: {
+        storing: (rows) => this.#recentSends.coming(rows),
         sends: (rows) => {
           for (const row of rows) this.#recentSends.keep(row);
           this.sender.wake();

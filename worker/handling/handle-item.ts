@@ -206,14 +206,13 @@ class ItemHandling {
       name: 'inbox.handled',
       statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])],
     };
-    const answer = await (ends ? this.#ledger.end(unit) : this.#deps.core.writer.commit(unit));
+    const answer = await this.#ledger.decide(unit, { decided, ends });
     if (hasMoved(answer)) return 'moved';
     if (answer.kind === 'refused') {
       if (answer.guard === 'item') this.#ledger.gone = true;
       if (this.#ledger.gone) return 'ended';
       throw new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);
     }
-    this.#ledger.tell(decided);
     if (run.dialog === null && this.#dialogOwner !== undefined) this.#deps.dialogs.closed(this.#dialogOwner);
     return ends ? 'ended' : run.stopped ? 'stop' : 'next';
   }
@@ -283,12 +282,12 @@ class ItemHandling {
     const closing = ends
       ? this.#ledger.closing([verdict])
       : { statements: [holdItem({ id: this.#ledger.row.id }), verdict], events: [] };
-    await this.#ledger.unit(
-      'inbox.ended',
-      [...closing.statements, ...decided.statements],
-      [...decided.events, ...closing.events],
-    );
-    this.#ledger.tell(decided);
+    const statements = [
+      ...closing.statements,
+      ...decided.statements,
+      ...recordEvents([...decided.events, ...closing.events]),
+    ];
+    this.#ledger.note(await this.#ledger.decide({ name: 'inbox.ended', statements }, { decided, ends }));
     if (FAILPOINTS) await this.#deps.core.point('committed');
     return ends ? 'ended' : 'next';
   }

@@ -25,6 +25,8 @@ export interface HandlingDeps {
   readonly mayStart: NonNullable<EffectsOf['mayStart']>;
   /** Something was decided that others wait for. */
   readonly after: {
+    /** These are being committed: who meets one on the disk before the answer is here waits until the function is called. */
+    storing(rows: Decided['rows']): () => void;
     sends(rows: Decided['rows']): void;
     due(at: number): void;
     counts(counts: Decided['counts']): void;
@@ -173,11 +175,19 @@ export class ItemLedger {
     this.#waitError = error;
   }
 
-  /** The last unit of the item, which claims what comes after it. */
-  async end(unit: Unit): Promise<UnitAnswer> {
-    const follower = this.#next();
-    const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
-    return commitWith(this.#deps.core.writer, unit, claim);
+  /** Commits what was decided, then tells those who wait for it. The last unit of the item claims what comes after it. */
+  async decide(unit: Unit, { decided, ends }: { decided: Decided; ends: boolean }): Promise<UnitAnswer> {
+    const { after, core } = this.#deps;
+    const stored = after.storing(decided.rows);
+    try {
+      const follower = ends ? this.#next() : undefined;
+      const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
+      const answer = await commitWith(core.writer, unit, claim);
+      if (answer.kind === 'committed') tellDecided(after, decided);
+      return answer;
+    } finally {
+      stored();
+    }
   }
 
   event(event: Parameters<typeof eventOf>[1]): NewEvent {
@@ -185,9 +195,14 @@ export class ItemLedger {
   }
 
   async unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
-    const answer = await this.#deps.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] });
-    if (answer.kind === 'refused' && answer.guard === 'item') this.gone = true; // there is nothing left to note
-    if (answer.kind === 'refused' && answer.guard !== 'item') throw new Error(`${name} was refused: ${answer.detail}`);
+    this.note(await this.#deps.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] }));
+  }
+
+  /** A unit that had to be taken was, or the item is gone. */
+  note(answer: UnitAnswer): void {
+    if (answer.kind === 'committed') return;
+    if (answer.guard !== 'item') throw new Error(`a unit of the item was refused: ${answer.detail}`);
+    this.gone = true; // there is nothing left to note
   }
 
   tell(decided: Decided): void {

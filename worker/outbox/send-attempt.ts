@@ -76,6 +76,7 @@ export class SendAttempt {
 
   async run(): Promise<LaneOutcome> {
     const { core, recent } = this.#options;
+    await recent.arrival(this.#item.id);
     const kept = recent.take(this.#item.id);
     if (kept !== undefined && (kept.state === 'sending' || this.#turn.isClaimed))
       this.#claimed = { ...kept, state: 'sending' };

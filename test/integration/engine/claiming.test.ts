@@ -8,6 +8,7 @@ import { RecentRows } from '../../../worker/lanes/recent-rows.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
+import { until } from '../../support/until.ts';
 
 const echo = definePlugin({
   name: 'echo',
@@ -48,6 +49,29 @@ describe('claiming', () => {
     assert.deepEqual(host.platform.said('dm-ann'), ['re hi']);
     assert.equal(host.commits - before, 3);
     assert.deepEqual([attempts(host, 'inbox'), attempts(host, 'outbox')], [[1], [1]]);
+  });
+
+  it('takes a send that is read from the disk before its commit was answered for what it is: not begun', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    const { writer } = host.core;
+    const commit = writer.commit.bind(writer);
+    writer.commit = async (unit) => {
+      const answer = await commit(unit);
+      if (unit.name !== 'inbox.handled') return answer;
+      host.engine.sender.wake();
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      return answer;
+    };
+
+    await host.platform.says('hi');
+    await until(() => host.states('outbox')[0] === 'sent', { what: 'the answer to be sent' });
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['re hi']);
+    assert.deepEqual(attempts(host, 'outbox'), [1]);
+    assert.deepEqual(
+      host.logs.filter(({ level }) => level === 'warn'),
+      [],
+    );
   });
 
   it('counts the attempt on disk before a plugin runs', async (t) => {
