@@ -1,5 +1,7 @@
 // What the adapter onebot11 sends, over the fake implementation: messages, files, removals, reactions, and what becomes of refusals.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { secret } from '../../worker/sdk/secret.ts';
 import { type BenchOptions, onebotBench } from '../support/onebot11-bench.ts';
@@ -159,6 +161,28 @@ describe('files of OneBot that came', () => {
       fake.called('get_group_file_url').map((params) => params['group_id']),
       [7],
     );
+  });
+});
+
+describe('addresses of files of OneBot', () => {
+  it('lead into no network of ours, but to the implementation: what a stranger of QQ has named may be anything', async (t) => {
+    const { fetched, fake } = await sending(t);
+    let asked = 0;
+    const inside = createServer((_request, response) => {
+      asked += 1;
+      response.end('a secret of this machine');
+    });
+    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
+    t.after(() => inside.close());
+    const { port } = inside.address() as AddressInfo;
+    fake.bot.files.set('moved', { path: '', name: 'x', url: `http://127.0.0.1:${port}/` });
+
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0'])
+      await assert.rejects(fetched(`image?file=&url=${encodeURIComponent(`http://${host}:${port}/`)}`), /no address/);
+    await assert.rejects(fetched('image?file=moved'), /is private or does not answer/);
+    for (const url of ['file:///etc/hostname', 'data:,x', 'http://user:pass@127.0.0.1/', 'http://'])
+      await assert.rejects(fetched(`image?file=&url=${encodeURIComponent(url)}`), /no address/);
+    assert.equal(asked, 0);
   });
 });
 

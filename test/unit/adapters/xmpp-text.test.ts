@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { xml } from '@xmpp/client';
-import { addressFault, isPublic } from '../../../worker/adapters/xmpp/addresses.ts';
+import { addressFault } from '../../../worker/adapters/xmpp/addresses.ts';
 import { filesOf } from '../../../worker/adapters/xmpp/attachments.ts';
 import { advance, readCursor, writeCursor } from '../../../worker/adapters/xmpp/cursor.ts';
 import { inert } from '../../../worker/adapters/xmpp/stanza.ts';
 import { placeMentions, renderStyled, spokenTo } from '../../../worker/adapters/xmpp/text.ts';
 import { md, mention } from '../../../worker/sdk/index.ts';
+import { isPublic } from '../../../worker/sdk/public-address.ts';
 
 describe('text of XMPP', () => {
   it('writes marks as XEP-0393 has them, blocks on lines of their own', () => {

@@ -2,9 +2,10 @@
 // our paths are none of its own. What came is fetched by its address, or asked of the implementation.
 //
 //   F1  A path on the implementation's machine is not read, also when it is this one: what a platform names is no file of ours.
-//   F2  An address is fetched without any token, and not followed elsewhere.
+//   F2  Of an address address.ts takes care.
 //   F3  Which form of a file an implementation takes is tried: a message that is refused was not shown.
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { fetchAddress } from './address.ts';
 import type { Answer } from './answer.ts';
 import { type Caller, callerOf } from './caller.ts';
 import type { Account } from './config.ts';
@@ -15,7 +16,6 @@ import { messageTo, type Place } from './place.ts';
 
 /** What goes into one call, in memory, a third larger by its encoding. */
 export const MOST_SENT_BYTES = 30_000_000;
-const FETCH_LIMIT_MS = 120_000;
 
 export const isPicture = ({ mime }: FileRef): boolean => /^image\/(?:jpeg|png|gif|webp|bmp)$/.test(mime);
 
@@ -43,7 +43,7 @@ const inline = (bytes: Uint8Array): string => `base64://${Buffer.from(bytes).toS
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   const name = readFileId(file.id);
   if (name === undefined) throw new Error(`${file.name} is no file of OneBot`);
-  const direct = name.url === undefined ? undefined : await fetched(name.url, link.signal);
+  const direct = name.url === undefined ? undefined : await fetchAddress(name.url, link);
   if (direct !== undefined) return direct;
   const caller = callerOf(link);
   let reason = 'it has no address';
@@ -51,7 +51,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
     const answer = await caller.call(action, params);
     if (answer.kind === 'refused') reason = answer.reason;
     if (answer.kind !== 'ok' || !isObject(answer.data)) continue;
-    const found = await readFound(answer.data, link.signal);
+    const found = await readFound(answer.data, link);
     if (typeof found !== 'string') return found;
     reason = `${action}: ${found}`;
   }
@@ -80,23 +80,14 @@ function questionsFor({ kind, file, group }: FileName): readonly (readonly [acti
 }
 
 /** F1. The bytes, or why there are none. */
-async function readFound(data: Json, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | string> {
+async function readFound(data: Json, link: Link<Account>): Promise<ReadableStream<Uint8Array> | string> {
   const [url, file, base64] = [textAt(data, 'url'), textAt(data, 'file') ?? '', textAt(data, 'base64')];
   const given = base64 ?? (file.startsWith('base64://') ? file.slice('base64://'.length) : undefined);
   if (given !== undefined) return streamOf(Buffer.from(given, 'base64'));
   const address = [url, file].find((one) => one !== undefined && /^https?:\/\//i.test(one));
   if (address === undefined)
     return 'it gives a path on its own machine, and no address: turn on base64 or addresses there';
-  return (await fetched(address, signal)) ?? 'the address that it gives does not answer';
-}
-
-/** F2. Undefined where there is nothing to be had: addresses of QQ end after some time. */
-async function fetched(address: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | undefined> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(FETCH_LIMIT_MS)]);
-  const response = await fetch(address, { redirect: 'error', signal: limit }).catch(() => undefined);
-  if (response?.ok === true && response.body !== null) return response.body;
-  await response?.body?.cancel();
-  return undefined;
+  return (await fetchAddress(address, link)) ?? 'the address that it gives is private or does not answer';
 }
 
 const streamOf = (bytes: Uint8Array): ReadableStream<Uint8Array> =>
