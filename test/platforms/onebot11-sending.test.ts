@@ -187,6 +187,18 @@ describe('addresses of files of OneBot', () => {
 });
 
 describe('the pace of sends of OneBot', () => {
+  it('is that of the implementation where it asks for later: nothing else of the account is sent until then', async (t) => {
+    const { fake, send } = await sending(t, { change: { mode: 'http', secrets: [secret('s')] } });
+    fake.next('send_group_msg', { http: 429, headers: { 'retry-after': '60' } });
+
+    const first = await send({ kind: 'post', text: 'one' });
+    const second = await send({ kind: 'post', key: 'k2', text: 'two', conversation: 'group:8' });
+
+    assert.deepEqual(first, { kind: 'later', afterMs: 60_000 });
+    assert.ok(second.kind === 'later' && second.afterMs > 20_000, JSON.stringify(second));
+    assert.equal(fake.called('send_group_msg').length, 1);
+  });
+
   it('keeps the calls of an account apart, and one that waits was not made when the connection ends', async (t) => {
     const { fake, send, connection } = await sending(t, { change: { perSecond: 10 } });
     const startedAt = performance.now();

@@ -6,6 +6,7 @@ import type { Answer } from './answer.ts';
 import type { Account } from './config.ts';
 import { httpCall } from './http-api.ts';
 import { idAt, isObject, type Json } from './json.ts';
+import { putOff } from './pace.ts';
 import type { Session } from './session.ts';
 
 export interface Caller {
@@ -54,6 +55,7 @@ async function overHttp(
     try {
       const answer = await httpCall(link, { action, params, token, ...(limitMs === undefined ? {} : { limitMs }) });
       tookToken(link.account, index);
+      if (answer.kind === 'later') putOff(link.account, performance.now() + answer.afterMs);
       return answer;
     } catch (error) {
       if (errorCode(error) !== 'account_failed') throw error;

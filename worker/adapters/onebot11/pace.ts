@@ -2,6 +2,7 @@
 // would wait too long is put off.
 //
 //   R1  Calls are `1 / perSecond` apart, in the order in which they came; after a rest up to BURST go out at once.
+//   R2  Where the implementation asks for later (429), no other call of the account goes out until then.
 import type { Account } from './config.ts';
 
 const BURST = 3;
@@ -17,4 +18,9 @@ export function placeInLine(account: Account, now: number): { readonly waitMs: n
   if (waitMs > MOST_WAIT_MS) return { afterMs: Math.ceil(waitMs) };
   nextAt.set(account, at + gapMs);
   return { waitMs };
+}
+
+/** R2. */
+export function putOff(account: Account, until: number): void {
+  nextAt.set(account, Math.max(nextAt.get(account) ?? 0, until));
 }
