@@ -161,6 +161,20 @@ describe('a delivery of LINE', () => {
     assert.match(ids[2] ?? '', /^sha256:/);
   });
 
+  it('is the same when it comes again, also what only LINE has', () => {
+    const follow = {
+      ...examples.TEXT.events[0],
+      type: 'follow',
+      webhookEventId: '01',
+      deliveryContext: { isRedelivery: false },
+    };
+    const again = { ...follow, deliveryContext: { isRedelivery: true } };
+
+    const [first, second] = read({ destination: BOT, events: [follow, again] });
+
+    assert.deepEqual(second, first);
+  });
+
   it('of the bot itself is marked as such, and anything else is no delivery', () => {
     assert.equal(one(saying('hi', {}, { type: 'user', userId: BOT })).user.self, true);
     for (const wrong of [[], 'x', { events: {} }, {}]) assert.throws(() => read(wrong as object), /no events/);

@@ -5,8 +5,8 @@
 //   P2  The conversation is the group, the room, or the person. Images, videos, audio and files are messages with a file, named by the
 //       message.
 //   P3  The bot is spoken to in private, by a mention, and by a quote of what it said. A mention at the beginning is not part of the text.
-//   P4  What only LINE has arrives as `other`, as it came, without its reply token. So does everything of a channel that stands by: another
-//       one answers then.
+//   P4  What only LINE has arrives as `other`, as it came, without its reply token, and the same when it comes again. So does everything of a
+//       channel that stands by: another one answers then.
 import { createHash } from 'node:crypto';
 import type { Arrival, FileRef, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
@@ -153,6 +153,6 @@ function members(
 
 /** P4. */
 function other(event: Json, type: string, context: Context): Arrival {
-  const { replyToken: _, ...raw } = event;
+  const { replyToken: _token, deliveryContext: _delivery, ...raw } = event;
   return { ...baseOf(event, context), kind: 'other', type, raw };
 }
