@@ -47,8 +47,15 @@ describe('scripted XMPP server', { timeout: 120_000 }, () => {
 
 describe('XMPP adapter at a server that misbehaves', { timeout: 120_000, concurrency: 3 }, () => {
   it('reads characters that come in pieces', async (t) => {
-    const server = await fakeXmpp(t);
+    let isQuiet = false;
+    const server = await fakeXmpp(t, {
+      answer: ({ name }) => {
+        isQuiet = name === 'r'; // behind all that it says, the client asks whether it arrived
+        return undefined;
+      },
+    });
     const bot = await xmppBot(t, xmppAccount(server.port));
+    await until(() => isQuiet, { what: 'nothing to answer in the middle of a stanza' });
     const bytes = Buffer.from(said('a1', 'Grüße 😀'));
     for (const byte of bytes) {
       server.send(Uint8Array.of(byte));

@@ -1,7 +1,8 @@
 // Archives (XEP-0313) of the account and of its rooms: what came while we were away, and whether a post of ours is there already.
+import { randomUUID } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { Session } from './session.ts';
-import { bareOf, delayedAt, NS } from './stanza.ts';
+import { delayedAt, NS, normalJid } from './stanza.ts';
 
 export interface Archived {
   readonly id: string;
@@ -37,18 +38,17 @@ const NO_ARCHIVE_ID = new Set(['item-not-found']);
 export class Archive {
   readonly #options: ArchiveOptions;
   readonly #open = new Map<string, { readonly place: string; readonly items: Archived[] }>();
-  #queries = 0;
 
   constructor(options: ArchiveOptions) {
     this.#options = options;
   }
 
-  /** True for a part of an answer: only for a query of ours, from the archive that was asked. */
+  /** True for a part of an answer: only for a query of ours, from the archive that was asked, and not from somebody in that room. */
   take(stanza: XmlElement): boolean {
     const result = stanza.getChild('result', NS.mam);
     if (result === undefined) return false;
     const open = this.#open.get(result.attrs['queryid'] ?? '');
-    const from = bareOf(stanza.attrs['from'] ?? this.#options.self);
+    const from = normalJid(stanza.attrs['from'] ?? this.#options.self);
     const forwarded = result.getChild('forwarded', NS.forward);
     const message = forwarded?.getChild('message');
     const id = result.attrs['id'];
@@ -61,7 +61,7 @@ export class Archive {
   async page(place: string, query: Query): Promise<Page | undefined> {
     const { self, session } = this.#options;
     const { xml } = session();
-    const queryid = `q${++this.#queries}`;
+    const queryid = randomUUID();
     const items: Archived[] = [];
     this.#open.set(queryid, { place, items });
     const field = (name: string, value: string): XmlElement => xml('field', { var: name }, xml('value', {}, value));

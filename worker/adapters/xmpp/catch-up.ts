@@ -108,6 +108,7 @@ export class CatchUp {
       for (const archived of page.items) take(archived, { place, id: archived.id, at: archived.at });
       await stored();
       if (page.isComplete) return;
+      if (page.last === after) throw new Error(`the archive of ${place} does not go on`);
       after = page.last;
     }
   }

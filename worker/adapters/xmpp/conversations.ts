@@ -4,7 +4,7 @@ import type { Arrival, Logger } from '../../sdk/index.ts';
 import { Archive, type Archived } from './archive.ts';
 import type { Queued } from './arrival-queue.ts';
 import { CatchUp } from './catch-up.ts';
-import { type Account, bareJidOf } from './config.ts';
+import { type Account, bareJidOf, domainOf } from './config.ts';
 import type { Mark } from './cursor.ts';
 import { featuresOf } from './disco.ts';
 import { archiveIdOf, arrivalsOf, type Came, originOf } from './parse.ts';
@@ -29,6 +29,8 @@ export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #self: string;
   readonly #epoch = `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
+  /** Places that say of themselves that they name no messages: who writes there could name theirs. */
+  readonly #nameless = new Set<string>();
   #members = 0;
   #isCatchingUp = false;
   #settled: () => void = () => {};
@@ -67,7 +69,11 @@ export class Conversations {
     if (how === 'new') {
       const places = [this.#self, ...this.rooms.all];
       const found = await Promise.all(places.map((place) => featuresOf(session, place)));
-      for (const [i, place] of places.entries()) if (found[i]?.has(NS.mam) === true) this.#catchUp.behind(place);
+      for (const [i, place] of places.entries()) {
+        const features = found[i] ?? new Set();
+        if (features.has(NS.mam)) this.#catchUp.behind(place);
+        else if (features.size > 0 && !features.has(NS.sid)) this.#nameless.add(place);
+      }
       await session.write(session.xml('presence'));
     }
     this.rooms.join();
@@ -98,11 +104,12 @@ export class Conversations {
     const { pending } = this.#options.state;
     const isOwnEcho = isGroup && resourceOf(from) === this.rooms.nickIn(room);
     if (isOwnEcho) {
-      const archiveId = archiveIdOf(stanza, room);
+      const archiveId = this.#archiveIdOf(stanza, room);
       const origin = stanza.getChild('origin-id', NS.sid)?.attrs['id'];
       if (!pending.echoed(originOf(stanza), archiveId) && origin !== undefined) pending.echoed(origin, archiveId);
     }
-    if (this.#catchUp.hold(place, stanza)) return [];
+    // What the archive does not have is not held: it would be acknowledged and nowhere.
+    if (this.#archiveIdOf(stanza, place) !== undefined && this.#catchUp.hold(place, stanza)) return [];
     return [this.#ofLive(stanza, place)];
   }
 
@@ -172,17 +179,29 @@ export class Conversations {
 
   #onError(stanza: XmlElement, from: string): void {
     const fault = faultOf(stanza);
-    if (this.#options.state.pending.refused(stanza.attrs['id'] ?? '', fault)) return;
+    const { account, state } = this.#options;
+    const id = stanza.attrs['id'] ?? '';
+    const isOurServer = bareOf(from) === this.#self || from === domainOf(account);
+    if (state.pending.refused(id, fault, isOurServer ? undefined : from)) return;
     this.#options.log.warn({ from, condition: fault.condition, text: fault.text }, 'a message did not arrive');
   }
 
+  #archiveIdOf(stanza: XmlElement, place: string): string | undefined {
+    return this.#nameless.has(place) ? undefined : archiveIdOf(stanza, place);
+  }
+
+  /** A room's archive tells of that room alone, that of the account of no room. */
   #ofArchive({ id, message, at }: Archived, mark: Mark): Queued {
+    const { from = '', type } = message.attrs;
+    const isOfPlace =
+      mark.place === this.#self ? type !== 'groupchat' : type === 'groupchat' && bareOf(from) === mark.place;
+    if (!isOfPlace || type === 'error') return { arrivals: [], mark };
     return { arrivals: this.#arrivals({ stanza: message, archiveId: id, sentAt: at, isArchived: true }), mark };
   }
 
   #ofLive(stanza: XmlElement, place: string): Queued {
-    const archiveId = archiveIdOf(stanza, place);
-    const sentAt = delayedAt(stanza) ?? Date.now();
+    const archiveId = this.#archiveIdOf(stanza, place);
+    const sentAt = Math.min(delayedAt(stanza) ?? Number.POSITIVE_INFINITY, Date.now());
     const arrivals = this.#arrivals({ stanza, archiveId, sentAt, isArchived: false });
     const isMarked = this.#catchUp.isWhole(place) && (archiveId !== undefined || !this.hasArchive(place));
     const mark = { place, at: sentAt, ...(archiveId === undefined ? {} : { id: archiveId }) };

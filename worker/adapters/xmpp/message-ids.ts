@@ -16,7 +16,9 @@ export class MessageIds {
   /** By place, author and the sender's id. */
   readonly #byOrigin = new Map<string, string>();
 
+  /** Who repeats the id of somebody else's message does not become its author. */
   learn(place: string, message: string, { author, origin }: Known): void {
+    if ((this.known(place, message)?.author ?? author) !== author) return;
     put(this.#known, `${place}\n${message}`, { author, origin });
     if (origin !== '') put(this.#byOrigin, `${place}\n${author}\n${origin}`, message);
   }

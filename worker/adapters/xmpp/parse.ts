@@ -89,7 +89,7 @@ function baseOf(
   const id = known === undefined ? bare : isGroup ? (real ?? from) : from;
   const conversation = isGroup ? bare : known === undefined ? bare : from;
   return {
-    id: archiveId === undefined ? digestOf(stanza) : isGroup ? `${bare}:${archiveId}` : `a:${archiveId}`,
+    id: archiveId === undefined ? digestOf(stanza, sentAt) : isGroup ? `${bare}:${archiveId}` : `a:${archiveId}`,
     conversation: { id: conversation, kind: isGroup ? 'group' : 'private' },
     user: {
       id,
@@ -100,15 +100,16 @@ function baseOf(
   };
 }
 
-/** In archives of rooms that we moderate. */
+/** In archives of rooms that tell it. The room puts its element behind those that the sender may have put there. */
 function realJidIn(stanza: XmlElement): string | undefined {
-  const jid = stanza.getChild('x', NS.mucUser)?.getChild('item')?.attrs['jid'];
+  const jid = stanza.getChildren('x', NS.mucUser).at(-1)?.getChild('item')?.attrs['jid'];
   return jid === undefined ? undefined : bareOf(jid);
 }
 
-/** For what no archive names: the same stanza, also from a room's history, has the same id. */
-function digestOf(stanza: XmlElement): string {
-  const { from = '', id = '', type = '' } = stanza.attrs;
+/** For what no archive names: the same stanza, also from a room's history, has the same id. Without an id of its own its minute tells it apart. */
+function digestOf(stanza: XmlElement, sentAt: number): string {
+  const { from = '', type = '' } = stanza.attrs;
+  const id = originOf(stanza) || `@${Math.floor(sentAt / 60_000)}`;
   const means = [NS.reactions, NS.retract, NS.correct].flatMap((namespace) =>
     stanza.getChildElements().filter((one) => one.getNS() === namespace),
   );

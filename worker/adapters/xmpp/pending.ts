@@ -3,8 +3,9 @@
 //   W1  A wait ends once: confirmed, refused, by the time limit, or with the session. The last two throw: the server may have taken it.
 //   W2  A wait outlives a connection that breaks, for as long as the session may be resumed: the library writes the stanza again if the
 //       server does not have it. What is given up is taken out of what would be written again.
+//   W3  Only where it went to, and the servers on the way, can refuse it: others in a room see its id, too.
 import type { XmlElement } from '@xmpp/client';
-import type { StanzaFault } from './stanza.ts';
+import { bareOf, normalJid, resourceOf, type StanzaFault } from './stanza.ts';
 
 export type Outcome =
   | { readonly kind: 'confirmed'; readonly archiveId: string | undefined }
@@ -55,10 +56,12 @@ export class Pending {
     return isOurs;
   }
 
-  refused(id: string, fault: StanzaFault): boolean {
-    const isOurs = this.#waiting.has(id);
+  /** W3; `from` undefined: our own server. True when it was waited for. */
+  refused(id: string, fault: StanzaFault, from: string | undefined): boolean {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined || (from !== undefined && !speaksFor(from, waiting))) return false;
     this.#settle(id, { kind: 'refused', fault });
-    return isOurs;
+    return true;
   }
 
   /** The session ended, and the server had not acknowledged it. */
@@ -84,4 +87,12 @@ export class Pending {
     this.#waiting.delete(id);
     waiting?.settle(outcome);
   }
+}
+
+/** W3. A person may be there with any resource; in a room that is somebody else. */
+function speaksFor(from: string, { stanza, isEchoed }: Expected): boolean {
+  const to = normalJid(stanza.attrs['to'] ?? '');
+  const place = bareOf(to);
+  const isPerson = !isEchoed && resourceOf(to) === '';
+  return [to, place, place.split('@').at(-1)].includes(from) || (isPerson && bareOf(from) === place);
 }
