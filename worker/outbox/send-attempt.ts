@@ -6,7 +6,7 @@ import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
-import { type LaneOutcome } from '../lanes/lane-runner.ts';
+import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import type { RecentRows } from '../lanes/recent-rows.ts';
 import { putDue } from '../schedule/due-store.ts';
@@ -46,7 +46,10 @@ export interface SenderOptions {
 export interface Pace {
   readonly rate: SendRate;
   readonly slots: CallSlots;
+  /** For platforms that do not drop repeats, held until the result is stored: a crash leaves one call of an account without a result. */
+  readonly alone: CallSlots;
 }
+type CallEnd = AttemptEnd | { readonly kind: 'returned'; readonly reason: string };
 
 export interface Turn {
   readonly item: SendHead;
@@ -114,29 +117,35 @@ export class SendAttempt {
       );
       if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
     }
-    return this.#attempt(row, { surface: state.surface, call: asRepeat(call.call, row, state.surface) });
+    return this.#attempt(row, { surface: state.surface, outgoing: asRepeat(call.call, row, state.surface) });
   }
 
   async #attempt(
     row: OutboxRow,
-    { surface, call }: { readonly surface: SendSurface; readonly call: Outgoing },
+    { surface, outgoing }: { readonly surface: SendSurface; readonly outgoing: Outgoing },
   ): Promise<LaneOutcome> {
-    const { core } = this.#options;
-    const { rate, slots } = this.#pace;
-    await rate.take(row.endpoint, row.conversation, surface.rate);
-    const end = await slots.use(row.endpoint, async () => {
-      if (this.#options.surface(row.endpoint).kind !== 'ready') return 'again'; // it went while the send waited for its turn
+    const { rate, slots, alone } = this.#pace;
+    const { endpoint } = row;
+    await rate.take(endpoint, row.conversation, surface.rate);
+    const call = async (): Promise<CallEnd | LaneOutcome> => {
+      if (this.#options.surface(endpoint).kind !== 'ready') return 'again'; // it went while the send waited for its turn
       if (!(await this.#claim(row))) return 'left';
-      if (FAILPOINTS) await core.point('sending');
-      return this.#call(row, surface, call);
-    });
+      if (FAILPOINTS) await this.#options.core.point('sending');
+      return this.#call(row, surface, outgoing);
+    };
+    if (surface.can.idempotent === true) return this.#settle(row, await slots.use(endpoint, call), surface);
+    return alone.use(endpoint, async () => this.#settle(row, await call(), surface));
+  }
+
+  async #settle(row: OutboxRow, end: CallEnd | LaneOutcome, { can }: SendSurface): Promise<LaneOutcome> {
     if (typeof end === 'string') return end;
-    if (FAILPOINTS) await core.point('posted');
+    const { core } = this.#options;
     const attempts = row.attempts + 1;
+    if (FAILPOINTS) await core.point('posted');
     const outcome = await this.#stored(() =>
       end.kind === 'returned'
         ? this.#returnToLine(row, end.reason)
-        : this.#end(row, this.#judge(row, end, { attempts, can: surface.can }), attempts),
+        : this.#end(row, this.#judge(row, end, { attempts, can }), attempts),
     );
     if (FAILPOINTS) await core.point('sent');
     return outcome;
@@ -163,21 +172,14 @@ export class SendAttempt {
     }
   }
 
-  async #call(
-    row: OutboxRow,
-    surface: SendSurface,
-    call: Outgoing,
-  ): Promise<AttemptEnd | { readonly kind: 'returned'; readonly reason: string }> {
+  async #call(row: OutboxRow, surface: SendSurface, call: Outgoing): Promise<CallEnd> {
+    const { core } = this.#options;
     try {
-      const result = await within(surface.send(call), {
-        ms: SEND_TIMEOUT_MS,
-        late: undefined,
-        clock: this.#options.core.clock,
-      });
+      const result = await within(surface.send(call), { ms: SEND_TIMEOUT_MS, late: undefined, clock: core.clock });
       return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
     } catch (error) {
-      const reason = reasonOf(this.#options.core, error);
-      this.#options.core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
+      const reason = reasonOf(core, error);
+      core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
       if (error instanceof SvcError && error.code === 'endpoint_unavailable') return { kind: 'returned', reason };
       if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };
       surface.accountFailed(reason, String((error as { remedy?: unknown }).remedy ?? ''));

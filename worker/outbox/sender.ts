@@ -3,6 +3,8 @@
 //   S1  An attempt is on disk before the call, its result after it: an attempt without a result can be told after a crash. Where the
 //       platform drops repeats it joins the unit that stores the send, or the one that ends the send before it.
 //   S2  The key is the same on each attempt; where the platform drops repeats nothing goes out twice.
+//       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them, and of
+//       those that take over PATIENCE_MS.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online waits for it without using up attempts.
 import { Followers } from '../lanes/followers.ts';
@@ -13,12 +15,19 @@ import { readOpenSends, readSendLane, readSuspectSends, type SendHead } from './
 import { type Pace, SendAttempt, type SenderOptions } from './send-attempt.ts';
 import { SendRate } from './send-rate.ts';
 
-/** Calls of one endpoint at once. */
+/** Calls of one endpoint at once, where the platform drops repeats. */
 const MOST_CALLS = 16;
+/** Elsewhere they come one after the other; one that takes longer lets the next go. */
+const PATIENCE_MS = 2_000;
 
 export function createSender(options: SenderOptions): LaneRunner<SendHead> {
   const { core, limits } = options;
-  const pace: Pace = { rate: new SendRate(core.clock), slots: new CallSlots(MOST_CALLS) };
+  const { clock } = core;
+  const pace: Pace = {
+    rate: new SendRate(clock),
+    slots: new CallSlots({ most: MOST_CALLS, clock }),
+    alone: new CallSlots({ most: 1, patienceMs: PATIENCE_MS, clock }),
+  };
   const suspects = new Suspects(core, {
     read: () => readSuspectSends(core.reader),
     what: 'sends',

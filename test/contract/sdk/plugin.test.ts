@@ -253,7 +253,7 @@ describe('what people see', () => {
     const text = (render: 'plain' | 'markdown' | 'html'): Can['text'] => ({ limit: 100, unit: 'utf16', render });
 
     assert.deepEqual(await show(setup, { text: text('plain') }), ['*x* <b> i']);
-    assert.deepEqual(await show(setup, { text: text('markdown') }), ['**\\*x\\* <b\\>** _i_']);
+    assert.deepEqual(await show(setup, { text: text('markdown') }), ['**\\*x\\* \\<b\\>** _i_']);
     assert.deepEqual(await show(setup, { text: text('html') }), ['<b>*x* &lt;b&gt;</b> <i>i</i>']);
   });
 

@@ -233,4 +233,31 @@ describe('claiming', () => {
     assert.deepEqual(new Set(host.states('outbox')), new Set(['sent']));
     assert.equal(host.platform.calls.length, 40);
   });
+
+  it('makes one call of an account at once where the platform cannot tell a repeat, and is not held up by one that hangs', async (t) => {
+    const ends: (() => void)[] = [];
+    const platform = new MemoryPlatform({ idempotent: false });
+    const host = await engineHost(t, { platform, modules: { echo } });
+    platform.answer = () => new Promise((resolve) => ends.push(() => resolve({ kind: 'sent', message: 'm' })));
+    for (let n = 0; n < 4; n += 1) await platform.says('hi', { room: `r${n}` });
+    await host.quiet();
+    const atOnce = ends.length;
+    const claimed = host.states('outbox').filter((state) => state === 'sending').length;
+
+    ends[0]?.();
+    await host.quiet();
+    const next = ends.length;
+    await host.advance(1_900);
+    const patient = ends.length;
+    await host.advance(200);
+    const overtaken = ends.length;
+    for (let end = 1; end < ends.length; end += 1) {
+      ends[end]?.();
+      await host.quiet();
+    }
+
+    assert.deepEqual([atOnce, claimed, next, patient, overtaken], [1, 1, 2, 2, 3]);
+    assert.deepEqual(new Set(host.states('outbox')), new Set(['sent']));
+    assert.equal(platform.calls.length, 4);
+  });
 });
