@@ -36,6 +36,20 @@ describe('toMarkdown', () => {
     );
   });
 
+  it('makes no mention of what stands in two segments (T3)', () => {
+    for (const [first, second] of [
+      ['@', 'everyone'],
+      ['@he', 're'],
+      ['<', '@53908232506183680> hi'],
+      ['<@', '53908232506183680> hi'],
+    ] as const) {
+      const shown = toMarkdown(md`${first}${second}`);
+      assert.deepEqual(mentionsIn(shown), { parse: [], users: [], replied_user: false }, shown);
+      assert.doesNotMatch(shown, /@everyone|@here|<@\d/);
+    }
+    assert.equal(toMarkdown(md`hi ${mention(ANN)} and ${'you'}`), 'hi <@53908232506183680> and you');
+  });
+
   it('leaves addresses as they are (T2)', () => {
     assert.equal(literal('see https://example.org/a_b_c*d and _x_'), 'see https://example.org/a_b_c\\*d and \\_x\\_');
   });

@@ -76,11 +76,15 @@ export function toMarkdown({ segments }: Rich): string {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = rendered(segment, out === '' || out.endsWith('\n'));
     if (isBlock && out !== '' && !out.endsWith('\n')) out += '\n';
+    if (isMentionBegun(out) && /^[\w@#&!:/]/.test(text)) out += ZERO_WIDTH;
     out += isBlock && !text.endsWith('\n') ? `${text}\n` : text;
   }
   const last = segments.at(-1)?.kind;
   return last === 'code' || last === 'quote' ? out.replace(/\n$/, '') : out;
 }
+
+/** T3. What stands in two segments becomes no mention, as `@` and a name that is `everyone`. */
+const isMentionBegun = (out: string): boolean => /(?:<[@#&!:/\w]{0,30}|@\w{0,8})$/.test(out);
 
 function rendered(segment: Segment, isAtStart: boolean): string {
   switch (segment.kind) {
