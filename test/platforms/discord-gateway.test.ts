@@ -90,6 +90,24 @@ describe('a session', () => {
     assert.equal(platform.gateway.identifies, 1);
   });
 
+  for (const [text, ends] of [
+    ['no JSON', false],
+    ['null', false],
+    ['{"op":9,"d":null}', true],
+    ['{"op":0,"t":"READY","s":9}', true],
+  ] as const)
+    it(`is harmed by nothing that the gateway says: ${text}`, async (t) => {
+      const { platform, open } = await discordBench(t);
+      const link = open();
+      await until(() => link.isOnline, { what: 'the account to be online' });
+
+      platform.gateway.babble(text);
+      if (ends) assert.match((await link.ended)?.message ?? '', /connection was lost/);
+      platform.says('later');
+
+      await has(ends ? open(link.cursor) : link, 'later');
+    });
+
   it('stores again, in order, what could not be stored', async (t) => {
     let failures = 3;
     const kept: string[] = [];

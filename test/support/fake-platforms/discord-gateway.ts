@@ -78,6 +78,11 @@ export class DiscordGateway {
     for (const { socket } of this.#sessions) socket?.send(JSON.stringify({ op: OP.reconnect, d: null }));
   }
 
+  /** Writes what is no message of the gateway. */
+  babble(text: string): void {
+    for (const { socket } of this.#sessions) socket?.send(text);
+  }
+
   /** Closes all sockets with this code. */
   closeWith(code: number): void {
     for (const client of this.#ws.clients) client.close(code);

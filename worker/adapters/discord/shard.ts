@@ -113,6 +113,7 @@ export class Shard {
       0,
     );
     this.#shard = shard;
+    guard(shard, (error) => this.#lost(error));
     shard.on(WebSocketShardEvents.Closed, (code) => this.#closed(code));
     shard.on(WebSocketShardEvents.Error, (error) => this.#note(error));
     shard.on(WebSocketShardEvents.SocketError, (error) => this.#note(error));
@@ -226,4 +227,11 @@ export class Shard {
 function terminate(shard: WebSocketShard): void {
   const { connection } = shard as unknown as { readonly connection?: { terminate?(): void } | null };
   connection?.terminate?.();
+}
+
+/** The client lets go of a promise that rejects over what is no message of the gateway: it would end the process. */
+function guard(shard: WebSocketShard, lost: (error: unknown) => void): void {
+  const reader = shard as unknown as { onMessage(data: unknown, isBinary: boolean): Promise<void> };
+  const read = reader.onMessage.bind(shard);
+  reader.onMessage = (data, isBinary) => read(data, isBinary).catch(lost);
 }
