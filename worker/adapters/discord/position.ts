@@ -5,6 +5,8 @@
 //   N2  A new session where there was one before leaves a gap: `since` says from where, and stays until the gap is filled.
 //   N3  The first session of all leaves no gap. It is known before it begins: what is said to it counts, even when the process ends at once.
 //   N4  What was written for another application is nothing.
+
+import { keepNewest } from '../../sdk/keep-newest.ts';
 import { isObject, type Json, listAt, textAt } from './json.ts';
 import { isSnowflake, snowflakeAt, timeOf } from './place.ts';
 
@@ -92,10 +94,7 @@ export class Position {
   }
 
   met(channel: string, user: string): void {
-    this.#people.delete(channel);
-    this.#people.set(channel, user);
-    const oldest = this.#people.size > MOST_PEOPLE ? this.#people.keys().next().value : undefined;
-    if (oldest !== undefined) this.#people.delete(oldest);
+    keepNewest(this.#people, [channel, user], MOST_PEOPLE);
   }
 
   /** The gap is filled. */

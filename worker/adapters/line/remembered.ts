@@ -1,5 +1,7 @@
 // What an account has seen and LINE does not tell twice: the tokens by which messages are quoted, which messages are our own, names of
 // people, and the bot's own id. In memory, the newest of each: after a restart a reply to an older message goes without its quote.
+
+import { keepNewest } from '../../sdk/keep-newest.ts';
 import type { Account } from './config.ts';
 
 const MOST = 5_000;
@@ -16,10 +18,10 @@ export class Remembered {
   bot: string | undefined;
 
   sawMessage(id: string, token: string | undefined): void {
-    keep(this.#messages, id, { token, isOurs: false });
+    keepNewest(this.#messages, [id, { token, isOurs: false }], MOST);
   }
   sent(id: string, token: string | undefined): void {
-    keep(this.#messages, id, { token, isOurs: true });
+    keepNewest(this.#messages, [id, { token, isOurs: true }], MOST);
   }
   quoteOf(id: string): string | undefined {
     return this.#messages.get(id)?.token;
@@ -29,18 +31,11 @@ export class Remembered {
   }
 
   named(user: string, name: string): void {
-    keep(this.#names, user, name);
+    keepNewest(this.#names, [user, name], MOST);
   }
   nameOf(user: string): string | undefined {
     return this.#names.get(user);
   }
-}
-
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.size > MOST ? map.keys().next().value : undefined;
-  if (oldest !== undefined) map.delete(oldest);
 }
 
 const accounts = new WeakMap<Account, Remembered>();

@@ -7,6 +7,7 @@
 //   S3  A call that has to wait for its place waits here; when the connection ends meanwhile, it was not made.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
 import type { Answer } from './answer.ts';
 import { type Caller, callerOf } from './caller.ts';
 import type { Account } from './config.ts';
@@ -58,7 +59,7 @@ async function post(call: Post, target: Target): Promise<SendResult> {
     const answer = await step();
     if (answer.kind !== 'ok') return resultOf(answer);
     done.push((isObject(answer.data) ? idAt(answer.data, 'message_id') : undefined) ?? '');
-    if (steps.length > 1) keep(kept, call.key, done);
+    if (steps.length > 1) keepNewest(kept, [call.key, done], MOST_KEPT);
   }
   kept.delete(call.key);
   const message = done.find((id) => id !== '');
@@ -131,12 +132,6 @@ async function waited(ms: number, signal: AbortSignal): Promise<void> {
     }, ms);
     signal.addEventListener('abort', stop, { once: true });
   });
-}
-
-function keep(kept: Map<string, string[]>, key: string, done: string[]): void {
-  kept.set(key, done);
-  const oldest = kept.size > MOST_KEPT ? kept.keys().next().value : undefined;
-  if (oldest !== undefined) kept.delete(oldest);
 }
 
 const refused = (reason: string): SendResult => ({ kind: 'refused', reason });

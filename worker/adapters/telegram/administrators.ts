@@ -3,6 +3,7 @@
 //   M1  Polling asks before what came is handed on. A webhook is read without a question: a group that is not known yet is asked about, and
 //       until the answer nobody administers it.
 import type { Update } from 'grammy/types';
+import { keepNewest } from '../../sdk/keep-newest.ts';
 
 const KEPT_MS = 300_000;
 const MOST_GROUPS = 1_000;
@@ -52,10 +53,7 @@ export class Administrators {
   }
 
   #keep(chat: string, ids: ReadonlySet<string>, now: number): void {
-    this.#known.delete(chat);
-    this.#known.set(chat, { ids, until: now + KEPT_MS });
-    const oldest = this.#known.size > MOST_GROUPS ? this.#known.keys().next().value : undefined;
-    if (oldest !== undefined) this.#known.delete(oldest);
+    keepNewest(this.#known, [chat, { ids, until: now + KEPT_MS }], MOST_GROUPS);
   }
 }
 

@@ -4,16 +4,15 @@
 //   T2  A mention is a link to the person (`tg://user?id=…`), which notifies; a person with a public name is called by it.
 //   T3  A link with a scheme that Telegram does not open is text.
 import type { Rich, Segment } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
 
 const MOST_NAMES = 10_000;
 const names = new Map<string, { readonly name: string; readonly isPublic: boolean }>();
 
 /** So that a mention can be read by people. The oldest are forgotten. */
 export function rememberName(id: string, name: string, username: string | undefined): void {
-  names.delete(id);
-  names.set(id, username === undefined ? { name, isPublic: false } : { name: `@${username}`, isPublic: true });
-  const oldest = names.size > MOST_NAMES ? names.keys().next().value : undefined;
-  if (oldest !== undefined) names.delete(oldest);
+  const shown = username === undefined ? { name, isPublic: false } : { name: `@${username}`, isPublic: true };
+  keepNewest(names, [id, shown], MOST_NAMES);
 }
 
 const SAFE_URL = /^(?:https?|mailto|tel|tg|ton):/i;

@@ -7,6 +7,7 @@
 //   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
 import type { InlineKeyboardMarkup, InputMediaPhoto } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
 import type { Account } from './config.ts';
 import { isPhoto } from './files.ts';
@@ -43,7 +44,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind !== 'refused' || failure.movedTo === undefined || failure.movedTo === chat) return resultOf(error);
-    keep(state.moved, call.conversation, failure.movedTo);
+    keepNewest(state.moved, [call.conversation, failure.movedTo], MOST_KEPT);
     return attempt(failure.movedTo).catch(resultOf);
   }
 }
@@ -62,12 +63,6 @@ function resultOf(error: unknown): SendResult {
   if (failure.kind === 'later') return failure;
   if (failure.kind === 'refused') return { kind: 'refused', reason: `Telegram: ${failure.reason}` };
   throw failure.error;
-}
-
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
-  map.set(key, value);
-  const oldest = map.size > MOST_KEPT ? map.keys().next().value : undefined;
-  if (oldest !== undefined) map.delete(oldest);
 }
 
 class Sending {
@@ -146,7 +141,7 @@ class Sending {
       const message = await step();
       this.#state.rate.sent(chat, Date.now());
       begun.push(String(message));
-      if (steps.length > 1) keep(this.#state.begun, call.key, begun);
+      if (steps.length > 1) keepNewest(this.#state.begun, [call.key, begun], MOST_KEPT);
     }
     this.#state.begun.delete(call.key);
     return { kind: 'sent', ...(begun[0] === undefined ? {} : { message: begun[0] }) };

@@ -1,5 +1,6 @@
 // Which id a message goes by. In rooms that give one (XEP-0359) it is the room's: replies, reactions and removals name it. Corrections name
 // the one that the sender gave. This table, of what was seen lately, tells one from the other and who wrote it.
+import { keepNewest } from '../../sdk/keep-newest.ts';
 
 export interface Known {
   /** The full address of the author. */
@@ -19,8 +20,8 @@ export class MessageIds {
   /** Who repeats the id of somebody else's message does not become its author. */
   learn(place: string, message: string, { author, origin }: Known): void {
     if ((this.known(place, message)?.author ?? author) !== author) return;
-    put(this.#known, `${place}\n${message}`, { author, origin });
-    if (origin !== '') put(this.#byOrigin, `${place}\n${author}\n${origin}`, message);
+    keepNewest(this.#known, [`${place}\n${message}`, { author, origin }], MOST);
+    if (origin !== '') keepNewest(this.#byOrigin, [`${place}\n${author}\n${origin}`, message], MOST);
   }
 
   known(place: string, message: string): Known | undefined {
@@ -31,11 +32,4 @@ export class MessageIds {
   named(place: string, author: string, origin: string): string {
     return this.#byOrigin.get(`${place}\n${author}\n${origin}`) ?? origin;
   }
-}
-
-function put<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.size > MOST ? map.keys().next().value : undefined;
-  if (oldest !== undefined) map.delete(oldest);
 }

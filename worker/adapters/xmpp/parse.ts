@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { Arrival } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
 import { filesOf } from './attachments.ts';
 import type { MessageIds } from './message-ids.ts';
 import { bareOf, inert, NS, normalJid, resourceOf } from './stanza.ts';
@@ -149,7 +150,7 @@ function reactionsOf(
     .filter(Boolean)
     .slice(0, 20);
   const before = reactions.get(key) ?? [];
-  keep(reactions, key, now);
+  keepNewest(reactions, [key, now], MOST_KEPT);
   const changes = [
     ...now.filter((emoji) => !before.includes(emoji)).map((emoji) => ({ emoji, on: true })),
     ...before.filter((emoji) => !now.includes(emoji)).map((emoji) => ({ emoji, on: false })),
@@ -204,9 +205,3 @@ function said({ stanza }: Came, of: Said, { ids, self }: ParseContext): readonly
 }
 
 const MOST_KEPT = 5_000;
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.size > MOST_KEPT ? map.keys().next().value : undefined;
-  if (oldest !== undefined) map.delete(oldest);
-}

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
 import { type Account, bareJidOf } from './config.ts';
 import type { Conversations } from './conversations.ts';
 import { sendFault } from './failures.ts';
@@ -24,6 +25,8 @@ type Post = Call<'post' | 'edit'>;
 const NO_CONNECTION_MS = 2_000;
 const NOT_JOINED_MS = 5_000;
 const MOST_TARGETS = 20;
+/** Messages whose reactions of ours are known. */
+const MOST_REACTED = 5_000;
 const UNSUPPORTED = 'A message was removed here; your client does not show that.';
 
 /** Throws when the server may have taken it. `later` says that nothing was written. */
@@ -130,7 +133,7 @@ class Sending {
       xml('store', { xmlns: NS.hints }),
     );
     const result = await this.#write(stanza, id);
-    if (result.kind === 'sent') ownReactions.set(key, now);
+    if (result.kind === 'sent') keepNewest(ownReactions, [key, now], MOST_REACTED);
     return bare(result);
   }
 
