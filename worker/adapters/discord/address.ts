@@ -1,11 +1,11 @@
 // The address for interactions: where they come to it, Discord is asked every ten minutes whether it knows one; where they come over the gateway,
 // whether it knows none. Otherwise commands and presses would be silence: the account is `degraded`, it sends and says why.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link } from '../../sdk/index.ts';
 import { need } from './client.ts';
 import { announceAgain } from './commands.ts';
 import { type Account, opensGateway, takesInteractions } from './config.ts';
-import { asObject, type Json, textAt } from './json.ts';
 
 const CHECK_MS = 600_000;
 

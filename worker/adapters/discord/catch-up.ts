@@ -5,11 +5,11 @@
 //   H3  Each page is stored before the next one is asked for, and the gap stays in the position until all are: a kill repeats it, and what was
 //       taken is taken once.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asObject, isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link } from '../../sdk/index.ts';
 import { type Call, call } from './client.ts';
 import type { Account } from './config.ts';
 import { contextOf } from './gateway.ts';
-import { asObject, isObject, type Json, listAt, textAt } from './json.ts';
 import { said } from './parse.ts';
 import type { Position } from './position.ts';
 

@@ -3,11 +3,12 @@
 //   M1  Arguments that Discord has a kind for are options of it, the needed ones first. A command with another kind, with a name that Discord
 //       does not take, or with too many, has its line as the only option: it is read as it is elsewhere.
 //   M2  All are replaced by one call, which changes nothing when they are the same. They are offered in servers and in private with the bot.
+
+import { asObject, countAt, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { CommandInfo, Link } from '../../sdk/index.ts';
 import { isOptional } from '../../sdk/optional.ts';
 import { need } from './client.ts';
 import type { Account } from './config.ts';
-import { asObject, countAt, type Json, textAt } from './json.ts';
 
 export const LINE_OPTION = 'arguments';
 

@@ -2,6 +2,7 @@
 //
 //   C1  The position is the cursor of the account: a new process resumes the session of the one before it.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asObject, countAt, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { watchAddress } from './address.ts';
 import { fillGap, type Gap } from './catch-up.ts';
@@ -9,7 +10,6 @@ import { call, need } from './client.ts';
 import { type Account, accountFault, opensGateway, takesInteractions } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { Gateway, type GatewayTiming } from './gateway.ts';
-import { asObject, countAt, type Json, objectAt, textAt } from './json.ts';
 import { Position } from './position.ts';
 import { originalOf } from './send.ts';
 

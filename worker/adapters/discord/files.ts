@@ -2,10 +2,11 @@
 //
 //   F1  The address of an attachment is valid for a day: it is asked for anew, through the message.
 //   F2  The bytes are fetched without the token, from Discord's own places for files (or, for an API on another machine, from its host).
+
+import { asObject, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { need } from './client.ts';
 import type { Account } from './config.ts';
-import { asObject, listAt, textAt } from './json.ts';
 import { isSnowflake } from './place.ts';
 
 /** What Discord takes from a bot, each. */

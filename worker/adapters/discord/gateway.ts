@@ -5,13 +5,14 @@
 //   K2  An interaction is stored at once, then answered: Discord waits three seconds. It is in its batch, too, and taken once.
 //   K3  After a gap, what was missed is fetched before newer messages are stored (catch-up.ts), so that they stay in order.
 //   K4  Over MOST_WAITING the connection is ended: it is resumed behind what is stored, and what waited comes again.
+
+import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { call, need } from './client.ts';
 import { type Account, intentBits } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { guildAdminsOf } from './guild-admins.ts';
 import { answerTo, deferredOf } from './interactions.ts';
-import { asObject, type Json, textAt } from './json.ts';
 import { arrivalsOf, type Context, type Told } from './parse.ts';
 import type { Position } from './position.ts';
 import { type Dispatched, Shard, type ShardEnd } from './shard.ts';

@@ -1,6 +1,7 @@
 // Who administers a server: its owner, and who has a role that may. Asked of Discord where somebody writes there, and kept for a while.
+
+import { type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Account } from './config.ts';
-import { type Json, listAt, textAt } from './json.ts';
 import { isAdministering } from './place.ts';
 
 const KEPT_MS = 600_000;

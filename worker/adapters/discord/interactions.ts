@@ -4,9 +4,10 @@
 //   P2  A command is answered with "thinking…" that its person alone sees; the reply is a message of the channel, which is taken once by its
 //       nonce, and takes that away (deferred.ts). A press is answered without a word.
 //   P3  Options are arguments by their name, but where the command was announced with its line as the only one (commands.ts).
+
+import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
 import { LINE_OPTION } from './commands.ts';
-import { type Json, listAt, objectAt, textAt } from './json.ts';
 import { conversationOf, isAdministering, messageId, nameOf, timeOf } from './place.ts';
 
 const COMMAND = 2;

@@ -6,9 +6,10 @@
 //   P3  The bot is spoken to in private, by a mention, and by a reply to it. A mention at the beginning is not part of the text.
 //   P4  What other bots and webhooks do is left out, unless the account wants it.
 //   P5  What is not understood is left out; events that the account names under `events` arrive as they came.
+
+import { type Json, listAt, objectAt, textAt, textsAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
 import { interactionArrivals } from './interactions.ts';
-import { type Json, listAt, objectAt, textAt, textsAt } from './json.ts';
 import { conversationOf, filesOf, messageId, NOBODY, nameOf, timeOf } from './place.ts';
 import { plainWhereText, segmentsOf, withoutMention } from './text.ts';
 

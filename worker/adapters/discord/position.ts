@@ -6,8 +6,8 @@
 //   N3  The first session of all leaves no gap. It is known before it begins: what is said to it counts, even when the process ends at once.
 //   N4  What was written for another application is nothing.
 
+import { isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
-import { isObject, type Json, listAt, textAt } from './json.ts';
 import { isSnowflake, snowflakeAt, timeOf } from './place.ts';
 
 export interface Session {

@@ -6,12 +6,12 @@
 //   S4  What is already so (a message that is gone) is what was asked for.
 //   S5  A reply to a command is a message of the channel. Where the bot may not write, it is shown to the person of the command alone.
 import { createHash } from 'node:crypto';
+import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { filesToSend } from './files.ts';
-import { asObject, type Json, textAt } from './json.ts';
 import { isSnowflake, messageId, personOf, readMessageId } from './place.ts';
 import { rowsOf, shownText } from './rows.ts';
 import { mentionsIn } from './text.ts';

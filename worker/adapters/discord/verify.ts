@@ -4,10 +4,10 @@
 //   V2  More than five minutes before or after the request came is refused.
 //   V3  PING is answered once it is verified: Discord asks so whether the address is ours, and with wrong signatures whether we look.
 import { createPublicKey, type KeyObject, verify as verifySignature } from 'node:crypto';
+import { isObject } from '../../sdk/foreign-json.ts';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { isObject } from './json.ts';
 
 const TOLERANCE_MS = 300_000;
 const PING = 1;

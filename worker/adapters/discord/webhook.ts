@@ -1,10 +1,11 @@
 // Interactions over HTTP: what a verified request holds, and what Discord hears once it is stored.
+
+import { isObject, type Json } from '../../sdk/foreign-json.ts';
 import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { answerTo, deferredOf, interactionArrivals } from './interactions.ts';
-import { isObject, type Json } from './json.ts';
 
 /** Throws when it is no interaction. */
 export const parse = (request: RawRequest, { applicationId }: Account): readonly Arrival[] =>

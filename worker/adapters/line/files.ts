@@ -1,10 +1,10 @@
 // The bytes of what people sent: by the id of the message, from the data API, streamed. LINE keeps them for a while only, and says of videos
 // and audio whether they are ready.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type FileRef, type Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { isObject, textAt } from './json.ts';
 
 /** Until the answer begins. */
 const ANSWER_LIMIT_MS = 30_000;

@@ -8,10 +8,10 @@
 //   P4  What only LINE has arrives as `other`, as it came, without its reply token, and the same when it comes again. So does everything of a
 //       channel that stands by: another one answers then.
 import { createHash } from 'node:crypto';
+import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, FileRef, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { countAt, isObject, type Json, listAt, objectAt, textAt } from './json.ts';
 import { type Remembered, rememberedOf } from './remembered.ts';
 import { heard } from './text.ts';
 

@@ -9,10 +9,10 @@
 //   S4  LINE holds the quota of a delivery to many while that is under way, and refuses others meanwhile as if the month's were used up.
 //       A push that fits in what is left is later then.
 import { createHash } from 'node:crypto';
+import { listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
-import { listAt, textAt } from './json.ts';
 import { messagesOf, namedIn, type Told } from './messages.ts';
 import { rememberedOf } from './remembered.ts';
 import { isPerson } from './text.ts';

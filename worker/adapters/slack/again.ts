@@ -1,8 +1,9 @@
 // A post whose attempt before may have reached Slack: looked for by the key that every message of ours carries in its metadata.
+
+import { listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing } from '../../sdk/index.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
-import { listAt, objectAt, textAt } from './json.ts';
 import { messageId } from './place.ts';
 
 const TYPE = 'svc_message';

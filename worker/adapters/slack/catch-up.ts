@@ -9,11 +9,11 @@
 //       what was said later.
 //   U4  Messages are all that can be caught up: the history does not tell of reactions, edits, removals, presses and commands.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
 import { SAID } from './events.ts';
-import { type Json, listAt, objectAt, textAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
 import { cursorOf, readCursor, type Seen, seenOf } from './seen.ts';
 

@@ -3,10 +3,11 @@
 //   C1  Slack takes its sockets away every few hours and says so before: another one is opened first, and the old one is read until then.
 //       The account stays online over it.
 //   C2  A socket that is lost without a word ends the connection: the host comes back with backoff.
+
+import { textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
-import { textAt } from './json.ts';
 import { SlackSocket, type SocketTiming } from './socket.ts';
 
 /** A socket that was asked to go this soon, this often in a row, is no renewal any more. */

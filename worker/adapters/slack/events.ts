@@ -1,7 +1,8 @@
 // The events of the Events API. Pure.
+
+import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, FileRef } from '../../sdk/index.ts';
 import { fromSlackName } from './emoji.ts';
-import { type Json, listAt, objectAt, textAt } from './json.ts';
 import { baseOf, type Context, type Happened, messageId } from './place.ts';
 import { mentions, segmentsOf, withoutMention } from './text.ts';
 

@@ -4,11 +4,11 @@
 //   F2  The bytes go out as they are read from the disk; Slack is told their number before.
 //   F3  Nobody sees a file before the last step, so what fails before it can be done again.
 import { Readable } from 'node:stream';
+import { listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { blocksOf } from './blocks.ts';
 import { type Answer, call, isPlatformAddress } from './client.ts';
 import type { Account } from './config.ts';
-import { listAt, objectAt, textAt } from './json.ts';
 import { messageId } from './place.ts';
 
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;

@@ -1,6 +1,7 @@
 // What people do in Slack beside talking: commands they type, buttons they press, shortcuts and forms. Pure.
+
+import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
-import { type Json, listAt, objectAt, textAt } from './json.ts';
 import { baseOf, type Context, messageId } from './place.ts';
 import { plainOf } from './text.ts';
 

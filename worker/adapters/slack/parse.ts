@@ -6,12 +6,13 @@
 //   P3  A direct message is a conversation with the id of its person: there a person is told something in private, whoever began.
 //       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.
 //   P4  What is signed and not of these forms arrives as `other`, without the verification token.
+
+import { isObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { parseEvent } from './events.ts';
 import { parseCommand, parseInteraction } from './interactions.ts';
-import { isObject, type Json, objectAt, textAt } from './json.ts';
 import { seenOf } from './seen.ts';
 
 /** What a verified request holds. Throws when it is not what Slack sends. */

@@ -1,8 +1,9 @@
 // Conversations and threads in which somebody spoke, the newest last: where an account looks first for what it missed. Kept in memory, and
 // with the cursor of the account over a restart.
+
+import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
-import { isObject, textAt } from './json.ts';
 import { readMessageId } from './place.ts';
 
 const MOST = 200;

@@ -4,6 +4,8 @@
 //       show twice: `unsure` of the body decides whether they are sent again.
 //   S2  A reply is a message in the thread of what it answers to. What is for one person is an ephemeral message, which has no name later.
 //   S3  A state that is there already (a reaction, a message that is gone) is what was asked for.
+
+import { type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { metadataOf, postedBefore } from './again.ts';
 import { blocksOf, fallbackOf } from './blocks.ts';
@@ -11,7 +13,6 @@ import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
 import { toSlackName } from './emoji.ts';
 import { postFiles } from './files.ts';
-import { type Json, textAt } from './json.ts';
 import { messageId, readMessageId } from './place.ts';
 
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;

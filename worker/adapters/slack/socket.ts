@@ -5,10 +5,10 @@
 //   K2  Envelopes are stored in the order in which they came, in batches; over MAX_WAITING the socket is not read further.
 //   K3  A socket on which nothing was heard for `silentMs`, not even the answer to a ping, is lost.
 import { WebSocket } from 'ws';
+import { isObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { isObject, type Json, textAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
 
 export interface SocketTiming {

@@ -3,10 +3,11 @@
 //   V1  Header and timestamp are read strictly; every secret is compared, in constant time (`verifyHmac`).
 //   V2  More than five minutes before or after the request came is refused.
 //   V3  Slack's questions, whether the address is ours and whether its certificate is good, are answered only when they are signed.
+
+import { isObject } from '../../sdk/foreign-json.ts';
 import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
-import { isObject } from './json.ts';
 
 /** `ok`, `handshake` with the challenge, or `refused` with a reason for the log: the client is told nothing of it. */
 export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
