@@ -17,7 +17,7 @@ describe('the history of OneBot', () => {
     fake.line('missed', { group: 8, push: false });
 
     const { link } = open(cursorOf({ 'group:7': old, 'group:8': old }));
-    await until(() => link.arrivals.length > 0, { what: 'what was missed' });
+    await until(() => fake.called('get_group_msg_history').length === 2, { what: 'both histories to be read' });
     fake.line('live', { group: 7 });
     await until(() => textsOf({ link }).includes('live'), { what: 'the live one' });
 
