@@ -1,5 +1,7 @@
 // The life of an account of discord: what ends it for good, what is only a lost connection, and what works in part.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { discordBench, has } from '../support/discord-bench.ts';
 import { until } from '../support/until.ts';
@@ -60,6 +62,34 @@ describe('an address for interactions', () => {
   });
 });
 
+describe('a connection that is ended while it opens', () => {
+  it('harms nobody: its error is not thrown at the process', async (t) => {
+    const { platform, open } = await discordBench(t);
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket.on('error', () => {}).resume()));
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    });
+    const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    platform.next(/^GET \/gateway\/bot/, { status: 200, body: JSON.stringify({ url, session_start_limit: {} }) });
+    const thrown: unknown[] = [];
+    const note = (error: unknown): void => void thrown.push(error);
+    process.on('uncaughtException', note);
+    t.after(() => void process.off('uncaughtException', note));
+
+    const link = open();
+    await until(() => sockets.length === 1, { what: 'the handshake' });
+    link.stop();
+    const error = await link.ended;
+    await until(() => sockets[0]?.destroyed, { what: 'the socket to be gone' });
+
+    assert.deepEqual([error, thrown], [undefined, []]);
+  });
+});
+
 describe('a connection that is lost', () => {
   it('ends, so that the host comes back with backoff, and keeps its session', async (t) => {
     const { platform, open } = await discordBench(t);
@@ -82,10 +112,10 @@ describe('a connection that is lost', () => {
   });
 
   it('is one that never gets ready, and one that may not identify any more', async (t) => {
+    const { platform: poor, open: openSpent } = await discordBench(t);
+    poor.gateway.sessionsLeft = 3;
+    const spent = await openSpent().ended;
     const { platform, open } = await discordBench(t, { timing: { readyMs: 100 } });
-    platform.gateway.sessionsLeft = 3;
-    const spent = await open().ended;
-    platform.gateway.sessionsLeft = 1_000;
     platform.next(/^GET \/gateway\/bot/, {
       status: 200,
       body: JSON.stringify({ url: `${platform.url.replace('http', 'ws')}/nowhere`, session_start_limit: {} }),
@@ -96,6 +126,6 @@ describe('a connection that is lost', () => {
 
     assert.match(spent?.message ?? '', /3 more sessions/);
     assert.match(silent?.message ?? '', /not ready within 100 ms/);
-    assert.equal(platform.gateway.identifies, 0);
+    assert.deepEqual([poor.gateway.identifies, platform.gateway.identifies], [0, 0]);
   });
 });

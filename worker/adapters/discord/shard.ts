@@ -223,9 +223,16 @@ export class Shard {
   }
 }
 
+interface Connection {
+  terminate?(): void;
+  addEventListener?(name: 'error', listener: () => void): void;
+}
+
 /** The client leaves a socket alone that is not open yet, and waits half a minute for one that answers no more. */
 function terminate(shard: WebSocketShard): void {
-  const { connection } = shard as unknown as { readonly connection?: { terminate?(): void } | null };
+  const { connection } = shard as unknown as { readonly connection?: Connection | null };
+  // One that is not open yet ends with an error, which the client hears no more: it would end the process.
+  connection?.addEventListener?.('error', () => {});
   connection?.terminate?.();
 }
 
