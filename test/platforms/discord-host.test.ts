@@ -71,7 +71,7 @@ const echo = (text: string): Json => ({ type: 1, name: 'echo', options: [{ type:
 const doubled = ({ world }: FakeDiscord): readonly string[] =>
   world.said().filter((text, at, all) => all.indexOf(text) !== at);
 
-describe('discord at the whole host', { timeout: 300_000 }, () => {
+describe('discord at the whole host', { timeout: 590_000 }, () => {
   it('answers each message of the gateway once, over kills at any moment, though each is told only once', async (t) => {
     const { host, main } = await hostWithBots(t);
     await is(host, 'discord~main', 'online');
@@ -164,6 +164,7 @@ describe('discord at the whole host', { timeout: 300_000 }, () => {
     const again = await shop.deliver(url, interactions[0] ?? {});
     await shop.deliver(url, shop.interaction(echo('last')));
     await until(() => shop.world.said().includes('last'), { what: 'the last answer' });
+    await until(() => shop.world.commands.length === 2, { what: 'the commands to be known' });
 
     assert.equal(registered.code, 0, registered.stderr);
     assert.equal(shop.world.endpointUrl, 'https://bot.example/webhooks/discord/shop');
@@ -224,6 +225,7 @@ describe('discord at the whole host', { timeout: 300_000 }, () => {
   it('fails an account whose token is revoked, with its remedy, does not try again, and serves the other one', async (t) => {
     const { host, main, shop, url } = await hostWithBots(t);
     await is(host, 'discord~main', 'online');
+    await until(() => main.world.commands.length === 2, { what: 'the last call of an account that came up' });
     main.gateway.refuses = 4004;
     main.gateway.cut();
 

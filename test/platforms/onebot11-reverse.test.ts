@@ -39,6 +39,7 @@ describe('an account of OneBot that is connected to (reverse)', () => {
     fake.connectTo(url, { role: 'Event' });
     fake.connectTo(url, { role: 'API' });
     await isOnline(current.link);
+    await until(() => fake.listeners === 1, { what: 'the socket for events to be open on both sides' });
     fake.line('hello', { group: 7 });
     await until(() => current.link.arrivals.length === 1, { what: 'the event' });
     assert.equal(

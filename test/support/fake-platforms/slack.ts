@@ -44,6 +44,8 @@ export class FakeSlack {
   readonly calls: SlackCall[] = [];
   /** Envelopes by id, in the order of their acknowledgement. */
   readonly acknowledged: string[] = [];
+  /** Sockets that were opened so far. */
+  opened = 0;
   readonly #next = new Map<string, Misfortune[]>();
   readonly #tickets = new Set<string>();
   readonly #sockets: WebSocket[] = [];
@@ -212,6 +214,7 @@ export class FakeSlack {
     if (!this.#tickets.delete(ticket)) return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
     this.#ws.handleUpgrade(request, socket, head, (opened) => {
       this.#sockets.push(opened);
+      this.opened += 1;
       opened.on('close', () => this.#sockets.splice(this.#sockets.indexOf(opened), 1));
       opened.on('message', (data) => this.#acknowledge(String(data)));
       opened.send(JSON.stringify({ ...HELLO, num_connections: this.#sockets.length }));
