@@ -28,7 +28,7 @@ export class WorkerLife {
 
   constructor(project: string, { failpoints, build = 'failpoints' }: LifeOptions = {}) {
     if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
-    const log = openSync(logFile(project), 'a');
+    const log = openSync(workerLog(project), 'a');
     this.#child = spawn(process.execPath, build === 'published' ? publishedArgs(project) : failpointsArgs(project), {
       stdio: ['ignore', log, log],
       env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }) },
@@ -84,14 +84,14 @@ const publishedArgs = (project: string): readonly string[] => [
   project,
 ];
 
-const logFile = (project: string): string => join(project, 'worker.log');
+export const workerLog = (project: string): string => join(project, 'worker.log');
 
 const TAIL_LINES = 20;
 const TAIL_COLUMNS = 400;
 
 /** The newest lines of all lives, for a failed test; requests that were refused are left out. */
 export function logTail(project: string): string {
-  const lines = existsSync(logFile(project)) ? readFileSync(logFile(project), 'utf8').trimEnd().split('\n') : [];
+  const lines = existsSync(workerLog(project)) ? readFileSync(workerLog(project), 'utf8').trimEnd().split('\n') : [];
   return lines
     .filter((line) => !line.includes('request not served'))
     .slice(-TAIL_LINES)
