@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 const noSmallDisk = smallDiskMissing();
 const MIB = 1024 * 1024;
-const PATIENT = { timeoutMs: 60_000, everyMs: 100 };
+const PATIENT = { timeoutMs: 120_000, everyMs: 100 };
 
 /** Two MiB of lines, where a pipe holds 64 KiB. */
 const TALKER = `import { existsSync, rmSync } from 'node:fs';
@@ -164,7 +164,10 @@ describe('a foreground host whose output nobody reads any more', () => {
       leave(host.child.stdout);
       writeFileSync(join(project.path, 'talk'), '');
       await until(() => !existsSync(join(project.path, 'talk')), { what: 'many lines', ...PATIENT });
-      assert.equal((await fetch(`${project.url}/pub/ready`)).status, 200);
+      await until(async () => (await fetch(`${project.url}/pub/ready`)).status === 200, {
+        what: 'readiness',
+        ...PATIENT,
+      });
       host.child.kill('SIGTERM');
 
       const code = await new Promise((resolve) => host.child.once('exit', resolve));

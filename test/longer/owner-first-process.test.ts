@@ -59,7 +59,7 @@ function sendsEarly(signal: string): string {
 }
 
 const says = (first: First, text: string): Promise<unknown> =>
-  until(() => first.output().includes(text), { what: text, timeoutMs: 60_000 });
+  until(() => first.output().includes(text), { what: text });
 
 describe('a worker that is the first process', NEEDS, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -82,7 +82,7 @@ describe('a worker that is the first process', NEEDS, () => {
         ended = how;
       });
 
-      await until(() => ended !== undefined, { what: 'its end', timeoutMs: 60_000 });
+      await until(() => ended !== undefined, { what: 'its end', timeoutMs: 120_000 });
 
       assert.equal(ended?.code, 0, `${ended?.stdout}${ended?.stderr}`);
     });
@@ -115,7 +115,7 @@ describe('a worker that is the first process', NEEDS, () => {
   });
 
   it('waits without a port where its restart window is spent, until the oldest start has left it', async (t) => {
-    const project = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 10 } } });
+    const project = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 45 } } }); // two starts fit in on a busy machine
     const killed = firstProcess(t, project);
     await says(killed, 'worker up');
     process.kill(await killed.pid(), 'SIGKILL');
@@ -159,7 +159,7 @@ while [ $n -lt 20 ]; do
 done`;
 
   it('ends the sixth start within the window with 0, so that launchd lets it be', async (t) => {
-    const project = await portProject(t, { keys: { log_level: 'fatal' } });
+    const project = await portProject(t, { keys: { log_level: 'fatal', supervisor: { windowSeconds: 3_600 } } });
     const owner = OWNER.replaceAll('[ -s up ]', `[ -s '${project.paths.workerRecord}' ]`).replaceAll(
       ': >up;',
       `rm -f '${project.paths.workerRecord}';`,

@@ -58,7 +58,7 @@ describe('rotation of the runtime log', () => {
   it('loses and tears no line at full speed, 20 times, and takes at most 5 ms (40)', async (t) => {
     const run = supervise(t, 'talks-a-lot', { settings: { logBytes: 1_000_000, logFiles: 100 } });
     await run.state('running');
-    await until(() => existsSync(`${run.project.paths.runtimeLog}.20`), { what: '20 rotations', timeoutMs: 60_000 });
+    await until(() => existsSync(`${run.project.paths.runtimeLog}.20`), { what: '20 rotations', timeoutMs: 120_000 });
 
     await run.call('stop');
     await run.ended;
@@ -78,7 +78,7 @@ describe('rotation of the runtime log', () => {
       () => (run.log().match(/log rotated/g) ?? []).length > 0 && existsSync(`${run.project.paths.runtimeLog}.2`),
       {
         what: 'rotations',
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       },
     );
 
@@ -190,7 +190,7 @@ describe('a state folder that takes no writes', { skip: noSmallDisk }, () => {
         const now = await run.status();
         return now.state === 'running' && now.pid !== first.pid && now.ready ? now : undefined;
       },
-      { what: 'the next worker', timeoutMs: 60_000 },
+      { what: 'the next worker', timeoutMs: 120_000 },
     );
     assert.deepEqual([second.exits[0]?.code, second.exits[0]?.reason], [51, 'restart_requested']);
     assert.match(second.notes.join(), /the record could not be written/);

@@ -57,7 +57,7 @@ async function killed(host: RunningHost): Promise<void> {
 }
 
 async function shows(host: RunningHost, count: number): Promise<readonly string[]> {
-  await until(async () => (await shown(host)).length >= count, { what: `${count} messages`, timeoutMs: 60_000 });
+  await until(async () => (await shown(host)).length >= count, { what: `${count} messages`, timeoutMs: 120_000 });
   return (await shown(host)).map(({ text }) => text);
 }
 
@@ -110,7 +110,7 @@ describe('the samples on the real host, killed after every acknowledgement', () 
       await killed(host);
       await until(async () => (await shown(host))[0]?.text.includes('1 votes') === true, {
         what: 'the vote',
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       });
     }
 

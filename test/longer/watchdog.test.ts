@@ -11,7 +11,9 @@ import { until } from '../support/until.ts';
 
 // The real number is 15: SVC_WATCHDOG_SECONDS.
 // biome-ignore lint/style/noProcessEnv: a switch of the test run
-const WATCHDOG_SECONDS = Number(process.env['SVC_WATCHDOG_SECONDS'] ?? 3);
+const WATCHDOG_SECONDS = Number(process.env['SVC_WATCHDOG_SECONDS'] ?? 5);
+/** For who comes back: both the report, at 0.6 of it, and the end at the whole need some seconds of room. */
+const RETURN_SECONDS = Math.max(16, WATCHDOG_SECONDS);
 const PLANTED = `planted${randomBytes(16).toString('hex')}`;
 
 /** Falls silent in the way that the file `block` in the project names, with a secret in every place of its stack. */
@@ -28,7 +30,7 @@ export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setu
     rmSync('block');
     const named = { ['spin' + key](text, ends) { let n = 0; while (Date.now() < ends) n += (text + n).length; return n; } };
     if (kind === 'loop') named['spin' + key](key, Infinity);
-    if (kind === 'while') named['spin' + key](key, Date.now() + ${WATCHDOG_SECONDS * 850});
+    if (kind === 'while') named['spin' + key](key, Date.now() + ${RETURN_SECONDS * 750});
     if (kind === 'throw') throw new Error('thrown with ' + key);
     if (kind === 'system') execFileSync('sh', ['-c', 'sleep 60', key], { env: { PATH: process.env.PATH, KEY: key } });
   }, 20);
@@ -36,12 +38,12 @@ export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setu
 } });
 `;
 
-async function silentHost(t: TestContext) {
+async function silentHost(t: TestContext, watchdogSeconds = WATCHDOG_SECONDS) {
   const project = await portProject(t, {
     keys: {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
       plugins: { sandbox: {}, blocker: { use: './plugins/blocker.mjs', key: '${BLOCKER_KEY}' } },
-      supervisor: { watchdogSeconds: WATCHDOG_SECONDS, stopTimeoutSeconds: 3 },
+      supervisor: { watchdogSeconds, stopTimeoutSeconds: 3 },
     },
     env: { BLOCKER_KEY: PLANTED },
     plugins: { 'blocker.mjs': BLOCKER },
@@ -61,15 +63,15 @@ async function silentHost(t: TestContext) {
       until(
         async () => {
           const now = await status();
-          return now.exits.length === 1 && now.ready ? now : undefined;
+          return now.exits.length > 0 && now.ready ? now : undefined;
         },
-        { what: 'the next worker', timeoutMs: 60_000, everyMs: 100 },
+        { what: 'the next worker', everyMs: 100 },
       ),
+    /** On the first worker; a busy machine may leave one on the next worker, too. */
     reports: () =>
-      readdirSync(project.paths.reportsDir).map((name) => ({
-        name,
-        text: readFileSync(join(project.paths.reportsDir, name), 'utf8'),
-      })),
+      readdirSync(project.paths.reportsDir)
+        .map((name) => ({ name, text: readFileSync(join(project.paths.reportsDir, name), 'utf8') }))
+        .filter(({ text }) => JSON.parse(text).pid === Number(pid)),
   };
 }
 
@@ -106,17 +108,15 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
   });
 
   it('and comes back leaves a report, and a line in the log that names it', async (t) => {
-    const host = await silentHost(t);
+    const host = await silentHost(t, RETURN_SECONDS);
 
     host.block('while');
     await until(() => readFileSync(host.project.paths.runtimeLog, 'utf8').includes('event loop was blocked'), {
       what: 'the line in the log',
-      timeoutMs: 30_000,
     });
 
     await until(() => host.reports()[0]?.text.includes('"recovered"'), {
       what: 'the report to be ended',
-      timeoutMs: 60_000,
     });
     const [report] = host.reports();
     assert.match(report?.name ?? '', /^blocked-/);
@@ -159,7 +159,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
   it('stops when it is told to, within the time for a drain (14)', async (t) => {
     const host = await silentHost(t);
     host.block('loop');
-    await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop', timeoutMs: 60_000 });
+    await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop' });
 
     const { code, stdout } = await host.run('stop', '--json');
 

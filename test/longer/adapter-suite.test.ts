@@ -1,0 +1,116 @@
+// The suite of adapters finds what is wrong: each of its promises is broken by an adapter that has one fault, and kept by one that has none.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Fault } from '../support/fixture-programs/faulty-adapter.ts';
+
+const PROGRAM = fileURLToPath(new URL('../support/fixture-programs/faulty-adapters.ts', import.meta.url));
+const SOUND: readonly Fault[] = ['is-sound', 'is-sound-and-catches-up'];
+const [WHOLE, ONCE, CHANGED, OWN, ORDER, REPEATED, ADDRESS] = [
+  'stores a verified message, with ids of its own',
+  'takes a delivery once',
+  'refuses any changed byte, a missing and an old signature',
+  'acknowledges what the account itself said, and stores nothing of it',
+  'stores several messages in their order',
+  'takes once what was delivered before a crash, stored or not',
+  'has no address where its platform is to deliver nothing',
+] as const;
+const [SENT, LATER, REFUSED, CANNOT, PARTS, RESENT] = [
+  'a send has a result, and the same key gives the same message',
+  'passes Retry-After on, refuses what the platform refuses',
+  'a refused token ends the account with a remedy',
+  'what it cannot do is refused, never thrown',
+  'sends a text of several times its limit in parts, whole and in order',
+  'a send that a crash repeats is the same message',
+] as const;
+const [CAUGHT, HEARD, LOST, KILLED] = [
+  'catches up once, from the committed cursor, without its own messages',
+  'brings over its connection what came, once and in order, and ends an account whose token is refused',
+  'a connection that the platform ends is lost, not the account: the next brings what is missing, once',
+  'loses nothing and brings nothing twice over a crash before and after each commit',
+] as const;
+const [BOTH_STORE, BOTH_SEND, BOTH_HEAR, FAILS_ALONE, CHECKED, SECRETS] = [
+  'two accounts: the same delivery is an item of each',
+  'two accounts: each sends to its own platform, the same key too',
+  'two accounts: each hears what comes to it, also when the other has left',
+  'two accounts: a refused token ends one, not the other',
+  'checks itself without a throw, with remedies and without a secret',
+  'no secret in logs, in faults or in what is stored',
+] as const;
+
+/** Which promises each fault breaks, and no other. */
+const BROKEN: Partial<Record<Fault, readonly string[]>> = {
+  'stores-no-message': [WHOLE],
+  'verifies-nothing': [CHANGED],
+  'stores-its-own-deliveries': [OWN, ORDER],
+  'reverses-a-delivery': [ORDER],
+  'drops-what-it-has-seen': [REPEATED],
+  'numbers-in-memory': [ORDER, REPEATED],
+  'ignores-the-key': [SENT, RESENT],
+  'throws-at-429': [LATER],
+  'refuses-at-401': [REFUSED, FAILS_ALONE],
+  'throws-at-what-it-cannot': [CANNOT],
+  'names-a-limit-that-is-too-high': [PARTS],
+  'cuts-the-text': [PARTS],
+  'knows-keys-by-heart': [RESENT],
+  'fails-the-account-when-cut': [LOST],
+  'knows-deliveries-of-all-accounts': [REPEATED, BOTH_STORE],
+  'knows-keys-of-all-accounts': [BOTH_SEND],
+  'fails-all-accounts': [FAILS_ALONE],
+  'has-faults-without-remedy': [CHECKED],
+  'tells-its-token': [SECRETS],
+  'has-an-address-all-the-same': [ADDRESS],
+  'tells-no-cursor': [CAUGHT],
+};
+/** These, and perhaps others: ids that are never the same, and what is waited for in vain, for no longer than a second. */
+const BROKEN_AT_LEAST: Partial<Record<Fault, readonly string[]>> = {
+  'makes-up-ids': [ONCE],
+  'brings-its-own': [HEARD],
+  'is-silent-when-cut': [LOST],
+  'moves-its-cursor-first': [KILLED],
+  'has-one-connection': [BOTH_HEAR],
+};
+
+describe('the suite of adapters', () => {
+  it('finds nothing against an adapter that keeps its promises, and what is broken by each that does not', async () => {
+    const [faults, atLeast] = [BROKEN, BROKEN_AT_LEAST].map((of) => Object.keys(of) as Fault[]);
+    const { failed, passed } = await suiteOver([...SOUND, ...(faults ?? []), ...(atLeast ?? [])]);
+
+    for (const name of SOUND) assert.deepEqual(failed.get(name) ?? [], [], name);
+    for (const name of faults ?? []) assert.deepEqual(failed.get(name), BROKEN[name], name);
+    for (const name of atLeast ?? [])
+      assert.deepEqual(
+        BROKEN_AT_LEAST[name]?.filter((title) => failed.get(name)?.includes(title) !== true),
+        [],
+        name,
+      );
+    const broken = new Set([...Object.values(BROKEN), ...Object.values(BROKEN_AT_LEAST)].flat());
+    const kept = SOUND.flatMap((name) => passed.get(name) ?? []);
+    assert.deepEqual(
+      kept.filter((title) => !broken.has(title)),
+      [],
+      'each promise can be broken',
+    );
+    assert.ok(kept.length > 30, `${kept.length} promises were kept`);
+  });
+});
+
+type Titles = ReadonlyMap<string, readonly string[]>;
+
+/** Titles by adapter, in the order of the suite. */
+async function suiteOver(faults: readonly Fault[]): Promise<{ readonly failed: Titles; readonly passed: Titles }> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = ['--import', 'tsx', '--test-reporter=tap', PROGRAM, ...faults];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env,
+    maxBuffer: 64 * 1_048_576,
+  }).catch((error: { readonly stdout: string }) => error);
+  const [failed, passed] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  for (const [, not, name = '', title = ''] of stdout.matchAll(/^(not )?ok \d+ - ([\w-]+): (.*)$/gm)) {
+    const of = not === undefined ? passed : failed;
+    of.set(name, [...(of.get(name) ?? []), title.replaceAll('\\', '')]);
+  }
+  return { failed, passed };
+}
