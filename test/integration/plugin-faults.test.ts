@@ -87,7 +87,7 @@ async function startUntilItLives(host: FaultyHost): Promise<number> {
       host.life.ended,
       until(async () => (await host.api.isReady()) && (await host.api.unfinished()) === 0, {
         what: 'rest',
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       }),
     ]);
     if (ended === true) return starts;
@@ -147,7 +147,7 @@ describe('an exception in a plugin', () => {
         ],
         [202, 202, 202, 202],
       );
-      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 60_000 });
+      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 120_000 });
 
       const { items } = (await host.api.get('/api/inbox?state=dead')) as {
         items: { attempts: number; lastError: string }[];

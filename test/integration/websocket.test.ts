@@ -182,7 +182,7 @@ describe('WebSocket', () => {
         await log.emit(2_000);
         return counts.slowClosed === 1;
       },
-      { what: 'the cut', timeoutMs: 60_000 },
+      { what: 'the cut', timeoutMs: 120_000 },
     );
 
     client.socket.resume();

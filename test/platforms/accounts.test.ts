@@ -108,7 +108,7 @@ async function endpoints(host: RunningHost): Promise<ReadonlyMap<string, Shown>>
   return new Map(answer.endpoints.map((one) => [one.name, one]));
 }
 
-describe('twenty accounts of one platform in one host', { timeout: 300_000 }, () => {
+describe('twenty accounts of one platform in one host', { timeout: 590_000 }, () => {
   it('serves each by itself, whatever becomes of the others, also after a kill', async (t) => {
     const { host, accounts, healthy, stuck } = await hostWithAccounts(t);
     const [unreachable, revoked, slow] = [accounts[UNREACHABLE], accounts[REVOKED], accounts[STUCK]];

@@ -16,7 +16,7 @@ async function start(t: TestContext) {
   return { platform, asked };
 }
 
-describe('svc doctor --endpoint discord', { timeout: 300_000 }, () => {
+describe('svc doctor --endpoint discord', { timeout: 590_000 }, () => {
   it('tells whose token it is, which intents are on and how many sessions are left, by asking alone', async (t) => {
     const { platform, asked } = await start(t);
 

@@ -15,7 +15,7 @@ async function start(t: TestContext) {
   return { platform, asked };
 }
 
-describe('svc doctor --endpoint line', { timeout: 300_000 }, () => {
+describe('svc doctor --endpoint line', { timeout: 590_000 }, () => {
   it('tells whose token it is, where deliveries go and what is left of the quota, by asking alone', async (t) => {
     const { platform, asked } = await start(t);
     platform.channel.webhook = { endpoint: `${PUBLIC}/webhooks/line/shop`, active: true };

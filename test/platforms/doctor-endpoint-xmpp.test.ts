@@ -21,7 +21,7 @@ const accountAt = (port: number, more: object = {}) => ({
   env: { PASSWORD: passwordOf('bot') },
 });
 
-describe('svc doctor --endpoint xmpp', { skip: prosodyMissing(), timeout: 300_000 }, () => {
+describe('svc doctor --endpoint xmpp', { skip: prosodyMissing(), timeout: 590_000 }, () => {
   it('logs in beside the host, tells what server and rooms can, and disturbs nobody', async (t) => {
     const server = await prosody(t);
     const bot = await xmppBot(t, xmppAccount(server.port, { rooms: rooms.slice(0, 1) }));

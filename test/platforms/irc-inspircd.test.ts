@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 const skip = inspircdMissing();
 const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 50, confirmMs: 20_000 }), properties);
 
-describe('IRC adapter at InspIRCd', { skip, timeout: 300_000, concurrency: 3 }, () => {
+describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, () => {
   it('takes lines with the ids and times of the server, in channels and in private, and not its own echo', async (t) => {
     const server = await inspircd(t);
     const bot = await start(t, server.port);

@@ -20,7 +20,7 @@ const SIZE = 40 * 1_048_576;
 /** Of buffers on the way: the disk's, the client's, the socket's. */
 const MOST_HELD = SIZE / 4;
 
-describe('a file of 40 MB', { timeout: 120_000 }, () => {
+describe('a file of 40 MB', { timeout: 590_000 }, () => {
   it('goes to Slack as it is read, with its size', async (t) => {
     const { link, file, source } = media(t);
     const platform = await holdingServer(t, (path) => {

@@ -21,7 +21,7 @@ export default definePlugin({ name: 'poll', setup(p) {
 } });
 `;
 
-describe('line at the whole host', { timeout: 300_000 }, () => {
+describe('line at the whole host', { timeout: 590_000 }, () => {
   it('answers a line, and takes it once, also when it comes again after a kill', async (t) => {
     const { host, line, url } = await hostAt(t);
     const event = line.says('/echo hello', { user: ANN });

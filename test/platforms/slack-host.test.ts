@@ -17,7 +17,7 @@ export default definePlugin({ name: 'poll', setup(p) {
 /** Signs for the second account. */
 const LAB = 'the signing secret of another app';
 
-describe('slack at the whole host', { timeout: 300_000 }, () => {
+describe('slack at the whole host', { timeout: 590_000 }, () => {
   it('answers an event, and takes it once, also when it comes again after a kill', async (t) => {
     const { host, slack, url } = await hostAt(t);
     const event = slack.line('/echo hello');

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const textsOf = (arrivals: readonly object[]): readonly unknown[] => arrivals.map((one) => 'text' in one && one.text);
 
-describe('telegram: an account that polls', { timeout: 120_000 }, () => {
+describe('telegram: an account that polls', { timeout: 590_000 }, () => {
   it('gets what waited and what comes, confirms only what is stored, and ends when told', async (t) => {
     const { telegram, token, open, cursors } = await bench(t);
     telegram.happens(token, says('while away'));
@@ -141,7 +141,7 @@ describe('telegram: an account that polls', { timeout: 120_000 }, () => {
   });
 });
 
-describe('telegram: a webhook', { timeout: 120_000 }, () => {
+describe('telegram: a webhook', { timeout: 590_000 }, () => {
   it('registers with the first secret, takes every one, in constant time and only here', async (t) => {
     const secrets = [secret('new_secret'), secret('old_secret')];
     const { telegram, token, account, open, link } = await bench(t, { change: { mode: 'webhook', secrets } });

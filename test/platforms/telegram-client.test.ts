@@ -11,7 +11,7 @@ const message = (text: string, more: object = {}) => ({
   message: { message_id: 1, date: 1, chat: CHAT, from: ANN, text, ...more },
 });
 
-describe('the fake Telegram, driven by grammY', { timeout: 120_000 }, () => {
+describe('the fake Telegram, driven by grammY', { timeout: 590_000 }, () => {
   it('serves a bot: polls, commands, answers, buttons; confirms by offset', async (t) => {
     const telegram = await new FakeTelegram().listen(t);
     const token = telegram.bot(42, 'svc_bot');

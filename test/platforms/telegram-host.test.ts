@@ -47,7 +47,7 @@ const endpoint = async (host: RunningHost, name: string): Promise<Shown | undefi
 const isState = async (host: RunningHost, name: string, state: string): Promise<boolean> =>
   (await endpoint(host, name))?.state === state;
 
-describe('telegram at the whole host', { timeout: 300_000 }, () => {
+describe('telegram at the whole host', { timeout: 590_000 }, () => {
   it('loses and doubles nothing over kills: stored and not answered, while it was down', async (t) => {
     const { telegram, host, main, texts } = await hostWithBots(t);
     telegram.happens(main, says(5, '/echo one'));

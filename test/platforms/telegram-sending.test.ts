@@ -7,7 +7,7 @@ import { adapterLink } from '../support/adapter-link.ts';
 import { TelegramRefusal } from '../support/fake-platforms/telegram-calls.ts';
 import { telegramAdapter as adapter, telegramBench as bench } from '../support/telegram-bench.ts';
 
-describe('telegram: sending', { timeout: 120_000 }, () => {
+describe('telegram: sending', { timeout: 590_000 }, () => {
   it('posts, answers, edits, reacts, removes; what is already so counts as done', async (t) => {
     const { telegram, send } = await bench(t);
     const buttons = [

@@ -11,7 +11,7 @@ const said = (id: string, text: string, from = 'ann@localhost'): string =>
   `<message from='${from}/x' to='bot@localhost' type='chat' id='o-${id}'><body>${text}</body><stanza-id xmlns='urn:xmpp:sid:0' by='bot@localhost' id='${id}'/></message>`;
 const posts = (server: FakeXmpp): readonly XmlElement[] => server.stanzas.filter(({ name }) => name === 'message');
 
-describe('scripted XMPP server', { timeout: 120_000 }, () => {
+describe('scripted XMPP server', { timeout: 590_000 }, () => {
   it('is one to the client library: login, session, messages both ways, a refused password', async (t) => {
     const server = await fakeXmpp(t, { waiting: [said('a1', 'hello')] });
     const open = async (password: string) => {
@@ -45,7 +45,7 @@ describe('scripted XMPP server', { timeout: 120_000 }, () => {
   });
 });
 
-describe('XMPP adapter at a server that misbehaves', { timeout: 120_000, concurrency: 3 }, () => {
+describe('XMPP adapter at a server that misbehaves', { timeout: 590_000, concurrency: 3 }, () => {
   it('reads characters that come in pieces', async (t) => {
     let isQuiet = false;
     const server = await fakeXmpp(t, {

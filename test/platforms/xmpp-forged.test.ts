@@ -59,7 +59,7 @@ async function inTheRoom(t: TestContext, { archives = {}, hasNone, answer }: For
 const isAsked = (stanza: XmlElement): boolean => stanza.getChild('query', 'urn:xmpp:mam:2') !== undefined;
 const texts = ({ messages }: XmppBot): readonly string[] => messages.map(({ text }) => String(text));
 
-describe('XMPP adapter and what is forged', { timeout: 120_000, concurrency: 3 }, () => {
+describe('XMPP adapter and what is forged', { timeout: 590_000, concurrency: 3 }, () => {
   it('takes no archive of a room from somebody in it', async (t) => {
     const [, bot] = await inTheRoom(t, {
       archives: {

@@ -46,12 +46,12 @@ const endpoint = async (host: RunningHost, name: string): Promise<Shown | undefi
 const isOnline = (host: RunningHost, name: string): Promise<unknown> =>
   until(async () => (await endpoint(host, name))?.state === 'online', {
     what: `${name} to be online`,
-    timeoutMs: 90_000,
+    timeoutMs: 120_000,
   });
 const stored = async (host: RunningHost): Promise<readonly { readonly state: string }[]> =>
   ((await host.get('api/inbox')) as { readonly items: readonly { readonly state: string }[] }).items;
 
-describe('xmpp at the whole host', { skip, timeout: 300_000 }, () => {
+describe('xmpp at the whole host', { skip, timeout: 590_000 }, () => {
   it('handles and answers once, over kills: stored and not answered, answered and not noted, while it was down', async (t) => {
     const { proxy, host, ann } = await hostWithAccounts(t);
     await ann.join(ROOM);
@@ -80,14 +80,14 @@ describe('xmpp at the whole host', { skip, timeout: 300_000 }, () => {
         ann.heard('bot@localhost').includes('three') &&
         ann.heard('bob@localhost').includes('drei') &&
         ann.heard(`${ROOM}/bot`).includes('there'),
-      { what: 'what was said while it was down', timeoutMs: 90_000 },
+      { what: 'what was said while it was down', timeoutMs: 120_000 },
     );
     await host.stop();
     await host.start();
     ann.says('bot@localhost', '/echo four');
     await until(() => ann.heard('bot@localhost').includes('four'), {
       what: 'the answer after a restart',
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
     });
 
     assert.deepEqual(ann.heard('bot@localhost'), ['one', 'two', 'three', 'four']);
@@ -104,7 +104,7 @@ describe('xmpp at the whole host', { skip, timeout: 300_000 }, () => {
 
     await until(async () => (await endpoint(host, 'xmpp~main'))?.state === 'failed', {
       what: 'main to fail',
-      timeoutMs: 90_000,
+      timeoutMs: 120_000,
     });
     await isOnline(host, 'xmpp~other');
     const again = await xmppPerson(t, server.port, 'ann');

@@ -16,7 +16,7 @@ const rooms = [{ jid: ROOM }];
 const texts = (bot: { readonly messages: readonly { readonly text: unknown }[] }) =>
   bot.messages.map(({ text }) => text);
 
-describe('XMPP account at Prosody', { skip, timeout: 300_000, concurrency: 3 }, () => {
+describe('XMPP account at Prosody', { skip, timeout: 590_000, concurrency: 3 }, () => {
   it('logs in over STARTTLS and direct TLS, and takes no certificate that nobody vouches for', async (t) => {
     const server = await prosody(t, { lines: ['c2s_require_encryption = true'] });
     const trusting = { verifyCertificate: false, tls: 'starttls' } as const;

@@ -15,7 +15,7 @@ const rooms = [{ jid: ROOM }];
 const of = <K extends Arrival['kind']>(bot: XmppBot, kind: K): readonly Extract<Arrival, { kind: K }>[] =>
   bot.link.arrivals.filter((one): one is Extract<Arrival, { kind: K }> => one.kind === kind);
 
-describe('XMPP adapter at Prosody', { skip, timeout: 300_000, concurrency: 3 }, () => {
+describe('XMPP adapter at Prosody', { skip, timeout: 590_000, concurrency: 3 }, () => {
   it('takes what people say, in private and in a room, and knows when it is spoken to', async (t) => {
     const server = await prosody(t);
     const bot = await xmppBot(t, xmppAccount(server.port, { rooms }));

@@ -67,7 +67,7 @@ export async function runningHost(
       });
     await until(async () => host.exitCode !== null || (await fetch(`${url}pub/health`)).ok, {
       what: 'the host to be up',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       everyMs: 25,
     });
     if (host.exitCode !== null) throw new Error(`the host ended with ${host.exitCode}:\n${output}`);

@@ -16,9 +16,9 @@ import { until } from './until.ts';
 export const QUICK: SupervisorSettings = {
   restarts: 5,
   windowMs: 60_000,
-  upMs: 3_000,
+  upMs: 20_000,
   watchdogMs: 15_000,
-  stopMs: 1_000,
+  stopMs: 6_000,
   logBytes: 10_000_000,
   logFiles: 3,
   configVersion: 'sha256:test',
@@ -93,7 +93,7 @@ export function startSupervisor(
     ended,
     call,
     status,
-    state: (name, timeoutMs = 60_000) =>
+    state: (name, timeoutMs = 120_000) =>
       until(
         async () => {
           const now = await status();

@@ -1,9 +1,9 @@
 // Waiting in tests: polls a condition until it holds; the message of the failure says what was waited for.
 
 export interface UntilOptions {
-  /** What is waited for, as the end of "waited 30000 ms for …". */
+  /** What is waited for, as the end of "waited 120000 ms for …". */
   readonly what: string;
-  /** Default 30 000. */
+  /** Default 120 000: a machine with others to serve may stand still for long, and a condition that holds costs nothing. */
   readonly timeoutMs?: number;
   /** Default 10. */
   readonly everyMs?: number;
@@ -12,7 +12,7 @@ export interface UntilOptions {
 /** The first value of `condition` that is neither false, null, undefined nor a throw; throws when time is up. */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { what, timeoutMs = 30_000, everyMs = 10 }: UntilOptions,
+  { what, timeoutMs = 120_000, everyMs = 10 }: UntilOptions,
 ): Promise<Exclude<T, false | null | undefined>> {
   const endsAt = performance.now() + timeoutMs;
   let last: unknown;

@@ -64,7 +64,7 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
         const { state } = JSON.parse(stdout);
         return state === 'stopped' && { code, state };
       },
-      { what: 'the end', timeoutMs: 60_000, everyMs: 0 },
+      { what: 'the end', timeoutMs: 120_000, everyMs: 0 },
     );
 
     assert.equal(seen.code, 3);

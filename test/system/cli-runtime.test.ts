@@ -169,7 +169,7 @@ describe('a daemon and what happens around it', () => {
 
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
   });
 
@@ -186,14 +186,14 @@ describe('a daemon and what happens around it', () => {
         const now = await status();
         return now.supervisorPid === null ? now : undefined;
       },
-      { what: 'an answer of the worker alone', timeoutMs: 30_000 },
+      { what: 'an answer of the worker alone', timeoutMs: 120_000 },
     );
     const again = await until(
       async () => {
         const now = await status();
         return now.supervisorPid === supervisorPid ? now : undefined;
       },
-      { what: 'the socket', timeoutMs: 60_000 },
+      { what: 'the socket', timeoutMs: 120_000 },
     );
 
     assert.deepEqual([without.pid, again.pid, again.notes], [pid, pid, []]);
@@ -238,7 +238,7 @@ describe('a foreground runtime', () => {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: `ready; so far ${run.output()}`,
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
 
     const status = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
@@ -265,7 +265,7 @@ describe('a foreground runtime', () => {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
 
     assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
@@ -278,7 +278,7 @@ describe('a foreground runtime', () => {
     const first = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     first.child.kill('SIGKILL');
     await first.ended;
@@ -288,7 +288,7 @@ describe('a foreground runtime', () => {
 
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: 'ready',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     assert.equal(lives(second.child.pid ?? 0), true);
   });
@@ -302,7 +302,7 @@ describe('a foreground runtime', () => {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
       what: `ready; so far ${run.output()}`,
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
 
     const stop = await svc(['runtime', 'stop'], { cwd: path });

@@ -37,7 +37,7 @@ describe('svc doctor', () => {
       const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
       await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
         what: 'ready',
-        timeoutMs: 30_000,
+        timeoutMs: 120_000,
       });
       return run;
     };

@@ -42,17 +42,17 @@ async function status(path: string) {
 /** Requests go on while the worker is replaced, until the next one has answered some. */
 async function throughout({ path, url, pid }: Daemon, replace: () => Promise<unknown>): Promise<SteadyTally> {
   const requests = sendSteadily(`${url}/pub/health`, PER_SECOND);
-  await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker', timeoutMs: 60_000 });
+  await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker', timeoutMs: 120_000 });
   await replace();
   await until(
     async () => {
       const now = await status(path);
       return now.ready === true && now.pid !== pid;
     },
-    { what: 'the next worker', timeoutMs: 60_000 },
+    { what: 'the next worker', timeoutMs: 120_000 },
   );
   const so = requests.answered();
-  await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker', timeoutMs: 60_000 });
+  await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker', timeoutMs: 120_000 });
   return requests.end();
 }
 
@@ -70,7 +70,7 @@ describe('the listening socket', () => {
 
     const tally = await throughout(host, async () => {
       process.kill(host.pid, 'SIGKILL');
-      await until(() => !lives(host.pid), { what: 'the end of the worker', timeoutMs: 60_000, everyMs: 1 });
+      await until(() => !lives(host.pid), { what: 'the end of the worker', timeoutMs: 120_000, everyMs: 1 });
       goneAt = performance.now();
     });
 
@@ -117,7 +117,7 @@ describe('the listening socket', () => {
 
     process.kill(host.pid, 'SIGKILL');
 
-    await until(async () => (await status(host.path)).state === 'failed', { what: 'failed', timeoutMs: 60_000 });
+    await until(async () => (await status(host.path)).state === 'failed', { what: 'failed', timeoutMs: 120_000 });
     await assert.rejects(fetch(`${host.url}/pub/health`), isRefused);
     assert.equal((await status(host.path)).socket, null);
   });
@@ -139,7 +139,7 @@ describe('the listening socket', () => {
     const host = await daemon(t);
     const stranger = createServer().listen(0, '127.0.0.1');
     t.after(() => stranger.close());
-    await until(() => stranger.listening, { what: 'the stranger', timeoutMs: 60_000 });
+    await until(() => stranger.listening, { what: 'the stranger', timeoutMs: 120_000 });
     const { port } = stranger.address() as { port: number };
     host.move(port);
 
@@ -159,7 +159,7 @@ describe('the listening socket', () => {
     const project = await portProject(t);
     const owners = createServer().listen(0, '127.0.0.1');
     t.after(() => owners.close());
-    await until(() => owners.listening, { what: 'the socket of the owner', timeoutMs: 60_000 });
+    await until(() => owners.listening, { what: 'the socket of the owner', timeoutMs: 120_000 });
     const { port } = owners.address() as { port: number };
     const handle: unknown = Reflect.get(owners, '_handle');
     const script = `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`;
@@ -176,7 +176,7 @@ describe('the listening socket', () => {
         const found = await status(project.path);
         return found.ready === true ? found : undefined;
       },
-      { what: 'the worker', timeoutMs: 60_000 },
+      { what: 'the worker', timeoutMs: 120_000 },
     );
 
     assert.deepEqual([now.socket, now.address.port, now.pid], ['inherited', port, child.pid]);

@@ -16,7 +16,7 @@ function foreground({ path }: TemporaryProject, env: Readonly<Record<string, str
 }
 
 const up = (host: StartedSvc): Promise<unknown> =>
-  until(() => host.output().includes('worker up'), { what: 'worker up', timeoutMs: 60_000 });
+  until(() => host.output().includes('worker up'), { what: 'worker up', timeoutMs: 120_000 });
 
 const TELLS_ITS_ENVIRONMENT = `
 import { execFileSync } from 'node:child_process';
@@ -128,7 +128,7 @@ describe('a worker whose owner listens on NOTIFY_SOCKET', { skip: noNotifySocket
     });
     await until(() => program.calls().some((call) => call.startsWith('systemd-notify STATUS=')), {
       what: 'a word after one that failed',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     second.child.kill('SIGTERM');
     const ended = await second.ended;

@@ -102,7 +102,7 @@ describe('svc runtime logs', () => {
     const hears = (what: string, count: number): Promise<unknown> =>
       until(() => entries().filter(({ msg }) => msg === what).length >= count, {
         what: `${count} times: ${what}`,
-        timeoutMs: 30_000,
+        timeoutMs: 120_000,
       });
     await hears('log rotated', 3);
 
@@ -152,7 +152,7 @@ describe('svc runtime logs', () => {
       t.after(() => void host.child.kill('SIGKILL'));
       await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
         what: 'ready',
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       });
       return host;
     };
@@ -160,19 +160,19 @@ describe('svc runtime logs', () => {
     const follower = startSvc(['runtime', 'logs', '-f', '--json'], { cwd: project.path });
     t.after(() => void follower.child.kill('SIGKILL'));
     const ups = () => follower.output().match(/"worker up"/g)?.length ?? 0;
-    await until(() => ups() === 1, { what: 'the lines of the first worker', timeoutMs: 60_000 });
+    await until(() => ups() === 1, { what: 'the lines of the first worker', timeoutMs: 120_000 });
 
     first.child.kill('SIGTERM');
     await first.ended;
     await start();
 
-    await until(() => ups() === 2, { what: 'the lines of the second worker', timeoutMs: 60_000 });
+    await until(() => ups() === 2, { what: 'the lines of the second worker', timeoutMs: 120_000 });
     await until(
       async () =>
         JSON.parse(
           (await svc(['runtime', 'logs', '--endpoint', 'irc~net', '--json'], { cwd: project.path })).stdout,
         ).every(({ endpoint }: { readonly endpoint: string }) => endpoint === 'root/irc:irc~net'),
-      { what: 'lines of the endpoint alone', timeoutMs: 60_000 },
+      { what: 'lines of the endpoint alone', timeoutMs: 120_000 },
     );
   });
 
@@ -181,7 +181,7 @@ describe('svc runtime logs', () => {
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: project.path })).code, 0);
     const follower = startSvc(['runtime', 'logs', '-f', '-n', '1'], { cwd: project.path });
     t.after(() => void follower.child.kill('SIGKILL'));
-    await until(() => follower.output() !== '', { what: 'a line', timeoutMs: 60_000 });
+    await until(() => follower.output() !== '', { what: 'a line', timeoutMs: 120_000 });
 
     follower.child.stdout?.destroy();
     await until(
@@ -189,7 +189,7 @@ describe('svc runtime logs', () => {
         await svc(['runtime', 'reload'], { cwd: project.path });
         return follower.child.exitCode !== null;
       },
-      { what: 'its end', timeoutMs: 60_000 },
+      { what: 'its end', timeoutMs: 120_000 },
     );
 
     assert.equal(follower.output().includes('EPIPE'), false);

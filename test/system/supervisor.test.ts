@@ -146,7 +146,7 @@ describe('the supervisor and ends of its worker', () => {
         const now = await run.status();
         return now.exits.length === 1 && now.state === 'running' ? now : undefined;
       },
-      { what: 'the successor', timeoutMs: 60_000 },
+      { what: 'the successor', timeoutMs: 120_000 },
     );
 
     assert.match(status.exits[0]?.detail ?? '', /no heartbeat for 400 ms/);
