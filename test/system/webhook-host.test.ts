@@ -57,6 +57,7 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
 
   it('answers 401 to what is not signed as it must be, and tells nothing (rows 29, 30, 32)', async (t) => {
     const { host } = await hostWithReceiver(t);
+    const startedAt = performance.now();
     const body = line('/echo x');
     const refused = [
       await deliver(host, { id: 'm1', body, sent: `${body}\n` }),
@@ -78,6 +79,14 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
     for (const answer of refused.slice(0, 5))
       assert.doesNotMatch(await answer.text(), /minutes|wrong signature|whsec|secret/i);
     assert.deepEqual(await inboxOf(host), []);
+    const headers = { authorization: `Bearer ${host.project.token}` };
+    const metrics = await (await fetch(`${host.url}api/metrics`, { headers })).text();
+    assert.match(metrics, /^svc_webhooks_total\{[^}]*webhook~shop",outcome="bad_signature",[^}]*\} 5$/m);
+    const minutes = Math.floor((performance.now() - startedAt) / 60_000);
+    await until(() => host.output().includes('a delivery was refused'), { what: 'the line in the log' });
+    const lines = host.output().split('a delivery was refused').length - 1;
+    assert.ok(lines <= 1 + minutes, `${lines} lines`);
+    assert.doesNotMatch(host.output(), new RegExp([SHOP, DESK].map((key) => key.slice(6)).join('|')));
   });
 
   it('takes a signed body of any form, prototype-safe, and goes on (row 28)', async (t) => {

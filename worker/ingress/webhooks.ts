@@ -2,7 +2,7 @@
 //
 //   W1  Verified over the raw bytes, stored once per delivery id, then acknowledged: nothing is answered 2xx before the commit.
 //   W2  What is verified and cannot be parsed is kept as a dead letter: the platform would only send the same again.
-//   W3  A wrong signature is 401 without detail, counted, never stored.
+//   W3  A wrong signature is 401 without detail, counted, said once a minute in the log, never stored.
 //   W4  Code of a plugin or adapter that throws is 500 without detail, counted and told; the platform comes again.
 import { createHash } from 'node:crypto';
 import { ownerOf } from '../../shared/identifiers.ts';
@@ -18,6 +18,7 @@ import { type Accepted, type Inbox, keepCursor } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
 
 export interface WebhooksDeps {
@@ -55,9 +56,11 @@ type Target =
 
 export class Webhooks {
   readonly #deps: WebhooksDeps;
+  readonly #refusals: RefusalLog;
 
   constructor(deps: WebhooksDeps) {
     this.#deps = deps;
+    this.#refusals = new RefusalLog(deps.core);
   }
 
   /** Largest body that is read for this path; undefined when nothing is there. */
@@ -81,8 +84,8 @@ export class Webhooks {
         this.#deps.gate.refuseWhenRejecting();
         refuseUnlessTaken(runner);
         const verdict = this.#ask(runner.spec, () => verdictOf(socket.verify(request, values)));
-        if (verdict.kind !== 'ok')
-          this.#refuse(runner.spec.id, verdict.kind === 'refused' ? verdict.status : undefined);
+        if (verdict.kind === 'refused') this.#refuse(runner.spec.id, verdict);
+        if (verdict.kind === 'handshake') this.#refuse(runner.spec.id, { reason: 'a handshake, not a WebSocket' });
       },
       accept: (opened) => (runner.takesDeliveries ? runner.accept(opened) : opened.close(1013, 'try again later')),
       maxBytes: socket.maxBytes,
@@ -187,12 +190,14 @@ export class Webhooks {
       case 'handshake':
         return { status: verdict.answer.status ?? 200, ...verdict.answer };
       case 'refused':
-        return this.#refuse(endpoint, verdict.status);
+        return this.#refuse(endpoint, verdict);
     }
   }
 
-  #refuse(endpoint: string, status?: 403): never {
+  /** W3. */
+  #refuse(endpoint: string, { reason, status }: { readonly reason: string; readonly status?: 403 }): never {
     this.#deps.observe({ endpoint, kind: 'bad_signature' });
+    this.#refusals.refused(endpoint, reason);
     if (status === 403) throw new SvcError('delivery_forbidden', 'this is not for this account');
     throw new SvcError('bad_signature', 'the signature does not fit');
   }

@@ -1,0 +1,25 @@
+// What the log says of deliveries that are refused, however many come.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { RefusalLog } from '../../worker/ingress/refusal-log.ts';
+
+it('says once a minute for each account that deliveries are refused, and how many it left out', () => {
+  let now = 1_000_000;
+  const lines: object[] = [];
+  const log = { warn: (fields: object) => void lines.push(fields) };
+  const refusals = new RefusalLog({ clock: { now: () => now }, log } as never);
+
+  for (let n = 0; n < 1_000; n += 1) refusals.refused('shop', 'no signature');
+  refusals.refused('desk', 'x'.repeat(5_000));
+  now += 60_000;
+  refusals.refused('shop', 'another secret');
+  now -= 3_600_000;
+  refusals.refused('shop', 'the clock was set back');
+
+  assert.deepEqual(lines, [
+    { endpoint: 'shop', reason: 'no signature', unsaid: 0 },
+    { endpoint: 'desk', reason: 'x'.repeat(200), unsaid: 0 },
+    { endpoint: 'shop', reason: 'another secret', unsaid: 999 },
+    { endpoint: 'shop', reason: 'the clock was set back', unsaid: 0 },
+  ]);
+});
