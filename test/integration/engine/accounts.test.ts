@@ -27,6 +27,25 @@ describe('accounts', () => {
     assert.equal(host.engine.endpoints.get(A)?.state.lastError?.reason, 'refused');
   });
 
+  it('that are away for hours are tried without end, and are back within a minute of their platform', async (context) => {
+    const platform = new MemoryPlatform();
+    const host = await engineHost(context, { platform });
+    const state = () => host.engine.endpoints.get(A)?.state;
+    const before = state()?.state;
+
+    // A machine that slept for hours finds its connections dead.
+    platform.down.set(A, new Error('refused'));
+    platform.breaks.get(A)?.(new Error('the connection was lost'));
+    await host.advance(3 * 3_600_000);
+    const away = state();
+    platform.down.delete(A);
+    await host.advance(60_000);
+
+    assert.deepEqual([before, state()?.state], ['online', 'online']);
+    assert.ok((away?.reconnects ?? 0) >= 3 * 60, `${away?.reconnects} tries`);
+    assert.deepEqual([state()?.lastError?.reason, (state()?.reconnects ?? 0) > 0], ['refused', true]);
+  });
+
   it('obey an operator over restarts and reloads', async (context) => {
     const { createEndpointControl } = await import('../../../worker/endpoints/endpoint-control.ts');
     const caller = { actor: 'op', scope: 'full' } as never;

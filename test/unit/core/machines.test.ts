@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  type EndpointEvent,
   type EndpointState,
   type EndpointStateName,
   initialEndpoint,
@@ -175,6 +176,46 @@ describe('the machine of an account', () => {
       { kind: 'close' },
       { kind: 'retry_after', delayMs: 1_000 },
     ]);
+  });
+
+  it('waits longer each time, up to a minute, each account a time of its own, and anew after half a minute online', () => {
+    const waits = (random: () => number): readonly number[] => {
+      let account = stateOf('connecting');
+      return Array.from({ length: 50 }, () => {
+        const lost = stepEndpoint(account, { kind: 'lost', reason: 'r' }, { now: 1_000, random });
+        account = stepEndpoint(lost.state, { kind: 'retry_due' }, { now: 1_000, random }).state;
+        const [wait] = lost.effects.flatMap((effect) => (effect.kind === 'retry_after' ? [effect.delayMs] : []));
+        return wait ?? Number.NaN;
+      });
+    };
+    const [soonest, latest] = [waits(() => 0), waits(() => 1)];
+    const long: EndpointState = { ...stateOf('online'), failures: 50, onlineAt: 0 };
+
+    assert.deepEqual(latest.slice(0, 8), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    assert.deepEqual(
+      soonest,
+      latest.map((ms) => ms / 2),
+    );
+    assert.deepEqual(stepEndpoint(long, { kind: 'lost', reason: 'r' }, { now: 30_000, random: () => 1 }).effects[1], {
+      kind: 'retry_after',
+      delayMs: 1_000,
+    });
+  });
+
+  it('says since when it is so, what went wrong last, and how often it came back, also when it is well again', () => {
+    const step = (state: EndpointState, event: EndpointEvent, now: number): EndpointState =>
+      stepEndpoint(state, event, { now, random: () => 1 }).state;
+    const lost = step(stateOf('online'), { kind: 'lost', reason: 'the connection was lost' }, 2_000);
+    const healed = step(step(lost, { kind: 'retry_due' }, 3_000), { kind: 'connected' }, 4_000);
+
+    assert.deepEqual([lost.since, lost.reconnects], [2_000, 0]);
+    assert.deepEqual([healed.state, healed.since, healed.reconnects], ['online', 4_000, 1]);
+    assert.deepEqual(healed.lastError, {
+      at: 2_000,
+      code: 'connection_lost',
+      reason: 'the connection was lost',
+      remedy: undefined,
+    });
   });
 
   it('takes deliveries unless it is disabled or failed, sends only while it is connected', () => {

@@ -1,14 +1,15 @@
 // xmpp: an account on any server that speaks RFC 6120, in rooms and with people, through @xmpp/client.
 //
-// In: config.ts (account) → session.ts (one connection: client.ts, socket.ts) → conversations.ts (rooms.ts, archive.ts, catch-up.ts) → parse.ts
+// In: config.ts (account) → connect.ts → session.ts (one connection: client.ts, socket.ts) → conversations.ts (rooms.ts, archive.ts, catch-up.ts) → parse.ts
 // → arrival-queue.ts → inbox. Out: send.ts (text.ts, upload.ts) → session.ts; sent means that the server has acknowledged it (XEP-0198), in a
 // room that the room has echoed it. XMPP drops no repeats: after a lost answer the archive is asked whether the message is there.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account } from './config.ts';
+import { connect } from './connect.ts';
 import { fetchFile } from './fetch-file.ts';
 import { send } from './send.ts';
-import { Session, type SessionTiming, TIMING } from './session.ts';
+import { type SessionTiming, TIMING } from './session.ts';
 import { normalJid } from './stanza.ts';
 import { stateOf } from './state.ts';
 import { renderStyled } from './text.ts';
@@ -28,7 +29,7 @@ export function createXmpp(timing: SessionTiming = TIMING): AdapterModule {
       files: { maxBytes: 100_000_000 },
     },
     rate: { perSecond: 10 },
-    connect: (link) => new Session(link, stateOf(link.account), timing).run(),
+    connect: (link) => connect(link, timing),
     catchUp: async (link) => stateOf(link.account).conversations?.catchUp(),
     direct: normalJid,
     send: (call, link) => send(call, link, stateOf(link.account)),
