@@ -140,6 +140,32 @@ export const PLATFORMS: readonly Requirement[] = [
     ],
   },
   {
+    id: 'platforms: the suite of adapters (svc/testing) tries every promise of an adapter, and finds what breaks it',
+    tests: [
+      'finds nothing against an adapter that keeps its promises, and what is broken by each that does not',
+      // Lifecycle and reconnect.
+      'brings over its connection what came, once and in order, and ends an account whose token is refused',
+      'a connection that the platform ends is lost, not the account: the next brings what is missing, once',
+      // Several accounts.
+      'two accounts: each hears what comes to it, also when the other has left',
+      'two accounts: the same delivery is an item of each',
+      'two accounts: each sends to its own platform, the same key too',
+      'two accounts: a refused token ends one, not the other',
+      // Own messages, order, duplicates.
+      'acknowledges what the account itself said, and stores nothing of it',
+      'stores several messages in their order',
+      'takes a delivery once',
+      // Splitting, rate limit, secrets.
+      'sends a text of several times its limit in parts, whole and in order',
+      'passes Retry-After on, refuses what the platform refuses',
+      'no secret in logs, in faults or in what is stored',
+      // A crash between acknowledgement and handling.
+      'takes once what was delivered before a crash, stored or not',
+      'loses nothing and brings nothing twice over a crash before and after each commit',
+      'a send that a crash repeats is the same message',
+    ],
+  },
+  {
     id: 'platforms: an adapter in a package of its own, in under 100 lines',
     tests: [
       'has under 100 lines',

@@ -13,12 +13,20 @@ const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
 
 const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT, ...PLATFORMS];
 
+/** What the suite of adapters tries with each of them (test/contract/adapter-*.test.ts). */
+const PROMISES = join(TESTS, '../worker/sdk/testing/contract');
+const PROMISE = /\btitle:\s*(['"`])(.*?)\1,/g;
+
+const titlesIn = (file: string, title: RegExp): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(title)].map(([, , text = '']) => text);
+
 /** Titles of all tests, as they are written. */
-const titles = new Set(
-  readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+const titles = new Set([
+  ...readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
-    .flatMap((name) => [...readFileSync(join(TESTS, name), 'utf8').matchAll(TITLE)].map(([, , title = '']) => title)),
-);
+    .flatMap((name) => titlesIn(join(TESTS, name), TITLE)),
+  ...readdirSync(PROMISES).flatMap((name) => titlesIn(join(PROMISES, name), PROMISE)),
+]);
 
 describe('every requirement has a test', () => {
   for (const { id, tests } of ALL) {

@@ -2,6 +2,7 @@
 // Discord delivers over HTTP.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { discord } from '../../worker/adapters/discord/index.ts';
+import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 import { SLASH_COMMAND } from '../support/discord-examples.ts';
 
@@ -10,6 +11,34 @@ const AT = 1_607_000_000;
 const publicOf = (pair: ReturnType<typeof generateKeyPairSync>): string =>
   pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
 const [older, current] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+
+const delivery = (interaction: object): RawRequest => {
+  const body = JSON.stringify(interaction);
+  const signature = sign(null, Buffer.from(`${AT}${body}`), current.privateKey).toString('hex');
+  const headers = {
+    'content-type': 'application/json',
+    'x-signature-ed25519': signature,
+    'x-signature-timestamp': String(AT),
+  };
+  return {
+    method: 'POST',
+    path: '/webhooks/discord/main',
+    query: {},
+    headers,
+    body: Buffer.from(body),
+    receivedAt: AT * 1_000,
+  };
+};
+
+/** "enforce_nonce": the message of a nonce that was there in the last minutes is given back. */
+const messages = new Map<string, string>();
+function posted({ body }: RawRequest): HttpAnswer {
+  const { content, nonce } = JSON.parse(Buffer.from(body).toString()) as { content: string; nonce: string };
+  if (Array.from(content).length > 2_000) return { status: 400, json: { message: 'Invalid Form Body', code: 50_035 } };
+  const id = messages.get(nonce) ?? String(334_385_199_974_967_042n + BigInt(messages.size));
+  messages.set(nonce, id);
+  return { json: { id, channel_id: SLASH_COMMAND.channel_id, content } };
+}
 
 adapterContract(discord, {
   account: (url) => ({
@@ -21,25 +50,11 @@ adapterContract(discord, {
   }),
   conversation: SLASH_COMMAND.channel_id,
   secrets: [TOKEN, SLASH_COMMAND.token],
-  platform: ({ path }) =>
-    path === `/api/v10/channels/${SLASH_COMMAND.channel_id}/messages`
-      ? { json: { id: '334385199974967042', channel_id: SLASH_COMMAND.channel_id, content: 'hi' } }
+  platform: (request) =>
+    request.path === `/api/v10/channels/${SLASH_COMMAND.channel_id}/messages`
+      ? posted(request)
       : { status: 404, json: { message: '404: Not Found', code: 0 } },
-  good() {
-    const body = JSON.stringify(SLASH_COMMAND);
-    const signature = sign(null, Buffer.from(`${AT}${body}`), current.privateKey).toString('hex');
-    const headers = {
-      'content-type': 'application/json',
-      'x-signature-ed25519': signature,
-      'x-signature-timestamp': String(AT),
-    };
-    return {
-      method: 'POST',
-      path: '/webhooks/discord/main',
-      query: {},
-      headers,
-      body: Buffer.from(body),
-      receivedAt: AT * 1_000,
-    };
-  },
+  good: () => delivery(SLASH_COMMAND),
+  several: () => ['786008729715212340', '786008729715212339'].map((id) => delivery({ ...SLASH_COMMAND, id })),
+  order: ['845027738276462632/i/786008729715212340', '845027738276462632/i/786008729715212339'],
 });

@@ -14,6 +14,7 @@ const SAID = [
 ];
 
 let server: ScriptedIrc;
+let isRefused = false;
 const ends: (() => void | Promise<void>)[] = [];
 before(async () => {
   server = await scriptedIrc(
@@ -21,6 +22,9 @@ before(async () => {
     {
       answer(line) {
         const [command, channel] = line.split(' ');
+        if (Buffer.byteLength(line) > 510) return [':s 417 svcbot :Input line was too long'];
+        if (line.startsWith('PASS ')) isRefused = line !== `PASS ${PASSWORD}`;
+        if (command === 'USER' && isRefused) return [':s 464 svcbot :Password incorrect', 'ERROR :Closing Link'];
         if (line === 'CAP LS 302') return [':s CAP * LS :message-tags'];
         if (line.startsWith('CAP REQ'))
           return [`:s CAP * ACK ${line.slice('CAP REQ '.length)}`, ':s 001 svcbot :Welcome'];
@@ -40,4 +44,7 @@ adapterContract(irc, {
   conversation: '#room',
   history: ['a1', 'a3'],
   secrets: [PASSWORD],
+  refused: () => ({ ...ircAccount(server.port), password: 'another one' }),
+  taken: () => server.lines.map(({ text }) => text).filter((text) => text.startsWith('PRIVMSG ')),
+  cut: () => server.cut(),
 });

@@ -1,6 +1,7 @@
 // The suite that every adapter runs, for slack. The delivery is the example of a `message` event in Slack's documentation.
 import { createHmac } from 'node:crypto';
 import { slack } from '../../worker/adapters/slack/index.ts';
+import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 import { MESSAGE } from '../support/slack-examples.ts';
 
@@ -8,29 +9,51 @@ const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 const TOKEN = 'xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOcHrzqqgy';
 const AT = 1_355_517_524;
 
+function delivery(payload: unknown): RawRequest {
+  const body = JSON.stringify(payload);
+  const signature = createHmac('sha256', SECRET).update(`v0:${AT}:${body}`).digest('hex');
+  const headers = {
+    'content-type': 'application/json',
+    'x-slack-request-timestamp': String(AT),
+    'x-slack-signature': `v0=${signature}`,
+  };
+  return {
+    method: 'POST',
+    path: '/webhooks/slack/work',
+    query: {},
+    headers,
+    body: Buffer.from(body),
+    receivedAt: AT * 1_000,
+  };
+}
+
+const said = (n: number): RawRequest =>
+  delivery({
+    ...MESSAGE,
+    event_id: `Ev${n}`,
+    event: { ...MESSAGE.event, ts: `1355517523.00000${n}`, text: `line ${n}` },
+  });
+/** What an app says itself comes back to it with its own id. */
+const OURS = {
+  ...MESSAGE,
+  event: { ...MESSAGE.event, subtype: 'bot_message', bot_id: 'B123ABC456', app_id: MESSAGE.api_app_id },
+};
+
+let count = 246;
+function posted({ body }: RawRequest): HttpAnswer {
+  const text = new URLSearchParams(Buffer.from(body).toString()).get('text') ?? '';
+  if (text.length > 4_000) return { json: { ok: false, error: 'msg_too_long' } };
+  return { json: { ok: true, channel: 'C123ABC456', ts: `1503435956.000${(count += 1)}`, message: { text } } };
+}
+
 adapterContract(slack, {
   account: (url) => ({ token: TOKEN, secrets: ['an older secret', SECRET], apiUrl: `${url}/api/` }),
   conversation: 'C123ABC456',
   secrets: [SECRET, TOKEN, 'an older secret'],
-  platform: ({ path }) =>
-    path === '/api/chat.postMessage'
-      ? { json: { ok: true, channel: 'C123ABC456', ts: '1503435956.000247', message: { text: 'hi' } } }
-      : { json: { ok: false, error: 'unknown_method' } },
-  good() {
-    const body = JSON.stringify(MESSAGE);
-    const signature = createHmac('sha256', SECRET).update(`v0:${AT}:${body}`).digest('hex');
-    const headers = {
-      'content-type': 'application/json',
-      'x-slack-request-timestamp': String(AT),
-      'x-slack-signature': `v0=${signature}`,
-    };
-    return {
-      method: 'POST',
-      path: '/webhooks/slack/work',
-      query: {},
-      headers,
-      body: Buffer.from(body),
-      receivedAt: AT * 1_000,
-    };
-  },
+  platform: (request) =>
+    request.path === '/api/chat.postMessage' ? posted(request) : { json: { ok: false, error: 'unknown_method' } },
+  good: () => delivery(MESSAGE),
+  own: () => delivery(OURS),
+  several: () => [said(9), said(7), said(8)],
+  order: [9, 7, 8].map((n) => `T123ABC456/C123ABC456/1355517523.00000${n}`),
 });

@@ -1,9 +1,40 @@
 // The suite that every adapter runs, for telegram. Telegram signs neither bytes nor time: a shared token alone.
 import { telegram } from '../../worker/adapters/telegram/index.ts';
+import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 
 const TOKEN = '123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11';
 const SECRET = 'rotated_Secret-1';
+
+// "Message with text" of the examples in Marvin's Marvellous Guide to All Things Webhook.
+const PERSON = { last_name: 'Test Lastname', id: 1_111_111, first_name: 'Test Firstname', username: 'Testusername' };
+function delivery(update_id: number, from: object = PERSON): RawRequest {
+  const update = {
+    update_id,
+    message: { date: 1_441_645_532, chat: { ...PERSON, type: 'private' }, message_id: 1_365, from, text: '/start' },
+  };
+  return {
+    method: 'POST',
+    path: '/webhooks/telegram/main',
+    query: {},
+    headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': SECRET },
+    body: Buffer.from(JSON.stringify(update)),
+    receivedAt: 1_441_645_533_000,
+  };
+}
+
+const BOT = { id: 123_456, is_bot: true, first_name: 'svc', username: 'svc_bot' };
+let messages = 6;
+/** 4,096 characters, once the tags are read. */
+function sent({ body }: RawRequest): HttpAnswer {
+  const { text } = JSON.parse(Buffer.from(body).toString()) as { text: string };
+  if (text.replace(/<[^>]*>/g, '').replace(/&\w+;/g, '&').length > 4_096)
+    return { status: 400, json: { ok: false, error_code: 400, description: 'Bad Request: message is too long' } };
+  const message_id = (messages += 1);
+  return {
+    json: { ok: true, result: { message_id, date: 1_767_225_600, chat: { id: 1_111_111, type: 'private' }, text } },
+  };
+}
 
 adapterContract(telegram, {
   account: (url) => ({
@@ -16,39 +47,17 @@ adapterContract(telegram, {
   conversation: '1111111',
   unsigned: ['bytes', 'time'],
   secrets: [TOKEN, TOKEN.slice(7), SECRET],
-  platform: ({ path }) => ({
-    json: path.endsWith('/sendMessage')
-      ? {
-          ok: true,
-          result: { message_id: 7, date: 1_767_225_600, chat: { id: 1_111_111, type: 'private' }, text: 'hi' },
-        }
-      : { ok: true, result: true },
-  }),
-  good() {
-    // "Message with text" of the examples in Marvin's Marvellous Guide to All Things Webhook.
-    const person = {
-      last_name: 'Test Lastname',
-      id: 1_111_111,
-      first_name: 'Test Firstname',
-      username: 'Testusername',
-    };
-    const update = {
-      update_id: 10_000,
-      message: {
-        date: 1_441_645_532,
-        chat: { ...person, type: 'private' },
-        message_id: 1_365,
-        from: person,
-        text: '/start',
-      },
-    };
-    return {
-      method: 'POST',
-      path: '/webhooks/telegram/main',
-      query: {},
-      headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': SECRET },
-      body: Buffer.from(JSON.stringify(update)),
-      receivedAt: 1_441_645_533_000,
-    };
+  platform(request) {
+    if (request.path.endsWith('/sendMessage')) return sent(request);
+    if (request.path.endsWith('/getMe')) return { json: { ok: true, result: BOT } };
+    if (!request.path.endsWith('/getWebhookInfo')) return { json: { ok: true, result: true } };
+    const result = { url: 'https://bot.example/webhooks/telegram/main', pending_update_count: 0 };
+    return { json: { ok: true, result } };
   },
+  // Its connection only watches over the address.
+  history: [],
+  good: () => delivery(10_000),
+  own: () => delivery(10_001, BOT),
+  several: () => [delivery(10_004), delivery(10_002), delivery(10_003)],
+  order: ['123456:10004', '123456:10002', '123456:10003'],
 });

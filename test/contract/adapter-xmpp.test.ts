@@ -30,4 +30,7 @@ adapterContract(xmpp, {
   conversation: 'ann@localhost',
   history: ['a:1', 'a:3'],
   secrets: [PASSWORD],
+  refused: () => ({ ...xmppAccount(server.port), password: 'another one' }),
+  taken: () => server.stanzas.filter(({ name }) => name === 'message').map(String),
+  cut: () => server.cut(),
 });

@@ -16,14 +16,18 @@ else {
   after(async () => {
     for (const end of ends) await end();
   });
+  const accountOf = (name: string, password = passwordOf(name)): Record<string, unknown> => ({
+    jid: `${name}@localhost`,
+    password,
+    host: '127.0.0.1',
+    port: server.port,
+    tls: 'none',
+  });
   adapterContract(xmpp, {
-    account: () => ({
-      jid: 'bot@localhost',
-      password: passwordOf('bot'),
-      host: '127.0.0.1',
-      port: server.port,
-      tls: 'none',
-    }),
+    account: () => accountOf('bot'),
+    // A second connection of one account takes the first one's place.
+    other: () => accountOf('bob'),
+    refused: () => accountOf('bot', 'another one'),
     conversation: 'ann@localhost',
     history: [],
     secrets: [passwordOf('bot')],

@@ -11,6 +11,8 @@ export interface ScriptedIrc {
   /** Every line of the client, oldest first, with the moment at which it came (monotonic ms). */
   readonly lines: readonly { readonly text: string; readonly at: number }[];
   send(line: string): void;
+  /** Ends every connection without a word. */
+  cut(): void;
 }
 
 export interface ScriptedIrcOptions {
@@ -28,6 +30,7 @@ export async function scriptedIrc(
   const sockets = new Set<Socket>();
   const serve = (socket: Socket): void => {
     sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
     let rest = '';
     socket.setEncoding('utf8');
     socket.on('error', () => {});
@@ -42,14 +45,17 @@ export async function scriptedIrc(
   };
   const server = tls === undefined ? createServer(serve) : createTlsServer({ ...tls }, serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
+  const cut = (): void => {
     for (const socket of sockets) socket.destroy();
+  };
+  t.after(() => {
+    cut();
     server.close();
   });
   const send = (line: string): void => {
     for (const socket of sockets) socket.write(line);
   };
-  return { port: (server.address() as AddressInfo).port, lines, send };
+  return { port: (server.address() as AddressInfo).port, lines, send, cut };
 }
 
 function usual(line: string): readonly string[] {

@@ -10,8 +10,10 @@ export interface Bench {
   /** What the host would have: each delivery once, without the adapter's own messages. */
   readonly stored: readonly Arrival[];
   readonly cursor: string | undefined;
+  /** What outlives a crash: hand it to the bench of the next life. */
+  readonly committed: Committed;
   readonly logs: readonly unknown[];
-  /** A request to the adapter's webhook. */
+  /** A request to the adapter's webhook; 404 where the account has no address. */
   deliver(request: RawRequest): Promise<HttpAnswer>;
   send(call: Outgoing): Promise<SendResult>;
   /** The endpoint comes up: pulls what came after the cursor. */
@@ -33,16 +35,32 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** Of one account. */
+export interface Committed {
+  /** Its own messages included. */
+  readonly arrivals: readonly Arrival[];
+  readonly cursor: string | undefined;
+}
+
 export interface BenchOptions {
   /** What `link.readFile` and `link.openFile` give, by id. */
   readonly files?: Readonly<Record<string, Uint8Array>>;
+  /** The id of the account in the configuration. Default `bench`. */
+  readonly endpoint?: string;
+  /** What the life before has left; of the adapter itself nothing is left. */
+  readonly committed?: Committed;
+  /**
+   * Stands between the adapter and the store. What it throws, before `commit()` or after it, the adapter sees in `receive`, and a platform
+   * as 503. Default: commits.
+   */
+  readonly store?: (commit: () => void) => void;
 }
 
 /** Throws when the account does not fit the adapter's schema. */
 export function adapterBench(
   adapter: AdapterModule,
   account: Record<string, unknown>,
-  { files = {} }: BenchOptions = {},
+  { files = {}, endpoint = 'bench', committed, store = (commit) => commit() }: BenchOptions = {},
 ): Bench {
   const definition = readAdapter(adapter);
   const checked = check({ type: 'object', properties: definition.account }, account);
@@ -50,15 +68,17 @@ export function adapterBench(
   const settings = checked.value as Record<string, unknown>;
 
   const abort = new AbortController();
-  const stored = new Map<string, Arrival>();
+  const stored = new Map(committed?.arrivals.map((arrival) => [arrival.id, arrival]));
   const logs: unknown[] = [];
-  let cursor: string | undefined;
+  let cursor = committed?.cursor;
   const line = (fields: object | string, message?: string): void => void logs.push([fields, message]);
-  const keep = (arrivals: readonly Arrival[]): void => {
-    // As it is stored: what JSON does not keep is gone.
-    for (const arrival of arrivals)
-      if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
-  };
+  const keep = (arrivals: readonly Arrival[], next?: string): void =>
+    store(() => {
+      // As it is stored: what JSON does not keep is gone.
+      for (const arrival of arrivals)
+        if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
+      cursor = next ?? cursor;
+    });
   const fileOf = (id: string): Uint8Array => {
     const bytes = files[id];
     if (bytes === undefined) throw new Error(`there is no file ${id}`);
@@ -66,9 +86,11 @@ export function adapterBench(
   };
   const link = (signal = abort.signal, online = (): void => {}): Link<Record<string, unknown>> => ({
     account: settings,
-    endpoint: 'bench',
+    endpoint,
     signal,
-    cursor,
+    get cursor() {
+      return cursor;
+    },
     log: { debug: line, info: line, warn: line, error: line },
     online,
     degraded: () => {},
@@ -83,10 +105,7 @@ export function adapterBench(
         },
       };
     },
-    receive: async (arrivals, next) => {
-      keep(arrivals);
-      cursor = next ?? cursor;
-    },
+    receive: async (arrivals, next) => keep(arrivals, next),
   });
 
   return {
@@ -96,16 +115,26 @@ export function adapterBench(
     get cursor() {
       return cursor;
     },
+    get committed() {
+      return { arrivals: [...stored.values()], cursor };
+    },
     logs,
     async deliver(request) {
+      if (definition.webhook?.takes?.(settings) === false) return { status: 404 };
       const verdict = definition.webhook?.verify(request, settings) ?? { kind: 'refused', reason: 'no webhook' };
       if (verdict.kind === 'refused') return { status: 401 };
       if (verdict.kind === 'handshake') return verdict.answer;
+      let arrivals: readonly Arrival[];
       try {
-        keep(definition.webhook?.parse(request, settings) ?? []);
+        arrivals = definition.webhook?.parse(request, settings) ?? [];
       } catch {
         // Verified but not understood: kept for an operator, and acknowledged, or the platform would send it for days.
         return { status: 202, json: { parked: true } };
+      }
+      try {
+        keep(arrivals);
+      } catch {
+        return { status: 503 };
       }
       return { status: 200 };
     },
@@ -133,7 +162,7 @@ export function adapterBench(
       checkAccount({
         adapter: definition,
         account: settings,
-        endpoint: 'bench',
+        endpoint,
         url,
         log: { debug: line, info: line, warn: line, error: line },
         mask: (text) => text,

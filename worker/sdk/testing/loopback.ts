@@ -9,24 +9,42 @@ export interface TestOwner {
 
 /** Starts the server on a free port and resolves to its address, `http://127.0.0.1:<port>`. An answer that throws is a 500. */
 export async function loopback(owner: TestOwner, answer: (request: RawRequest) => HttpAnswer): Promise<string> {
+  return (await loopbackServer(owner, answer)).url;
+}
+
+export interface LoopbackServer {
+  readonly url: string;
+  /** Ends every connection, in the middle of what is said. */
+  cut(): void;
+}
+
+/** The same; what is not answered has its connection cut. */
+export async function loopbackServer(
+  owner: TestOwner,
+  answer: (request: RawRequest) => HttpAnswer | undefined,
+): Promise<LoopbackServer> {
   const server = createServer((request, response) => {
     respond(request, response, answer).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => server.closeAllConnections();
   owner.after(() => {
     server.close();
-    server.closeAllConnections();
+    cut();
   });
   const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, cut };
 }
 
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (request: RawRequest) => HttpAnswer,
+  answer: (request: RawRequest) => HttpAnswer | undefined,
 ): Promise<void> {
-  const { status = 200, headers = {}, json, text } = answer(await readRequest(request));
+  const given = answer(await readRequest(request));
+  if (given === undefined) return void response.destroy();
+  const { status = 200, headers = {}, json, text } = given;
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
   response.writeHead(status).end(json === undefined ? text : JSON.stringify(json));
 }

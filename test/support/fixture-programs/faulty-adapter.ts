@@ -1,0 +1,221 @@
+// An adapter of an imaginary platform over HTTP, sound but for one fault; and that platform.
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type AdapterModule,
+  type Arrival,
+  accountFailed,
+  defineAdapter,
+  type HttpAnswer,
+  type Link,
+  type Outgoing,
+  parse,
+  type RawRequest,
+  readJson,
+  type SendResult,
+  sendResult,
+  t,
+  type Values,
+  verifyHmac,
+} from 'svc';
+
+/** What is wrong with it; each name says what it does. */
+export type Fault =
+  | 'is-sound'
+  | 'is-sound-and-catches-up'
+  | 'stores-no-message'
+  | 'makes-up-ids'
+  | 'verifies-nothing'
+  | 'stores-its-own-deliveries'
+  | 'reverses-a-delivery'
+  | 'drops-what-it-has-seen'
+  | 'numbers-in-memory'
+  | 'ignores-the-key'
+  | 'throws-at-429'
+  | 'refuses-at-401'
+  | 'throws-at-what-it-cannot'
+  | 'names-a-limit-that-is-too-high'
+  | 'cuts-the-text'
+  | 'knows-keys-by-heart'
+  | 'brings-its-own'
+  | 'tells-no-cursor'
+  | 'fails-the-account-when-cut'
+  | 'is-silent-when-cut'
+  | 'moves-its-cursor-first'
+  | 'knows-deliveries-of-all-accounts'
+  | 'knows-keys-of-all-accounts'
+  | 'hears-for-all-accounts'
+  | 'fails-all-accounts'
+  | 'has-faults-without-remedy'
+  | 'tells-its-token'
+  | 'has-an-address-all-the-same';
+
+export const TOKEN = 'token-of-the-imaginary-platform';
+export const SIGNING = 'what-its-deliveries-are-signed-with';
+const MOST = 100;
+
+const account = { url: t.string(), token: t.secret(), signing: t.secret() };
+type Account = Values<typeof account>;
+const event = t.object({ id: t.string(), room: t.string(), from: t.string(), text: t.string() });
+const events = t.object({ events: t.array(event) });
+type Said = Values<typeof event.properties>;
+
+export const US = 'us';
+export const said = (id: string, from = 'ann'): Said => ({ id, room: 'room', from, text: `text of ${id}` });
+/** The second one is its own. */
+export const HISTORY = [said('h1'), said('h2', US), said('h3'), said('h4')];
+
+/** What a faulty one keeps where all accounts of the process see it; a test begins without. */
+export const everywhere = { seen: new Set<string>(), keys: new Map<string, SendResult>(), failed: false };
+
+export function faultyAdapter(fault: Fault): AdapterModule {
+  const has = (...faults: readonly Fault[]): boolean => faults.includes(fault);
+  const memory = new WeakMap<Account, { readonly ids: Map<string, string>; readonly keys: Map<string, SendResult> }>();
+  const memoryOf = (of: Account) => {
+    const known = memory.get(of) ?? { ids: new Map<string, string>(), keys: new Map<string, SendResult>() };
+    memory.set(of, known);
+    return known;
+  };
+
+  const arrival = ({ id, room, from, text }: Said): Arrival => ({
+    id: has('makes-up-ids') ? `${id}-${performance.now()}` : id,
+    conversation: { id: room, kind: 'group' },
+    user: { id: from, name: from, admin: false, self: from === US },
+    sentAt: 0,
+    ...(has('stores-no-message') ? { kind: 'other', type: 'said', raw: {} } : { kind: 'message', message: id, text }),
+  });
+  const heard = (one: Said): Arrival => {
+    const made = arrival(one);
+    return has('brings-its-own') ? { ...made, user: { ...made.user, self: false } } : made;
+  };
+
+  function delivered({ body }: RawRequest, of: Account): readonly Arrival[] {
+    const found = parse(events, JSON.parse(Buffer.from(body).toString())).events.map(arrival);
+    if (has('stores-its-own-deliveries')) return found.map((one) => ({ ...one, user: { ...one.user, self: false } }));
+    if (has('reverses-a-delivery')) return found.toReversed();
+    const { ids } = memoryOf(of);
+    if (has('numbers-in-memory'))
+      return found.map((one) => {
+        const id = ids.get(one.id) ?? String(ids.size);
+        ids.set(one.id, id);
+        return { ...one, id };
+      });
+    if (has('drops-what-it-has-seen')) return found.filter(({ id }) => !ids.has(id) && ids.set(id, id));
+    if (has('knows-deliveries-of-all-accounts'))
+      return found.filter(({ id }) => !everywhere.seen.has(id) && everywhere.seen.add(id));
+    return found;
+  }
+
+  const call = (
+    { account: { url, token }, signal }: Pick<Link<Account>, 'account' | 'signal'>,
+    path: string,
+    json?: object,
+  ) =>
+    fetch(new URL(path, url), {
+      signal,
+      headers: { authorization: `Bearer ${token.reveal()}` },
+      ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
+    });
+  const next = async (link: Link<Account>): Promise<readonly Said[]> =>
+    (await readJson(await call(link, `/events?after=${link.cursor ?? ''}`), events)).events;
+
+  async function connect(link: Link<Account>): Promise<void> {
+    for (let isOnline = false; !link.signal.aborted; ) {
+      let found: readonly Said[];
+      try {
+        found = await next(link);
+      } catch (error) {
+        if (link.signal.aborted) return;
+        if ((error as { readonly code?: unknown }).code === 'account_failed') throw error;
+        if (has('fails-the-account-when-cut')) throw accountFailed('the platform is gone', 'wait for it');
+        if (!has('is-silent-when-cut')) throw error;
+        return new Promise((resolve) => link.signal.addEventListener('abort', () => resolve()));
+      }
+      if (!isOnline) link.online();
+      isOnline = true;
+      const first = has('hears-for-all-accounts') ? found.find(({ id }) => !everywhere.seen.has(id)) : found[0];
+      everywhere.seen.add(first?.id ?? '');
+      if (first === undefined) await sleep(5);
+      else if (has('moves-its-cursor-first')) {
+        await link.receive([], first.id);
+        await link.receive([heard(first)]);
+      } else await link.receive([heard(first)], first.id);
+    }
+  }
+
+  async function catchUp(link: Link<Account>): Promise<void> {
+    for (const one of await next(link)) await link.receive([heard(one)], has('tells-no-cursor') ? undefined : one.id);
+  }
+
+  async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
+    if (out.kind !== 'post') {
+      if (has('throws-at-what-it-cannot')) throw new Error('what is that?');
+      return { kind: 'refused', reason: `there is no ${out.kind} here` };
+    }
+    if (everywhere.failed) throw accountFailed('it was refused before', 'start anew');
+    const keys = has('knows-keys-of-all-accounts') ? everywhere.keys : memoryOf(link.account).keys;
+    const isByHeart = has('knows-keys-by-heart', 'knows-keys-of-all-accounts');
+    const known = isByHeart ? keys.get(out.key) : undefined;
+    if (known !== undefined) return known;
+    const key = has('ignores-the-key') || isByHeart ? {} : { key: out.key };
+    const text = has('cuts-the-text') ? out.text.slice(0, MOST / 2) : out.text;
+    const response = await call(link, '/messages', { ...key, room: out.conversation, text });
+    if (response.status === 429 && has('throws-at-429')) throw new Error('too much');
+    if (response.status === 401 && has('refuses-at-401')) return { kind: 'refused', reason: '401' };
+    if (response.status === 401 && has('fails-all-accounts')) everywhere.failed = true;
+    if (response.status === 400 && has('tells-its-token'))
+      return { kind: 'refused', reason: `400 for ${link.account.token.reveal()}` };
+    const result = await sendResult(response, (json) => parse(t.object({ id: t.string() }), json).id);
+    if (isByHeart && result.kind === 'sent') keys.set(out.key, result);
+    return result;
+  }
+
+  return defineAdapter({
+    name: fault,
+    account,
+    can: {
+      text: { limit: has('names-a-limit-that-is-too-high') ? MOST + 50 : MOST, unit: 'utf16', render: 'plain' },
+      idempotent: true,
+    },
+    webhook: {
+      verify: (request, { signing }) =>
+        has('verifies-nothing')
+          ? { kind: 'ok' }
+          : verifyHmac(request, {
+              signature: request.headers['signature'],
+              secrets: [signing],
+              at: request.receivedAt,
+              signed: Buffer.from(request.body),
+            }),
+      parse: delivered,
+    },
+    ...(has('is-sound-and-catches-up', 'tells-no-cursor') ? { catchUp } : { connect }),
+    send,
+    async *check() {
+      yield has('has-faults-without-remedy')
+        ? { name: 'token', status: 'error', detail: 'refused' }
+        : { name: 'token', status: 'ok', detail: 'good' };
+    },
+  });
+}
+
+/** The platform of one test: messages by their key, and nothing over its limit. */
+export function imaginaryPlatform(): (request: RawRequest) => HttpAnswer {
+  const messages = new Map<string, string>();
+  let count = 0;
+  return ({ method, query, body }) => {
+    if (method === 'GET')
+      return { json: { events: HISTORY.slice(HISTORY.findIndex(({ id }) => id === query['after']) + 1) } };
+    const { key, text } = JSON.parse(Buffer.from(body).toString()) as { readonly key?: string; readonly text: string };
+    if (text.length > MOST) return { status: 400 };
+    const id = messages.get(key ?? '') ?? `m${(count += 1)}`;
+    if (key !== undefined) messages.set(key, id);
+    return { status: 201, json: { id } };
+  };
+}
+
+export function delivery(...of: readonly Said[]): RawRequest {
+  const body = Buffer.from(JSON.stringify({ events: of }));
+  const signature = createHmac('sha256', SIGNING).update(body).digest('hex');
+  return { method: 'POST', path: '', query: {}, headers: { signature }, body, receivedAt: 0 };
+}

@@ -1,0 +1,47 @@
+// Runs the suite of adapters over those that have one fault each: a program, since most of its tests fail.
+import { beforeEach } from 'node:test';
+import { adapterContract } from 'svc/testing';
+import {
+  delivery,
+  everywhere,
+  type Fault,
+  faultyAdapter,
+  HISTORY,
+  imaginaryPlatform,
+  SIGNING,
+  said,
+  TOKEN,
+  US,
+} from './faulty-adapter.ts';
+
+/** What shows only in what does not come is not waited for any longer. */
+const IN_VAIN: ReadonlySet<Fault> = new Set([
+  'makes-up-ids',
+  'brings-its-own',
+  'is-silent-when-cut',
+  'moves-its-cursor-first',
+  'hears-for-all-accounts',
+]);
+
+let platform = imaginaryPlatform();
+beforeEach(() => {
+  platform = imaginaryPlatform();
+  everywhere.seen.clear();
+  everywhere.keys.clear();
+  everywhere.failed = false;
+});
+
+for (const fault of process.argv.slice(2) as Fault[]) {
+  adapterContract(faultyAdapter(fault), {
+    account: (url) => ({ url, token: TOKEN, signing: SIGNING }),
+    platform: (request) => platform(request),
+    ...(fault === 'has-an-address-all-the-same' ? {} : { good: () => delivery(said('d1')) }),
+    own: () => delivery(said('d2', US)),
+    several: () => [delivery(said('d3'), said('d4', US)), delivery(said('d5'), said('d6'))],
+    order: ['d3', 'd5', 'd6'],
+    history: HISTORY.filter(({ from }) => from !== US).map(({ id }) => id),
+    secrets: [TOKEN, SIGNING],
+    unsigned: ['time'],
+    ...(IN_VAIN.has(fault) ? { timeoutMs: 1_000 } : {}),
+  });
+}

@@ -1,0 +1,189 @@
+// What an adapter promises of its connection, and of what it catches up with.
+import assert from 'node:assert/strict';
+import type { Bench } from '../adapter-bench.ts';
+import { idsOf, type Promised, type Trial, until } from './trial.ts';
+
+async function catchesUp({ bench, fixtures, online }: Trial): Promise<void> {
+  await online(bench);
+  for (const pass of ['first', 'second']) {
+    await bench.catchUp();
+    assert.deepEqual(idsOf(bench), fixtures.history, `${pass} time`);
+  }
+  assert.notEqual(bench.cursor, undefined);
+}
+
+/** Online, then what came in order; a second connection brings nothing twice, and ends when it is told to. */
+async function connects(trial: Trial): Promise<void> {
+  const { bench, fixtures, platform, refused } = trial;
+  for (const pass of ['first', 'second']) {
+    await live(trial, bench, { isEnough: () => hasAll(trial, bench) });
+    assert.deepEqual(idsOf(bench), fixtures.history, `${pass} connection`);
+  }
+  if (fixtures.platform !== undefined) platform.next({ status: 401 });
+  else if (fixtures.refused === undefined) return;
+  await assert.rejects(refused().connect().ended, { code: 'account_failed', remedy: /./ }, 'a refused token');
+}
+
+/** Cut off in the middle of the first thing that comes. */
+async function reconnects(trial: Trial): Promise<void> {
+  const { fixtures, open, platform } = trial;
+  let cut: Promise<void> | undefined;
+  let cuts = 0;
+  const bench = open({
+    store(commit) {
+      commit();
+      if (cuts === 0) cutNow();
+    },
+  });
+  const cutNow = (): void => {
+    cuts += 1;
+    if (fixtures.platform === undefined) cut = fixtures.cut?.() ?? undefined;
+    else {
+      platform.loseNext();
+      platform.cut();
+    }
+  };
+
+  let isBack = false;
+  const life = comeUp(bench);
+  try {
+    await until(() => life.isUp || life.lost !== undefined, fixtures, 'the connection');
+    if (fixtures.history?.length === 0) cutNow();
+    await until(() => cuts > 0, fixtures, 'something to come');
+    void cut?.then(() => (isBack = true));
+    const isDone = (): boolean => isBack || (fixtures.platform !== undefined && hasAll(trial, bench));
+    await until(() => life.lost !== undefined || isDone(), fixtures, 'the end of a connection that was cut');
+    assert.notEqual(codeOf(life.lost?.error), 'account_failed', 'a connection was lost, not the account');
+  } finally {
+    await life.close();
+  }
+  // The first may still meet what was cut.
+  for (let tries = 0; tries < 3; tries += 1) {
+    const lost = await live(trial, bench, { isEnough: () => hasAll(trial, bench) });
+    assert.notEqual(codeOf(lost?.error), 'account_failed', 'a connection was lost, not the account');
+    if (lost === undefined) break;
+  }
+  assert.deepEqual(idsOf(bench), fixtures.history, 'the next connection brings what is missing, once');
+}
+
+/** Killed before each commit and after it: what is not committed comes again, to a process that knows nothing else. */
+async function outlivesCrashes(trial: Trial): Promise<void> {
+  const { fixtures, open } = trial;
+  let { committed } = trial.bench;
+  const ends: Promise<void>[] = [];
+  for (let life = 1; life <= MOST_LIVES; life += 1) {
+    let commits = 0;
+    let isDead = false;
+    const bench = open({
+      committed,
+      store(commit) {
+        commits += isDead ? 0 : 1;
+        const isLast = commits === Math.ceil(life / 2);
+        if (!isDead && !(isLast && life % 2 === 1)) commit();
+        isDead ||= isLast;
+        if (isDead) throw new Error('killed here by the suite');
+      },
+    });
+    // Nobody waits for the dead: adapters that try again to store have time until the end.
+    await live(trial, bench, { isEnough: () => isDead || hasAll(trial, bench), ends });
+    ({ committed } = bench);
+    if (!isDead) break;
+  }
+  const last = open({ committed });
+  await live(trial, last, { isEnough: () => hasAll(trial, last) });
+  await Promise.all(ends);
+  assert.deepEqual(idsOf(last), fixtures.history, 'nothing is missing, nothing is there twice');
+}
+
+const MOST_LIVES = 12;
+
+const hasAll = ({ fixtures: { history = [] } }: Trial, { stored }: Bench): boolean => stored.length >= history.length;
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | undefined)?.code;
+
+interface Lost {
+  /** What `connect` threw. */
+  readonly error?: unknown;
+}
+
+interface Life {
+  isEnough(): boolean;
+  /** Left out: the end of `connect` is waited for. */
+  readonly ends?: Promise<void>[];
+}
+
+/** One life of the account: it comes up, catches up, and is closed once that is enough. Resolves to how it was lost, if it was. */
+export async function live(trial: Trial, bench: Bench, { isEnough, ends }: Life): Promise<Lost | undefined> {
+  const { connect } = trial.definition;
+  if (connect === undefined)
+    return bench.catchUp().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+  const life = comeUp(bench);
+  try {
+    const isOver = (): boolean => life.lost !== undefined || (life.isUp && isEnough());
+    await until(isOver, trial.fixtures, 'what the connection brings, or its end');
+    return life.lost;
+  } finally {
+    const end = life.close();
+    if (ends === undefined) await end;
+    else ends.push(end);
+  }
+}
+
+interface Begun {
+  readonly isUp: boolean;
+  readonly lost: Lost | undefined;
+  close(): Promise<void>;
+}
+
+/** As the host does it: once the account is online, it catches up. */
+function comeUp(bench: Bench): Begun {
+  const connection = bench.connect();
+  let isUp = false;
+  let lost: Lost | undefined;
+  connection.ended.then(
+    () => (lost ??= {}),
+    (error: unknown) => (lost ??= { error }),
+  );
+  connection.online
+    .then(() => {
+      isUp = true;
+      return bench.catchUp();
+    })
+    .catch((error: unknown) => (lost ??= { error }));
+  return {
+    get isUp() {
+      return isUp;
+    },
+    get lost() {
+      return lost;
+    },
+    close: () => connection.close(),
+  };
+}
+
+export const CONNECTIONS: readonly Promised[] = [
+  {
+    title: 'catches up once, from the committed cursor, without its own messages',
+    applies: ({ catchUp }, { history }) => catchUp !== undefined && history !== undefined,
+    keep: catchesUp,
+  },
+  {
+    title: 'brings over its connection what came, once and in order, and ends an account whose token is refused',
+    applies: ({ connect, catchUp }, { history }) =>
+      connect !== undefined && catchUp === undefined && history !== undefined,
+    keep: connects,
+  },
+  {
+    title: 'a connection that the platform ends is lost, not the account: the next brings what is missing, once',
+    applies: ({ connect }, { history, platform, cut }) =>
+      connect !== undefined && history !== undefined && (platform !== undefined || cut !== undefined),
+    keep: reconnects,
+  },
+  {
+    title: 'loses nothing and brings nothing twice over a crash before and after each commit',
+    applies: ({ connect, catchUp }, { history }) => (connect ?? catchUp) !== undefined && history !== undefined,
+    keep: outlivesCrashes,
+  },
+];

@@ -1,0 +1,38 @@
+// What an adapter's author says of its platform: the more is said, the more promises are tried.
+import type { HttpAnswer, RawRequest } from '../../request.ts';
+
+export interface Fixtures {
+  /** One endpoints[] entry, for a platform at this address. */
+  account(url: string): Record<string, unknown>;
+  /** Another account of it, where two connections of one account would meet. Left out: `account` a second time. */
+  other?(url: string): Record<string, unknown>;
+  /** The account with a token that is refused, for a platform without HTTP. With HTTP the suite answers 401. */
+  refused?(url: string): Record<string, unknown>;
+  /** The platform's side, by its documentation. Left out where it speaks no HTTP: `account` then names a server of the test's own. */
+  platform?(request: RawRequest): HttpAnswer;
+  /** A delivery with a good signature that holds at least one whole message. Needed where the account has a webhook. */
+  good?(): RawRequest;
+  /** A delivery of what the account itself said, where the platform delivers that. */
+  own?(): RawRequest;
+  /** Deliveries as they come, of several messages of one conversation: in one where the platform does so. */
+  several?(): readonly RawRequest[];
+  /** Ids of what `several` holds, in order. */
+  readonly order?: readonly string[];
+  /** Texts that may never be in a log or in what is stored. */
+  readonly secrets: readonly string[];
+  /** Ids of what `catchUp` brings, in order, without our own; of an adapter without it: of what `connect` brings. */
+  readonly history?: readonly string[];
+  /** What a message is sent to, as the platform names it. Default `room`. */
+  readonly conversation?: string;
+  /** What the platform's rule does not cover: the bytes (a shared token instead of a signature), the time. Left out: it covers both. */
+  readonly unsigned?: readonly ('bytes' | 'time')[];
+  /** Whatever a platform without HTTP was sent by now, in order. */
+  taken?(): readonly string[];
+  /**
+   * A platform without HTTP ends its connections. `connect` has to end then; where the adapter comes back by itself, resolve once it has.
+   * With HTTP the suite cuts them.
+   */
+  cut?(): Promise<void> | void;
+  /** How long something may take to come. Default a minute. */
+  readonly timeoutMs?: number;
+}

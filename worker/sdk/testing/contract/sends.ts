@@ -1,0 +1,106 @@
+// What an adapter promises of its sends.
+import assert from 'node:assert/strict';
+import { compose, MOST_PARTS } from '../../../outbox/compose.ts';
+import type { Outgoing } from '../../adapter.ts';
+import type { RawRequest } from '../../request.ts';
+import { type Promised, postTo, type Trial } from './trial.ts';
+
+async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial): Promise<void> {
+  await online(bench);
+  const post = postTo(fixtures);
+  const [first, again] = [await bench.send(post), await bench.send(post)];
+  assert.equal(first.kind, 'sent');
+  if (can.idempotent === true) assert.deepEqual(again, first);
+}
+
+async function passesRefusals({ bench, fixtures, platform }: Trial): Promise<void> {
+  const post = postTo(fixtures);
+  platform.next({ status: 429, headers: { 'retry-after': '7' } });
+  assert.deepEqual(await bench.send(post), { kind: 'later', afterMs: 7_000 });
+  platform.next({ status: 400 });
+  assert.equal((await bench.send(post)).kind, 'refused');
+}
+
+async function endsAccount({ bench, fixtures, platform }: Trial): Promise<void> {
+  platform.next({ status: 401 });
+  await assert.rejects(bench.send(postTo(fixtures)), { code: 'account_failed', remedy: /./ });
+}
+
+async function refusesWhatItCannot({ bench, definition: { can }, fixtures, online }: Trial): Promise<void> {
+  await online(bench);
+  const base = { conversation: fixtures.conversation ?? 'room', message: 'm' };
+  const calls: readonly Outgoing[] = [
+    ...(can.react === true ? [] : [{ ...base, kind: 'react', key: 'k2', emoji: 'x', on: true } as const]),
+    ...(can.remove === true ? [] : [{ ...base, kind: 'remove', key: 'k3' } as const]),
+  ];
+  for (const call of calls) assert.equal((await bench.send(call)).kind, 'refused', call.kind);
+}
+
+/** Split as the host splits it; the platform's side says whether a part is too long. */
+async function sendsParts({ bench, definition: { can }, fixtures, online, platform }: Trial): Promise<void> {
+  await online(bench);
+  const words = wordsOver(can.text.limit * 3);
+  const segments = [{ kind: 'text', text: words.join(' ') }] as const;
+  const parts = compose({ segments, buttons: [], files: [] }, can, { private: false });
+  assert.ok(parts.length > 2 && parts.length <= MOST_PARTS, `${parts.length} parts`);
+  for (const [i, part] of parts.entries()) {
+    assert.notEqual(part.kind, 'refused');
+    const { text } = part as { readonly text: string };
+    const { kind } = await bench.send(postTo(fixtures, { key: `part ${i}`, text }));
+    assert.equal(kind, 'sent', `part ${i + 1} of ${parts.length} is taken`);
+  }
+  const seen = fixtures.platform === undefined ? fixtures.taken?.() : platform.asked.map(textIn);
+  if (seen === undefined) return;
+  // A request may hold its text twice: as what is shown, and as what is read out.
+  const taken = seen.flatMap((text) => [...new Set(text.match(MARK))]);
+  assert.deepEqual(taken, words.join(' ').match(MARK), 'every word is taken, once and in order');
+}
+
+/** What escapes and units are about is in every word. */
+const wordsOver = (size: number): readonly string[] =>
+  Array.from({ length: Math.ceil(size / 14) }, (_, i) => `zq${String(i).padStart(6, '0')}zü😀<_*`);
+const MARK = /zq\d{6}z/g;
+const textIn = ({ path, query, body }: RawRequest): string =>
+  `${path} ${JSON.stringify(query)} ${Buffer.from(body).toString()}`;
+
+/** The platform has taken it, and the process was gone before it knew. */
+async function repeatsAfterCrash({ bench, fixtures, online, open, platform }: Trial): Promise<void> {
+  const post = postTo(fixtures);
+  if (fixtures.platform !== undefined) platform.loseNext();
+  await online(bench);
+  await bench.send(post).catch(() => {});
+  bench.stop();
+  const lives = [open(), open()];
+  const results = [];
+  for (const life of lives) {
+    await online(life);
+    results.push(await life.send(post));
+  }
+  assert.equal(results[0]?.kind, 'sent');
+  assert.deepEqual(results[1], results[0], 'the same message each time');
+}
+
+export const SENDS: readonly Promised[] = [
+  { title: 'a send has a result, and the same key gives the same message', applies: () => true, keep: sendsOnce },
+  {
+    title: 'passes Retry-After on, refuses what the platform refuses',
+    applies: (_, { platform }) => platform !== undefined,
+    keep: passesRefusals,
+  },
+  {
+    title: 'a refused token ends the account with a remedy',
+    applies: (_, { platform }) => platform !== undefined,
+    keep: endsAccount,
+  },
+  { title: 'what it cannot do is refused, never thrown', applies: () => true, keep: refusesWhatItCannot },
+  {
+    title: 'sends a text of several times its limit in parts, whole and in order',
+    applies: () => true,
+    keep: sendsParts,
+  },
+  {
+    title: 'a send that a crash repeats is the same message',
+    applies: ({ can }) => can.idempotent === true,
+    keep: repeatsAfterCrash,
+  },
+];

@@ -1,0 +1,143 @@
+// One promise is tried: a platform on this machine, an account at it, and as many more as the promise needs.
+import assert from 'node:assert/strict';
+import type { AdapterModule, Outgoing } from '../../adapter.ts';
+import { readAdapter } from '../../definition.ts';
+import type { HttpAnswer, RawRequest } from '../../request.ts';
+import { adapterBench, type Bench, type BenchOptions, type Connection } from '../adapter-bench.ts';
+import { loopbackServer, type TestOwner } from '../loopback.ts';
+import type { Fixtures } from './fixtures.ts';
+
+export type Definition = ReturnType<typeof readAdapter>;
+
+/** A test that the suite registers where it applies. */
+export interface Promised {
+  readonly title: string;
+  applies(definition: Definition, fixtures: Fixtures): boolean;
+  keep(trial: Trial): Promise<void>;
+}
+
+export interface Trial {
+  readonly definition: Definition;
+  readonly fixtures: Fixtures;
+  /** Of the first account; what speaks no HTTP has to be `online` before it is sent anything. */
+  readonly bench: Bench;
+  readonly platform: TrialPlatform;
+  /** Another bench at the same platform: another life of the account, where `committed` says what is left of the one before. */
+  open(options?: BenchOptions): Bench;
+  /** Another account of the same module, at a platform of its own. */
+  another(): Promise<{ readonly bench: Bench; readonly platform: TrialPlatform }>;
+  /** The same account with a token that is refused. */
+  refused(): Bench;
+  /** Resolves once sends are taken: at a platform without HTTP they go over the connection. */
+  online(bench: Bench): Promise<void>;
+}
+
+export interface TrialPlatform {
+  readonly url: string;
+  /** What it was asked, in order. */
+  readonly asked: readonly RawRequest[];
+  /** What it answers to the next call, whatever it is. */
+  next(answer: HttpAnswer): void;
+  /** It does what the next call asks for, and its answer is lost. */
+  loseNext(): void;
+  cut(): void;
+}
+
+/** Runs the promise, and ends whatever it has begun. */
+export async function onTrial(
+  owner: TestOwner,
+  { adapter, fixtures }: { readonly adapter: AdapterModule; readonly fixtures: Fixtures },
+  promised: Promised,
+): Promise<void> {
+  const definition = readAdapter(adapter);
+  const platform = await startPlatform(owner, fixtures);
+  const benches: Bench[] = [];
+  const connections: Connection[] = [];
+  const made = (account: Record<string, unknown>, options?: BenchOptions): Bench => {
+    const bench = adapterBench(adapter, account, options);
+    benches.push(bench);
+    return bench;
+  };
+  const open = (options?: BenchOptions): Bench => made(fixtures.account(platform.url), options);
+  try {
+    await promised.keep({
+      definition,
+      fixtures,
+      bench: open(),
+      platform,
+      open,
+      async another() {
+        const of = await startPlatform(owner, fixtures);
+        const account = (fixtures.other ?? fixtures.account)(of.url);
+        return { bench: made(account, { endpoint: 'another' }), platform: of };
+      },
+      refused: () => made((fixtures.refused ?? fixtures.account)(platform.url)),
+      async online(bench) {
+        if (fixtures.platform !== undefined || definition.connect === undefined) return;
+        const connection = bench.connect();
+        connections.push(connection);
+        await connection.online;
+      },
+    });
+  } finally {
+    for (const bench of benches) bench.stop();
+    for (const connection of connections) await connection.close();
+  }
+}
+
+async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<TrialPlatform> {
+  const asked: RawRequest[] = [];
+  let forced: HttpAnswer | undefined;
+  let isLost = false;
+  const { url, cut } = await loopbackServer(owner, (request) => {
+    asked.push(request);
+    const answer = forced ?? fixtures.platform?.(request) ?? { status: 404 };
+    const given = isLost ? undefined : answer;
+    forced = undefined;
+    isLost = false;
+    return given;
+  });
+  return {
+    url,
+    asked,
+    cut,
+    next: (answer) => void (forced = answer),
+    loseNext: () => void (isLost = true),
+  };
+}
+
+type Post = Extract<Outgoing, { kind: 'post' | 'edit' }>;
+
+/** A line to the platform. */
+export const postTo = (
+  { conversation = 'room' }: Fixtures,
+  change: Partial<Pick<Post, 'key' | 'text'>> = {},
+): Post => ({
+  kind: 'post',
+  key: 'k1',
+  conversation,
+  text: 'hi',
+  buttons: [],
+  files: [],
+  ...change,
+});
+
+export function goodOf({ good }: Fixtures): RawRequest {
+  assert.ok(good);
+  return good();
+}
+
+export const idsOf = ({ stored }: Bench): readonly string[] => stored.map(({ id }) => id);
+
+export const isAcknowledged = ({ status = 200 }: HttpAnswer): boolean => status < 300;
+
+const LIMIT_MS = 60_000;
+
+/** Resolves once it is so; throws when it does not become so in time. */
+export async function until(isSo: () => boolean, { timeoutMs = LIMIT_MS }: Fixtures, what: string): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!isSo()) {
+    if (performance.now() > end) assert.fail(`waited ${timeoutMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
