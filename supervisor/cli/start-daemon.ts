@@ -112,8 +112,8 @@ function spawnSupervisor(
 
 /** Arguments of Node for a supervisor of this version. */
 export function supervisorArguments(project: string): readonly string[] {
-  const { supervisor, worker, nodeOptions, supervisorOptions } = programFiles();
-  const options = nodeOptions.map((option) => `--node-option=${option}`);
+  const { supervisor, worker, workerOptions, supervisorOptions } = programFiles();
+  const options = workerOptions.map((option) => `--node-option=${option}`);
   return [
     ...supervisorOptions,
     supervisor,

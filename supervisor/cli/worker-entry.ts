@@ -11,11 +11,17 @@ const BUNDLED = existsSync(beside('./worker.js'));
 const MAJOR = Number(process.versions.node.split('.', 1)[0]);
 const THIN = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--jitless'] : [];
 
+/**
+ * Of a worker: MiB of each half of the space for young objects (16 of itself). What an item needs lives for some commits; in a small space
+ * much of that is copied and taken for old before its end. It grows under load alone.
+ */
+export const WORKER_OPTIONS = ['--max-semi-space-size=64'];
+
 export interface ProgramFiles {
   readonly supervisor: string;
   readonly worker: string;
-  /** Options of Node that both need; none for bundles. */
-  readonly nodeOptions: readonly string[];
+  /** Options of Node for the worker. */
+  readonly workerOptions: readonly string[];
   /** Of the supervisor: it computes nothing for which machine code would be worth the 2 MiB that making any takes. */
   readonly supervisorOptions: readonly string[];
 }
@@ -25,15 +31,15 @@ export function programFiles(): ProgramFiles {
     return {
       supervisor: beside('./supervisor.cjs'),
       worker: beside('./worker.js'),
-      nodeOptions: [],
+      workerOptions: WORKER_OPTIONS,
       supervisorOptions: THIN,
     };
-  const nodeOptions = ['--import', import.meta.resolve('tsx')];
+  const tsx = ['--import', import.meta.resolve('tsx')];
   return {
     supervisor: beside('../main.ts'),
     worker: beside('../../worker/main.ts'),
-    nodeOptions,
-    supervisorOptions: nodeOptions,
+    workerOptions: [...tsx, ...WORKER_OPTIONS],
+    supervisorOptions: tsx,
   };
 }
 

@@ -3,6 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { WORKER_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
 import { HostApi } from '../crash/kit/host-api.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
@@ -156,6 +157,7 @@ async function hostOf(t: Parameters<typeof runningHost>[0], sources: readonly So
     { endpoints: Array.from({ length: ACCOUNTS }, (_, n) => ({ id: `a${n}`, ...account(n) })) },
   ];
   return runningHost(t, {
+    nodeOptions: WORKER_OPTIONS,
     http: { publicUrl: 'https://bot.example' },
     config: { log_level: 'warn' },
     plugins: { ...Object.fromEntries(sources.map(slot)), counting: { use: './plugins/counting.mjs' } },

@@ -8,6 +8,8 @@ import { until } from './until.ts';
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export interface RunningHostOptions {
+  /** Options of Node. */
+  readonly nodeOptions?: readonly string[];
   readonly plugins: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
   /** More keys of `http`. */
@@ -35,7 +37,7 @@ export interface RunningHost {
 
 export async function runningHost(
   t: Cleanup,
-  { plugins, env = {}, http = {}, config = {}, sources }: RunningHostOptions,
+  { plugins, nodeOptions = [], env = {}, http = {}, config = {}, sources }: RunningHostOptions,
 ): Promise<RunningHost> {
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
@@ -57,7 +59,17 @@ export async function runningHost(
     await gone;
   };
   const start = async (): Promise<void> => {
-    const args = [CLI, 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', project.path];
+    const args = [
+      ...nodeOptions,
+      CLI,
+      'runtime',
+      'start',
+      '--mode',
+      'production',
+      '--no-watch',
+      '--project',
+      project.path,
+    ];
     const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     running = host;
     pid = host.pid ?? 0;

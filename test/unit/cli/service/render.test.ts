@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { launchdLabel, systemServiceName, userServiceName } from '../../../../supervisor/cli/service/names.ts';
 import { renderPlist, renderUnit, type ServiceFacts } from '../../../../supervisor/cli/service/render.ts';
+import { WORKER_OPTIONS } from '../../../../supervisor/cli/worker-entry.ts';
 import { type Dictionary, parsePlist } from '../../../support/plist.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../../deploy');
@@ -38,6 +39,19 @@ describe('names of services', () => {
     assert.match(userServiceName('/home/ann/bot für Müller %i'), /^svc-bot-f-r-M-ller-i-[0-9a-f]{6}$/);
     assert.match(userServiceName('/home/ann/…'), /^svc-project-[0-9a-f]{6}$/);
     assert.match(launchdLabel('/Users/ann/bot'), /^io\.svc\.bot-[0-9a-f]{6}$/);
+  });
+});
+
+describe('the options of Node for a worker', () => {
+  it('are the same under systemd, launchd and the supervisor', () => {
+    const words = [facts().node, ...WORKER_OPTIONS, facts().cli, 'runtime', 'start'];
+    for (const name of ['svc@.service', 'user.service'])
+      assert.ok(
+        lineOf(renderUnit(template(`systemd/${name}`), facts()), 'ExecStart')?.startsWith(`${words.join(' ')} `),
+        name,
+      );
+    const plist = parsePlist(renderPlist(template('launchd/agent.plist'), facts())) as Dictionary;
+    assert.deepEqual((plist['ProgramArguments'] as readonly string[]).slice(0, words.length), words);
   });
 });
 
