@@ -15,6 +15,18 @@ export const PLATFORMS: readonly Requirement[] = [
     ],
   },
   {
+    id: 'platforms: the examples that platforms have published',
+    tests: [
+      'takes the published example',
+      'verifies as printed, with any of the secrets',
+      "signs so that LINE's own check holds",
+      'takes a signature of RFC 8032, and none that differs in a bit',
+      'takes the vector of the specification',
+      'reads every text of the guide',
+      'answers a call over WebSocket with its echo, and with 1404 for an action that it does not have',
+    ],
+  },
+  {
     id: 'platforms: IRC and XMPP at servers that others wrote',
     tests: [
       'takes lines with the ids and times of the server, in channels and in private, and not its own echo',
@@ -58,6 +70,7 @@ export const PLATFORMS: readonly Requirement[] = [
     id: 'platforms: two accounts share no id space',
     tests: [
       'takes the same id at each of two accounts, and nothing that the bot said itself',
+      'refuses a signature by the secret of another endpoint (row 32)',
       'takes a press of its button, and the same interaction at each of two accounts',
       'answers in each of the three ways, with the same ids at all of them, once, also after a kill',
     ],
@@ -74,6 +87,9 @@ export const PLATFORMS: readonly Requirement[] = [
       'fails an account whose token is revoked, with its remedy, does not try again, and serves the other one',
       'fails an account whose token is refused, with its remedy, is degraded where it is not well, and comes back when it was cut',
       'fails an account whose password is refused, with the remedy, and the other one works on',
+      'is registered by the command, and fails with its remedy when its token is revoked',
+      'fails the account on a wrong password, a ban and a refused SASL account',
+      'fails an account whose secret can never verify, with its remedy, and serves the others',
       'ends the account at a token that GitHub does not know, and tells it nowhere',
       'throws where it may have happened, and ends the account for a token alone',
     ],
@@ -89,6 +105,8 @@ export const PLATFORMS: readonly Requirement[] = [
       'is completed from the history after an outage, before what comes live, once, and without what the bot said',
       'takes once, and in order, what came while it was away, in private and in rooms with and without an archive',
       'takes once what a channel with a history tells again when it comes back',
+      'keeps the gap when it could not be filled, says so, and fills it the next time',
+      'ask again for what they could not fetch, while the connection stands',
     ],
   },
   {
@@ -101,6 +119,9 @@ export const PLATFORMS: readonly Requirement[] = [
       'asks for nothing more once 8,000 requests were refused in ten minutes',
       'later where too much was asked, no more calls until then; the quota of a month is a refusal',
       'stays within the flood limit of the server: every line arrives, none ends the connection',
+      'is that of the implementation where it asks for later: nothing else of the account is sent until then',
+      'waits where the server says so, and throws where it may have taken the post',
+      'waits as Retry-After says, in seconds or as a date, else 5 s',
     ],
   },
   {
@@ -124,10 +145,69 @@ export const PLATFORMS: readonly Requirement[] = [
     ],
   },
   {
+    id: 'platforms: an account says since when, what went wrong last and how often it came back',
+    tests: [
+      'says since when it is so, what went wrong last, and how often it came back, also when it is well again',
+      'takes deliveries unless it is disabled or failed, sends only while it is connected',
+      'are degraded for as long as anything is said against them',
+    ],
+  },
+  {
+    id: 'platforms: enable, disable and reconnect one account while running',
+    tests: [
+      'obey an operator over restarts and reloads',
+      'find an endpoint by its short name and by its full id, slashes as they are',
+      'chats, lists, pauses, disables and follows',
+      'refuses WebSockets before they open, takes each token, and comes back after a kill, a disable and a stop',
+    ],
+  },
+  {
+    id: 'platforms: a delivery that comes again is known, until its id is over',
+    tests: [
+      'takes a delivery id once, over a reopened database too',
+      'does not store the same id with another body, and says so once',
+      'erases texts, then ids and sent messages after their days; dead letters stay, dropped ones do not',
+      'gives nothing again whose id the host may have forgotten: the last message of a conversation that was quiet',
+    ],
+  },
+  {
+    id: 'platforms: a wrong signature is counted, and said once a minute',
+    tests: [
+      'answers 401 to what is not signed as it must be, and tells nothing (rows 29, 30, 32)',
+      'says once a minute for each account that deliveries are refused, and how many it left out',
+    ],
+  },
+  {
+    id: 'platforms: a limit of size for each platform',
+    tests: [
+      'takes up to 25 MiB, as GitHub sends it',
+      'refuses a body over the limit before reading it, and cuts an endless one (row 25)',
+      'are cut when they answer no ping, and refused a message that is too large',
+    ],
+  },
+  {
+    id: 'platforms: folders of the same files, whose README says what becomes of what, and that no platform was tried live',
+    tests: [
+      'have the same files: config, parse and send, verify where deliveries come, connect where a connection is kept',
+      'have a README that shows a configuration, how to check an account, and what becomes of what the platform lacks',
+      'say of every platform that the adapter has not run against it',
+    ],
+  },
+  {
+    id: 'platforms: a plugin is tested in the package, without a network',
+    tests: [
+      'gives a plugin the SDK and its test host, which needs no network',
+      'has a plugin and an adapter whose tests pass',
+      'has an adapter that takes what is signed',
+    ],
+  },
+  {
     id: 'platforms: svc webhooks url and register',
     tests: [
+      'prints all addresses, and how each is registered',
       'prints and registers the address of a webhook, and takes what is delivered there once',
       'registers its webhook at GitHub, and sets it again',
+      'registers its address and its commands, and answers each interaction that it acknowledged once, over a kill',
       'registers its address, has LINE try it, and says what is wrong',
     ],
   },
@@ -135,6 +215,14 @@ export const PLATFORMS: readonly Requirement[] = [
     id: 'platforms: svc doctor --endpoint',
     tests: [
       'asks about every account of the slot, by questions that change nothing',
+      'knows the bot and its scopes over HTTP, and in Socket Mode opens no socket',
+      'tells whose token it is, which intents are on and how many sessions are left, by asking alone',
+      'knows the login, its scopes, the webhook and its deliveries, by reading alone',
+      'tells whose token it is, where deliveries go and what is left of the quota, by asking alone',
+      'knows bot, status and implementation over a WebSocket and over HTTP, and changes nothing',
+      'logs in beside the host, tells what server and rooms can, and disturbs nobody',
+      'registers as the host does, joins nothing, says nothing, and goes',
+      'asks whether anybody is there, without a message, and compares the clocks',
       'is the only one that asks: svc doctor by itself uses no network',
       'is wrong usage for a name that is none, for a plugin, and beside other questions',
     ],

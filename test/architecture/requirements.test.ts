@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CONTRACT } from './contract-requirements.ts';
 import { FAULT_NUMBERS, FAULTS } from './faults.ts';
+import { PLATFORM_CLAUSES } from './platform-clauses.ts';
 import { PLATFORMS } from './platform-requirements.ts';
 import { INPUT_COUNT, REQUIREMENTS, WITHOUT_FEATURE } from './requirements.ts';
 
 const TESTS = join(import.meta.dirname, '..');
 const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
 
-const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT, ...PLATFORMS];
+const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT, ...PLATFORMS, ...PLATFORM_CLAUSES];
 
 /** What the suite of adapters tries with each of them (test/contract/adapter-*.test.ts). */
 const PROMISES = join(TESTS, '../worker/sdk/testing/contract');
