@@ -9,8 +9,9 @@
 //   (429)                    | later
 //   (5xx), no answer         | nobody knows: throws
 //   any other, `failed`      | refused in the implementation's own words; but where it says that its own wait ran out, nobody knows: throws
+
+import { isObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed } from '../../sdk/index.ts';
-import { isObject, type Json, textAt } from './json.ts';
 
 export type Answer =
   | { readonly kind: 'ok'; readonly data: unknown }

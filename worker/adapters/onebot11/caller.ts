@@ -1,11 +1,12 @@
 // Who makes the calls of an account: the connection that stands, or HTTP. Kept by account, for as long as its generation lives.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { errorCode } from '../../sdk/errors.ts';
+import { isObject, type Json } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import type { Answer } from './answer.ts';
 import type { Account } from './config.ts';
 import { httpCall } from './http-api.ts';
-import { idAt, isObject, type Json } from './json.ts';
+import { idAt } from './json.ts';
 import { putOff } from './pace.ts';
 import type { Session } from './session.ts';
 

@@ -3,9 +3,9 @@
 //   L1  A call that was sent and has no answer, because its time is over or the socket is gone, throws: whether it was done is not known.
 //   L2  A call that could not be sent throws `endpoint_unavailable`: it was not done.
 import { SvcError } from '../../../shared/svc-error.ts';
+import { type Json, textAt } from '../../sdk/foreign-json.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import type { Channel } from './channel.ts';
-import { type Json, textAt } from './json.ts';
 
 interface Open {
   readonly channel: Channel;

@@ -2,11 +2,11 @@
 // connection of its own, to which events are pushed as to any other: none is taken away from the host.
 
 import { errorCode } from '../../sdk/errors.ts';
+import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { type Caller, callerOf, loginOf, statusOf, tokensOf } from './caller.ts';
 import { type Account, accountFault } from './config.ts';
 import { dial } from './connect.ts';
-import { isObject, textAt } from './json.ts';
 import { Session } from './session.ts';
 import { TIMING } from './timing.ts';
 

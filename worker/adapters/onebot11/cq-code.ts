@@ -2,7 +2,7 @@
 //
 //   Q1  In text `&`, `[` and `]` are escaped, in the values of a code `,` as well; nothing else is an escape.
 //   Q2  What is no whole code is text, as it stands.
-import { type Json, textAt } from './json.ts';
+import { type Json, textAt } from '../../sdk/foreign-json.ts';
 
 /** One piece of a message, as OneBot calls a segment: its type and what it holds. */
 export interface Piece {

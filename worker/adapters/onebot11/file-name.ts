@@ -1,7 +1,9 @@
 // Files that came: how they are named to the host, and what that name leads to. Pure. The name holds all that is needed to ask for the
 // bytes, after a restart as well: the kind, the platform's own name, the address if there was one, the group.
+
+import { type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef } from '../../sdk/index.ts';
-import { type Json, numberAt, textAt } from './json.ts';
+import { numberAt } from './json.ts';
 
 export type FileKind = 'image' | 'record' | 'video' | 'file';
 

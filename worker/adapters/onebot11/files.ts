@@ -4,6 +4,8 @@
 //   F1  A path on the implementation's machine is not read, also when it is this one: what a platform names is no file of ours.
 //   F2  Of an address address.ts takes care.
 //   F3  Which form of a file an implementation takes is tried: a message that is refused was not shown.
+
+import { isObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { fetchAddress } from './address.ts';
 import type { Answer } from './answer.ts';
@@ -11,7 +13,7 @@ import { type Caller, callerOf } from './caller.ts';
 import type { Account } from './config.ts';
 import type { Piece } from './cq-code.ts';
 import { type FileName, readFileId } from './file-name.ts';
-import { idOut, isObject, type Json, textAt } from './json.ts';
+import { idOut } from './json.ts';
 import { messageTo, type Place } from './place.ts';
 
 /** What goes into one call, in memory, a third larger by its encoding. */

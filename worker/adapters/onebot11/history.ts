@@ -8,11 +8,13 @@
 //   H3  Live events wait until it is read, so that the order holds.
 //   H4  A conversation that cannot be read does not keep the others from it, and what an implementation does not have is asked for once. After
 //       MOST_SILENT failures in a row it is asked no more for now.
+
+import { isObject, type Json, listAt, objectAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import type { Answer } from './answer.ts';
 import { sessionOf } from './caller.ts';
 import type { Account } from './config.ts';
-import { idAt, idOut, isObject, type Json, listAt, numberAt, objectAt } from './json.ts';
+import { idAt, idOut, numberAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
 import { type Place, placeName, readPlace } from './place.ts';
 import type { Session } from './session.ts';

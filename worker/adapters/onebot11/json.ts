@@ -1,27 +1,5 @@
-// Reading foreign JSON: nothing is believed to be there. Pure.
-
-export type Json = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The object under this key, else one without keys. */
-export function objectAt(value: Json, key: string): Json {
-  const found = value[key];
-  return isObject(found) ? found : {};
-}
-
-/** The objects in the list under this key. */
-export function listAt(value: Json, key: string): readonly Json[] {
-  const found = value[key];
-  return Array.isArray(found) ? found.filter(isObject) : [];
-}
-
-/** The text under this key, when it is one and not empty. */
-export function textAt(value: Json, key: string): string | undefined {
-  const found = value[key];
-  return typeof found === 'string' && found !== '' ? found : undefined;
-}
+// Ids and numbers of OneBot, which implementations write as numbers or as texts. Pure.
+import type { Json } from '../../sdk/foreign-json.ts';
 
 /** An id under this key, as text: implementations write ids as numbers or as texts. */
 export function idAt(value: Json, key: string): string | undefined {

@@ -2,10 +2,12 @@
 //
 //   M1  What has no text of its own (a face, a card, a position, a forward) is named in brackets, or by its link: nothing is dropped in silence.
 //   M2  A mention of the bot at the beginning is what makes the message addressed; it is no part of the text.
+
+import { isObject, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Segment } from '../../sdk/index.ts';
 import { type Piece, parseCq } from './cq-code.ts';
 import { fileOf, isFileKind } from './file-name.ts';
-import { idAt, isObject, objectAt, textAt } from './json.ts';
+import { idAt } from './json.ts';
 
 export interface Said {
   readonly text: string | readonly Segment[];

@@ -7,11 +7,12 @@
 //   P3  What the bot said itself is marked, or left out (`message_sent`); events of another bot are left out; meta events are no arrivals.
 //   P4  Notices and requests without a form of their own arrive as `other`. That somebody types is left out.
 import { createHash } from 'node:crypto';
+import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { fromEmojiId } from './emoji.ts';
-import { idAt, isObject, type Json, listAt, numberAt, objectAt, textAt } from './json.ts';
+import { idAt, numberAt } from './json.ts';
 import { readMessage } from './message.ts';
 import { placeName } from './place.ts';
 

@@ -6,6 +6,7 @@
 //   S2  What is already so (a message that is gone) counts as removed: a repeat must not fail.
 //   S3  A call that has to wait for its place waits here; when the connection ends meanwhile, it was not made.
 import { SvcError } from '../../../shared/svc-error.ts';
+import { isObject } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import type { Answer } from './answer.ts';
@@ -14,7 +15,7 @@ import type { Account } from './config.ts';
 import { type Piece, parseCq, textPiece } from './cq-code.ts';
 import { toEmojiId } from './emoji.ts';
 import { imagePiece, isPicture, sendFile } from './files.ts';
-import { idAt, idOut, isObject } from './json.ts';
+import { idAt, idOut } from './json.ts';
 import { placeInLine } from './pace.ts';
 import { messageTo, type Place, readPlace } from './place.ts';
 

@@ -6,6 +6,7 @@
 //   W3  A bot that is offline at the implementation ends the connection: sends wait. One that is online and not well is `degraded`.
 //   W4  Events of another bot than the connection's are left out, and said once.
 import { randomUUID } from 'node:crypto';
+import { isObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import { type Answer, refusedToken } from './answer.ts';
@@ -13,7 +14,7 @@ import { Calls } from './calls.ts';
 import type { Channel } from './channel.ts';
 import type { Account } from './config.ts';
 import { EventStore } from './event-store.ts';
-import { idAt, isObject, type Json, numberAt, objectAt, textAt } from './json.ts';
+import { idAt, numberAt } from './json.ts';
 import { arrivalsOf } from './parse.ts';
 import { Seen } from './seen.ts';
 import type { Timing } from './timing.ts';
