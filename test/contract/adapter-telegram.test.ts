@@ -1,4 +1,5 @@
 // The suite that every adapter runs, for telegram. Telegram signs neither bytes nor time: a shared token alone.
+import { describe } from 'node:test';
 import { telegram } from '../../worker/adapters/telegram/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
@@ -60,4 +61,33 @@ adapterContract(telegram, {
   own: () => delivery(10_001, BOT),
   several: () => [delivery(10_004), delivery(10_002), delivery(10_003)],
   order: ['123456:10004', '123456:10002', '123456:10003'],
+});
+
+/** What waits, until a poll confirms it with its offset. */
+const WAITING = [1, 2, 3].map((n) => ({
+  update_id: 20_000 + n,
+  message: {
+    date: 1_441_645_532,
+    chat: { ...PERSON, type: 'private' },
+    message_id: n,
+    from: PERSON,
+    text: `line ${n}`,
+  },
+}));
+
+describe('polling', () => {
+  adapterContract(telegram, {
+    account: (url) => ({ token: TOKEN, mode: 'polling', apiUrl: url }),
+    conversation: '1111111',
+    secrets: [TOKEN, TOKEN.slice(7)],
+    platform(request) {
+      if (request.path.endsWith('/sendMessage')) return sent(request);
+      if (request.path.endsWith('/getMe')) return { json: { ok: true, result: BOT } };
+      if (!request.path.endsWith('/getUpdates')) return { json: { ok: true, result: true } };
+      const { offset = 0 } = JSON.parse(Buffer.from(request.body).toString()) as { offset?: number };
+      // One at a time, so that there is something in between.
+      return { json: { ok: true, result: WAITING.filter(({ update_id }) => update_id >= offset).slice(0, 1) } };
+    },
+    history: WAITING.map(({ update_id }) => `123456:${update_id}`),
+  });
 });

@@ -26,8 +26,8 @@ export interface Trial {
   open(options?: BenchOptions): Bench;
   /** Another account of the same module, at a platform of its own. */
   another(): Promise<{ readonly bench: Bench; readonly platform: TrialPlatform }>;
-  /** The same account with a token that is refused. */
-  refused(): Bench;
+  /** What `connect` throws for the account when its token is refused; undefined when it returns. */
+  refusal(): Promise<unknown>;
   /** Resolves once sends are taken: at a platform without HTTP they go over the connection. */
   online(bench: Bench): Promise<void>;
 }
@@ -71,7 +71,12 @@ export async function onTrial(
         const account = (fixtures.other ?? fixtures.account)(of.url);
         return { bench: made(account, { endpoint: 'another' }), platform: of };
       },
-      refused: () => made((fixtures.refused ?? fixtures.account)(platform.url)),
+      async refusal() {
+        const { url } = await startPlatform(owner, { ...fixtures, platform: () => ({ status: 401 }) });
+        const connection = made((fixtures.refused ?? fixtures.account)(url)).connect();
+        connections.push(connection);
+        return endOf(connection, fixtures);
+      },
       async online(bench) {
         if (fixtures.platform !== undefined || definition.connect === undefined) return;
         const connection = bench.connect();
@@ -104,6 +109,24 @@ async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<Tria
     next: (answer) => void (forced = answer),
     loseNext: () => void (isLost = true),
   };
+}
+
+/** Waits for it, and resolves to what it threw. */
+async function endOf(connection: Connection, fixtures: Fixtures): Promise<unknown> {
+  let end: { readonly error?: unknown } | undefined;
+  connection.ended.then(
+    () => (end = {}),
+    (error: unknown) => (end = { error }),
+  );
+  await until(() => end !== undefined, fixtures, 'a connection to end whose token is refused');
+  return end?.error;
+}
+
+/** The account is over, and somebody is told what to do. */
+export function assertFailed(error: unknown): void {
+  const { code, remedy } = (error ?? {}) as { readonly code?: unknown; readonly remedy?: unknown };
+  assert.equal(code, 'account_failed', 'a refused token ends the account');
+  assert.match(String(remedy ?? ''), /./, 'with a remedy');
 }
 
 type Post = Extract<Outgoing, { kind: 'post' | 'edit' }>;
