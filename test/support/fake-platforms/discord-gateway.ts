@@ -46,6 +46,8 @@ export class DiscordGateway {
   /** Sockets that are opened hear nothing. */
   isMute = false;
   sessionsLeft = 1_000;
+  /** What a new session is told as it begins, by its name. */
+  readonly waiting: (readonly [t: string, d: Json])[] = [];
   readonly #deps: GatewayDeps;
   readonly #ws = new WebSocketServer({ noServer: true });
   #sessions: Session[] = [];
@@ -137,6 +139,7 @@ export class DiscordGateway {
       resume_gateway_url: `${this.#deps.url()}/resume`,
     });
     for (const guild of guilds) this.#tell(session, 'GUILD_CREATE', guild);
+    for (const [t, d] of this.waiting) this.#tell(session, t, d);
   }
 
   #resume(socket: WebSocket, { token, session_id: id, seq }: Json): void {

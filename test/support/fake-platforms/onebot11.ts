@@ -37,6 +37,8 @@ export class FakeOneBot {
   readonly handshakes: number[] = [];
   format: 'array' | 'string' = 'array';
   readonly #saysLate: boolean;
+  /** Events that are told to every socket as it begins to hear. */
+  readonly waiting: Params[] = [];
   readonly #next = new Map<string, Misfortune[]>();
   readonly #events = new Set<WebSocket>();
   readonly #apis = new Set<WebSocket>();
@@ -231,7 +233,8 @@ export class FakeOneBot {
     if (role !== 'API') {
       this.#events.add(socket);
       const connected = { post_type: 'meta_event', meta_event_type: 'lifecycle', sub_type: 'connect' };
-      socket.send(JSON.stringify({ time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...connected }));
+      for (const event of [connected, ...this.waiting])
+        socket.send(JSON.stringify({ time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...event }));
     }
     socket.on('close', () => {
       this.#events.delete(socket);

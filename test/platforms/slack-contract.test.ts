@@ -1,0 +1,50 @@
+// The suite that every adapter runs, for slack in Socket Mode: at a fake Slack, which sends an envelope again until it is acknowledged.
+import { afterEach, beforeEach } from 'node:test';
+import { createSlack } from '../../worker/adapters/slack/index.ts';
+import { TIMING } from '../../worker/adapters/slack/socket.ts';
+import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { FakeSlack } from '../support/fake-platforms/slack.ts';
+
+let slack: FakeSlack;
+/** Two workspaces: of two connections of one app, each would hear a part. */
+let another: FakeSlack;
+let ends: (() => void | Promise<void>)[] = [];
+
+beforeEach(async () => {
+  const owner = { after: (end: () => void | Promise<void>) => void ends.push(end) };
+  [slack, another] = [await FakeSlack.start(owner), await FakeSlack.start(owner)];
+  for (const { workspace, line, push } of [bound(slack), bound(another)]) {
+    push(line('one'));
+    push(line('our own', { bot_id: 'B1', app_id: workspace.app, subtype: 'bot_message' }));
+    push(line('two'));
+    push(line('three'));
+  }
+});
+afterEach(async () => {
+  for (const end of ends) await end();
+  ends = [];
+});
+
+const bound = (of: FakeSlack) => ({
+  workspace: of.workspace,
+  line: (text: string, more?: object) => of.line(text, more),
+  push: (payload: object) => void of.push('events_api', payload),
+});
+const accountOf = (of: FakeSlack, token = of.botToken): Record<string, unknown> => ({
+  token,
+  appToken: of.appToken,
+  mode: 'socket',
+  apiUrl: of.apiUrl,
+});
+
+adapterContract(createSlack({ ...TIMING, retryMs: 10 }), {
+  account: () => accountOf(slack),
+  other: () => accountOf(another),
+  refused: () => accountOf(slack, 'xoxb-refused-0123456789'),
+  conversation: 'C123ABC456',
+  secrets: ['xoxb-refused-0123456789'],
+  // An event takes a number of its own, too.
+  history: [1, 5, 7].map((n) => `T123ABC456/C123ABC456/1700000001.00000${n}`),
+  taken: () => slack.calls.filter(({ method }) => method === 'chat.postMessage').map(({ args }) => args['text'] ?? ''),
+  cut: () => slack.cut(),
+});
