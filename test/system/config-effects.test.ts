@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { type HostOptions, startHost, type TestHost } from '../../worker/sdk/testing/host.ts';
 import { until } from '../support/until.ts';
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 const DEMO = 'demo-token-0123456789';
 const CI = 'ci-token-0123456789ab';
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration

@@ -9,7 +9,7 @@ import type { TemporaryProject } from '../support/temporary-project.ts';
 import { CTRL_C, terminal, terminalMissing } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 const START = ['runtime', 'start', '--mode', 'production', '--no-watch'];
 const SLOW = `import { definePlugin } from 'svc';
 export default definePlugin({ name: 'slow', setup(p) {

@@ -12,7 +12,8 @@ import { ngircd, ngircdMissing } from '../support/ngircd.ts';
 import { until } from '../support/until.ts';
 
 const skip = ngircdMissing();
-const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 50, confirmMs: 5_000 }), properties);
+// Long enough away after a kick to be seen away by a busy machine.
+const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 2_000, confirmMs: 60_000 }), properties);
 
 describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, () => {
   it('takes lines in channels and in private, and knows when it is spoken to', async (t) => {

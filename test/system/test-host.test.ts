@@ -110,21 +110,22 @@ describe('a test host', () => {
     const scratch = workingFolder(t);
     const file = join(scratch, 'bad.mjs');
     writeFileSync(file, 'export default 1;');
-    const before = projects();
+    // Hosts of other test files come and go in the common one.
+    const { TMPDIR } = process.env;
+    process.env['TMPDIR'] = scratch;
+    t.after(() => {
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+    });
 
     await assert.rejects(startHost({ plugins: { bad: file } }), /not ready: runtime: root\/bad: .*definition/s);
     await assert.rejects(startHost({ config: { http: { base: 3 } } }), /ended with 78[\s\S]*http\.base/);
     await assert.rejects(startHost({ plugins: { sandbox: {} }, timeoutMs: 1 }), /after 1 ms/);
 
-    assert.deepEqual(
-      projects().filter((name) => !before.includes(name)),
-      [],
-    );
+    assert.equal(tmpdir(), scratch);
+    assert.deepEqual(readdirSync(scratch), ['bad.mjs']);
   });
 });
-
-/** Projects of hosts; those of other tests come and go. */
-const projects = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('svc-host-'));
 
 describe('a harness that leaves its host behind', () => {
   const ENDS: readonly (readonly [how: string, last: string])[] = [

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { portProject, type StartedSvc, startSvc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 const source = (version: string): string => `import { definePlugin, t } from 'svc';
 import { name } from './name.ts';
