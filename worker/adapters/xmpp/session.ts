@@ -244,6 +244,11 @@ export class Session {
     const { entity } = this;
     if (this.#state.session === this && this.#link.signal.aborted) this.#state.session = undefined;
     entity?.emit('disconnect'); // the library ends its timers
+    // But not those of its requests, which nobody will answer.
+    for (const { promise, reject } of entity?.iqCaller.handlers.values() ?? []) {
+      promise.catch(() => {});
+      reject(new Error('the connection ended'));
+    }
     entity?.removeAllListeners();
     entity?.on('error', () => {}); // what is still under way in the library
     this.#client?.socket()?.destroy();

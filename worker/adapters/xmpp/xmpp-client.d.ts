@@ -65,7 +65,11 @@ declare module '@xmpp/client' {
     transports: Transport[];
     readonly streamManagement: StreamManagement;
     readonly reconnect: { stop(): void };
-    readonly iqCaller: { request(iq: XmlElement, timeoutMs?: number): Promise<XmlElement> };
+    readonly iqCaller: {
+      request(iq: XmlElement, timeoutMs?: number): Promise<XmlElement>;
+      /** Requests without an answer yet, by their id. */
+      readonly handlers: ReadonlyMap<string, { readonly promise: Promise<XmlElement>; reject(error: Error): void }>;
+    };
     connect(service: string): Promise<unknown>;
     open(options: { readonly domain: string }): Promise<unknown>;
     send(element: XmlElement): Promise<void>;

@@ -1,0 +1,26 @@
+// Requests of the adapter xmpp that a server does not answer.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { xmpp } from '../../worker/adapters/xmpp/index.ts';
+import { adapterBench } from '../../worker/sdk/testing/index.ts';
+import { fakeXmpp } from '../support/fake-platforms/xmpp-server.ts';
+import { until } from '../support/until.ts';
+import { xmppAccount } from '../support/xmpp-account.ts';
+
+it('ends a request with the connection that it waits on', async (t) => {
+  const isArchive = (text: string): boolean => text.includes('urn:xmpp:mam:2');
+  const server = await fakeXmpp(t, { answer: (stanza) => (isArchive(String(stanza)) ? '' : undefined) });
+  const bench = adapterBench(xmpp, { ...xmppAccount(server.port), password: 'pw-bot' });
+  const connection = bench.connect();
+  await connection.online;
+
+  const caughtUp = bench.catchUp().then(
+    () => 'caught up',
+    (error: unknown) => String(error),
+  );
+  await until(() => server.stanzas.some((stanza) => isArchive(String(stanza))), { what: 'the request' });
+  await connection.close();
+
+  // Not the time that it would have waited for an answer.
+  assert.match(await caughtUp, /the connection ended|not connected/);
+});
