@@ -62,12 +62,7 @@ export class GroupUnpacker {
       const statements: Statement[] = [];
       for (let left = flat[at++] as number; left > 0; left -= 1) {
         const { sql, parameters, expect, guard } = this.#shapes[flat[at++] as number] as Shape;
-        statements.push({
-          sql,
-          parameters: flat.slice(at, at + parameters),
-          ...(expect === undefined ? {} : { expect }),
-          ...(guard === undefined ? {} : { guard }),
-        });
+        statements.push({ sql, parameters: flat.slice(at, at + parameters), expect, guard });
         at += parameters;
       }
       units.push({ name: '', statements });

@@ -32,10 +32,11 @@ export function prepared<P extends object>(
   let compiled: { readonly sql: string; readonly order: readonly (Marker | Constant)[] } | undefined;
   return (parameters) => {
     compiled ??= compileOnce(build);
+    // The options stand last: Node 20 makes a new hidden class at each `{ ...given, more }`, and whatever reads the object then misses.
     return {
-      ...options,
       sql: compiled.sql,
       parameters: compiled.order.map((part) => ('name' in part ? parameters[part.name as keyof P] : part.value)),
+      ...options,
     };
   };
 }

@@ -8,9 +8,9 @@ export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
   /** How many rows must change; another number refuses the unit. Left out: any. */
-  readonly expect?: number;
+  readonly expect?: number | undefined;
   /** Named in the answer when this statement refuses the unit. */
-  readonly guard?: string;
+  readonly guard?: string | undefined;
   /** The statement has RETURNING: its rows are in the answer. */
   readonly returning?: boolean;
 }

@@ -60,12 +60,12 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
   const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
   const chat = cause.chat;
   const context = {
-    ...generationParts(generation, capability),
     item: { id: cause.id, receivedAt: cause.receivedAt, attempt: cause.attempt },
     log: deps.logger(capability, { generation: generation.number, item: cause.id }),
     get signal() {
       return of.end.signal;
     },
+    ...generationParts(generation, capability),
     groups: of.groups,
     now: () => core.clock.now(),
     key: (step: string) => effectKey(cause, capability, `key:${step}`),

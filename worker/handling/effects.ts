@@ -89,12 +89,18 @@ function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[
 }
 
 type Bare = NewEvent extends infer E ? (E extends NewEvent ? Pick<E, 'type' | 'data'> : never) : never;
-export const eventOf = ({ core, generation, correlationId, itemId, actor }: EffectsOf, event: Bare): NewEvent => ({
-  ...event,
-  at: core.clock.now(),
-  runtimeId: core.runtimeId,
-  generation: generation.number,
-  correlationId: correlationId ?? undefined,
-  causationId: itemId ?? undefined,
-  actor: actor ?? undefined,
-});
+/** Not `{ ...event, … }`: Node 20 makes a new hidden class at each, and every reader of the event then misses. */
+export const eventOf = (
+  { core, generation, correlationId, itemId, actor }: EffectsOf,
+  { type, data }: Bare,
+): NewEvent =>
+  ({
+    type,
+    data,
+    at: core.clock.now(),
+    runtimeId: core.runtimeId,
+    generation: generation.number,
+    correlationId: correlationId ?? undefined,
+    causationId: itemId ?? undefined,
+    actor: actor ?? undefined,
+  }) as NewEvent;

@@ -134,7 +134,7 @@ class ItemHandling {
       );
     for (let moves = 0; ; moves += 1) {
       const result = await runStep({
-        deps: { ...this.#deps.context, generation: this.#generation },
+        deps: { generation: this.#generation, ...this.#deps.context },
         step,
         cause: causeOf(this.#ledger.row, this.#payload, attempt),
       });
@@ -173,7 +173,7 @@ class ItemHandling {
     const { run } = result;
     const sent = await readSentMessages(this.#deps.core, run.effects);
     const decided = decideEffects(
-      { ...this.#ledger.effects, sent, cause: causeOf(this.#ledger.row, this.#payload, 1) },
+      { sent, ...this.#ledger.effects, cause: causeOf(this.#ledger.row, this.#payload, 1) },
       run.effects,
     );
     const statements = [

@@ -191,7 +191,7 @@ export class ItemLedger {
   }
 
   event(event: Parameters<typeof eventOf>[1]): NewEvent {
-    return { ...eventOf(this.effects, event), endpoint: this.row.endpoint };
+    return { endpoint: this.row.endpoint, ...eventOf(this.effects, event) };
   }
 
   async unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {

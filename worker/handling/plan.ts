@@ -190,15 +190,16 @@ export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): 
   [endpoint, conversation.id, conversation.thread ?? '', user.id].map(encodeURIComponent).join('/');
 
 export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
-  const base = { id: row.id, receivedAt: row.received_at, attempt };
-  if (payload?.kind !== 'arrival') return { ...base, chat: undefined };
-  const { endpoint } = row;
+  const { id, received_at: receivedAt, endpoint } = row;
+  if (payload?.kind !== 'arrival') return { id, receivedAt, attempt, chat: undefined };
   const { self: _self, ...person } = payload.arrival.user;
-  const user: User = { ...person, endpoint };
-  const conversation: Conversation = { ...payload.arrival.conversation, endpoint };
+  const user: User = { endpoint, ...person };
+  const conversation: Conversation = { endpoint, ...payload.arrival.conversation };
   const { arrival } = payload;
   return {
-    ...base,
+    id,
+    receivedAt,
+    attempt,
     chat: { user, conversation, endpoint, ...('message' in arrival ? { message: arrival.message } : {}) },
   };
 }

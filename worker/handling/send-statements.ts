@@ -91,10 +91,10 @@ export class SendStatements {
       ...(style === undefined ? {} : { style }),
     }));
     const parts = compose(storedOf(effect.content, buttons), can, {
+      fileUrl: (file) => this.#of.generation.fileUrl(place.endpoint, file),
       ...audienceOf(this.#of, effect, place),
       ...(effect.kind === 'edit' ? { kind: 'edit', parts: message?.parts.length ?? 1 } : {}),
       ...namesOf(this.#of, effect.content),
-      fileUrl: (file) => this.#of.generation.fileUrl(place.endpoint, file),
     });
     const sent = parts.filter((part) => part.kind !== 'refused');
     if (sent.at(-1)?.isCut === true)

@@ -47,7 +47,7 @@ export async function admit(
   const context = contextOf(request);
   const identity = await authenticator.authenticate(credentials, context.address, port.settings().tokens);
   checkScope(identity, scope);
-  context.caller = { ...identity, requestId: context.requestId };
+  context.caller = { requestId: context.requestId, ...identity };
   return context.caller;
 }
 

@@ -12,7 +12,7 @@ const LINGER_BYTES = 4 * 1024 * 1024;
 /** Sends the whole answer. Headers of the answer win over what every answer carries. */
 export function respond(response: ServerResponse, answer: Answer, requestId: string): void {
   const content = contentOf(answer);
-  const headers: Record<string, string | number> = { ...API_HEADERS, 'X-Request-Id': requestId };
+  const headers: Record<string, string | number> = { 'X-Request-Id': requestId, ...API_HEADERS };
   if (content !== undefined) headers['Content-Type'] = content.type;
   addHeaders(headers, answer.headers);
   if (answer.status !== 204 && answer.status !== 304) headers['Content-Length'] = content?.length ?? 0;

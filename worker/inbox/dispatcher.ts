@@ -47,7 +47,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
   const followers = new Followers(inbox.recent, suspects);
   const handled = async (item: ItemHead, next: () => ItemHead | undefined): Promise<LaneOutcome> => {
     const kept = asClaimed(inbox.recent.take(item.id), followers.take(item.id));
-    const row = kept === undefined ? await readItem(core.reader, item.id) : { ...kept, seq: item.seq };
+    const row = kept === undefined ? await readItem(core.reader, item.id) : { seq: item.seq, ...kept };
     const isClaimed = kept?.state === 'handling';
     const outcome =
       row === undefined || !isOpen(row) ? 'gone' : await handle({ row, isClaimed, next: () => followers.of(next()) });

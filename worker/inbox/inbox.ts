@@ -111,7 +111,7 @@ export class Inbox {
       const item = prepareItem(this.#core, delivery, { id, passedBy, isClaimed: slot !== undefined });
       head.bytes = item.row.bytes;
       this.#open.add(item.row);
-      return { ...item, slot };
+      return { row: item.row, insert: item.insert, events: item.events, slot };
     } catch (error) {
       slot?.abandon();
       throw error;

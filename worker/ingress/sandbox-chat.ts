@@ -75,8 +75,8 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
     return { id: fresh[0] ?? arrival.id, duplicate: fresh.length === 0 };
   };
   return {
-    say: (message) => take(sandbox.arrival({ ...message, sentAt: core.clock.now() })),
-    press: (press) => take(sandbox.press({ ...press, sentAt: core.clock.now() })),
+    say: (message) => take(sandbox.arrival({ sentAt: core.clock.now(), ...message })),
+    press: (press) => take(sandbox.press({ sentAt: core.clock.now(), ...press })),
     async messages({ person, room, after, limit }) {
       const place = { person, room };
       const { id } = running().spec;

@@ -209,7 +209,13 @@ export type SendHead = LaneItem;
 export const laneOf = (endpoint: string, conversation: string): string => JSON.stringify([endpoint, conversation]);
 const HEAD = ['seq', 'id', 'endpoint', 'conversation', 'next_at as nextAt'] as const;
 type HeadRow = Omit<SendHead, 'lane'> & { readonly conversation: string };
-const toHead = ({ conversation, ...row }: HeadRow): SendHead => ({ ...row, lane: laneOf(row.endpoint, conversation) });
+const toHead = ({ seq, id, endpoint, conversation, nextAt }: HeadRow): SendHead => ({
+  seq,
+  id,
+  endpoint,
+  lane: laneOf(endpoint, conversation),
+  nextAt,
+});
 
 export async function readOpenSends(reader: Reader, after: number, limit: number): Promise<SendHead[]> {
   const rows = await reader.all(

@@ -33,11 +33,13 @@ export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedC
       return {
         kind: 'ok',
         call: {
-          ...place,
+          key: row.key,
+          conversation: row.conversation,
           kind: call.kind,
           text: call.text,
           buttons: call.buttons,
           files: call.files.map((file) => fileFor(row.endpoint, file)),
+          ...(thread === undefined ? {} : { thread }),
           ...rest,
         },
       };

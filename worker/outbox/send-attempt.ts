@@ -93,7 +93,7 @@ export class SendAttempt {
 
   /** With the attempts that were made before the one that begins. */
   #rowOf(kept: NewOutboxRow): OutboxRow {
-    return { ...kept, seq: this.#item.seq, attempts: 0 };
+    return { seq: this.#item.seq, ...kept, attempts: 0 };
   }
 
   async #run(row: OutboxRow): Promise<LaneOutcome> {
@@ -275,7 +275,8 @@ export class SendAttempt {
   #event(row: OutboxRow, event: Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>): NewEvent {
     const { clock, runtimeId } = this.#options.core;
     return {
-      ...event,
+      type: event.type,
+      data: event.data,
       at: clock.now(),
       runtimeId,
       endpoint: row.endpoint,

@@ -30,7 +30,8 @@ export function conversationId({ person, room }: Place): string {
 export function sandboxArrival(said: Said): Arrival {
   const text = said.text.replace(SPOKEN_TO, '');
   const addressed = said.room === undefined || text !== said.text;
-  return { ...base(said), kind: 'message', message: inboundMessageId(said), text, addressed };
+  const { id, conversation, user, sentAt } = base(said);
+  return { id, conversation, user, sentAt, kind: 'message', message: inboundMessageId(said), text, addressed };
 }
 
 export function sandboxPress(pressed: Pressed): Arrival {

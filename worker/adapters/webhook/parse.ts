@@ -35,13 +35,14 @@ const fields = {
   sentAt: t.optional(t.integer({ minimum: 0 })),
 };
 const schema = t.object(fields);
+const UTF8 = new TextDecoder();
 type Body = Values<typeof fields>;
 
 /** What a verified request holds: always one arrival. */
 export function parse(request: RawRequest): readonly Arrival[] {
   const delivery = request.headers['webhook-id'] ?? '';
   const sentAt = (readTimestamp(request.headers['webhook-timestamp']) ?? 0) * 1_000;
-  const text = new TextDecoder().decode(request.body);
+  const text = UTF8.decode(request.body);
   const raw = safeJson(text);
   return [known(raw, delivery, sentAt) ?? other(raw === undefined ? text : raw, delivery, sentAt)];
 }
@@ -49,20 +50,19 @@ export function parse(request: RawRequest): readonly Arrival[] {
 function known(raw: unknown, delivery: string, sentAt: number): Arrival | undefined {
   const body = read(raw);
   if (body === undefined) return undefined;
-  const { conversation, user, message = delivery, text, replyTo, token, emoji } = body;
-  const base = {
-    id: delivery,
-    conversation,
-    user: { ...user, name: user.name ?? user.id },
-    sentAt: body.sentAt ?? sentAt,
-    message,
-  };
+  const { conversation, message = delivery, text, replyTo, token, emoji } = body;
+  const user = Object.assign({}, body.user, { name: body.user.name ?? body.user.id });
+  const base = { id: delivery, conversation, user, sentAt: body.sentAt ?? sentAt, message };
   switch (body.type) {
     case 'message':
     case 'edited':
       if (text === undefined) return undefined;
       return {
-        ...base,
+        id: delivery,
+        conversation,
+        user,
+        sentAt: base.sentAt,
+        message,
         kind: body.type,
         text,
         addressed: body.addressed ?? conversation.kind === 'private',

@@ -28,7 +28,7 @@ export const chatRoutes = [
     changes: true,
     locate,
     answers: { 202: 'ChatTaken', 503: 'Problem' },
-    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).say({ ...body, room: body.room }) }),
+    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).say({ room: body.room, ...body }) }),
   }),
   route({
     method: 'POST',
@@ -39,7 +39,7 @@ export const chatRoutes = [
     changes: true,
     locate,
     answers: { 202: 'ChatTaken', 503: 'Problem' },
-    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).press({ ...body, room: body.room }) }),
+    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).press({ room: body.room, ...body }) }),
   }),
   route({
     method: 'GET',
