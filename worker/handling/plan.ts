@@ -192,10 +192,17 @@ export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): 
 export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
   const { id, received_at: receivedAt, endpoint } = row;
   if (payload?.kind !== 'arrival') return { id, receivedAt, attempt, chat: undefined };
-  const { self: _self, ...person } = payload.arrival.user;
-  const user: User = { endpoint, ...person };
-  const conversation: Conversation = { endpoint, ...payload.arrival.conversation };
   const { arrival } = payload;
+  const { user: person, conversation: place } = arrival;
+  // By name: what else an adapter left in there is not the plugin's, and the endpoint is the one that it came through.
+  const user: User = { endpoint, id: person.id, name: person.name, admin: person.admin };
+  const conversation: Conversation = {
+    endpoint,
+    id: place.id,
+    kind: place.kind,
+    ...(place.name === undefined ? {} : { name: place.name }),
+    ...(place.thread === undefined ? {} : { thread: place.thread }),
+  };
   return {
     id,
     receivedAt,
