@@ -34,10 +34,10 @@ const updateCell = prepared<CellId & { value: string; revision: number }>(
 /** The cell's new value, or its removal, under the guard. A failed guard refuses the unit: the handler runs again. */
 export function writeCell(cell: CellId, value: string | undefined, guard: CellGuard): Statement {
   if (value === undefined) return removeCell(cell, guard);
-  if (guard.kind === 'any') return upsertCell({ ...cell, value });
+  if (guard.kind === 'any') return upsertCell({ value, ...cell });
   return guard.revision === 0
     ? { ...insertCell({ ...cell, value }), guard: 'cell' }
-    : updateCell({ ...cell, value, revision: guard.revision });
+    : updateCell({ value, revision: guard.revision, ...cell });
 }
 
 function removeCell({ store, owner, key }: CellId, guard: CellGuard): Statement {

@@ -97,7 +97,7 @@ export class ItemLedger {
       statements: [claimItem({ id: this.row.id })],
     });
     if (answer.kind === 'refused') return false;
-    this.row = { ...this.row, state: 'handling', attempts: this.row.attempts + 1 };
+    this.row = Object.assign({ ...this.row }, { state: 'handling', attempts: this.row.attempts + 1 } as const);
     return true;
   }
 

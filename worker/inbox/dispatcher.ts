@@ -35,7 +35,7 @@ export interface DispatcherOptions {
 }
 
 const asClaimed = (row: NewRow | undefined, isClaimed: boolean): NewRow | undefined =>
-  row !== undefined && isClaimed ? { ...row, state: 'handling', attempts: 1 } : row;
+  row !== undefined && isClaimed ? Object.assign({ ...row }, { state: 'handling', attempts: 1 } as const) : row;
 
 export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHead> {
   const { core, inbox, limits, held, handle, left } = options;

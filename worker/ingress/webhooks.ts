@@ -97,7 +97,8 @@ export class Webhooks {
     if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
     this.#deps.admit();
     this.#deps.gate.refuseWhenRejecting();
-    const request: RawRequest = { ...delivery, path: `/webhooks/${delivery.path}` };
+    const { method, query, headers, body, receivedAt } = delivery;
+    const request: RawRequest = { method, path: `/webhooks/${delivery.path}`, query, headers, body, receivedAt };
     return target.kind === 'endpoint'
       ? this.#toEndpoint(target.runner, request)
       : this.#toPlugin(target.webhook, request);

@@ -82,7 +82,7 @@ export class SendAttempt {
     await recent.arrival(this.#item.id);
     const kept = recent.take(this.#item.id);
     if (kept !== undefined && (kept.state === 'sending' || this.#turn.isClaimed))
-      this.#claimed = { ...kept, state: 'sending' };
+      this.#claimed = Object.assign({ ...kept }, { state: 'sending' } as const);
     const row = kept === undefined ? await readSend(core.reader, this.#item.id) : this.#rowOf(kept);
     if (row === undefined || !['pending', 'sending', 'waiting'].includes(row.state)) return 'left';
     const outcome = await this.#run(row);

@@ -30,9 +30,9 @@ export function interactionArrivals(interaction: Json, { application, now }: Ask
   if (id === undefined || typeof type !== 'number') throw new Error('not an interaction: it has no id or no type');
   if (type === AUTOCOMPLETE) return [];
   const data = objectAt(interaction, 'data');
-  const base = { ...placeOf(interaction), id: `${application}/i/${id}`, sentAt: timeOf(id) ?? now };
+  const base = { id: `${application}/i/${id}`, sentAt: timeOf(id) ?? now, ...placeOf(interaction) };
   if (type === COMMAND && (data['type'] ?? CHAT_INPUT) === CHAT_INPUT)
-    return [{ ...base, kind: 'command', name: textAt(data, 'name') ?? '', ...argumentsOf(data) }];
+    return [{ kind: 'command', name: textAt(data, 'name') ?? '', ...base, ...argumentsOf(data) }];
   const message = textAt(objectAt(interaction, 'message'), 'id');
   const token = textAt(data, 'custom_id');
   if (type === COMPONENT && data['component_type'] === BUTTON && message !== undefined && token !== undefined)

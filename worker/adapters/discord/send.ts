@@ -56,7 +56,7 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
   const channel = await channelOf(call, link);
   if (typeof channel !== 'string') return resultOf(channel);
   const files = await filesToSend(call.files, link);
-  const body = { ...bodyOf(call), ...replyOf(call), nonce: nonceOf(call.key), enforce_nonce: true };
+  const body = { nonce: nonceOf(call.key), enforce_nonce: true, ...bodyOf(call), ...replyOf(call) };
   const say = (): Promise<Answer> =>
     request(link, {
       method: 'POST',

@@ -92,11 +92,11 @@ function message(event: Json, context: Context): Arrival {
   const quoted = textAt(said, 'quotedMessageId');
   const replyTo = quoted === undefined ? {} : { replyTo: quoted };
   const isAnswer = quoted !== undefined && context.remembered.isOurs(quoted);
-  const place = { ...base, kind: 'message', message: id, ...replyTo } as const;
+  const place = { kind: 'message', message: id, ...base, ...replyTo } as const;
   if (type === 'text') {
     const { segments, isToBot, names } = heard(said, context.bot);
     for (const [user, name] of names) context.remembered.named(user, name);
-    return { ...place, text: segments, addressed: base.conversation.kind === 'private' || isToBot || isAnswer };
+    return { text: segments, addressed: base.conversation.kind === 'private' || isToBot || isAnswer, ...place };
   }
   const addressed = base.conversation.kind === 'private' || isAnswer;
   const elsewhere = textAt(objectAt(said, 'contentProvider'), 'originalContentUrl');

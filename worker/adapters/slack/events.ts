@@ -71,7 +71,7 @@ function message(told: Told): readonly Arrival[] {
 function said(told: Told, spoken: Json): readonly Arrival[] {
   const [channel, ts] = [textAt(told.event, 'channel'), textAt(spoken, 'ts')];
   if (channel === undefined || ts === undefined) throw new Error('a message without channel or ts');
-  return [{ ...wordsOf(told, spoken, { id: `${channel}/${ts}`, channel, ts }), kind: 'message' }];
+  return [{ kind: 'message', ...wordsOf(told, spoken, { id: `${channel}/${ts}`, channel, ts }) }];
 }
 
 /** Slack tells of links that were unfolded and of answers that were counted in the same way: those are no edits. */
@@ -81,7 +81,7 @@ function changed(told: Told): readonly Arrival[] {
   if (channel === undefined || ts === undefined) throw new Error('a changed message without channel or ts');
   if (textAt(now, 'subtype') === 'tombstone') return deleted(told, ts, before);
   if ('text' in before && before['text'] === now['text']) return [];
-  return [{ ...wordsOf(told, now, { id: told.id, channel, ts }), kind: 'edited' }];
+  return [{ kind: 'edited', ...wordsOf(told, now, { id: told.id, channel, ts }) }];
 }
 
 type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind'>;
@@ -99,12 +99,12 @@ function wordsOf(
     (told.bot !== undefined && (mentions(heard, told.bot) || textAt(spoken, 'parent_user_id') === told.bot));
   const text = withoutMention(heard, told.bot);
   const files = filesOf(spoken);
-  const base = baseOf({ ...speakerOf(told, spoken), ...placeOf(told), id, thread, ts: whenOf(told, ts) }, told.context);
+  const base = baseOf({ id, thread, ts: whenOf(told, ts), ...speakerOf(told, spoken), ...placeOf(told) }, told.context);
   return {
-    ...base,
     message: messageId(channel, ts),
     text: text.every((one) => one.kind === 'text') ? text.map((one) => one.text).join('') : text,
     addressed: base.conversation.kind === 'private' || isMeant,
+    ...base,
     ...(thread === undefined ? {} : { replyTo: messageId(channel, thread) }),
     ...(files.length === 0 ? {} : { files }),
   };

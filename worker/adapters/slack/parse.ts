@@ -43,7 +43,7 @@ export function arrivalsOf(payload: unknown, account: Pick<Account, 'team'>, now
     const seen = seenOf(account);
     for (const arrival of arrivals) seen.note(arrival);
   }
-  return arrivals.map((arrival) => ({ ...arrival, id: `${context.workspace}/${arrival.id}` }));
+  return arrivals.map((arrival) => Object.assign({ ...arrival }, { id: `${context.workspace}/${arrival.id}` }));
 }
 
 /** P2. The workspace that a payload is for, then the organisation that it belongs to. */
