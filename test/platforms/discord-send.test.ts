@@ -218,6 +218,27 @@ describe('interactions', () => {
     assert.ok(!JSON.stringify([link.arrivals, link.logs, link.cursor]).includes(command.token));
   });
 
+  it('whose reply is ready before Discord has heard of "thinking…" are not left with it', async (t) => {
+    const { platform, open, send } = await discordBench(t);
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+    let hear = (): void => {};
+    const slow = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    platform.next(/\/callback$/, { slow });
+
+    platform.gateway.dispatch('INTERACTION_CREATE', platform.interaction({ name: 'ping', type: 1, options: [] }));
+    await until(() => platform.calls.some((call) => call.endsWith('/callback')), { what: 'the callback' });
+    const sent = send(post({ text: 'pong' }));
+    await until(() => platform.world.said().length === 1, { what: 'the reply' });
+    hear();
+
+    assert.equal((await sent).kind, 'sent');
+    const [known] = platform.world.interactions;
+    await until(() => known?.original?.isDeleted, { what: 'the end of thinking' });
+  });
+
   it('where the bot may not write are answered to their person alone', async (t) => {
     const { platform, open, send } = await discordBench(t);
     const link = open();

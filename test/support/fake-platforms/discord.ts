@@ -15,8 +15,12 @@ import { DiscordRest, type RestRequest } from './discord-rest.ts';
 import type { RestAnswer } from './discord-rules.ts';
 import { DiscordWorld, type FakeInteraction, type FakeMessage, type Json } from './discord-world.ts';
 
-/** What happens to a call instead of its answer; `drop` does the work and cuts the connection, `hold` does it and says nothing. */
+/**
+ * What happens to a call instead of its answer; `drop` does the work and cuts the connection, `hold` does it and says nothing, `slow` begins
+ * with it late.
+ */
 export type Misfortune =
+  | { readonly slow: Promise<void> }
   | 'drop'
   | 'hold'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
@@ -209,7 +213,8 @@ export class FakeDiscord {
     this.requests.push(call);
     const at = this.#next.findIndex(({ of }) => of.test(`${call.method} ${call.path}`));
     const misfortune = at === -1 ? undefined : this.#next.splice(at, 1)[0]?.misfortune;
-    if (typeof misfortune === 'object')
+    if (typeof misfortune === 'object' && 'slow' in misfortune) await misfortune.slow;
+    else if (typeof misfortune === 'object')
       return void response
         .writeHead(misfortune.status, { 'content-type': 'application/json', ...misfortune.headers })
         .end(misfortune.body ?? '{}');

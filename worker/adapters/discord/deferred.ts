@@ -6,9 +6,14 @@ import type { Account } from './config.ts';
 const VALID_MS = 14 * 60_000;
 const MOST = 1_000;
 
-interface Waiting {
+export interface Deferral {
   readonly conversation: string;
   readonly token: string;
+  /** Discord knows of it, or never will: before that there is no "thinking…" to take away. */
+  readonly told?: Promise<void>;
+}
+
+interface Waiting extends Deferral {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
@@ -21,20 +26,25 @@ export class Deferred {
     this.#expired = expired;
   }
 
-  add({ conversation, token }: { readonly conversation: string; readonly token: string }): void {
+  add(deferral: Deferral): void {
+    const { token } = deferral;
     if (this.#waiting.some((one) => one.token === token)) return;
     const timer = setTimeout(() => {
       this.#waiting = this.#waiting.filter((one) => one.token !== token);
       this.#expired(token);
     }, VALID_MS);
     timer.unref();
-    this.#waiting.push({ conversation, token, timer });
+    this.#waiting.push({ timer, ...deferral });
     if (this.#waiting.length > MOST) clearTimeout(this.#waiting.shift()?.timer);
   }
 
   /** The one that has waited longest there. */
-  first(conversation: string): string | undefined {
-    return this.#waiting.find((one) => one.conversation === conversation)?.token;
+  async first(conversation: string): Promise<string | undefined> {
+    for (;;) {
+      const found = this.#waiting.find((one) => one.conversation === conversation);
+      await found?.told;
+      if (found === undefined || this.#waiting.includes(found)) return found?.token;
+    }
   }
 
   /** Something came of it: it is taken out, and true. */

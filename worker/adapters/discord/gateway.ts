@@ -113,16 +113,24 @@ export class Gateway {
     if (!(await this.#kept(() => this.#link.receive(arrivalsOf(told, this.#context()))))) return;
     const [id, token] = [textAt(data, 'id'), textAt(data, 'token')];
     if (id === undefined || token === undefined) return;
+    const isHeard = this.#answer(`/interactions/${id}/${token}/callback`, data);
+    const deferred = deferredOf(data);
+    if (deferred === undefined) return;
+    const waiting = deferredOfAccount(this.#link.account);
+    waiting.add({ told: isHeard.then((so) => void (so || waiting.end(token))), ...deferred });
+  }
+
+  /** True when Discord took it. Never throws. */
+  async #answer(path: `/${string}`, interaction: Json): Promise<boolean> {
     try {
-      const body = answerTo(data);
-      const path = `/interactions/${id}/${token}/callback` as const;
-      const answer = await call(this.#link, { method: 'POST', path, body, anonymous: true });
-      const deferred = deferredOf(data);
-      if (answer.kind === 'ok' && deferred !== undefined) deferredOfAccount(this.#link.account).add(deferred);
+      const body = answerTo(interaction);
+      const { kind } = await call(this.#link, { method: 'POST', path, body, anonymous: true });
       // One that is replayed was answered, or is too old: that is known.
-      if (answer.kind !== 'ok') this.#link.log.debug({ answer: answer.kind }, 'an interaction was not answered');
+      if (kind !== 'ok') this.#link.log.debug({ answer: kind }, 'an interaction was not answered');
+      return kind === 'ok';
     } catch (error) {
       this.#link.log.warn({ err: error }, 'an interaction was not answered');
+      return false;
     }
   }
 

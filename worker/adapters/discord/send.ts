@@ -76,7 +76,7 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
 /** S5. */
 async function settled(answer: Answer, call: Post, link: Link<Account>): Promise<SendResult> {
   const deferred = deferredOfAccount(link.account);
-  const token = deferred.first(call.conversation);
+  const token = await deferred.first(call.conversation);
   if (token === undefined) return resultOf(answer, { isMessage: true });
   const original = originalOf(link.account, token);
   if (answer.kind === 'ok' && deferred.end(token)) {
