@@ -83,8 +83,8 @@ export class DatabaseHost implements Writer {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#writer.flush();
-    // The last one to close brings everything into the one file; a reader cannot.
-    this.reader.close();
+    // The last one to close brings everything into the one file; a reader cannot. Nor may a late question open one meanwhile.
+    this.reader.end();
     await this.#runner.close();
   }
 

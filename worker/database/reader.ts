@@ -13,6 +13,7 @@ export class SqliteReader implements Reader {
   readonly #open: () => Database;
   readonly #statements = new Map<string, SqliteStatement>();
   #database: Database | undefined;
+  #hasEnded = false;
 
   constructor(open: () => Database) {
     this.#open = open;
@@ -29,6 +30,7 @@ export class SqliteReader implements Reader {
 
   /** For texts that are compiled already. Throws SvcError `storage_unavailable`. */
   run<T>(text: string, parameters: readonly unknown[] = []): T[] {
+    if (this.#hasEnded) throw new SvcError('storage_unavailable', 'the database is closed: the worker is stopping');
     try {
       this.#database ??= this.#open();
       let prepared = this.#statements.get(text);
@@ -42,6 +44,12 @@ export class SqliteReader implements Reader {
       const code = sqliteCode(error) ?? 'error';
       throw new SvcError('storage_unavailable', `the database cannot be read (${code})`, { cause: error });
     }
+  }
+
+  /** For good: nothing opens it again. */
+  end(): void {
+    this.#hasEnded = true;
+    this.close();
   }
 
   close(): void {

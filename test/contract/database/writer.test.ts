@@ -1,6 +1,6 @@
 // The one way to write, inline and over its thread alike: units are answered after the sync, alone or not at all.
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
@@ -255,6 +255,36 @@ describe('the database host', () => {
     t.after(() => host.close());
     return { host, states };
   };
+
+  it('is the last to close the file, so that all is in it, whatever is asked meanwhile', async (t) => {
+    const file = fileOf(t);
+    const host = new DatabaseHost({
+      file,
+      clock: systemClock,
+      makeRunner: threadRunner({ file, failpoints: undefined }),
+      onState: () => {},
+    });
+    await host.open();
+    await host.commit(unit(put('a')));
+
+    let isClosed = false;
+    const closing = host.close().finally(() => {
+      isClosed = true;
+    });
+    const refused: unknown[] = [];
+    while (!isClosed) {
+      try {
+        host.reader.run('SELECT value FROM meta');
+      } catch (error) {
+        refused.push((error as { code?: unknown }).code);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await closing;
+
+    assert.equal(existsSync(`${file}-wal`), false);
+    assert.deepEqual([...new Set(refused)], ['storage_unavailable']);
+  });
 
   it('tells of a damaged file and recovers when a sound one is there', async (t) => {
     const file = fileOf(t);
