@@ -16,6 +16,9 @@ const THIN = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--
  * much of that is copied and taken for old before its end. It grows under load alone.
  */
 export const WORKER_OPTIONS = ['--max-semi-space-size=64'];
+/** What the operator said of it himself holds: Node would take the command line before that. */
+const workerOptions = (): readonly string[] =>
+  /max[-_]semi[-_]space[-_]size/.test(process.env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;
 
 export interface ProgramFiles {
   readonly supervisor: string;
@@ -31,14 +34,14 @@ export function programFiles(): ProgramFiles {
     return {
       supervisor: beside('./supervisor.cjs'),
       worker: beside('./worker.js'),
-      workerOptions: WORKER_OPTIONS,
+      workerOptions: workerOptions(),
       supervisorOptions: THIN,
     };
   const tsx = ['--import', import.meta.resolve('tsx')];
   return {
     supervisor: beside('../main.ts'),
     worker: beside('../../worker/main.ts'),
-    workerOptions: [...tsx, ...WORKER_OPTIONS],
+    workerOptions: [...tsx, ...workerOptions()],
     supervisorOptions: tsx,
   };
 }

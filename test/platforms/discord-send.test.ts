@@ -218,6 +218,23 @@ describe('interactions', () => {
     assert.ok(!JSON.stringify([link.arrivals, link.logs, link.cursor]).includes(command.token));
   });
 
+  it('that Discord tells twice lose no "thinking…" by the second time', async (t) => {
+    const { platform, open, send } = await discordBench(t);
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account to be online' });
+    const command = platform.interaction({ name: 'ping', type: 1, options: [] });
+    const isRefused = (): boolean =>
+      link.logs.some((line) => JSON.stringify(line).includes('an interaction was not answered'));
+
+    platform.gateway.dispatch('INTERACTION_CREATE', command);
+    await until(() => platform.world.interactions[0]?.answer !== undefined, { what: 'the callback' });
+    platform.gateway.dispatch('INTERACTION_CREATE', command);
+    await until(isRefused, { what: 'the second callback to be refused' });
+    await send(post({ text: 'pong' }));
+
+    await until(() => platform.world.interactions[0]?.original?.isDeleted, { what: 'the end of thinking' });
+  });
+
   it('whose reply is ready before Discord has heard of "thinking…" are not left with it', async (t) => {
     const { platform, open, send } = await discordBench(t);
     const link = open();

@@ -15,11 +15,13 @@ it('says once a minute for each account that deliveries are refused, and how man
   refusals.refused('shop', 'another secret');
   now -= 3_600_000;
   refusals.refused('shop', 'the clock was set back');
+  refusals.refused('mute', undefined);
 
   assert.deepEqual(lines, [
     { endpoint: 'shop', reason: 'no signature', unsaid: 0 },
     { endpoint: 'desk', reason: 'x'.repeat(200), unsaid: 0 },
     { endpoint: 'shop', reason: 'another secret', unsaid: 999 },
     { endpoint: 'shop', reason: 'the clock was set back', unsaid: 0 },
+    { endpoint: 'mute', reason: '', unsaid: 0 },
   ]);
 });

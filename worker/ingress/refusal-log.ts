@@ -20,7 +20,8 @@ export class RefusalLog {
     this.#core = core;
   }
 
-  refused(endpoint: string, reason: string): void {
+  /** The reason is an adapter's or a plugin's, which may have been written without types. */
+  refused(endpoint: string, reason: unknown): void {
     const now = this.#core.clock.now();
     const told = this.#told.get(endpoint);
     // A clock that was set back does not silence it.
@@ -30,7 +31,7 @@ export class RefusalLog {
     }
     this.#told.set(endpoint, { at: now, more: 0 });
     this.#core.log.warn(
-      { endpoint, reason: reason.slice(0, MOST_REASON), unsaid: told?.more ?? 0 },
+      { endpoint, reason: String(reason ?? '').slice(0, MOST_REASON), unsaid: told?.more ?? 0 },
       'a delivery was refused: its signature does not fit (said once a minute)',
     );
   }

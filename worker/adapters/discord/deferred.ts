@@ -26,9 +26,10 @@ export class Deferred {
     this.#expired = expired;
   }
 
-  add(deferral: Deferral): void {
+  /** False when it is known already: Discord tells again what it is not sure of. */
+  add(deferral: Deferral): boolean {
     const { token } = deferral;
-    if (this.#waiting.some((one) => one.token === token)) return;
+    if (this.#waiting.some((one) => one.token === token)) return false;
     const timer = setTimeout(() => {
       this.#waiting = this.#waiting.filter((one) => one.token !== token);
       this.#expired(token);
@@ -36,15 +37,16 @@ export class Deferred {
     timer.unref();
     this.#waiting.push({ timer, ...deferral });
     if (this.#waiting.length > MOST) clearTimeout(this.#waiting.shift()?.timer);
+    return true;
   }
 
   /** The one that has waited longest there. */
-  async first(conversation: string): Promise<string | undefined> {
-    for (;;) {
-      const found = this.#waiting.find((one) => one.conversation === conversation);
-      await found?.told;
-      if (found === undefined || this.#waiting.includes(found)) return found?.token;
-    }
+  first(conversation: string): Deferral | undefined {
+    return this.#waiting.find((one) => one.conversation === conversation);
+  }
+
+  has(token: string): boolean {
+    return this.#waiting.some((one) => one.token === token);
   }
 
   /** Something came of it: it is taken out, and true. */

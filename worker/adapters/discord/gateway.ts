@@ -117,7 +117,11 @@ export class Gateway {
     const deferred = deferredOf(data);
     if (deferred === undefined) return;
     const waiting = deferredOfAccount(this.#link.account);
-    waiting.add({ told: isHeard.then((so) => void (so || waiting.end(token))), ...deferred });
+    let isNew = false;
+    const heard = isHeard.then((so) => {
+      if (isNew && !so) waiting.end(token);
+    });
+    isNew = waiting.add({ told: heard, ...deferred });
   }
 
   /** True when Discord took it. Never throws. */

@@ -76,18 +76,26 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
 /** S5. */
 async function settled(answer: Answer, call: Post, link: Link<Account>): Promise<SendResult> {
   const deferred = deferredOfAccount(link.account);
-  const token = await deferred.first(call.conversation);
-  if (token === undefined) return resultOf(answer, { isMessage: true });
-  const original = originalOf(link.account, token);
+  const waiting = deferred.first(call.conversation);
+  if (waiting === undefined) return resultOf(answer, { isMessage: true });
+  const { token, told } = waiting;
   if (answer.kind === 'ok' && deferred.end(token)) {
     // It is posted: what becomes of "thinking…" does not change that.
-    void request(link, { ...original, method: 'DELETE' }).catch(() => {});
+    void takeAway(token, link, told).catch(() => {});
   } else if (answer.kind === 'refused' && MAY_NOT.has(answer.code) && call.files.length === 0) {
-    const shown = await request(link, { ...original, method: 'PATCH', body: bodyOf(call) });
+    await told;
+    if (!deferred.has(token)) return resultOf(answer, { isMessage: true });
+    const shown = await request(link, { ...originalOf(link.account, token), method: 'PATCH', body: bodyOf(call) });
     if (shown.kind === 'ok') deferred.end(token);
     return shown.kind === 'ok' ? { kind: 'sent' } : resultOf(shown.kind === 'later' ? shown : answer);
   }
   return resultOf(answer, { isMessage: true });
+}
+
+/** Once Discord shows it. */
+async function takeAway(token: string, link: Link<Account>, told: Promise<void> | undefined): Promise<void> {
+  await told;
+  await request(link, { ...originalOf(link.account, token), method: 'DELETE' });
 }
 
 /** "thinking…" of a command. */
