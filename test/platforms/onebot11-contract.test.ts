@@ -34,7 +34,7 @@ adapterContract(createOnebot11({ ...TIMING, retryMs: 10 }), {
   other: () => accountOf(another),
   refused: () => accountOf(fake, 'a token that is refused'),
   conversation: 'group:7',
-  secrets: ['a token that is refused'],
+  secrets: ['a token that is refused', 'kSLuTF2GC2Q4q4ugm3'],
   history: [1001, 1003, 1004].map((id) => `10001000/message/${id}/${AT}`),
   taken: () => fake?.called('send_group_msg').map((params) => JSON.stringify(params)) ?? [],
   cut: () => fake?.cut(),

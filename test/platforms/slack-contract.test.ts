@@ -42,7 +42,7 @@ adapterContract(createSlack({ ...TIMING, retryMs: 10 }), {
   other: () => accountOf(another),
   refused: () => accountOf(slack, 'xoxb-refused-0123456789'),
   conversation: 'C123ABC456',
-  secrets: ['xoxb-refused-0123456789'],
+  secrets: ['xoxb-refused-0123456789', 'xoxb-1-2-botbotbotbot', 'xapp-1-A123ABC456-3-appappapp'],
   // An event takes a number of its own, too.
   history: [1, 5, 7].map((n) => `T123ABC456/C123ABC456/1700000001.00000${n}`),
   taken: () => slack.calls.filter(({ method }) => method === 'chat.postMessage').map(({ args }) => args['text'] ?? ''),
