@@ -24,7 +24,7 @@ export async function replaceDaemon(project: string, { running, env }: ReplaceOp
   const { loaded } = await checkProject({ project, mode: 'production', environment: env });
   const options = {
     program: process.execPath,
-    args: [...supervisorArguments(project), '--successor'],
+    args: [...supervisorArguments(project, env), '--successor'],
     settings: supervisorSettings(loaded),
   };
   const { supervisorPid } = (await running.call('replace', { options, timeoutMs: PREPARE_MS })) as {

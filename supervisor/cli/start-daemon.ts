@@ -80,7 +80,7 @@ function spawnSupervisor(
   { loaded, env }: { readonly loaded: LoadedConfig; readonly env: CommandContext['env'] },
 ): { readonly ended: () => string | undefined; readonly release: () => void } {
   const { environment, secrets } = parted(env, loaded.secrets);
-  const child = spawn(process.execPath, supervisorArguments(project), {
+  const child = spawn(process.execPath, supervisorArguments(project, env), {
     cwd: project,
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -111,8 +111,8 @@ function spawnSupervisor(
 }
 
 /** Arguments of Node for a supervisor of this version. */
-export function supervisorArguments(project: string): readonly string[] {
-  const { supervisor, worker, workerOptions, supervisorOptions } = programFiles();
+export function supervisorArguments(project: string, env: CommandContext['env']): readonly string[] {
+  const { supervisor, worker, workerOptions, supervisorOptions } = programFiles(env);
   const options = workerOptions.map((option) => `--node-option=${option}`);
   return [
     ...supervisorOptions,

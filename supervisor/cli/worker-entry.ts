@@ -17,8 +17,10 @@ const THIN = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--
  */
 export const WORKER_OPTIONS = ['--max-semi-space-size=64'];
 /** What the operator said of it himself holds: Node would take the command line before that. */
-const workerOptions = (): readonly string[] =>
-  /max[-_]semi[-_]space[-_]size/.test(process.env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;
+const workerOptionsIn = (env: Environment): readonly string[] =>
+  /max[-_]semi[-_]space[-_]size/.test(env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProgramFiles {
   readonly supervisor: string;
@@ -29,19 +31,19 @@ export interface ProgramFiles {
   readonly supervisorOptions: readonly string[];
 }
 
-export function programFiles(): ProgramFiles {
+export function programFiles(env: Environment): ProgramFiles {
   if (BUNDLED)
     return {
       supervisor: beside('./supervisor.cjs'),
       worker: beside('./worker.js'),
-      workerOptions: workerOptions(),
+      workerOptions: workerOptionsIn(env),
       supervisorOptions: THIN,
     };
   const tsx = ['--import', import.meta.resolve('tsx')];
   return {
     supervisor: beside('../main.ts'),
     worker: beside('../../worker/main.ts'),
-    workerOptions: [...tsx, ...workerOptions()],
+    workerOptions: [...tsx, ...workerOptionsIn(env)],
     supervisorOptions: tsx,
   };
 }

@@ -267,20 +267,16 @@ describe('the database host', () => {
     await host.open();
     await host.commit(unit(put('a')));
 
-    let isClosed = false;
-    const closing = host.close().finally(() => {
-      isClosed = true;
-    });
+    const closed = host.close().then(() => 'closed');
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     const refused: unknown[] = [];
-    while (!isClosed) {
+    do {
       try {
         host.reader.run('SELECT value FROM meta');
       } catch (error) {
         refused.push((error as { code?: unknown }).code);
       }
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await closing;
+    } while ((await Promise.race([closed, turn()])) !== 'closed');
 
     assert.equal(existsSync(`${file}-wal`), false);
     assert.deepEqual([...new Set(refused)], ['storage_unavailable']);
