@@ -2,11 +2,14 @@
 //
 //   F1  A folder of our own with bits for others is refused, and so is one of a stranger; root's with our group is accepted (a mount point).
 //   F2  A symbolic link in its place is refused: whoever made it chooses where state goes.
+//   F3  A path that SQLite would not open files below is refused before anything is made: it says no more than that it cannot.
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { STATE_DIR } from './paths.ts';
 import { SvcError } from './svc-error.ts';
 
 /** Makes the folder or checks it. Throws `state_dir_unsafe`. */
 export function ensureStateFolder(path: string): Stats {
+  refuseLongPath(path);
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
@@ -33,6 +36,21 @@ export function checkStateFolder(path: string, uid: number = process.getuid?.() 
   if ((mode & 0o007) !== 0) refuse(`is open to others (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   if (ours && (mode & 0o070) !== 0) refuse(`is open to its group (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   return stat;
+}
+
+/** Of the 512 bytes that SQLite takes, the names of its files and what it adds to them need the rest. */
+const LONGEST_PATH_BYTES = 470;
+
+function refuseLongPath(path: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes > LONGEST_PATH_BYTES)
+    throw new SvcError(
+      'state_dir_unsafe',
+      `the path of ${STATE_DIR} has ${bytes} bytes; ${LONGEST_PATH_BYTES} can be used`,
+      {
+        hint: 'move the project to a shorter path',
+      },
+    );
 }
 
 const isCode = (error: unknown, code: string): boolean =>

@@ -13,7 +13,10 @@ export class PendingReloads {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
-      if (!send(id)) return reject(new SvcError('not_running', 'there is no worker that could reload'));
+      if (!send(id))
+        return reject(
+          new SvcError('not_running', 'there is no worker that could reload', { hint: 'svc runtime status says why' }),
+        );
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
         reject(new SvcError('timeout', 'the worker has not answered the reload'));

@@ -1,5 +1,6 @@
 // The workers of a supervisor, one at a time: started, heard, ended. Reports what happens to them as events of the machine; decides nothing.
 import { join } from 'node:path';
+import { delay } from '../shared/abort.ts';
 import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
@@ -41,6 +42,8 @@ export interface WorkersHost {
 const LAST_LINES = 20;
 /** A worker that ends sooner than this would find no spare anyway. */
 const SETTLED_MS = 1_000;
+/** Reading what all processes have open takes a processor for some 10 ms: it begins when a start should be over. */
+const SHARER_LOOK_MS = 1_000;
 
 export class Workers {
   readonly listening: Listening;
@@ -110,7 +113,11 @@ export class Workers {
   }
 
   async #lookForSharer(run: number, { pid }: WorkerProcess): Promise<void> {
-    const detail = this.#former === null ? undefined : await this.listening.sharer(this.#former, pid);
+    const former = this.#former;
+    if (former === null) return;
+    await delay(SHARER_LOOK_MS);
+    if (this.#current?.facts.run !== run) return;
+    const detail = await this.listening.sharer(former, pid);
     if (detail !== undefined) this.#host.dispatch({ kind: 'address_shared', run, detail });
   }
 

@@ -1,10 +1,12 @@
 // What a worker process hands to the runtime (`worker/app.ts`) and gets back: the line between the process and the host.
+
 import type { Server } from 'node:http';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
 import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
 import type { WriterThread } from './database/start-thread.ts';
+import type { ReloadOptions } from './http/host-port.ts';
 
 export type Mode = 'development' | 'production' | 'test';
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
@@ -50,7 +52,7 @@ export interface App {
   /** The store is being opened, and brought to this program's schema. */
   isOpening(): boolean;
   status(): Promise<Readonly<Record<string, unknown>>>;
-  reload(actor: string, options: { readonly orRestart: boolean }): Promise<{ readonly generation: number }>;
+  reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */
   stop(
     limitMs: number,

@@ -248,7 +248,7 @@ export class Parts {
         eventOldest: () => facts.retention?.oldest() ?? 0,
         endpoints: () =>
           engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
-        disk: () => this.disk.use,
+        disk: () => this.disk.use(),
         ingressPaused: () => engine.gate.state.state === 'paused',
         logs: () => this.options.log.counts(),
       },

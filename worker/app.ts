@@ -20,7 +20,7 @@ import { hostStatus } from './app-status.ts';
 import type { Core } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
 import { countStarts, loadProjectState } from './database/project-state.ts';
-import type { HostPort } from './http/host-port.ts';
+import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
 import type { Candidate } from './runtime/assemble.ts';
@@ -91,7 +91,7 @@ class Host implements App {
       events: () => facts.events,
       status: () => this.status(),
       admit: () => this.#parts.admit(),
-      reload: (caller, { orRestart }) => this.reload(caller.actor, { orRestart }),
+      reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller) => requestRestart(this.#parts, caller.actor),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
     });
@@ -189,13 +189,10 @@ class Host implements App {
     });
   }
 
-  async reload(
-    actor: string,
-    { orRestart }: { readonly orRestart: boolean },
-  ): Promise<{ readonly generation: number }> {
+  async reload(actor: string, { orRestart, isMeant }: ReloadOptions): Promise<{ readonly generation: number }> {
     this.#options.onReload?.('begun');
     try {
-      const generation = await this.#parts.engine.runtime.reload(actor);
+      const generation = await this.#parts.engine.runtime.reload(actor, isMeant);
       this.#http.tokensChanged();
       return { generation: generation.number };
     } catch (error) {
@@ -284,7 +281,7 @@ class Host implements App {
 }
 
 function refusedReload(error: SvcError): SvcError {
-  if (error.code === 'restart_required' || error.code === 'storage_unavailable') return error;
+  if (['restart_required', 'storage_unavailable', 'precondition_failed'].includes(error.code)) return error;
   return new SvcError('reload_refused', error.message, {
     cause: error,
     ...(error.hint === undefined ? {} : { hint: error.hint }),

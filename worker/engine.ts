@@ -77,7 +77,7 @@ export class Engine {
       },
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
     });
-    this.gate = new IngressGate(core, () => this.dispatcher.wake());
+    this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
     this.timers = new TimerService(core);
     this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
     const files = new FileSource({

@@ -63,7 +63,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     requestRestart: deps.requestRestart,
     reload: deps.reload,
     ingress: () => gate.state,
-    setIngress: (caller, change) => gate.set(change, caller.actor),
+    setIngress: (caller, change, isMeant) => gate.set(change, caller.actor, isMeant),
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
@@ -156,7 +156,7 @@ function readLogs(
   const wanted = parsed.filter(
     (line) =>
       LEVELS.indexOf(line.level ?? 'info') >= least &&
-      (endpoint === undefined || line.endpoint === endpoint) &&
+      (endpoint === undefined || line.endpoint === endpoint || line.endpoint?.endsWith(`:${endpoint}`) === true) &&
       (from === undefined || Date.parse(line.time ?? '') >= from),
   );
   return wanted.slice(-lines);
@@ -171,9 +171,7 @@ const unavailable = (): never => {
 const NO_EVENTS: EventGateway = {
   stream: async () => unavailable(),
   page: async () => unavailable(),
-  upgrade: (_request, socket) => {
-    socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-  },
+  upgrade: unavailable,
   position: () => '',
   openStreams: () => 0,
   closeRevoked: () => {},

@@ -1,5 +1,6 @@
 // Entry of a worker process: node dist/worker.js --supervised --parent PID --project DIR --mode MODE [--standby], started by the supervisor.
 // The foreground imports `runForeground` from here instead, in the process that the owner started: no wrapper lies between them.
+// Either way the process is ended by what was handed over for it, and by nothing that a plugin calls.
 
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,7 @@ import { parseArgs } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
+import { refuseExit } from '../shared/exit-guard.ts';
 import { kernelGuard } from '../shared/parent-guard.ts';
 import { createApp } from './app.ts';
 import type { Mode } from './app-options.ts';
@@ -25,21 +27,30 @@ export interface ForegroundOptions {
 }
 
 /** Runs the worker in this process. Resolves once up; throws when the start fails; `exit` is called at the end. */
-export function runForeground({ project, mode, watch, exit }: ForegroundOptions): Promise<void> {
+export async function runForeground({ project, mode, watch, exit }: ForegroundOptions): Promise<void> {
   const environment = processEnvironment();
+  const allowExit = refuseExit();
   // Words and sockets of the owner are this process's own: no child may speak for it.
   for (const name of OWNER_VARIABLES) delete process.env[name];
-  return runWorker({
-    project,
-    mode,
-    watch,
-    supervised: false,
-    environment,
-    terminal: process.stdout.isTTY,
-    // A developer's debugger may hold the loop as long as it likes.
-    ...appMaker({ guarded: mode !== 'development' }),
-    exit,
-  });
+  try {
+    await runWorker({
+      project,
+      mode,
+      watch,
+      supervised: false,
+      environment,
+      terminal: process.stdout.isTTY,
+      // A developer's debugger may hold the loop as long as it likes.
+      ...appMaker({ guarded: mode !== 'development' }),
+      exit(code) {
+        allowExit();
+        exit(code);
+      },
+    });
+  } catch (error) {
+    allowExit();
+    throw error;
+  }
 }
 
 /** Whoever waits for the host to be up gets the first answer before its thread takes a core. */
@@ -100,6 +111,7 @@ export async function runSupervised(): Promise<void> {
     process.stderr.write('svc worker: this is started by the supervisor; use `svc runtime start`\n');
     process.exit(2);
   }
+  const allowExit = refuseExit();
   const maker = appMaker({ standby, parent: parent === undefined ? undefined : Number(parent) });
   const environment = processEnvironment();
   if (maker.writerThread !== undefined && standby) {
@@ -116,7 +128,10 @@ export async function runSupervised(): Promise<void> {
     environment,
     terminal: false,
     ...maker,
-    exit: (code) => process.exit(code),
+    exit(code) {
+      allowExit();
+      process.exit(code);
+    },
   });
 }
 

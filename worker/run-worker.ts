@@ -6,7 +6,7 @@
 //   B1  Every end has a code of the contract and a line of log that says why; the record of the holder says it too.
 //   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
 //   B3  The drain has a limit; what is left then is named and cut.
-//   B4  An error that nobody caught is the last line of the log, and ends with 1.
+//   B4  An error that nobody caught is the last line of the log, and ends with 1. A plugin that calls `process.exit` throws one.
 import { within } from '../shared/abort.ts';
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import type { Environment } from '../shared/config/environment.ts';

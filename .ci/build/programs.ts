@@ -120,6 +120,8 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     outdir: join(ROOT, 'dist', folder),
     entryPoints: Object.fromEntries(entries),
     ...formOf(program),
+    // Node shows the line of what nobody caught.
+    minifyWhitespace: program.folder !== 'testing',
     define: { ...constants, ...(isScript(program) ? SCRIPT_DEFINES : {}), FAILPOINTS: String(failpoints) },
     plugins: PLUGINS,
   });

@@ -9,7 +9,29 @@ export const endpointSchema = Type.Object(
   {
     /** `<owner>:<name>`. */
     id: Type.String(),
+    owner: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String()),
+    adapter: Type.Optional(Type.String()),
     state: Type.Enum(ENDPOINT_STATES),
+    since: Type.Optional(Type.String()),
+    /** What counts: the configuration, or what an operator said since. */
+    enabled: Type.Optional(Type.Boolean()),
+    /** What the configuration says. */
+    configured: Type.Optional(Type.Boolean()),
+    reconnects: Type.Optional(Type.Integer()),
+    failures: Type.Optional(Type.Integer()),
+    /** Words for full scope. */
+    lastError: Type.Optional(
+      Type.Union([
+        Type.Object({
+          at: Type.String(),
+          code: Type.String(),
+          reason: Type.Optional(Type.String()),
+          remedy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        }),
+        Type.Null(),
+      ]),
+    ),
   },
   { additionalProperties: true },
 );

@@ -1,26 +1,11 @@
 // The host as a whole on the wire: liveness, readiness in brief, status, restart and reload, ingress.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
+import { nullableText } from './item.ts';
 
 export const healthSchema = Type.Object({ status: Type.Literal('ok') });
 
 export const readySchema = Type.Object({ ready: Type.Boolean() }, { additionalProperties: false });
-
-/** What is known of the host at any time; absent or null where a part does not exist yet. */
-export const statusSchema = Type.Object(
-  {
-    name: Type.Optional(Type.String()),
-    kind: Type.Optional(Type.String()),
-    version: Type.Optional(Type.String()),
-    runtimeId: Type.Optional(Type.String()),
-    generation: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-    startedAt: Type.Optional(Type.String()),
-    owner: Type.Optional(Type.String()),
-  },
-  { additionalProperties: true },
-);
 
 /** A restart and a reload take no choices in their body. */
 export const nothingSchema = Type.Object({}, { additionalProperties: false });
@@ -42,6 +27,49 @@ export const ingressSchema = Type.Object({
   by: nullableText,
 });
 
+const lastExitSchema = Type.Object({
+  /** The process that started after it. */
+  before: Type.String(),
+  at: Type.String(),
+  end: Type.String(),
+  code: Type.Union([Type.Integer(), Type.Null()]),
+  signal: nullableText,
+});
+
+/** What is known of the host at any time; null where a part does not exist yet. */
+export const statusSchema = Type.Object(
+  {
+    name: Type.Optional(Type.String()),
+    kind: Type.Optional(Type.String()),
+    version: Type.Optional(Type.String()),
+    node: Type.Optional(Type.String()),
+    projectId: Type.Optional(nullableText),
+    runtimeId: Type.Optional(Type.String()),
+    generation: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    /** Former generations that still have work in hand. */
+    draining: Type.Optional(Type.Array(Type.Object({ generation: Type.Integer(), running: Type.Integer() }))),
+    configVersion: Type.Optional(Type.String()),
+    startedAt: Type.Optional(Type.String()),
+    mode: Type.Optional(Type.String()),
+    owner: Type.Optional(Type.String()),
+    ready: Type.Optional(Type.Boolean()),
+    state: Type.Optional(Type.String()),
+    /** Why it is not ready; for full scope. */
+    reasons: Type.Optional(Type.Array(Type.String())),
+    restarts: Type.Optional(Type.Integer()),
+    lastExits: Type.Optional(Type.Array(lastExitSchema)),
+    ingress: Type.Optional(ingressSchema),
+    epoch: Type.Optional(nullableText),
+    /** Number of the newest event. */
+    head: Type.Optional(Type.Integer()),
+    /** What waits in the inbox. */
+    inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Integer() })),
+    /** Why the newest configuration does not serve; the reason for full scope. */
+    lastFailure: Type.Optional(Type.Union([Type.Object({ code: Type.String(), reason: nullableText }), Type.Null()])),
+  },
+  { additionalProperties: true },
+);
+
 export const ingressChangeSchema = Type.Object(
   {
     state: Type.Union([Type.Literal('open'), Type.Literal('paused')]),
@@ -57,19 +85,49 @@ export const ingressChangeSchema = Type.Object(
   { additionalProperties: false },
 );
 
+const pluginSchema = Type.Object(
+  {
+    slot: Type.String(),
+    owner: Type.String(),
+    /** For full scope. */
+    use: Type.Optional(Type.String()),
+    name: Type.String(),
+    kind: Type.Enum(['plugin', 'adapter']),
+    source: Type.String(),
+    capabilities: Type.Array(Type.String()),
+    endpoints: Type.Array(Type.String()),
+  },
+  { additionalProperties: true },
+);
+
 export const pluginsSchema = Type.Object({
-  plugins: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  plugins: Type.Array(pluginSchema),
   /** Handlers in the order in which they are asked about what arrives. */
-  order: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  order: Type.Array(
+    Type.Object({
+      asked: Type.Enum(['before', 'claims', 'normal', 'after']),
+      about: Type.String(),
+      capability: Type.String(),
+    }),
+  ),
 });
 
 /** The effective configuration, secrets masked. */
-export const configSchema = Type.Record(Type.String(), Type.Unknown());
+export const configSchema = Type.Object({
+  version: Type.String(),
+  config: Type.Record(Type.String(), Type.Unknown()),
+  /** Each value with its source. */
+  values: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      value: Type.Unknown(),
+      source: Type.String(),
+      variables: Type.Array(Type.String()),
+    }),
+  ),
+});
 
 export const logsSchema = Type.Object({ lines: Type.Array(Type.Unknown()) });
-
-/** A page of the event history: `items` are CloudEvents (shared/api/event.ts). */
-export const eventPageSchema = Type.Record(Type.String(), Type.Unknown());
 
 export const openapiSchema = Type.Record(Type.String(), Type.Unknown());
 

@@ -14,22 +14,27 @@ export interface Explained {
   isReference(path: string): boolean;
 }
 
+/** Whoever wrote more keys than these that are none gets no guess at each: a guess compares with every key there is. */
+const MOST_GUESSES = 100;
+
 /** Findings in the order of the errors. */
 export function explain(errors: readonly ErrorObject[], context: Explained): Finding[] {
   const byPath = new Map<string, Finding>();
   for (const error of errors) {
-    const finding = explainOne(error, context);
+    const finding = explainOne(error, context, byPath.size < MOST_GUESSES);
     if (!byPath.has(finding.path)) byPath.set(finding.path, finding);
   }
   return [...byPath.values()];
 }
 
-function explainOne(error: ErrorObject, context: Explained): Finding {
+function explainOne(error: ErrorObject, context: Explained, guesses: boolean): Finding {
   const params = error.params as Readonly<Record<string, unknown>>;
   const path = error.instancePath;
   const schema = schemaAt(context.root, path);
-  if (error.keyword === 'additionalProperties')
-    return unknownKey(pointerTo(path, String(params['additionalProperty'])), schema, context.root);
+  if (error.keyword === 'additionalProperties') {
+    const key = pointerTo(path, String(params['additionalProperty']));
+    return guesses ? unknownKey(key, schema, context.root) : { path: key, message: 'is not a key here' };
+  }
   if (error.keyword === 'required') {
     const key = String(params['missingProperty']);
     const wanted = schemaOfKey(schema, key);
@@ -94,11 +99,15 @@ function elsewhere(schema: JsonSchema | undefined, key: string, at: string): str
   return undefined;
 }
 
+const LOOKS_TYPED = /^(-?\d{1,30}(\.\d{1,30})?|true|false)$/;
+
 function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'a group of keys';
-  return typeof value === 'string' ? printable(value) || 'an empty text' : JSON.stringify(value);
+  if (typeof value !== 'string') return JSON.stringify(value);
+  // Without its quotes a text that looks like a number would be shown as what was asked for.
+  return LOOKS_TYPED.test(value) ? `the text "${value}"` : printable(value) || 'an empty text';
 }
 
 const partsOf = (path: string): string[] =>

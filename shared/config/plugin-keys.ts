@@ -6,7 +6,7 @@
 //
 // Whether a value fits is said by the SDK's own check, handed in, so that one set of rules holds for tests of plugins and for the host.
 import { schemaAt, unknownKey, valueAt } from './explain.ts';
-import { type ConfigFault, type Finding, lastOf, parentOf, pointerTo } from './fault.ts';
+import { type ConfigFault, dotted, type Finding, lastOf, parentOf, pointerTo } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import { type LoadedConfig, locate } from './load.ts';
 import { readAs, readReferences } from './references.ts';
@@ -155,12 +155,7 @@ function worded(
       ? finding
       : {
           ...finding,
-          suggestion: [
-            ...parentOf(pointer + path)
-              .split('/')
-              .slice(1),
-            lastOf(`/${suggestion.replaceAll('.', '/')}`),
-          ].join('.'),
+          suggestion: dotted(pointerTo(parentOf(pointer + path), lastOf(`/${suggestion.replaceAll('.', '/')}`))),
         };
   }
   if (valueAt(typed, path) === undefined)

@@ -28,7 +28,8 @@ export function readReferences(text: string): ReferenceText {
       continue;
     }
     const body = BODY.exec(match[0]);
-    if (body?.[1] === undefined) return { kind: 'malformed', part: match[0] };
+    // References do not nest: what looks like one in a default would be taken as it is written.
+    if (body?.[1] === undefined || body[2]?.includes('${') === true) return { kind: 'malformed', part: match[0] };
     parts.push(body[2] === undefined ? { name: body[1] } : { name: body[1], fallback: body[2] });
   }
   const kept = [...parts, text.slice(end)].filter((part) => part !== '');

@@ -127,11 +127,14 @@ class Resolver {
     const text = this.#join(read.parts, path);
     if (!read.whole || schema === undefined) return text;
     const typed = readAs(schema.type, text);
-    if (typed === undefined)
+    if (typed === undefined) {
+      const [{ name, fallback } = { name: '' }] = references;
+      const source = lookUp({ name }, this.#environment.values) || fallback === undefined ? 'value' : 'default';
       this.#findings.push({
         path,
-        message: `must be ${expectation(schema)}; the value of ${references[0]?.name ?? ''} does not read as one`,
+        message: `must be ${expectation(schema)}; the ${source} of ${name} does not read as one`,
       });
+    }
     return typed;
   }
 

@@ -5,6 +5,7 @@
 //   T3  Under 16 characters: a warning on loopback, a fault on any other address.
 //   T4  In test mode, which serves nothing, each of these is a warning.
 
+import { isBearerToken, LONGEST_TOKEN } from '../bearer-token.ts';
 import type { CheckResult } from './cross-checks.ts';
 import { isLoopback, listAt, textAt } from './cross-checks.ts';
 import { valueAt } from './explain.ts';
@@ -59,11 +60,14 @@ function tokensOf(tree: unknown): FoundToken[] {
 
 function weak({ path, text }: FoundToken): Finding[] {
   const fault = (message: string): Finding[] => [{ path, message, secret: true }];
-  if (text.trim() === '') return fault('is empty');
+  if (text.trim() === '') return fault('is empty; a variable that the process has as empty wins over .env');
   if (text.toLowerCase().startsWith(EXAMPLE_TOKEN) || /^(change-?me|example|token|secret|password)$/i.test(text))
     return fault('is still the example value; make one with `svc token create`');
   if (text.includes('${')) return fault('still holds ${: the variable was not resolved where it was written');
-  if (!/^[\x21-\x7e]+$/.test(text)) return fault('must hold visible ASCII characters only: it travels in a header');
+  if (!isBearerToken(text))
+    return fault(
+      `must be letters, digits and any of . _ ~ + / - with = at the end alone, ${LONGEST_TOKEN} characters at most: others cannot be sent after Bearer`,
+    );
   return [];
 }
 

@@ -5,7 +5,7 @@
 //   Y2  Any text of up to 1 MiB is answered in under a second: tokens are counted before a tree is built, aliases count their copies.
 //   Y3  An empty value (`key:`) is null; what that means is decided by the reader.
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser } from 'yaml';
-import { type Finding, type Place, pointerTo, printable } from './fault.ts';
+import { type Finding, type Place, pointerTo } from './fault.ts';
 
 const LARGEST_DEPTH = 64;
 const MOST_ALIASES = 100;
@@ -161,7 +161,7 @@ class Walk {
       const name = nameOf(key);
       if (name === undefined) this.#refuse(at, 'keys must be plain words');
       else if (FORBIDDEN_KEYS.has(name)) this.#refuse(at, `the key ${name} is not taken`);
-      else if (Object.hasOwn(out, name)) this.#ports.report(at, `${printable(name)} is given a second time`, path);
+      else if (Object.hasOwn(out, name)) this.#ports.report(at, 'is given a second time', pointerTo(path, name));
       else {
         const inner = pointerTo(path, name);
         this.#ports.place(inner, at);

@@ -5,9 +5,9 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 const MOST_MS = 366 * 86_400_000;
 
 /** Milliseconds in the text. Throws `usage` when it is not a duration between 1 s and a year. */
-export function parseDuration(flag: string, text: string): number {
+export function parseDuration(flag: string, text: string, what = 'a duration'): number {
   const parts = [...text.matchAll(/(\d{1,6})([smhd])/g)];
   const delayMs = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? 0), 0);
   if (parts.map(([part]) => part).join('') === text && delayMs >= 1_000 && delayMs <= MOST_MS) return delayMs;
-  throw new SvcError('usage', `${flag} takes a duration such as 90s, 30m, 1h30m or 2d`);
+  throw new SvcError('usage', `${flag} takes ${what} such as 90s, 30m, 1h30m or 2d`);
 }

@@ -8,7 +8,7 @@ import { unknownWord } from './usage-error.ts';
 export async function helpText([noun, verb]: readonly string[]): Promise<string> {
   if (noun === undefined) return overview();
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
-  if (ofNoun.length === 0) throw unknownWord('command', noun, nouns());
+  if (ofNoun.length === 0) throw unknownWord('command', noun, [...nouns(), ...verbsOf('help')]);
   const one = ofNoun.find((command) => command.verb === verb);
   if (one !== undefined) return commandHelp(await loadCommand(one));
   if (verb !== undefined) throw unknownWord(`command after svc ${noun}:`, verb, verbsOf(noun));

@@ -1,5 +1,7 @@
-// The running host over HTTP: address and token as the project's configuration says, or as the running worker says where the port is any.
+// The running host over HTTP, at the address where its worker listens. The worker is asked for it over the local socket: the token goes to
+// nobody else who may hold the port by now, and an address that was changed in the configuration since is not the host's yet.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -17,8 +19,8 @@ export async function connectHost(
   const { config } = loadConfig({ project, mode: 'development', environment: env });
   const token = config.http.token?.reveal();
   if (token === undefined) throw new SvcError('secret_invalid', 'http.token is not set', { hint: 'svc token create' });
-  const port = config.http.port === 0 ? await boundPort(project) : config.http.port;
-  const url = `http://${loopbackOf(config.http.host)}:${port}${config.http.base}`;
+  const { host, port } = (await boundAddress(project)) ?? config.http;
+  const url = `http://${loopbackOf(host)}:${port}${config.http.base}`;
   const authorization = `Bearer ${token}`;
   return {
     url,
@@ -53,14 +55,18 @@ export function loopbackOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function boundPort(project: string): Promise<number> {
-  const address = (await findRunning(project))?.status.address;
-  if (address === undefined || address === null) throw notRunning(undefined);
-  return address.port;
+/** Undefined between two workers, where the supervisor holds the socket of the configuration. Throws `not_running`. */
+async function boundAddress(project: string): Promise<RuntimeStatus['address'] | undefined> {
+  const status = (await findRunning(project))?.status;
+  if (status === undefined) throw notRunning('nothing is running here');
+  const { address, socket, state, reason } = status;
+  if (address === null && (socket ?? null) === null)
+    throw notRunning(`the host is ${state.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}`);
+  return address ?? undefined;
 }
 
-const notRunning = (cause: unknown): SvcError =>
-  new SvcError('not_running', 'the host does not answer', {
+const notRunning = (message: string, cause?: unknown): SvcError =>
+  new SvcError('not_running', message, {
     cause,
     hint: '`svc runtime status` says what runs, `svc runtime start --daemon` starts it',
   });
@@ -77,7 +83,11 @@ function send(url: string, { method, body, headers }: SendOptions): Promise<Inco
     request.setTimeout(TIMEOUT_MS, () =>
       request.destroy(new SvcError('timeout', `no answer within ${TIMEOUT_MS / 1_000} s`)),
     );
-    request.on('error', (error) => reject(error instanceof SvcError ? error : notRunning(error)));
+    request.on('error', (error) =>
+      reject(
+        error instanceof SvcError ? error : notRunning(`the host does not answer at ${new URL(url).origin}`, error),
+      ),
+    );
     request.end(body);
   });
 }

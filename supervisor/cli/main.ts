@@ -3,7 +3,7 @@
 import './first-process.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
-import { coerceError } from '../../shared/svc-error.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
 import type { Command, CommandContext } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
@@ -11,11 +11,17 @@ import { createPrinter } from './printer.ts';
 import { findProject } from './project-lookup.ts';
 import { unknownWord } from './usage-error.ts';
 
+/** As they are before code of the project may be loaded. */
+const exit: (code: ExitCode) => never = process.exit.bind(process);
+const write = process.stdout.write.bind(process.stdout);
+
 interface Call {
   readonly argv: readonly string[];
   readonly json: boolean;
   readonly debug: boolean;
 }
+
+const SHARED_FLAGS: ReadonlySet<string> = new Set(['--json', '--no-color', '--debug']);
 
 async function run({ argv, json }: Call): Promise<ExitCode> {
   const [first, second] = argv;
@@ -23,6 +29,7 @@ async function run({ argv, json }: Call): Promise<ExitCode> {
     first === undefined ||
     first === '--help' ||
     first === '-h' ||
+    SHARED_FLAGS.has(first) ||
     (first === 'help' && (second === undefined || second.startsWith('-')))
   )
     return help([], json);
@@ -42,8 +49,6 @@ async function run({ argv, json }: Call): Promise<ExitCode> {
   const { args, options } = parseCommand(command, rest);
   return command.run(contextOf(command, options), args, options);
 }
-
-const SHARED_FLAGS: ReadonlySet<string> = new Set(['--json', '--no-color', '--debug']);
 
 /** What every command takes may also stand before it: `svc --project DIR runtime status`. */
 function sharedOptionsLast(argv: readonly string[]): readonly string[] {
@@ -68,7 +73,7 @@ function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help
   if (alone !== undefined) return alone;
   if (verb === '--help' || verb === '-h') return 'help';
   if (verb === undefined || verb.startsWith('-'))
-    throw unknownWord(`use of svc ${noun}: one of ${verbsOf(noun).join(', ')} is needed, not`, verb ?? 'nothing', []);
+    throw new SvcError('usage', `svc ${noun} needs one of ${verbsOf(noun).join(', ')}`);
   const command = ofNoun.find((candidate) => candidate.verb === verb);
   if (command === undefined) throw unknownWord(`command after svc ${noun}:`, verb, verbsOf(noun));
   return command;
@@ -126,7 +131,7 @@ function contextOf(_command: Command, options: Readonly<Record<string, unknown>>
         const controller = new AbortController();
         process.once('SIGINT', () => {
           controller.abort();
-          process.once('SIGINT', () => process.exit(EXIT.forced));
+          process.once('SIGINT', () => end(EXIT.forced));
         });
         interrupt = controller;
       }
@@ -143,7 +148,7 @@ function fail(error: unknown, { json, debug }: Call): ExitCode {
   const known = coerceError(error);
   const { code, message, hint, details } = known;
   if (json)
-    process.stdout.write(
+    write(
       `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...(Object.keys(details).length === 0 ? {} : { details }) } }, null, 2)}\n`,
     );
   else process.stderr.write(`svc: ${message}${hint === undefined ? '' : `\n     ${hint}`}\n`);
@@ -152,19 +157,29 @@ function fail(error: unknown, { json, debug }: Call): ExitCode {
   return ERRORS[code].exit;
 }
 
+let isEnding = false;
+
+function end(code: ExitCode): never {
+  isEnding = true;
+  return exit(code);
+}
+
 async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed));
+    stream.on('error', (error: NodeJS.ErrnoException) => end(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed));
   }
   const argv = sharedOptionsLast(process.argv.slice(2));
   const call = { argv, json: argv.includes('--json'), debug: argv.includes('--debug') };
+  process.once('exit', () => {
+    if (!isEnding) process.exitCode = fail(new SvcError('internal', 'the command waits for what nothing brings'), call);
+  });
   let code: ExitCode;
   try {
     code = await run(call);
   } catch (error) {
     code = fail(error, call);
   }
-  process.exit(code);
+  end(code);
 }
 
 void main(); // ends the process itself

@@ -21,7 +21,9 @@ export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptio
     env['TERM'] === 'dumb' ||
     (env['CI'] ?? '') !== '';
   const { green, red, yellow, dim, bold } = pc.createColors(!off);
-  const out = (text: string): void => void stdout.write(`${text}\n`);
+  // As it is now: code of the project, which a command may load, is given another one.
+  const write = stdout.write.bind(stdout);
+  const out = (text: string): void => void write(`${text}\n`);
   return {
     text: (line) => (json ? undefined : out(line)),
     json: (document) => (json ? out(JSON.stringify(document, null, 2)) : undefined),

@@ -14,11 +14,13 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { findStaying, type RunningProject } from './control-client.ts';
 import { refuseSecondOwner } from './second-owner.ts';
+import { lastLines } from './status-text.ts';
 import { type WaitResult, waitForReady } from './wait-for-ready.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
 const READY_MS = 20_000;
 const CAUSE_BYTES = 4_096;
+const LINES_SHOWN = 5;
 
 export async function startDaemon(
   context: CommandContext,
@@ -32,10 +34,11 @@ export async function startDaemon(
   if (running !== undefined) return join(context, { project, running, loaded, timeoutMs });
   refuseSecondOwner(project, context.env);
   ensureStateFolder(projectPaths(project).stateDir);
+  const since = new Date().toISOString();
   const child = spawnSupervisor(project, { loaded, env: context.env });
   const result = await waitForReady(project, { timeoutMs, givenUp: child.ended });
   child.release();
-  return tell(context, { project, result, already: false });
+  return tell(context, { project, result, already: false, since });
 }
 
 /** Somebody is there: what was asked for is done, is on its way, or is refused. */
@@ -70,9 +73,11 @@ async function join(
       details: { pid: status.supervisorPid },
     });
   }
-  if (who === 'supervisor' && status.state === 'failed') await running.call('start');
+  const hasFailed = who === 'supervisor' && status.state === 'failed';
+  const since = hasFailed ? new Date().toISOString() : '';
+  if (hasFailed) await running.call('start');
   const result = await waitForReady(project, { timeoutMs });
-  return tell(context, { project, result, already: true });
+  return tell(context, { project, result, already: !hasFailed, since });
 }
 
 function spawnSupervisor(
@@ -144,10 +149,15 @@ function parted(
   return { environment, secrets };
 }
 
-function tell(
-  { print }: CommandContext,
-  { project, result, already }: { readonly project: string; readonly result: WaitResult; readonly already: boolean },
-): ExitCode {
+interface Outcome {
+  readonly project: string;
+  readonly result: WaitResult;
+  readonly already: boolean;
+  /** An end from before then has nothing to do with what came of it. */
+  readonly since: string;
+}
+
+function tell({ print }: CommandContext, { project, result, already, since }: Outcome): ExitCode {
   const { ready, status, reasons } = result;
   const log = projectPaths(project).runtimeLog;
   print.json({
@@ -169,6 +179,8 @@ function tell(
     );
   else print.text(print.color.bad(reasons.join('; ')));
   print.text(`log ${log}`);
-  if (!ready) for (const line of status?.exits.at(-1)?.lastLines.slice(-5) ?? []) print.note(line.slice(0, 300));
+  const end = status?.exits.at(-1);
+  if (!ready && status?.state !== 'running' && end !== undefined && end.at >= since)
+    for (const line of lastLines(end, { color: print.color, lines: LINES_SHOWN })) print.note(line);
   return ready ? EXIT.ok : EXIT.failed;
 }

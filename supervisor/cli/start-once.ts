@@ -10,6 +10,7 @@ export async function startOnce({ env, json, print }: CommandContext, project: s
   // The report is a JSON document with and without --json: what reads it is a harness.
   if (json) print.json(report);
   else print.text(JSON.stringify(report, null, 2));
-  for (const { component, message } of report.faults) print.note(print.color.bad(`${component}: ${message}`));
+  for (const { component, message } of report.faults)
+    print.note(print.color.bad(message.startsWith(`${component}: `) ? message : `${component}: ${message}`));
   return report.ok ? EXIT.ok : EXIT.failed;
 }

@@ -1,5 +1,6 @@
 // What `runtime status` prints for people.
 import type { ExitRecord, RuntimeStatus } from '../../shared/api/control.ts';
+import { formatLogLine } from '../../shared/log-line.ts';
 import type { Printer } from './command.ts';
 
 export interface StatusTextOptions {
@@ -9,7 +10,7 @@ export interface StatusTextOptions {
 }
 
 const EXITS_SHOWN = 3;
-const LINE_CHARACTERS = 200;
+const LINE_CHARACTERS = 300;
 
 export const isWell = ({ state, ready }: RuntimeStatus): boolean => state === 'running' && ready;
 
@@ -17,7 +18,10 @@ export function statusText(status: RuntimeStatus, { color, lines }: StatusTextOp
   const good = isWell(status);
   const ends = status.exits
     .slice(-EXITS_SHOWN)
-    .flatMap((exit) => [endText(exit), ...(good ? [] : lastLines(exit, lines))]);
+    .flatMap((exit) => [
+      endText(exit),
+      ...(good ? [] : lastLines(exit, { color, lines }).map((line) => `            ${line}`)),
+    ]);
   return [
     (good ? color.good : color.bad)(stateName(status)) + since(status),
     ...status.reasons.map((reason) => `  ${reason}`),
@@ -71,5 +75,8 @@ function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail 
   return `ended       ${at} ${who}, after ${(durationMs / 1_000).toFixed(1)} s, ${reason} (${how})${detail === null ? '' : `: ${detail}`}`;
 }
 
-const lastLines = ({ lastLines }: ExitRecord, count: number): readonly string[] =>
-  count === 0 ? [] : lastLines.slice(-count).map((line) => `            ${line.slice(0, LINE_CHARACTERS)}`);
+/** What a worker said last, as `runtime logs` shows it; a stack is in the log. */
+export const lastLines = (exit: ExitRecord, { color, lines }: StatusTextOptions): readonly string[] =>
+  exit.lastLines
+    .slice(exit.lastLines.length - Math.min(lines, exit.lastLines.length))
+    .map((line) => formatLogLine(line, color).split('\n', 1)[0]?.slice(0, LINE_CHARACTERS) ?? '');

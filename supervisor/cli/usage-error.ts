@@ -1,4 +1,4 @@
-// Wrong usage: one line, plus the nearest valid word.
+// Wrong usage: one line, plus the nearest valid word, or all of them where none is near.
 import { nearest } from '../../shared/config/nearest.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
@@ -7,6 +7,7 @@ export function unknownWord(kind: string, word: string, valid: readonly string[]
   const near = nearest(word, valid) ?? valid.find((candidate) => word.length > 1 && candidate.startsWith(word));
   const shown = JSON.stringify(word.slice(0, 60)).slice(1, -1);
   return new SvcError('usage', `unknown ${kind} '${shown}'${near === undefined ? '' : `; did you mean '${near}'?`}`, {
+    ...(near === undefined && valid.length > 0 ? { hint: `known are ${valid.join(', ')}` } : {}),
     details: near === undefined ? {} : { nearest: near },
   });
 }

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ForegroundOptions } from '../../worker/main.ts';
 import type { TaskModule } from '../../worker/task.ts';
+import { containProjectCode } from './project-code.ts';
 
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const BUNDLED = existsSync(beside('./worker.js'));
 
 /** Without WebAssembly is implied: Node below 24 warns where it is not said, Node 24 knows no such option. Tried up to Node 26. */
 const MAJOR = Number(process.versions.node.split('.', 1)[0]);
-const THIN = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--jitless'] : [];
+const JITLESS = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--jitless'] : [];
 
 /**
  * Of a worker: MiB of each half of the space for young objects (16 of itself). What an item needs lives for some commits; in a small space
@@ -27,7 +28,7 @@ export interface ProgramFiles {
   readonly worker: string;
   /** Options of Node for the worker. */
   readonly workerOptions: readonly string[];
-  /** Of the supervisor: it computes nothing for which machine code would be worth the 2 MiB that making any takes. */
+  /** Of the supervisor: it computes nothing for which machine code would be worth the 2 MiB that making any takes; it collects by itself. */
   readonly supervisorOptions: readonly string[];
 }
 
@@ -37,7 +38,7 @@ export function programFiles(env: Environment): ProgramFiles {
       supervisor: beside('./supervisor.cjs'),
       worker: beside('./worker.js'),
       workerOptions: workerOptionsIn(env),
-      supervisorOptions: THIN,
+      supervisorOptions: [...JITLESS, '--expose-gc'],
     };
   const tsx = ['--import', import.meta.resolve('tsx')];
   return {
@@ -54,7 +55,8 @@ export async function runForeground(options: ForegroundOptions): Promise<void> {
   return worker.runForeground(options);
 }
 
-/** One-shot work of the worker's code in this process. */
+/** One-shot work of the worker's code in this process, and with it that of plugins. */
 export async function loadTasks(): Promise<TaskModule> {
+  if (BUNDLED) containProjectCode(); // else the process is not the command's: a test runs it from the sources
   return import('../../worker/task.ts');
 }

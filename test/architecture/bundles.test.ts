@@ -33,6 +33,9 @@ const scripts = (folder: string): string[] =>
     .filter((name) => /\.[cm]?js$/.test(name))
     .map((name) => join(folder, name));
 
+/** The schema of the configuration is one. */
+const LONGEST_LINE = 20_000;
+
 /** A call of the failpoint of this name. */
 const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${name.replaceAll('.', '\\.')}`);
 
@@ -46,6 +49,21 @@ describe('the bundles', () => {
     );
     assert.deepEqual(
       wanted.filter((name) => !existsSync(join(DIST, 'failpoints', name))),
+      [],
+    );
+  });
+
+  it('are in lines where what they throw is shown with its line: in the tests of plugins and adapters', () => {
+    // Chunks of earlier builds may lie beside them.
+    const chunks = [...read('testing/index.js').matchAll(/from "\.\/(chunk-\w+\.js)"/g)].map(([, name = '']) => name);
+    const longest = ['index.js', ...chunks].map((name) => {
+      const lines = read(join('testing', name)).split('\n');
+      return [name, Math.max(...lines.map((line) => line.length))] as const;
+    });
+
+    assert.ok(chunks.length > 0);
+    assert.deepEqual(
+      longest.filter(([, length]) => length > LONGEST_LINE),
       [],
     );
   });

@@ -231,8 +231,10 @@ export const PLATFORMS: readonly Requirement[] = [
     id: 'platforms: the suite of adapters (svc/testing) tries every promise of an adapter, and finds what breaks it',
     tests: [
       'finds nothing against an adapter that keeps its promises, and what is broken by each that does not',
+      'names every promise for every adapter, and why one is not tried',
       // Lifecycle and reconnect.
-      'brings over its connection what came, once and in order, and ends an account whose token is refused',
+      'comes online over its connection, twice, and ends an account whose token is refused',
+      'brings over its connection what came, once and in order',
       'a connection that the platform ends is lost, not the account: the next brings what is missing, once',
       // Several accounts.
       'two accounts: each hears what comes to it, also when the other has left',

@@ -102,7 +102,7 @@ describe('the tree', { skip: existsSync(join(ROOT, '.git')) ? false : 'not a git
   });
 
   it('has nothing more at its top level than what ARCHITECTURE.md describes', () => {
-    const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'svc.config.yml', 'biome.json'];
+    const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'svc.config.yml'];
     const texts = ['README.md', 'LICENSE', 'CHANGELOG.md', 'ARCHITECTURE.md'];
     const known = new Set([...files, ...texts, 'supervisor', 'worker', 'shared', 'test', 'deploy']);
     const top = new Set(names.map((name) => name.split('/')[0] ?? ''));

@@ -8,6 +8,7 @@ import { FakeLine } from '../support/fake-platforms/line.ts';
 import { FakeSlack } from '../support/fake-platforms/slack.ts';
 import { FakeTelegram } from '../support/fake-platforms/telegram.ts';
 import { WebhookPlatform } from '../support/fake-platforms/webhook-platform.ts';
+import type { Cleanup } from '../support/temporary-project.ts';
 import { ACCOUNTS, CONVERSATIONS, discordChannel, GITHUB_REPOSITORY, slackChannel } from './platform-deliveries.ts';
 
 export interface Addresses {
@@ -19,11 +20,10 @@ export interface Addresses {
   readonly line: { readonly url: string; readonly token: string; readonly secret: string };
 }
 
-/** The process ends as a whole. */
-const t = { after: (): void => {} };
 const GITHUB_TOKEN = 'ghp_TokenOfTheBot0123456789';
 
-async function start(): Promise<Addresses> {
+/** One of each, until the owner ends them. */
+export async function startFakes(t: Cleanup): Promise<Addresses> {
   const telegram = await new FakeTelegram().listen(t);
   const tokens = Array.from({ length: ACCOUNTS }, (_, n) => telegram.bot(100 + n, `bot_${n}_bot`));
   const slack = await FakeSlack.start(t);
@@ -56,4 +56,5 @@ function serveBare(): void {
 }
 
 if (process.argv[2] === 'bare') serveBare();
-else if (process.argv[2] === 'fakes') process.send?.(await start());
+// The process ends as a whole.
+else if (process.argv[2] === 'fakes') process.send?.(await startFakes({ after: () => {} }));

@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
+import type { ClosedLoopRequest } from './closed-loop.ts';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
 export const TOKEN = randomBytes(24).toString('base64url');
@@ -100,13 +100,12 @@ export async function answers(port: number, path: string, startedAt: number): Pr
 export const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
 
-export interface Signed {
-  readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Deliveries by Standard Webhooks, each with an id of its own, signed before the clock runs. */
-export function signedDeliveries(count: number, text: (n: number) => string, conversations = 64): readonly Signed[] {
+export function signedDeliveries(
+  count: number,
+  text: (n: number) => string,
+  conversations = 64,
+): readonly ClosedLoopRequest[] {
   const at = Math.floor(Date.now() / 1_000);
   return Array.from({ length: count }, (_, n) => {
     const id = `${randomBytes(8).toString('hex')}-${n}`;
@@ -128,47 +127,4 @@ export function signedDeliveries(count: number, text: (n: number) => string, con
       },
     };
   });
-}
-
-export interface LoadResult {
-  readonly perSecond: number;
-  readonly latencies: readonly number[];
-  readonly failed: number;
-}
-
-/** Sends each of them once, over so many connections, each connection one after the other. Built before the clock runs. */
-export async function post(
-  { port, path }: { readonly port: number; readonly path: string },
-  deliveries: readonly Signed[],
-  connections: number,
-): Promise<LoadResult> {
-  const latencies: number[] = [];
-  let failed = 0;
-  let client = 0;
-  const share = Math.floor(deliveries.length / connections);
-  const options: autocannon.Options = {
-    url: `http://127.0.0.1:${port}`,
-    connections,
-    amount: share * connections,
-    timeout: 60,
-    setupClient: (one) => {
-      const from = share * client++;
-      one.setRequests(
-        deliveries.slice(from, from + share).map(({ body, headers }) => ({ method: 'POST', path, body, headers })),
-      );
-    },
-  };
-  let firstAt = 0;
-  let lastAt = 0;
-  const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const load = autocannon(options, (error, answer) => (error instanceof Error ? reject(error) : resolve(answer)));
-    load.on('response', (_client, status, _bytes, latency) => {
-      lastAt = performance.now();
-      if (firstAt === 0) firstAt = lastAt - latency;
-      latencies.push(latency);
-      if (status >= 300) failed += 1;
-    });
-  });
-  failed += result.errors + share * connections - latencies.length;
-  return { perSecond: latencies.length / ((lastAt - firstAt) / 1_000), latencies, failed };
 }

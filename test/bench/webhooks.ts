@@ -12,12 +12,15 @@ import { GroupCommit } from '../../worker/database/group-commit.ts';
 import { WriterCore } from '../../worker/database/writer-core.ts';
 import { recordEvents } from '../../worker/events/event-history.ts';
 import { receiveItem } from '../../worker/inbox/inbox-store.ts';
-import { KEY, median, percentile, post, signedDeliveries, startHost, TOKEN } from './support.ts';
+import { type ClosedLoopRequest, sendInTurn } from './closed-loop.ts';
+import { KEY, median, percentile, signedDeliveries, startHost, TOKEN } from './support.ts';
 
 const CONNECTIONS = 64;
 const PADDING = 'x'.repeat(1_900);
 /** Sent before the clock runs: what is measured is a host at work, not V8 compiling it. The baselines are warmed up as well. */
 const WARM_UP = 2_000;
+
+const padded = (count: number): readonly ClosedLoopRequest[] => signedDeliveries(count, () => PADDING);
 
 export interface WebhookFigures {
   readonly durable: number;
@@ -40,16 +43,9 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
       ['  webhook:', '    endpoints:', '      - id: a', '        secrets: ["${HOOK_SECRET}"]'],
       ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
     );
-    await post(
-      { port: host.port, path: '/webhooks/webhook/a' },
-      signedDeliveries(WARM_UP, () => PADDING),
-      CONNECTIONS,
-    );
-    const result = await post(
-      { port: host.port, path: '/webhooks/webhook/a' },
-      signedDeliveries(count, () => PADDING),
-      CONNECTIONS,
-    );
+    const load = { port: host.port, path: '/webhooks/webhook/a', connections: CONNECTIONS };
+    await sendInTurn(load, padded(WARM_UP));
+    const result = await sendInTurn(load, padded(count));
     if (result.failed > 0) throw new Error(`${result.failed} deliveries failed`);
     durable.push(result.perSecond);
     p99.push(percentile(result.latencies, 0.99));
@@ -73,7 +69,7 @@ async function commandsPerSecond(wanted: number): Promise<number> {
     ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824'],
   );
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` };
-  const lines = (many: number, name: string) =>
+  const lines = (many: number, name: string): readonly ClosedLoopRequest[] =>
     Array.from({ length: many }, (_, n) => ({
       body: Buffer.from(JSON.stringify({ person: `p${n % CONNECTIONS}`, text: `/echo ${n}`, delivery: `${name}${n}` })),
       headers,
@@ -87,16 +83,14 @@ async function commandsPerSecond(wanted: number): Promise<number> {
     }
   };
   const warmUp = WARM_UP - (WARM_UP % CONNECTIONS);
-  await post({ port: host.port, path: '/api/chat/say' }, lines(warmUp, 'w'), CONNECTIONS);
+  const load = { port: host.port, path: '/api/chat/say', connections: CONNECTIONS };
+  await sendInTurn(load, lines(warmUp, 'w'));
   await sent(warmUp);
   const wave = lines(count, 'd');
   const startedAt = performance.now();
-  // Looked for meanwhile: autocannon tells its end up to a second late, at the next turn of its own clock.
-  const [endedAt] = await Promise.all([
-    sent(warmUp + count).then(() => performance.now()),
-    post({ port: host.port, path: '/api/chat/say' }, wave, CONNECTIONS),
-  ]);
-  const perSecond = count / ((endedAt - startedAt) / 1_000);
+  await sendInTurn(load, wave);
+  await sent(warmUp + count);
+  const perSecond = count / ((performance.now() - startedAt) / 1_000);
   await host.stop();
   return perSecond;
 }
@@ -105,13 +99,9 @@ async function commandsPerSecond(wanted: number): Promise<number> {
 async function bareServer(count: number): Promise<number> {
   const child = fork(new URL(import.meta.url), ['bare', KEY.toString('base64')], { execArgv: process.execArgv });
   const [port] = (await once(child, 'message')) as [number];
-  const warmUp = signedDeliveries(WARM_UP, () => PADDING);
-  await post({ port, path: '/' }, warmUp, CONNECTIONS);
-  const { perSecond } = await post(
-    { port, path: '/' },
-    signedDeliveries(count, () => PADDING),
-    CONNECTIONS,
-  );
+  const load = { port, path: '/', connections: CONNECTIONS };
+  await sendInTurn(load, padded(WARM_UP));
+  const { perSecond } = await sendInTurn(load, padded(count));
   child.kill();
   return perSecond;
 }
@@ -127,7 +117,9 @@ function serveBare(key: Buffer): void {
         .digest();
       const given = Buffer.from(String(request.headers['webhook-signature']).slice(3), 'base64');
       response
-        .writeHead(given.length === wanted.length && timingSafeEqual(given, wanted) ? 200 : 401)
+        .writeHead(given.length === wanted.length && timingSafeEqual(given, wanted) ? 200 : 401, {
+          'content-length': 14,
+        })
         .end('{"accepted":1}');
     });
   }).listen(0, '127.0.0.1', () => {

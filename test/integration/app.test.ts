@@ -10,6 +10,7 @@ import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { createApp } from '../../worker/app.ts';
 import type { App, AppOptions } from '../../worker/app-options.ts';
 import { openWorkerLog } from '../../worker/worker-log.ts';
+import { documentCheck } from '../support/document-check.ts';
 import { fairMs } from '../support/fair-time.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
@@ -324,9 +325,51 @@ describe('metrics', () => {
       wanted.filter((name) => !names.has(name)),
       [],
     );
-    assert.match(text, /svc_database_bytes\{[^}]*\} [1-9]/);
+    for (const name of ['svc_database_bytes', 'svc_disk_free_bytes', 'svc_state_bytes'])
+      assert.match(text, new RegExp(`${name}\\{[^}]*\\} [1-9]`));
     for (const name of ['svc_restarts_total', 'svc_sse_gaps_total', 'svc_webhooks_total'])
       assert.match(text, new RegExp(`# TYPE ${name} counter`));
+  });
+});
+
+describe('the document of the interface', () => {
+  it('names every field that is answered, to either scope', async (t) => {
+    const demo = 'demo-token-0123456789abcdef';
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+    const config = { http: { ...HTTP, demoToken: '${DEMO_TOKEN}' } };
+    const host = await running(t, { project: temporaryProject(t, { config, env: { DEMO_TOKEN: demo } }) });
+    await host.call('POST', '/api/chat/say', { person: 'ann', text: '/ping', delivery: randomUUID() });
+    const itemsOf = async (store: string) =>
+      (await host.call('GET', `/api/${store}`)).json['items'] as { readonly id: string; readonly state: string }[];
+    const [sent] = await until(
+      async () => {
+        const items = await itemsOf('outbox');
+        return items[0]?.state === 'sent' ? items : undefined;
+      },
+      { what: 'the answer', timeoutMs: 120_000 },
+    );
+    const [done] = await itemsOf('inbox');
+    const faultOf = documentCheck((await host.call('GET', '/api/openapi.json')).text);
+    const asked: readonly [string, string][] = [
+      ...['/system/status', '/system/ingress', '/endpoints', '/plugins', '/inbox', '/outbox'].map(
+        (path): [string, string] => [`/api${path}`, `/api${path}`],
+      ),
+      ['/api/events', '/api/events?format=json'],
+      ['/api/endpoints/{id}', '/api/endpoints/sandbox'],
+      ['/api/inbox/{id}', `/api/inbox/${done?.id}`],
+      ['/api/outbox/{id}', `/api/outbox/${sent?.id}`],
+      ['/api/config', '/api/config'],
+      ['/api/chat/messages', '/api/chat/messages?person=ann'],
+      ['/api/system/readiness', '/api/system/readiness'],
+    ];
+
+    for (const [route, path] of asked)
+      for (const token of [host.project.token, demo]) {
+        const response = await fetch(`http://127.0.0.1:${host.app.address()?.port}${path}`, {
+          headers: { authorization: `Bearer ${token}` },
+        });
+        if (response.status !== 403) assert.equal(faultOf(route, await response.json()), '');
+      }
   });
 });
 

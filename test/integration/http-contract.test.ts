@@ -57,6 +57,16 @@ describe('problems', () => {
     assert.deepEqual(problem.details, { reasons: ['root/echo: throws'] });
   });
 
+  it('stand for what a plugin answers that no answer can be', async (t) => {
+    const server = await startHttp(t);
+
+    const switched = await server.raw('GET /plugins/echo/switch', [full]);
+    const split = await server.raw('GET /plugins/echo/split', [full]);
+
+    assert.deepEqual([switched.status, JSON.parse(switched.body).code], [500, 'plugin_failed']);
+    assert.match(split.text, /^HTTP\/1\.1 500 Internal Server Error\r\n/);
+  });
+
   it('say when to come back while ingress is closed', async (t) => {
     const server = await startHttp(t);
     server.host.failure = new SvcError('ingress_paused', 'paused', { details: { retryAfterMs: 30_000 } });
@@ -110,6 +120,33 @@ describe('changes', () => {
     assert.equal(second.body, first.body);
     assert.equal(second.headers['idempotency-replayed'], 'true');
     assert.deepEqual(server.host.calls, ['restart', 'restart']);
+  });
+
+  it('are answered again under their key, although they have changed the revision that they were meant for', async (t) => {
+    const server = await startHttp(t);
+    const etag = (await server.fetch('/api/system/ingress')).headers.get('etag') ?? '';
+    const put = async () =>
+      server.fetch('/api/system/ingress', {
+        method: 'PUT',
+        headers: { 'If-Match': etag, 'Idempotency-Key': 'p', 'Content-Type': 'application/json' },
+        body: '{"state":"paused"}',
+      });
+
+    const first = await put();
+    const second = await put();
+
+    assert.deepEqual([first.status, second.status], [200, 200]);
+    assert.equal(await second.text(), await first.text());
+    assert.deepEqual(server.host.calls, ['ingress paused']);
+  });
+
+  it('are told when to come back while the first of their key runs', async (t) => {
+    const server = await startHttp(t);
+    server.host.idempotency.begin = async () => ({ kind: 'running' });
+
+    const answer = await server.raw(...restart('a'));
+
+    assert.deepEqual([answer.status, answer.headers['retry-after']], [409, '1']);
   });
 
   it('under a key of another request are refused, under a malformed key too', async (t) => {

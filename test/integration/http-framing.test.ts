@@ -239,14 +239,24 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
-  it('ignores an upgrade to anything else, and refuses one with a body', async (t) => {
+  it('serves a request that offers an upgrade to anything else as if it did not, with its body and those behind it', async (t) => {
     const server = await startHttp(t);
     const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];
 
     assert.equal((await server.raw('GET /pub/health', h2c)).status, 200);
     assert.equal((await server.raw('GET /api/system/status', [full, ...h2c])).status, 200);
     assert.equal((await server.raw('GET /api/system/status', h2c)).status, 401);
-    assert.equal((await server.raw(RESTART, [full, json, 'Content-Length: 2', ...h2c], '{}')).status, 400);
+    assert.equal((await server.raw(RESTART, [full, json, 'Content-Length: 2', ...h2c], '{}')).status, 202);
+    const chunked = [full, json, 'Transfer-Encoding: chunked', ...h2c];
+    assert.equal((await server.raw(RESTART, chunked, '2\r\n{}\r\n0\r\n\r\n')).status, 202);
+    const webSocket = ['Connection: Upgrade', 'Upgrade: websocket'];
+    assert.equal((await server.raw(RESTART, [full, json, 'Content-Length: 2', ...webSocket], '{}')).status, 202);
+    const behind = requestText('GET /pub/ready', ['Connection: close']);
+    const both = await readToEnd(
+      server.port,
+      requestText(RESTART, [full, json, 'Content-Length: 2', ...h2c], '{}') + behind,
+    );
+    assert.deepEqual(both.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 202', 'HTTP/1.1 200']);
     await stillServes(server);
   });
 });

@@ -106,6 +106,8 @@ describe('targets over HTTP', () => {
       assert.equal(head.status, expected, path);
       assert.equal(head.body, '', path);
     }
+    const refused = await server.raw('HEAD /api/events?gap=fail&lastEventId=x', [full, 'Connection: close']);
+    assert.equal(refused.status, 410);
     assert.equal(server.host.streams.size, 0);
   });
 

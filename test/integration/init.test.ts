@@ -240,6 +240,29 @@ describe('svc init', () => {
     assert.equal('hello' in loadConfig({ project: folder, mode: 'production', environment: {} }).config.plugins, false);
   });
 
+  it('goes into the folder of --project', async (t) => {
+    const folder = emptyFolder(t);
+    const { context } = commandContext({ cwd: folder, json: false, env: {} });
+
+    const exit = await command.run(context, [undefined], { lockfile: false, project: 'there', name: 2026 });
+
+    assert.equal(exit, EXIT.ok);
+    assert.equal(existsSync(join(folder, 'svc.config.yml')), false);
+    assert.equal(JSON.parse(readFileSync(join(folder, 'there/package.json'), 'utf8')).name, '2026');
+    await assert.rejects(command.run(context, ['here'], { lockfile: false, project: 'there' }), { code: 'usage' });
+  });
+
+  it('says what cannot be written', async (t) => {
+    const folder = emptyFolder(t);
+    writeFileSync(join(folder, 'file'), '');
+    const { context } = commandContext({ cwd: folder, json: false, env: {} });
+
+    await assert.rejects(command.run(context, ['file/sub'], { lockfile: false }), {
+      code: 'refused',
+      message: /file\/sub cannot be written: ENOTDIR/,
+    });
+  });
+
   it('refuses names and ports that are none', async (t) => {
     for (const options of [{ name: 'My Bot' }, { name: 'svc' }, { port: 0 }, { port: 'x' }, { port: 65_536 }])
       await assert.rejects(init(t, { options }), { code: 'usage' });

@@ -30,6 +30,7 @@ export default definePlugin({
       throw new Error('a detail that nobody may see');
     };
     p.route('GET /broken', { scope: 'full' }, fail);
+    p.route('POST /days', { scope: 'full', body: { type: 'object', properties: { days: { type: 'number' } } } }, () => ({}));
     const body = { type: 'object', properties: {} };
     const ok = { body, verify: () => ({ kind: 'ok' }), delivery: () => undefined };
     p.webhook('verify', { ...ok, verify: fail }, () => {});
@@ -110,15 +111,24 @@ describe('an exception in a plugin', () => {
     assert.ok(!said(host).some((text) => text.includes('a detail')), 'people are told nothing of it');
   });
 
-  it('in a route is 500 without a detail', TIMEOUT, async (t) => {
+  it('in a route is 500 without a detail, and no answer repeats what was sent', TIMEOUT, async (t) => {
     const host = await start(t);
+    const authorization = `Bearer ${host.project.token}`;
 
-    const response = await fetch(`${host.url}/plugins/trouble/broken`, {
-      headers: { authorization: `Bearer ${host.project.token}` },
+    const response = await fetch(`${host.url}/plugins/trouble/broken`, { headers: { authorization } });
+    const refused = await fetch(`${host.url}/plugins/trouble/days`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"days":"sent"}',
     });
+    const unknown = await fetch(`${host.url}/api/endpoints/sent-by-me`, { headers: { authorization } });
 
     assert.equal(response.status, 500);
     assert.doesNotMatch(await response.text(), /a detail/);
+    assert.equal(refused.status, 400);
+    assert.match(await refused.text(), /"detail":"days: expected a number"/);
+    assert.equal(unknown.status, 404);
+    assert.doesNotMatch(await unknown.text(), /sent-by-me/);
     assert.equal((await host.deliver('/echo still here')).status, 200);
   });
 

@@ -107,7 +107,7 @@ describe('WebSocket', () => {
     client.socket.send(JSON.stringify({ kind: 'ping', call: 'a' }));
     client.socket.send(JSON.stringify({ kind: 'resume', lastEventId: `${EPOCH}.1`, endpoints: 'irc' }));
     client.socket.send(JSON.stringify({ kind: 'resume', call: 'b', lastEventId: 'garbage', gap: 'fail' }));
-    client.socket.send('{"kind":"drop all"}');
+    client.socket.send('{"kind":"drop all","call":"c"}');
     client.socket.send('not json');
     await until(
       () => client.messages.filter(({ kind }) => kind === 'error').length === 3 && client.seqs().length === 2,
@@ -123,7 +123,7 @@ describe('WebSocket', () => {
       client.messages.filter(({ kind }) => kind === 'error').map(({ call, code }) => [call, code]),
       [
         ['b', 'history_expired'],
-        [undefined, 'invalid_request'],
+        ['c', 'invalid_request'],
         [undefined, 'invalid_request'],
       ],
     );

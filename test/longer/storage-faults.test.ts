@@ -9,6 +9,7 @@ import { workerLog } from '../crash/kit/worker-life.ts';
 import { fairMs } from '../support/fair-time.ts';
 import { FaultyHost } from '../support/faulty-host.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
+import { requestText, sendRaw } from '../support/raw-http.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -164,6 +165,9 @@ describe('the database file', () => {
 
     assert.equal(await host.api.isReady(), false);
     assert.notEqual((await host.deliver('hello')).status, 200);
+    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', `Authorization: Bearer ${host.project.token}`];
+    const refused = await sendRaw(Number(new URL(host.url).port), requestText('GET /api/ws', upgrade));
+    assert.deepEqual([refused.status, JSON.parse(refused.body).code], [503, 'storage_unavailable']);
     assert.deepEqual(readFileSync(dataFile(host)), garbage);
 
     writeFileSync(dataFile(host), sound);

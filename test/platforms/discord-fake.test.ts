@@ -171,6 +171,36 @@ describe('the gateway of the fake, over the client of Discord', () => {
     assert.equal(gateway.session?.sequence, 3);
   });
 
+  it('tells each of several connections what is said in its servers, and the first one what is said in private', async (t) => {
+    const started = await start(t);
+    const { platform } = started;
+    const { world } = platform;
+    platform.gateway.shards = 2;
+    platform.gateway.concurrency = 2;
+    const other = world.addServer((BigInt(world.guild) + (1n << 22n)).toString());
+    const gateway = gatewayOf(started, GatewayIntentBits.GuildMessages | GatewayIntentBits.DirectMessages);
+    const heard: [shard: number, text: string][] = [];
+    gateway.manager.on(WebSocketShardEvents.Dispatch, ({ t: type, d }, shard) => {
+      if (String(type) === 'MESSAGE_CREATE') heard.push([shard, (d as { readonly content: string }).content]);
+    });
+
+    await gateway.manager.connect();
+    platform.says('here');
+    platform.says('there', { channel: other.id });
+    platform.says('in private', { channel: world.privateChannel(world.owner).id });
+    await until(() => heard.length === 3, { what: 'three messages' });
+
+    assert.deepEqual(
+      heard.toSorted(([, a], [, b]) => (a < b ? -1 : 1)),
+      [
+        [1, 'here'],
+        [0, 'in private'],
+        [0, 'there'],
+      ],
+    );
+    assert.equal(gateway.ups.length, 2);
+  });
+
   it('replays to a session that is resumed, after a cut and when it asks to come again', async (t) => {
     const started = await start(t);
     const { platform } = started;

@@ -198,6 +198,38 @@ describe('a session', () => {
     );
   });
 
+  it('that is over leaves edits of what it told, which are fetched, and told once', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    const long = platform.says('said long before');
+    Object.assign(long, { id: String(BigInt(long.id) - (7_200_000n << 22n)) });
+    const [heard, live, left] = ['wrod', 'tow', 'as it was'].map((text) => platform.says(text));
+    assert.ok(heard && live && left);
+    platform.changes(live, 'two');
+    await until(() => first.arrivals.some(({ kind }) => kind === 'edited'), { what: 'an edit that is told' });
+    first.stop();
+    await first.ended;
+
+    platform.gateway.forgetSessions();
+    platform.changes(long, 'fixed long after');
+    platform.changes(heard, 'word');
+    platform.changes(platform.says('mised'), 'missed');
+    const second = open(first.cursor, { ...account });
+    assert.equal(await second.caughtUp, undefined);
+
+    const edits = second.arrivals.filter(({ kind }) => kind === 'edited');
+    assert.deepEqual(textsOf({ arrivals: edits }), ['fixed long after', 'word', 'two']);
+    assert.ok(
+      first.arrivals.some(({ id }) => id === edits[2]?.id),
+      'what came is named the same',
+    );
+    assert.deepEqual(
+      second.arrivals.flatMap((one) => (one.kind === 'message' && one.text === 'missed' ? [one.id] : [])).length,
+      1,
+    );
+  });
+
   it('keeps the gap when it could not be filled, says so, and fills it the next time', async (t) => {
     const { platform, open, account } = await discordBench(t);
     const first = open();

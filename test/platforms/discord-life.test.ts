@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 describe('what does not heal by itself', () => {
   for (const { code, what, remedy } of [
     { code: 4004, what: 'the token', remedy: /new token/ },
-    { code: 4011, what: 'too many servers', remedy: /servers/ },
+    { code: 4011, what: 'too many servers', remedy: /how many it wants/ },
     { code: 4013, what: 'intents', remedy: /intents/ },
     { code: 4014, what: 'an intent', remedy: /Privileged Gateway Intents/ },
   ])

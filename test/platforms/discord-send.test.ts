@@ -1,13 +1,23 @@
 // What the adapter sends, as the fake Discord shows it, and what it makes of every way to refuse.
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { toMarkdown } from '../../worker/adapters/discord/text.ts';
-import { type CommandInfo, md, mention, type Outgoing, type SendResult, t as schema } from '../../worker/sdk/index.ts';
+import {
+  type CommandInfo,
+  type FileRef,
+  md,
+  mention,
+  type Outgoing,
+  type SendResult,
+  t as schema,
+} from '../../worker/sdk/index.ts';
 import { discordBench, FILE, textsOf } from '../support/discord-bench.ts';
 import { until } from '../support/until.ts';
 
 type Post = Partial<Extract<Outgoing, { readonly kind: 'post' | 'edit' }>>;
 const post = (more: Post = {}): Post & { readonly kind: 'post' } => ({ text: 'hello', ...more, kind: 'post' });
+const LARGE: FileRef = { ...FILE, id: 'large', bytes: 9_000_000 };
 const sent = (result: SendResult): string =>
   result.kind === 'sent' ? (result.message ?? 'sent') : `not sent: ${JSON.stringify(result)}`;
 
@@ -139,7 +149,38 @@ describe('discord sends', () => {
     assert.equal(bytes, 'bytes');
     await assert.rejects(async () => adapter.fetchFile?.({ ...FILE, id }, link), /10008/);
     await assert.rejects(async () => adapter.fetchFile?.({ ...FILE, id: 'x' }, link), /not a file of Discord/);
-    assert.match(sent(await send(post({ key: 'many', files: Array(11).fill(FILE) }))), /10 files/);
+  });
+
+  it('more files than one message takes, in number or size, in several messages, each once', async (t) => {
+    const { platform, send, link } = await discordBench(t);
+    const large = Buffer.alloc(LARGE.bytes, 'x');
+    const { openFile } = link;
+    Object.assign(link, {
+      openFile: async (file: FileRef) =>
+        file.id === 'large' ? { bytes: large.length, content: () => Readable.from([large]) } : openFile(file),
+    });
+    const many = post({ key: 'many', text: 'look', files: Array(11).fill(FILE) });
+    const heavy = post({ key: 'heavy', text: '', files: [LARGE, LARGE, LARGE] });
+
+    platform.next(/^POST .*\/messages$/, 'drop');
+    await assert.rejects(send(many));
+    const results = [await send(many), await send(many), await send(heavy)];
+
+    const { messages } = platform.world;
+    assert.deepEqual(
+      messages.map(({ content, attachments }) => [content, attachments.length]),
+      [
+        ['look', 10],
+        ['', 1],
+        ['', 2],
+        ['', 1],
+      ],
+    );
+    const [first, , third] = messages.map(({ channel_id: channel, id }) => `${channel}/${id}`);
+    assert.deepEqual(
+      results.map((result) => result.kind === 'sent' && result.message),
+      [first, first, third],
+    );
   });
 });
 
@@ -292,6 +333,7 @@ describe('announce', () => {
         size: schema.enum(['small', 'large'], { title: 'Which size?' }),
         count: schema.integer({ minimum: 1 }),
         in: schema.duration(),
+        for: schema.user(),
       }),
       command('tags', { tags: schema.array(schema.string()) }),
       command('ping'),
@@ -309,6 +351,7 @@ describe('announce', () => {
       ['size', 3, true],
       ['count', 4, true],
       ['in', 3, true],
+      ['for', 6, true],
       ['note', 3, false],
     ]);
     assert.deepEqual([short(tags), short(ping), others], [[['arguments', 3, true]], [], []]);

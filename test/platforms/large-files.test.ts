@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { account as discordKeys } from '../../worker/adapters/discord/config.ts';
+import { discord } from '../../worker/adapters/discord/index.ts';
 import { account as slackKeys } from '../../worker/adapters/slack/config.ts';
 import { slack } from '../../worker/adapters/slack/index.ts';
 import { account as telegramKeys } from '../../worker/adapters/telegram/config.ts';
@@ -14,8 +16,9 @@ import { MediaFolder } from '../../worker/handling/file-store.ts';
 import type { FileRef } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf } from '../support/adapter-link.ts';
-import { heldBytes, holdingServer } from '../support/held-bytes.ts';
+import { type HoldingServer, heldBytes, holdingServer } from '../support/held-bytes.ts';
 
+const CHANNEL = '645027906669510667';
 const SIZE = 40 * 1_048_576;
 /** Of buffers on the way: the disk's, the client's, the socket's. */
 const MOST_HELD = SIZE / 4;
@@ -23,17 +26,7 @@ const MOST_HELD = SIZE / 4;
 describe('a file of 40 MB', { timeout: 590_000 }, () => {
   it('goes to Slack as it is read, with its size', async (t) => {
     const { link, file, source } = media(t);
-    const platform = await holdingServer(t, (path) => {
-      if (path.includes('getUploadURLExternal'))
-        return { ok: true, upload_url: `${platform.url}/upload/v1/F1`, file_id: 'F1' };
-      return path.includes('files.info') ? { ok: true, file: { shares: {} } } : { ok: true, files: [{ id: 'F1' }] };
-    });
-    const account = {
-      token: secret('xoxb-1'),
-      mode: 'http' as const,
-      secrets: [],
-      apiUrl: `${platform.url}/api/`,
-    };
+    const { platform, account } = await slackAt(t);
 
     const before = heldBytes();
     const sent = definitionOf(slack, slackKeys).send(postOf('C1', file), link(account));
@@ -71,6 +64,52 @@ describe('a file of 40 MB', { timeout: 590_000 }, () => {
     assert.match(upload?.path ?? '', /sendDocument/);
   });
 
+  it('goes to Discord as it is read, with its size', async (t) => {
+    const { link, file } = media(t);
+    const platform = await holdingServer(t, () => ({ id: '645027906669510668', channel_id: CHANNEL }));
+
+    const before = heldBytes();
+    const sent = definitionOf(discord, discordKeys).send(postOf(CHANNEL, file), link(discordAt(platform)));
+    await Promise.race([platform.held, sent]);
+    const during = heldBytes() - before;
+    platform.release();
+
+    assert.deepEqual(await sent, { kind: 'sent', message: `${CHANNEL}/645027906669510668` });
+    assert.ok(during < MOST_HELD, `${during} bytes were held`);
+    const [upload] = platform.received;
+    assert.ok((upload?.bytes ?? 0) > SIZE && (upload?.bytes ?? 0) < SIZE + 2_000, 'the file with its form');
+    assert.deepEqual(
+      [upload?.headers['content-length'], upload?.headers['transfer-encoding']],
+      [String(upload?.bytes), undefined],
+    );
+  });
+
+  it('that lies on another platform goes to Slack and Discord as it comes, with its size', async (t) => {
+    const { link, there, sha256 } = media(t);
+    const { platform: slackServer, account } = await slackAt(t);
+    const discordServer = await holdingServer(t, () => ({ id: '645027906669510668', channel_id: CHANNEL }));
+    const sends = [
+      { platform: slackServer, send: () => definitionOf(slack, slackKeys).send(postOf('C1', there), link(account)) },
+      {
+        platform: discordServer,
+        send: () => definitionOf(discord, discordKeys).send(postOf(CHANNEL, there), link(discordAt(discordServer))),
+      },
+    ];
+
+    for (const { platform, send } of sends) {
+      const before = heldBytes();
+      const sent = send();
+      await Promise.race([platform.held, sent]);
+      const during = heldBytes() - before;
+      platform.release();
+      assert.equal((await sent).kind, 'sent');
+      assert.ok(during < MOST_HELD, `${during} bytes were held`);
+    }
+    const upload = slackServer.received.find(({ path }) => path.startsWith('/upload/'));
+    assert.deepEqual([upload?.headers['content-length'], upload?.sha256], [String(SIZE), sha256]);
+    assert.equal(discordServer.received[0]?.headers['transfer-encoding'], undefined);
+  });
+
   it('is closed when the platform does not take it to its end, and read anew by the next attempt', async (t) => {
     const { file, source } = media(t);
     const { bytes, content } = await source.open(file);
@@ -87,9 +126,7 @@ describe('a file of 40 MB', { timeout: 590_000 }, () => {
   });
 
   it('that lies on a platform is cut at the limit', async (t) => {
-    const { source } = media(t, SIZE / 2);
-    const there: FileRef = { id: 'root/test:test|there', name: 'there', mime: 'text/plain', bytes: 0 };
-
+    const { source, there } = media(t, SIZE / 2);
     const { bytes, content } = await source.open(there);
     let read = 0;
     const reading = async (): Promise<void> => {
@@ -107,8 +144,29 @@ function heldWhole(whole: Uint8Array): number {
   return whole.byteLength > 0 ? held : 0;
 }
 
-const postOf = (conversation: string, file: FileRef) =>
-  ({ kind: 'post', key: 'k', conversation, text: '', buttons: [], files: [file] }) as const;
+const postOf = (conversation: string, ...files: readonly FileRef[]) =>
+  ({ kind: 'post', key: 'k', conversation, text: '', buttons: [], files }) as const;
+
+async function slackAt(t: TestContext) {
+  const platform = await holdingServer(t, (path) => {
+    if (path.includes('getUploadURLExternal'))
+      return { ok: true, upload_url: `${platform.url}/upload/v1/F1`, file_id: 'F1' };
+    return path.includes('files.info') ? { ok: true, file: { shares: {} } } : { ok: true, files: [{ id: 'F1' }] };
+  });
+  const account = { token: secret('xoxb-1'), mode: 'http' as const, secrets: [], apiUrl: `${platform.url}/api/` };
+  return { platform, account };
+}
+
+const discordAt = ({ url }: HoldingServer) => ({
+  token: secret('a.b.c'),
+  applicationId: '1',
+  mode: 'gateway' as const,
+  publicKeys: [],
+  intents: [],
+  events: [],
+  bots: false,
+  apiUrl: `${url}/api`,
+});
 
 /** A file in a media folder, and a link that reads from it as the host's does. */
 function media(t: TestContext, limit = 2 * SIZE) {
@@ -123,11 +181,14 @@ function media(t: TestContext, limit = 2 * SIZE) {
   const source = new FileSource({
     store: new MediaFolder(core as never, folder),
     limit: () => limit,
-    fetch: async () =>
-      new ReadableStream({
-        pull: (controller) => controller.enqueue(chunk),
-      }),
+    fetch: async () => {
+      let left = SIZE / chunk.length;
+      return new ReadableStream({
+        pull: (controller) => (left-- > 0 ? controller.enqueue(Uint8Array.from(chunk)) : controller.close()),
+      });
+    },
   });
+  const there: FileRef = { id: 'root/test:test|there', name: 'there', mime: 'text/plain', bytes: 0 };
   const link = <A>(account: A) => {
     const base = adapterLink(account);
     t.after(() => base.stop());
@@ -136,5 +197,5 @@ function media(t: TestContext, limit = 2 * SIZE) {
       readFile: (wanted: FileRef) => source.read(wanted),
     });
   };
-  return { link, file, source };
+  return { link, file, source, there, sha256: id };
 }

@@ -108,6 +108,39 @@ describe('slack catches up', () => {
     assert.deepEqual(caught, heard);
   });
 
+  it('with edits of what was heard, and roots of threads that were taken away, under the ids of the events', async (t) => {
+    const { platform, account, open, cursor, says, arrivals } = await start(t);
+    const edited = (agoMs: number) => ({ edited: { user: 'U061F7AUR', ts: ts(agoMs) } });
+    const fixed = says('fixed', { agoMs: 3 * HOUR_MS, ...edited(5_000) });
+    says('fixed long before', { agoMs: 4 * HOUR_MS, ...edited(2 * HOUR_MS) });
+    says('said and fixed meanwhile', { agoMs: 4_000, ...edited(3_000) });
+    const root = says('This message was deleted.', { agoMs: 2 * HOUR_MS, subtype: 'tombstone', user: 'USLACKBOT' });
+    says('answered before', { agoMs: 1.5 * HOUR_MS, thread_ts: root.ts });
+
+    await catchUp(open(cursor(HOUR_MS)), LONG_MS);
+
+    const told = arrivals().map((one) => [one.kind, 'text' in one ? one.text : one.kind === 'deleted' && one.message]);
+    assert.deepEqual(told, [
+      ['edited', 'fixed'],
+      ['deleted', root.ts],
+      ['message', 'said and fixed meanwhile'],
+    ]);
+    const { channel, ...message } = fixed;
+    const change = { subtype: 'message_changed', channel, message, previous_message: { ...message, text: 'fxied' } };
+    const gone = { subtype: 'message_deleted', channel, deleted_ts: root.ts, previous_message: { ts: root.ts } };
+    const ids = [change, gone].map((event) => {
+      const body = Buffer.from(JSON.stringify(platform.event({ type: 'message', ...event })));
+      const headers = { 'content-type': 'application/json' };
+      return parse({ method: 'POST', path: '', query: {}, headers, body, receivedAt: 1 }, account)[0]?.id;
+    });
+    assert.deepEqual(
+      arrivals()
+        .slice(0, 2)
+        .map(({ id }) => id),
+      ids,
+    );
+  });
+
   it('over pages in their order, once the way is free, past channels that it may not read', async (t) => {
     const { platform, open, cursor, says, texts, logs } = await start(t);
     platform.workspace.mostHistory = 3;

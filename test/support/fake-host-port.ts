@@ -87,7 +87,9 @@ export function fakeHostPort({
       return { generation: 8 };
     },
     ingress: () => ingress,
-    setIngress: async ({ actor }, change) => {
+    // oxlint-disable-next-line max-params -- as the port says
+    setIngress: async ({ actor }, change, isMeant) => {
+      if (!isMeant(ingress)) throw new SvcError('precondition_failed', 'another revision is there');
       calls.push(`ingress ${change.state}`);
       ingress = { ...ingress, reason: null, until: null, ...change, by: actor };
       return ingress;
@@ -137,8 +139,22 @@ export function fakeHostPort({
       },
       abandon: async (key, route) => void answers.delete(key + route),
     },
-    plugins: () => ({ plugins: [{ slot: 'echo', use: './hello/nick' }], order: [] }),
-    config: () => ({ 'http.token': '${SVC_TOKEN}' }),
+    plugins: () => ({
+      plugins: [
+        {
+          slot: 'echo',
+          owner: 'root/echo',
+          use: './hello/nick',
+          name: 'echo',
+          kind: 'plugin',
+          source: 'project',
+          capabilities: [],
+          endpoints: [],
+        },
+      ],
+      order: [],
+    }),
+    config: () => ({ version: 'sha256:0', config: { http: { token: '${SVC_TOKEN}' } }, values: [] }),
     logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),
     webhookLimit: (path) => (['hook', 'hook/main', 'hook/socket'].includes(path) ? 2 * 1024 * 1024 : undefined),
@@ -162,12 +178,14 @@ export function fakeHostPort({
       count: 0,
     },
     pluginRoute: (method, slot, path) => {
-      if (slot !== 'echo' || (path !== '/open' && path !== '/closed' && path !== '/broken')) return undefined;
+      if (slot !== 'echo' || !['/open', '/closed', '/broken', '/switch', '/split'].includes(path)) return undefined;
       if (method !== 'GET' && method !== 'POST') return { allow: ['GET', 'POST'] };
       return {
         scope: path === '/open' ? 'none' : 'full',
         run: async ({ body }) => {
           if (path === '/broken') throw new Error('secret detail of /srv/plugin.ts');
+          if (path === '/switch') return { status: 101 };
+          if (path === '/split') return { status: 200, headers: { 'X-Split': 'a\r\nb' } };
           if (method === 'POST') calls.push(`plugin ${path}`);
           return {
             status: 200,
@@ -243,8 +261,12 @@ function itemStore(name: string, calls: string[]): ItemStore {
 function eventGateway(streams: Set<ServerResponse>): EventGateway {
   const ended = new EventEmitter();
   return {
-    stream: async (_request, response, { lastEventId, gap }) => {
+    stream: async ({ method }, response, { lastEventId, gap }) => {
       if (lastEventId !== undefined && gap === 'fail') throw new SvcError('history_expired', 'no longer kept');
+      if (method === 'HEAD') {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' }).end();
+        return;
+      }
       streams.add(response);
       response.once('close', () => {
         streams.delete(response);
@@ -256,7 +278,7 @@ function eventGateway(streams: Set<ServerResponse>): EventGateway {
       });
       response.write(`event: svc.hello\ndata: {"lastEventId":${JSON.stringify(lastEventId ?? null)}}\n\n`);
     },
-    page: async ({ after, limit }) => ({ items: [], after: after ?? null, limit }),
+    page: async () => ({ items: [], position: 'abcdefgh12345678.42', epoch: 'abcdefgh12345678', oldest: 1, head: 42 }),
     // oxlint-disable-next-line max-params -- as the port says
     upgrade: (_request, socket, _head, { actor }) => {
       socket.end(

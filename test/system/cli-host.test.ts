@@ -62,7 +62,11 @@ describe('svc at a running host', () => {
     assert.deepEqual([other.code, /token/.test(other.stderr)], [1, true], other.stderr);
     await host.kill();
     const dead = await asked(host, 'plugins', 'list');
-    assert.deepEqual([dead.code, /does not answer[\s\S]*svc runtime status/.test(dead.stderr)], [1, true], dead.stderr);
+    assert.deepEqual(
+      [dead.code, /nothing is running here[\s\S]*svc runtime status/.test(dead.stderr)],
+      [1, true],
+      dead.stderr,
+    );
   });
 
   it('needs no host to make a token', async (t) => {

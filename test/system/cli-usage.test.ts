@@ -9,7 +9,10 @@ import { temporaryProject } from '../support/temporary-project.ts';
 const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['rutime', /^svc: unknown command 'rutime'; did you mean 'runtime'\?\n$/],
   ['runtime strat', /did you mean 'start'\?/],
-  ['runtime', /one of start, stop, restart/],
+  ['runtime', /^svc: svc runtime needs one of start, stop, restart, reload, status, logs\n$/],
+  ['runtime --json=1', /^svc: svc runtime needs one of start/],
+  ['xyzzy', /^svc: unknown command 'xyzzy'\n {5}known are init, doctor, chat, runtime, [\w, ]+\n$/],
+  ['runtime stop --xyzzy', /^svc: unknown option '--xyzzy'\n {5}known are --json, [^\n]+, --now\n$/],
   ['runtime start --deamon', /unknown option '--deamon'; did you mean '--daemon'\?/],
   ['runtime start --mode', /--mode <mode> needs a value/],
   ['runtime start --mode sideways', /--mode takes development, production, test/],
@@ -20,14 +23,14 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['runtime start --once --mode production', /--once takes --mode test/],
   ['runtime logs --lines x', /--lines takes a whole number/],
   ['runtime logs --level loud', /--level takes trace, debug/],
-  ['runtime logs --since yesterday', /--since takes/],
+  ['runtime logs --since yesterday', /--since takes a time such as 2026-01-31T12:00:00Z, or an age such as 90s/],
   ['inbox show', /needs <id>/],
   ['doctor --only node.versoin', /unknown check 'node\.versoin'; did you mean 'node\.version'\?/],
   ['doctor --live host', /--live needs an address/],
   ['doctor --live https://user:pass@host/', /takes no credentials/],
   ['doctor --token abcdef', /--token is not taken/],
-  ['help completions tcsh', /unknown shell 'tcsh'/],
-  ['help exit-code', /unknown command/],
+  ['help completions tcsh', /unknown shell 'tcsh'\n {5}known are bash, zsh, fish\n/],
+  ['help exit-code', /unknown command 'exit-code'; did you mean 'exit-codes'\?/],
   ['--verison', /unknown option '--verison'; did you mean '--version'\?/],
 ];
 
@@ -100,6 +103,7 @@ describe('the command line', () => {
     assert.deepEqual([command, args, examples.length > 0], ['inbox show', '<id>', true]);
     assert.ok(options.some(({ flags }: { readonly flags: string }) => flags === '--json'));
     assert.equal((await svc(['help', 'nothing', '--json'])).code, 2);
+    assert.deepEqual(await document(), all);
   });
 
   it('tells its version, for people and as JSON', async () => {

@@ -156,6 +156,8 @@ describe('--once ends with 1 and the name', () => {
     ['setup that throws', setup("throw new Error('no luck');"), 'root/own', /no luck/],
     ['setup that rejects', setup("return Promise.reject(new Error('no luck'));"), 'root/own', /no luck/],
     ['module that throws', "throw new Error('no luck');", 'root/own', /no luck/],
+    ['module that ends the process', 'process.exit(0);', 'root/own', /cannot be loaded: process\.exit\(0\) was called/],
+    ['setup that ends the process', setup('process.exit();'), 'root/own', /process\.exit\(\) was called/],
     ['module without a definition', 'export default 1;', 'root/own', /definition/],
     [
       'resource that does not open',
@@ -188,6 +190,16 @@ describe('--once ends with 1 and the name', () => {
       assert.match(stderr, new RegExp(component));
     });
   }
+
+  it('with what a plugin prints on stderr, and its report alone on stdout', async (t) => {
+    const { path } = withPlugin(t, "console.log('one'); process.stdout.write('two\\n'); throw new Error('no luck');");
+
+    const { code, report, stderr } = await once(path);
+
+    assert.equal(code, 1);
+    assert.equal(report.ok, false);
+    assert.match(stderr, /^one\ntwo\n/);
+  });
 
   for (const [what, thrown] of [
     ['timer', 'setTimeout(fail, 1);'],

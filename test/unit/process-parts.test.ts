@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { formatLogLine, isAtLeast } from '../../shared/log-line.ts';
 import { bootId, identify, isAlive } from '../../shared/process-identity.ts';
+import { Sqlite } from '../../shared/sqlite.ts';
 import { checkStateFolder, ensureStateFolder } from '../../shared/state-folder.ts';
 import { tableText } from '../../supervisor/cli/printer.ts';
 import { restartOwner } from '../../worker/restart-owner.ts';
@@ -101,6 +102,22 @@ describe('the state folder', () => {
     ensureStateFolder(path);
 
     assert.equal(statSync(path).mode & 0o777, 0o700);
+  });
+
+  it('may have the longest path below which a database opens, and no longer one (F3)', (t) => {
+    const folder = folderOf(t);
+    const long = (bytes: number): string => {
+      const rest = bytes - Buffer.byteLength(`${folder}//.svc`);
+      const parts = Array.from({ length: Math.floor(rest / 100) }, () => 'd'.repeat(99));
+      return join(folder, ...parts, 'e'.repeat(rest - 100 * parts.length), '.svc');
+    };
+    mkdirSync(dirname(long(470)), { recursive: true });
+
+    ensureStateFolder(long(470));
+    const database = new Sqlite(join(long(470), 'data.sqlite'));
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (two); BEGIN EXCLUSIVE; COMMIT');
+    database.close();
+    assert.throws(() => ensureStateFolder(long(471)), { code: 'state_dir_unsafe', message: /has 471 bytes; 470/ });
   });
 
   for (const mode of [0o755, 0o701, 0o770, 0o750]) {

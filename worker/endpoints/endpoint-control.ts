@@ -10,7 +10,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
   const find = (id: string): EndpointRunner => {
     const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
     if (runner === undefined)
-      throw new SvcError('not_found', `no endpoint ${id.slice(0, 64)}`, { hint: 'svc endpoints list' });
+      throw new SvcError('not_found', 'there is no endpoint of this name', { hint: 'svc endpoints list' });
     return runner;
   };
   const view = (runner: EndpointRunner, texts: boolean): Readonly<Record<string, unknown>> => {

@@ -147,10 +147,12 @@ class Connection {
   #onMessage(data: RawData, isBinary: boolean): void {
     if (!this.#withinRate()) return;
     if (isBinary) return this.#webSocket.close(1003, 'text messages only');
-    const call = parseCall(textOf(data));
+    const fields = parseFields(textOf(data));
+    const call = callOf(fields);
     if (call === undefined)
       return this.#answer({
         kind: 'error',
+        call: typeof fields['call'] === 'string' ? fields['call'] : undefined,
         code: 'invalid_request',
         message: 'expected {"kind":"resume"} or {"kind":"ping"}',
       });
@@ -222,11 +224,10 @@ function parametersOf(target: string): Subscribe {
 const GAP_WORDS: ReadonlySet<unknown> = new Set(['oldest', 'head', 'fail']);
 const TEXT_FIELDS = ['call', 'lastEventId', 'types', 'endpoints'] as const;
 
-/** A call in the text of a message; undefined when it is none. */
-function parseCall(text: string): WebSocketCall | undefined {
-  const value = parseJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const fields = value as Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The call in a message; undefined when it is none. */
+function callOf(fields: Fields): WebSocketCall | undefined {
   if (TEXT_FIELDS.some((name) => fields[name] !== undefined && typeof fields[name] !== 'string')) return undefined;
   if (fields['gap'] !== undefined && !GAP_WORDS.has(fields['gap'])) return undefined;
   return fields['kind'] === 'resume' || fields['kind'] === 'ping' ? (fields as unknown as WebSocketCall) : undefined;
@@ -238,10 +239,12 @@ function textOf(data: RawData): string {
   return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
 }
 
-function parseJson(text: string): unknown {
+/** Of a message that is no JSON object: none. */
+function parseFields(text: string): Fields {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
   } catch {
-    return undefined; // not JSON is not a call
+    return {};
   }
 }

@@ -111,6 +111,10 @@ export class Capabilities {
     return this.#states.get(id);
   }
 
+  states(): readonly StateDefinition[] {
+    return [...this.#states.values()];
+  }
+
   /** By its id, or by one that it had formerly. */
   find(id: string): Capability | undefined {
     return (

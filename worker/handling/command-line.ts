@@ -1,20 +1,25 @@
 // What a typed line says to a command: recognising it, reading its arguments, saying what is wrong with them. Pure.
 
-import { fromWord, readArguments, usage } from '../sdk/chat-line.ts';
+import { fromWord, isUser, type People, readArguments, usage } from '../sdk/chat-line.ts';
 import { check } from '../sdk/check.ts';
 import type { CommandCapability } from './capabilities.ts';
 
 export type TypedCommand =
-  | { readonly kind: 'line'; readonly line: string }
-  | { readonly kind: 'words'; readonly words: Readonly<Record<string, string>> }
-  | { readonly kind: 'values'; readonly values: Readonly<Record<string, unknown>> };
+  | { readonly kind: 'line'; readonly line: string; readonly people?: People }
+  | { readonly kind: 'words'; readonly words: Readonly<Record<string, string>>; readonly people?: People }
+  | {
+      readonly kind: 'values';
+      readonly values: Readonly<Record<string, unknown>>;
+      /** Whose ids of people are among the values. */
+      readonly endpoint: string;
+    };
 
 /** The rest of the line, or the words of a phrase; undefined when the text does not mean this command. */
 export function readCommand(
   command: CommandCapability,
   text: string,
   where: { readonly prefix: string; readonly spokenTo: boolean },
-): TypedCommand | undefined {
+): Exclude<TypedCommand, { kind: 'values' }> | undefined {
   const line = text.trim();
   if (line.startsWith(where.prefix)) {
     const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
@@ -49,7 +54,7 @@ export function argumentsOf(command: CommandCapability, typed: TypedCommand, pre
   const properties = command.spec.args ?? {};
   const checked =
     typed.kind === 'line'
-      ? readArguments(properties, typed.line)
+      ? readArguments(properties, typed.line, typed.people)
       : check({ type: 'object', properties }, valuesOf(properties, typed));
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.map((fault) => String(fault).replace(/^\//, ''));
@@ -63,8 +68,13 @@ function valuesOf(
   properties: Readonly<Record<string, unknown>>,
   typed: Exclude<TypedCommand, { kind: 'line' }>,
 ): Readonly<Record<string, unknown>> {
-  if (typed.kind === 'values') return typed.values;
+  if (typed.kind === 'values') {
+    const { values, endpoint } = typed;
+    const valueOf = (name: string, value: unknown): unknown =>
+      typeof value === 'string' && isUser(properties[name]) ? { endpoint, id: value } : value;
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueOf(name, value)]));
+  }
   return Object.fromEntries(
-    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word)]),
+    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word, typed.people)]),
   );
 }

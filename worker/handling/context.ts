@@ -4,7 +4,18 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Core } from '../core.ts';
 import { pluginEventType } from '../events/event-types.ts';
 import { check } from '../sdk/check.ts';
-import type { Body, ChatCtx, ConversationRef, Ctx, FileRef, Logger, MessageRef, UserRef } from '../sdk/index.ts';
+import type {
+  Body,
+  Button,
+  ChatCtx,
+  Content,
+  ConversationRef,
+  Ctx,
+  FileRef,
+  Logger,
+  MessageRef,
+  UserRef,
+} from '../sdk/index.ts';
 import { isPerson, toContent } from '../sdk/message.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
@@ -12,6 +23,7 @@ import { type CellContext, cellContext } from './cells.ts';
 import type { FileSource } from './file-source.ts';
 import type { GenerationView } from './generation-view.ts';
 import { type OnceOptions, runOnce } from './once.ts';
+import { ANSWER_ACTION } from './routing.ts';
 import type { Effect, Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
 
@@ -51,10 +63,15 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     open();
     run.effects.push(one);
   };
+  const contentOf = (body: Body): Content => {
+    const content = toContent(body);
+    for (const button of content.buttons ?? []) refuseBadButton(generation, capability, button);
+    return content;
+  };
   const nextKey = (): string => effectKey(cause, capability, run.nextKey());
   const send = (to: ConversationRef, body: Body, isPrivate: boolean): MessageRef => {
     const key = nextKey();
-    effect({ kind: 'send', key, to, content: toContent(body), isPrivate });
+    effect({ kind: 'send', key, to, content: contentOf(body), isPrivate });
     return { sent: key };
   };
   const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
@@ -81,7 +98,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       return send(place.to, body, place.isPrivate);
     },
     edit: (message: MessageRef, body: Body) =>
-      effect({ kind: 'edit', key: nextKey(), message, content: toContent(body) }),
+      effect({ kind: 'edit', key: nextKey(), message, content: contentOf(body) }),
     remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message }),
     react: (message: MessageRef, emoji: string, on = true) =>
       effect({ kind: 'react', key: nextKey(), message, emoji, on }),
@@ -160,6 +177,14 @@ const taskKey = (capability: string, key: string): string => `task/${capability}
 function dataOfTask(generation: GenerationView, id: string): unknown {
   const task = generation.capabilities.find(id);
   return { type: 'object', properties: task?.kind === 'task' ? task.spec.data : {} };
+}
+
+/** Its data is stored now and read when somebody presses it. */
+function refuseBadButton(generation: GenerationView, { id }: Capability, { label, action, data }: Button): void {
+  if (action === ANSWER_ACTION) return;
+  const found = generation.capabilities.find(action);
+  if (found?.kind !== 'action') throw coded('no_action', `${id}: button ${label}: there is no action ${action}`);
+  fitting({ type: 'object', properties: found.spec.data }, data, `${id}: button ${label} of ${action}`);
 }
 
 /** Stored data as its schema wants it: what does not fit is said where it is decided, not when it comes up. */

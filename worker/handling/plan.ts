@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { Payload } from '../inbox/payload.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
+import { laneName } from '../lanes/lane-name.ts';
 import { check } from '../sdk/check.ts';
 import type { Arrival, Conversation, User } from '../sdk/index.ts';
 import { plainText } from '../sdk/message.ts';
@@ -187,7 +188,7 @@ async function readPressed(core: Core, endpoint: string, arrival: Arrival): Prom
 
 /** Whose open dialog: one a person in one place. */
 export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): string =>
-  [endpoint, conversation.id, conversation.thread ?? '', user.id].map(encodeURIComponent).join('/');
+  laneName(endpoint, conversation.id, conversation.thread ?? '', user.id);
 
 export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
   const { id, received_at: receivedAt, endpoint } = row;

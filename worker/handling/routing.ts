@@ -3,7 +3,7 @@
 //   P1  `before` listeners; then at most one claimant: a pressed button, a command, this person's open dialog; when nobody
 //       claimed, `normal`, then `after` listeners. Inside each: order of slots, then of registration.
 //   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
-import type { Arrival, Message, MessageRef, Segment } from '../sdk/index.ts';
+import type { Arrival, Message, MessageRef, Segment, UserRef } from '../sdk/index.ts';
 import { personRef, plainText } from '../sdk/message.ts';
 import type {
   Capabilities,
@@ -85,25 +85,26 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
 
 const isCancel = (text: string, prefix: string): boolean => text.trim() === `${prefix}cancel`;
 
-function commandOf(arrival: Arrival, { capabilities, prefix }: Serving): Step | undefined {
+function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving): Step | undefined {
   const commands = capabilities.ofKind('command');
   if (arrival.kind === 'command') {
     const capability = commands.find(
       (one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name),
     );
-    return capability && { kind: 'command', capability, typed: typedOf(arrival) };
+    return capability && { kind: 'command', capability, typed: typedOf(arrival, endpoint) };
   }
   if (arrival.kind !== 'message') return undefined;
   const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
   for (const capability of commands) {
     const typed = readCommand(capability, textOf(arrival), { prefix, spokenTo });
-    if (typed !== undefined) return { kind: 'command', capability, typed };
+    if (typed !== undefined)
+      return { kind: 'command', capability, typed: { ...typed, people: mentionsIn(arrival, endpoint) } };
   }
   return undefined;
 }
 
-const typedOf = ({ line, args }: Extract<Arrival, { kind: 'command' }>): TypedCommand =>
-  line === undefined ? { kind: 'values', values: args } : { kind: 'line', line };
+const typedOf = ({ line, args }: Extract<Arrival, { kind: 'command' }>, endpoint: string): TypedCommand =>
+  line === undefined ? { kind: 'values', values: args, endpoint } : { kind: 'line', line };
 
 function matches({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
   if (spec.where !== undefined && arrival.conversation.kind !== spec.where) return false;
@@ -154,7 +155,18 @@ const segmentsOf = (text: string | readonly Segment[], endpoint: string): readon
   typeof text === 'string'
     ? [{ kind: 'text', text }]
     : text.map((one) =>
-        one.kind === 'mention' && one.user !== 'everyone' && one.user.endpoint === ''
-          ? { ...one, user: { ...one.user, endpoint } }
-          : one,
+        one.kind === 'mention' && one.user !== 'everyone' ? { ...one, user: personOf(one.user, endpoint) } : one,
       );
+
+const personOf = (user: UserRef, endpoint: string): UserRef =>
+  personRef({ ...user, endpoint: user.endpoint === '' ? endpoint : user.endpoint });
+
+/** Who is mentioned, by the word that stands for it in the plain text. */
+const mentionsIn = (arrival: Arrival, endpoint: string): ReadonlyMap<string, UserRef> =>
+  new Map(
+    arrival.kind !== 'message' || typeof arrival.text === 'string'
+      ? []
+      : arrival.text.flatMap((one) =>
+          one.kind === 'mention' && one.user !== 'everyone' ? [[plainText([one]), personOf(one.user, endpoint)]] : [],
+        ),
+  );

@@ -39,6 +39,7 @@ export class ConnectionLimits {
   }
 
   #accept(socket: Socket): void {
+    if (this.#sockets.has(socket)) return; // it went through the parser again: upgrade.ts
     const address = socket.remoteAddress ?? '';
     const isFree = isLoopback(address) || this.#parts.addresses.isProxy(address, this.#parts.settings().trustedProxies);
     if (!isFree && !this.#take(address)) {

@@ -15,7 +15,7 @@ import { checkQuery } from './query-check.ts';
 import { contextOf } from './request-context.ts';
 import { hasContent } from './request-head.ts';
 import { prepareStream, respond, respondProblem } from './respond.ts';
-import { readRevision } from './revision.ts';
+import { readRevision, requireRevision } from './revision.ts';
 import type { Answer, Exchange, Handled, Match, Route } from './route.ts';
 
 export interface AppParts extends GateParts {
@@ -93,7 +93,7 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     query: passed.target.query,
     body: value as undefined,
     bytes,
-    revision: isApi ? readRevision(request.headers['if-match'], route, port) : undefined,
+    revision: isApi ? readRevision(request.headers['if-match'], route) : undefined,
     caller: () => callerOf(caller),
   };
   const position = isApi && route.method === 'GET' ? positionHeaders(parts) : undefined;
@@ -116,6 +116,7 @@ async function change({ port }: AppParts, exchange: Exchange<undefined>, route: 
     bytes,
   };
   return runOnce(port.idempotency, keyed, async () => {
+    requireRevision(exchange.revision, route, port);
     const handled = await route.handle(exchange);
     if (handled === 'taken') throw new Error('a change must answer');
     return handled;

@@ -97,6 +97,12 @@ export interface IngressState {
   readonly since: string | null;
   readonly by: string | null;
 }
+export interface ReloadOptions {
+  readonly orRestart: boolean;
+  /** Asked when its turn has come; false: `precondition_failed`. Left out: always. */
+  readonly isMeant?: () => boolean;
+}
+
 export interface IngressChange {
   readonly state: 'open' | 'paused';
   readonly mode?: 'park' | 'reject';
@@ -154,7 +160,7 @@ export interface StreamRequest {
 }
 
 export interface EventGateway {
-  /** Takes over the response and streams until either side ends. Throws SvcError before the first byte. */
+  /** Takes over the response and streams until either side ends; to HEAD, headers alone. Throws SvcError before the first byte. */
   stream(request: IncomingMessage, response: ServerResponse, options: StreamRequest): Promise<void>;
   page(options: {
     readonly caller: Caller;
@@ -198,9 +204,10 @@ export interface HostPort {
   status(): Promise<ProcessStatus>;
   /** Refuses with `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
   requestRestart(caller: Caller): Promise<void>;
-  reload(caller: Caller, options: { readonly orRestart: boolean }): Promise<{ readonly generation: number }>;
+  reload(caller: Caller, options: ReloadOptions): Promise<{ readonly generation: number }>;
   ingress(): IngressState;
-  setIngress(caller: Caller, change: IngressChange): Promise<IngressState>;
+  /** Throws `precondition_failed` where the state is not the one that is meant. */
+  setIngress(caller: Caller, change: IngressChange, isMeant: (state: IngressState) => boolean): Promise<IngressState>;
   readonly inbox: ItemStore;
   readonly outbox: ItemStore;
   readonly endpoints: EndpointControl;

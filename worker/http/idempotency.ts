@@ -39,6 +39,7 @@ export async function runOnce(
     case 'running':
       throw new SvcError('conflict', 'the first request with this key is still running', {
         hint: 'Repeat it in a moment.',
+        details: { retryAfterMs: 1_000 },
       });
     case 'new':
       return runFirst(store, { key, route: keyed.route }, change);

@@ -48,18 +48,14 @@ function openFields(error: SvcError): Readonly<Record<string, unknown>> {
   };
 }
 
-const DEFAULT_RETRY_SECONDS = 5;
-
-const retrySeconds = ({ retryAfterMs }: SvcError['details']): number =>
-  typeof retryAfterMs === 'number' ? retryAfterMs / 1_000 : DEFAULT_RETRY_SECONDS;
+const DEFAULT_RETRY_MS = 5_000;
 
 function headersOf({ details }: SvcError, status: number): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   if (typeof details.challenge === 'string') headers['WWW-Authenticate'] = details.challenge;
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(', ');
   if (status === 426) headers.Upgrade = 'websocket';
-  if (status === 429 || status === 503) {
-    headers['Retry-After'] = String(Math.max(1, Math.ceil(retrySeconds(details))));
-  }
+  const retryMs = details.retryAfterMs ?? (status === 429 || status === 503 ? DEFAULT_RETRY_MS : undefined);
+  if (typeof retryMs === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retryMs / 1_000)));
   return headers;
 }

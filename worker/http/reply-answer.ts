@@ -1,4 +1,5 @@
 // What a webhook or a plugin answers, made into an answer of ours: framing and connection stay with the server.
+import { SvcError } from '../../shared/svc-error.ts';
 import type { HttpReply } from './host-port.ts';
 import type { Answer } from './route.ts';
 
@@ -12,8 +13,10 @@ const NOT_THEIRS = new Set([
   'trailer',
 ]);
 
-/** Drops headers that would break the framing of the connection. */
+/** Drops headers that would break the framing of the connection. Throws `plugin_failed` for a status that ends no request. */
 export function answerOf({ status, headers = {}, json, text }: HttpReply): Answer {
+  if (!(Number.isInteger(status) && status >= 200 && status <= 599))
+    throw new SvcError('plugin_failed', `an answer has the status ${status}`);
   const kept = Object.entries(headers).filter(
     ([name, value]) => value !== undefined && !NOT_THEIRS.has(name.toLowerCase()),
   );

@@ -29,6 +29,7 @@ export function respondProblem(request: IncomingMessage, response: ServerRespons
     return;
   }
   const { status, headers, text } = problemOf(thrown, context);
+  response.statusMessage = ''; // of an answer that could not be sent
   const answer = { status, text, headers: { ...headers, 'Content-Type': PROBLEM_TYPE } };
   if (request.complete || !hasUnreadBody(request)) return respond(response, answer, context.requestId);
   respondThenLinger(request, response, { ...answer, headers: { ...answer.headers, Connection: 'close' } });

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../shared/api/chat.ts';
 import { endpointSchema, endpointsSchema } from '../../shared/api/endpoint.ts';
+import { eventPageSchema } from '../../shared/api/event.ts';
 import { inboxItemSchema, inboxPageSchema } from '../../shared/api/inbox.ts';
 import { dropSchema, replaySchema } from '../../shared/api/item.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../shared/api/outbox.ts';
@@ -12,7 +13,6 @@ import {
   acceptedSchema,
   configSchema,
   echoSchema,
-  eventPageSchema,
   healthSchema,
   ingressChangeSchema,
   ingressSchema,

@@ -177,7 +177,7 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
   );
   server.on('upgrade', (request, socket, head) => {
     contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
-    void serveUpgrade({ ...parts, begin, onAnswered }, { request, socket, head }); // never throws
+    void serveUpgrade({ ...parts, onAnswered }, { request, socket, head }); // never throws
   });
 }
 

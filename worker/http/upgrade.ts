@@ -1,9 +1,9 @@
 // Upgrades: of clients at `/api/ws`, after origin, token and limits are found good, and of platforms at the address of an account whose
 // adapter takes WebSockets, by the platform's rules. Refusals are real HTTP answers.
-// An Upgrade header anywhere else is ignored, as HTTP allows: the request is served as if it had none, and the connection ends.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// An Upgrade header anywhere else is ignored, as HTTP allows (RFC 9110, 7.8): Java's client offers HTTP/2 with its first request, whatever that is.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Express } from 'express';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Credentials, readCredentials, readToken } from './authenticate.ts';
 import { isAllowedOrigin } from './cors.ts';
@@ -22,11 +22,9 @@ export const WEBSOCKET_PROTOCOL = 'svc.v1';
 const BEARER_PROTOCOL = 'svc.bearer.';
 
 export interface UpgradeParts extends GateParts {
-  readonly app: Express;
+  readonly server: Server;
   readonly isDraining: () => boolean;
   newResponse(request: IncomingMessage): ServerResponse;
-  /** The request is served like any other, with this response. */
-  begin(request: IncomingMessage, response: ServerResponse): void;
   /** An upgrade was refused with this response. */
   onAnswered(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -46,7 +44,7 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head 
   try {
     const passed = findRoute(parts, request);
     const match = webSocketMatch(request, passed);
-    if (match === undefined) return serveAsRequest(parts, request, socket);
+    if (match === undefined) return serveAsRequest(parts, { request, socket, head });
     contextOf(request).match = match;
     if (match.route.path === WEBHOOK_PATH) {
       const complete = admitPlatform(parts, request, { passed, match });
@@ -128,16 +126,32 @@ function readBase64Url(text: string): Credentials {
   return bytes.toString('base64url') === text ? readToken(bytes.toString('latin1')) : { kind: 'malformed' };
 }
 
-function serveAsRequest(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): void {
+/**
+ * Through the parser again, without what offers the upgrade: Node's has let go of the socket, and knows nothing of a body where an upgrade is
+ * offered. What it has taken of the connection goes in front of what still comes.
+ */
+function serveAsRequest(parts: UpgradeParts, { request, socket, head }: Upgrade): void {
   const response = attach(parts, request, socket);
   if (response === undefined) return;
-  if (hasContent(request)) {
-    respondProblem(request, response, new SvcError('invalid_request', 'an upgrade is not taken with a body'));
-    return;
-  }
-  parts.begin(request, response);
-  parts.app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+  response.detachSocket(socket as Socket);
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = rawHeaders.flatMap((name, at) => {
+    if (at % 2 === 1 || OFFER.has(name.toLowerCase())) return [];
+    const value = rawHeaders[at + 1] ?? '';
+    return [`${name}: ${name.toLowerCase() === 'connection' ? withoutOffer(value) : value}\r\n`];
+  });
+  const start = `${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
+  socket.unshift(Buffer.concat([Buffer.from(start, 'latin1'), head]));
+  parts.server.emit('connection', socket);
 }
+
+const OFFER = new Set(['upgrade', 'http2-settings']);
+const withoutOffer = (connection: string): string =>
+  connection
+    .split(',')
+    .filter((option) => !OFFER.has(option.trim().toLowerCase()))
+    .join(',')
+    .trim();
 
 /** A response on a socket that the HTTP parser has let go of; the connection ends with it. */
 function attach(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): ServerResponse | undefined {
@@ -145,7 +159,7 @@ function attach(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): 
   response.shouldKeepAlive = false;
   response.once('finish', () => socket.end());
   try {
-    response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+    response.assignSocket(socket as Socket);
     return response;
   } catch {
     socket.destroy(); // an answer to an earlier request is still on its way: the client broke the order

@@ -23,14 +23,15 @@ export interface InboxAdminDeps {
   readonly dispatcher: LaneRunner<ItemHead>;
 }
 
-const SHORT_REF = 12;
+/** What people are told of an item that failed: the end of its id. */
+const SHORT_REF = /^[0-9a-f]{12}$/;
 const OPEN_STATES: readonly string[] = ['received', 'handling', 'waiting'];
 
 export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): ItemStore {
   const find = async (id: string): Promise<InboxRow> => {
     const exact = sql.selectFrom('inbox').selectAll();
     const row = await core.reader.first(
-      id.length === SHORT_REF ? exact.where('id', 'like', `%${id.replace(/[%_]/g, '')}`) : exact.where('id', '=', id),
+      SHORT_REF.test(id) ? exact.where('id', 'like', `%${id}`) : exact.where('id', '=', id),
     );
     if (row === undefined)
       throw new SvcError('not_found', `no inbox item ${id.slice(0, 64)}`, { hint: 'svc inbox list' });

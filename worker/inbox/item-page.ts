@@ -1,8 +1,9 @@
 // What the lists of stored items have in common, those that came in and those that go out: pages, cursors, revisions.
+import type { ExpressionBuilder } from 'kysely';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { sql } from '../database/statement.ts';
-import type { InboxState } from '../database/tables.ts';
+import type { InboxState, Tables } from '../database/tables.ts';
 import type { Page, PageRequest } from '../http/host-port.ts';
 
 export interface ListOf<Row> {
@@ -21,8 +22,7 @@ export async function readItemPage<Row extends { readonly seq: number }>(
   let count = from.select(({ fn }) => fn.countAll<number>().as('n'));
   if (state !== undefined)
     [query, count] = [query.where('state', '=', state as InboxState), count.where('state', '=', state as InboxState)];
-  if (endpoint !== undefined)
-    [query, count] = [query.where('endpoint', '=', endpoint), count.where('endpoint', '=', endpoint)];
+  if (endpoint !== undefined) [query, count] = [query.where(isOf(endpoint)), count.where(isOf(endpoint))];
   if (after !== undefined) query = query.where('seq', '<', cursorOf(after));
   const rows = (await core.reader.all(query.orderBy('seq', 'desc').limit(limit + 1))) as readonly unknown[] as Row[];
   const total = Number((await core.reader.first(count))?.n ?? 0);
@@ -33,6 +33,12 @@ export async function readItemPage<Row extends { readonly seq: number }>(
     ...(rows.length > limit && last !== undefined ? { next: String(last.seq) } : {}),
   };
 }
+
+/** An endpoint is named in full (`root/irc:irc~libera`) or by its short name (`irc~libera`), as everywhere. */
+const isOf = (endpoint: string) => (eb: ExpressionBuilder<Tables, 'inbox'>) => {
+  const short = eb.fn<string>('substr', ['endpoint', eb(eb.fn<number>('instr', ['endpoint', eb.val(':')]), '+', 1)]);
+  return eb.or([eb('endpoint', '=', endpoint), eb(short, '=', endpoint)]);
+};
 
 function cursorOf(text: string): number {
   const seq = Number(text);

@@ -2,6 +2,7 @@
 //
 //   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
 //   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
+//   P3  Changes come one after the other: each is decided on the state that it replaces.
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
@@ -16,14 +17,21 @@ const DUE_ID = 'ingress/until';
 const OPEN: IngressState = { state: 'open', mode: 'park', reason: null, until: null, since: null, by: null };
 const LONGEST_PAUSE_MS = 366 * 86_400_000;
 
+export interface IngressGateDeps {
+  readonly changed: () => void;
+  /** A row of the due table was stored: when it is to fire. */
+  readonly due: (at: number) => void;
+}
+
 export class IngressGate {
   readonly #core: Core;
-  readonly #changed: (state: IngressState) => void;
+  readonly #on: IngressGateDeps;
   #state: IngressState = OPEN;
+  #changing: Promise<unknown> = Promise.resolve();
 
-  constructor(core: Core, changed: (state: IngressState) => void) {
+  constructor(core: Core, on: IngressGateDeps) {
     this.#core = core;
-    this.#changed = changed;
+    this.#on = on;
   }
 
   get state(): IngressState {
@@ -47,8 +55,42 @@ export class IngressGate {
     });
   }
 
-  /** Idempotent: the same state again changes nothing but reason, mode and until. */
-  async set(change: IngressChange, actor: string): Promise<IngressState> {
+  /**
+   * Idempotent: the same state again changes nothing but reason, mode and until. Throws `precondition_failed` where `isMeant` does not know
+   * the state.
+   */
+  set(
+    change: IngressChange,
+    actor: string,
+    isMeant: (state: IngressState) => boolean = () => true,
+  ): Promise<IngressState> {
+    return this.#inTurn(async () => {
+      if (!isMeant(this.#state))
+        throw new SvcError('precondition_failed', 'it has changed since it was read', {
+          hint: 'Read it again, then repeat.',
+        });
+      return this.#set(change, actor);
+    });
+  }
+
+  /** `--until` has come. */
+  reopen(row: DueRow): Promise<void> {
+    return this.#inTurn(() => {
+      const now = new Date(this.#core.clock.now()).toISOString();
+      return this.#store(
+        { ...OPEN, since: now, by: 'until' },
+        { actor: 'until', automatic: true, statements: [takeDue({ id: row.id, at: row.at })] },
+      );
+    });
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#changing.then(change);
+    this.#changing = turn.catch(() => {}); // whoever asked for it is told
+    return turn;
+  }
+
+  async #set(change: IngressChange, actor: string): Promise<IngressState> {
     if (change.state === 'open' && this.#state.state === 'open') return this.#state;
     const until = this.#untilOf(change);
     const now = this.#core.clock.now();
@@ -69,15 +111,6 @@ export class IngressGate {
         : putDue({ id: DUE_ID, kind: 'ingress', at: until, capability: null, lane: null, data: '{}' });
     await this.#store(next, { actor, automatic: false, statements: [due] });
     return next;
-  }
-
-  /** `--until` has come. */
-  async reopen(row: DueRow): Promise<void> {
-    const now = new Date(this.#core.clock.now()).toISOString();
-    await this.#store(
-      { ...OPEN, since: now, by: 'until' },
-      { actor: 'until', automatic: true, statements: [takeDue({ id: row.id, at: row.at })] },
-    );
   }
 
   async #store(
@@ -103,7 +136,8 @@ export class IngressGate {
       statements: [writeMeta(KEY, JSON.stringify(next)), ...of.statements, ...recordEvents([event])],
     });
     this.#state = next;
-    this.#changed(next);
+    if (next.until !== null) this.#on.due(Date.parse(next.until));
+    this.#on.changed();
   }
 
   /** How many deliveries have waited for the opening. */

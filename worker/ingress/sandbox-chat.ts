@@ -10,6 +10,7 @@ import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { ChatMessage, ChatPort } from '../http/host-port.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { readPayload } from '../inbox/payload.ts';
+import { laneName } from '../lanes/lane-name.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
 import { resolveCall } from '../outbox/resolve-call.ts';
 import type { Arrival, Outgoing } from '../sdk/index.ts';
@@ -146,8 +147,7 @@ async function readCounter(core: Core, name: string): Promise<number> {
   return Number(row?.value ?? 0);
 }
 
-const laneOf = ({ endpoint, conversation }: Where): string =>
-  [endpoint, conversation, ''].map(encodeURIComponent).join('/');
+const laneOf = ({ endpoint, conversation }: Where): string => laneName(endpoint, conversation, '');
 
 const itemColumns = ['inbox.id', 'inbox.received_at as at', 'inbox.kind', 'inbox.payload_version as version'] as const;
 

@@ -69,7 +69,7 @@ export function createWebhookControl({ core, endpoints, generation, address }: W
     async register(id) {
       const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
       if (runner === undefined)
-        throw new SvcError('not_found', `no endpoint ${id.slice(0, 64)}`, { hint: 'svc webhooks url' });
+        throw new SvcError('not_found', 'there is no endpoint of this name', { hint: 'svc webhooks url' });
       const { spec } = runner;
       if (!takesWebhooks(spec)) throw new SvcError('conflict', `${spec.id} takes no webhooks`);
       const known = ofAccount(spec);

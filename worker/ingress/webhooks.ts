@@ -16,6 +16,7 @@ import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
 import { type Accepted, type Inbox, keepCursor } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
+import { laneName } from '../lanes/lane-name.ts';
 import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
 import { RefusalLog } from './refusal-log.ts';
@@ -262,7 +263,7 @@ function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
     endpoint: spec.id,
     deliveryId: arrival.id,
     payload: { kind: 'arrival', arrival },
-    lane: [spec.id, id, thread].map(encodeURIComponent).join('/'),
+    lane: laneName(spec.id, id, thread),
   };
 }
 

@@ -28,7 +28,7 @@ export interface MetricSources {
   readonly eventHead: () => number;
   readonly eventOldest: () => number;
   readonly endpoints: () => readonly { readonly id: string; readonly online: boolean }[];
-  readonly disk: () => { readonly usedBytes: number; readonly freeBytes: number };
+  readonly disk: () => Promise<{ readonly usedBytes: number; readonly freeBytes: number }>;
   readonly ingressPaused: () => boolean;
   readonly logs: () => Readonly<Record<string, number>>;
 }
@@ -74,8 +74,10 @@ export function createMetrics(build: Build, sources: MetricSources) {
   gauge('svc_outbox_running_items', 'Sends under way.', sources.outboxRunning);
   gauge('svc_event_head', 'Position of the newest event.', sources.eventHead);
   gauge('svc_event_oldest', 'Position of the oldest event that is kept.', sources.eventOldest);
-  gauge('svc_state_bytes', 'Bytes of .svc/ and data/.', () => sources.disk().usedBytes);
-  gauge('svc_disk_free_bytes', 'Free bytes of the file system of .svc/.', () => finite(sources.disk().freeBytes));
+  gauge('svc_state_bytes', 'Bytes of .svc/ and data/.', async () => (await sources.disk()).usedBytes);
+  gauge('svc_disk_free_bytes', 'Free bytes of the file system of .svc/.', async () =>
+    finite((await sources.disk()).freeBytes),
+  );
   gauge('svc_ingress_paused', '1 while an operator has paused ingress.', () => Number(sources.ingressPaused()));
   processMetrics(gauge);
   new Gauge({

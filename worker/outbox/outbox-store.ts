@@ -217,12 +217,11 @@ const toHead = ({ seq, id, endpoint, conversation, nextAt }: HeadRow): SendHead 
   nextAt,
 });
 
-export async function readOpenSends(reader: Reader, after: number, limit: number): Promise<SendHead[]> {
-  const rows = await reader.all(
-    sql.selectFrom('outbox').select(HEAD).where(isOpen).where('seq', '>', after).orderBy('seq').limit(limit),
-  );
-  return rows.map(toHead);
-}
+const openSends = preparedRead<{ after: number; limit: number }, HeadRow>(({ after, limit }) =>
+  sql.selectFrom('outbox').select(HEAD).where(isOpen).where('seq', '>', after).orderBy('seq').limit(limit),
+);
+export const readOpenSends = async (reader: Reader, after: number, limit: number): Promise<SendHead[]> =>
+  (await reader.all(openSends({ after, limit }))).map(toHead);
 
 export async function readSendLane(
   reader: Reader,

@@ -21,7 +21,7 @@ export class DiskBudget {
   readonly #limits: () => DiskLimits;
   readonly #clock: Clock;
   readonly #changed: (low: string | undefined) => void;
-  #use: DiskUse = { usedBytes: 0, freeBytes: Number.POSITIVE_INFINITY };
+  #use: DiskUse | undefined;
   #low: string | undefined;
   #timer: Timer | undefined;
   #runs = false;
@@ -39,8 +39,9 @@ export class DiskBudget {
     this.#changed = options.changed;
   }
 
-  get use(): DiskUse {
-    return this.#use;
+  /** As it was at the last look; the first who asks before that waits for one. */
+  async use(): Promise<DiskUse> {
+    return this.#use ?? this.look();
   }
 
   start(): void {
@@ -70,21 +71,23 @@ export class DiskBudget {
   }
 
   /** Never rejects. Walks the folders beside everything else: there may be many files. */
-  async look(): Promise<void> {
+  async look(): Promise<DiskUse> {
     const sizes = await Promise.all(this.#folders.map((folder) => sizeBelow(folder)));
-    this.#use = {
+    const use = {
       usedBytes: sizes.reduce((sum, size) => sum + size, 0),
       freeBytes: await freeBytes(this.#folders[0] ?? '.'),
     };
+    this.#use = use;
     const { maxBytes, minFreeBytes } = this.#limits();
     const low =
-      this.#use.freeBytes < minFreeBytes
-        ? `${this.#use.freeBytes} bytes are free, disk.minFreeBytes asks for ${minFreeBytes}`
-        : this.#use.usedBytes > maxBytes
-          ? `the state takes ${this.#use.usedBytes} bytes, disk.maxBytes allows ${maxBytes}`
+      use.freeBytes < minFreeBytes
+        ? `${use.freeBytes} bytes are free, disk.minFreeBytes asks for ${minFreeBytes}`
+        : use.usedBytes > maxBytes
+          ? `the state takes ${use.usedBytes} bytes, disk.maxBytes allows ${maxBytes}`
           : undefined;
     if ((low === undefined) !== (this.#low === undefined)) this.#changed(low);
     this.#low = low;
+    return use;
   }
 }
 

@@ -3,9 +3,13 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { eventKind, faultOfTypeName } from '../events/event-types.ts';
 import type { Capabilities, CommandCapability, SubscriptionCapability } from '../handling/capabilities.ts';
 import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
+import type { People } from '../sdk/chat-line.ts';
+import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
 
 /** Throws `definition_invalid`, naming the capability and its plugin. */
 export function refuseBadDefinitions(capabilities: Capabilities, prefix: string): void {
+  for (const capability of capabilities.all()) refuseBadSpec(capability);
+  for (const state of capabilities.states()) refuseBadState(state);
   for (const command of capabilities.ofKind('command')) refuseBadCommand(command, prefix);
   for (const subscription of capabilities.ofKind('subscribe')) refuseUnknownEvent(subscription);
 }
@@ -34,6 +38,9 @@ const bad = ({ id, slot }: { readonly id: string; readonly slot: string }, what:
   new SvcError('definition_invalid', `${id}: ${what}`, { details: { plugin: slot } });
 
 function refuseBadCommand(command: CommandCapability, prefix: string): void {
+  for (const name of [command.name, ...(command.spec.aliases ?? [])])
+    if (!/^\S+$/.test(name)) throw bad(command, `a name or an alias is one word, not ${JSON.stringify(name)}`);
+    else if (name.startsWith('/')) throw bad(command, `${name}: its prefix is not part of a name`);
   for (const phrase of command.spec.phrases ?? []) {
     const unknown = phraseArguments(phrase).find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
     if (unknown !== undefined) throw bad(command, `phrase names unknown argument {${unknown}}`);
@@ -42,10 +49,14 @@ function refuseBadCommand(command: CommandCapability, prefix: string): void {
     const text = example.startsWith('/') ? prefix + example.slice(1) : example;
     const typed = readCommand(command, text, { prefix, spokenTo: true });
     if (typed === undefined) throw bad(command, `example is not this command: ${example}`);
-    const read = argumentsOf(command, typed, prefix);
+    const read = argumentsOf(command, { ...typed, people: exampleOf(text) }, prefix);
     if (!read.ok) throw bad(command, `example does not parse: ${example}: ${read.text}`);
   }
 }
+
+/** In an example `@somebody` is a mention. */
+const exampleOf = (text: string): People =>
+  new Map([...text.matchAll(/@[^\s"]+/g)].map(([word]) => [word, { endpoint: 'example', id: word.slice(1) }]));
 
 /** A fact that the host never tells, or a name that no plugin may emit: nothing would ever come. */
 function refuseUnknownEvent(subscription: SubscriptionCapability): void {

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { within } from '../../shared/abort.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
 import { BUILT_INS } from './built-ins.ts';
@@ -25,6 +26,8 @@ export interface LoadedModule {
 export interface LoaderOptions {
   readonly project: string;
   readonly mode: Mode;
+  /** How long the code of one module may take to run; default 15 s, shorter than a start may take. */
+  readonly importLimitMs?: number;
 }
 
 /** Throws `plugin_failed` naming what was looked for and where. */
@@ -35,12 +38,15 @@ export async function loadPlugin(use: string, options: LoaderOptions): Promise<L
   return loadPackage(use, options);
 }
 
+const IMPORT_LIMIT_MS = 15_000;
+
 export const isProjectFile = (use: string): boolean => /^\.{0,2}\//.test(use);
 
 async function loadProjectFile(use: string, options: LoaderOptions): Promise<LoadedModule> {
   const file = findProjectFile(use, options);
   const { mode } = options;
-  const module = mode === 'production' ? await importDefault(file, use) : await importFresh(file, use);
+  const module =
+    mode === 'production' ? await importDefault(file, use, options) : await importFresh(file, use, options);
   return { module, source: 'project', files: mode === 'production' ? [isIndex(file) ? dirname(file) : file] : [] };
 }
 
@@ -72,10 +78,10 @@ function candidatesOf(use: string, project: string, mode: Mode): readonly string
   return mode === 'production' ? built : [...source, ...built];
 }
 
-async function loadPackage(use: string, { project }: LoaderOptions): Promise<LoadedModule> {
+async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedModule> {
   let file: string;
   try {
-    file = createRequire(join(project, 'package.json')).resolve(use);
+    file = createRequire(join(options.project, 'package.json')).resolve(use);
   } catch (error) {
     const names = Object.keys(BUILT_INS).join(', ');
     throw new SvcError('plugin_failed', `"${use}" is not built in (${names}) and not an installed package`, {
@@ -83,25 +89,39 @@ async function loadPackage(use: string, { project }: LoaderOptions): Promise<Loa
       hint: `npm install ${use}, or name a file of the project with ./`,
     });
   }
-  return { module: await importDefault(file, use), source: 'package', files: [file] };
+  return { module: await importDefault(file, use, options), source: 'package', files: [file] };
 }
 
-async function importDefault(file: string, use: string): Promise<unknown> {
-  try {
-    return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
-  } catch (error) {
-    throw new SvcError('plugin_failed', `${use} cannot be loaded: ${messageOf(error)}`, { cause: error });
-  }
-}
+type Importing = () => Promise<{ readonly default?: unknown }>;
 
-async function importFresh(file: string, use: string): Promise<unknown> {
-  try {
+const importDefault = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
+  importWithin(use, options, () => import(pathToFileURL(file).href));
+
+const importFresh = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
+  importWithin(use, options, async () => {
     const { tsImport } = await import('tsx/esm/api');
-    const module = (await tsImport(pathToFileURL(file).href, import.meta.url)) as { default?: unknown };
-    return module.default;
-  } catch (error) {
+    return tsImport(pathToFileURL(file).href, import.meta.url);
+  });
+
+async function importWithin(
+  use: string,
+  { importLimitMs = IMPORT_LIMIT_MS }: LoaderOptions,
+  load: Importing,
+): Promise<unknown> {
+  const module = await within(load(), { ms: importLimitMs, late: 'late' as const }).catch((error: unknown) => {
     throw new SvcError('plugin_failed', `${use} cannot be loaded: ${messageOf(error)}`, { cause: error });
-  }
+  });
+  if (module === 'late')
+    throw new SvcError('plugin_failed', `${use} cannot be loaded: it was not done within ${importLimitMs / 1_000} s`, {
+      hint: 'look for an await outside any function; what takes long belongs into p.resource',
+    });
+  return defaultOf(module);
+}
+
+/** Where it was compiled to CommonJS, the default export is a property of what Node takes for the default. */
+function defaultOf({ default: found }: { readonly default?: unknown }): unknown {
+  const isCompiled = typeof found === 'object' && found !== null && '__esModule' in found && 'default' in found;
+  return isCompiled ? found.default : found;
 }
 
 /** Digest of each file, or of all code below each folder; missing ones have a digest too. */

@@ -1,6 +1,7 @@
 // A plugin's own HTTP routes below <base>/plugins/<slot>: what a handler decides is committed before its answer goes out.
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { uuidv7 } from '../../shared/identifiers.ts';
-import { SvcError } from '../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
@@ -9,7 +10,7 @@ import { forgetSteps } from '../handling/once.ts';
 import { runHandler } from '../handling/run-step.ts';
 import { readSentMessages } from '../handling/sent-messages.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
-import { check } from '../sdk/check.ts';
+import { check, lineOf } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { HttpAnswer, RawRequest } from '../sdk/index.ts';
 import { plainText, toContent } from '../sdk/message.ts';
@@ -100,6 +101,9 @@ async function attempt(
     reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
   });
   if (result.kind === 'failed') throw refusalOf(deps, { route, generation: generation.number, id }, result.error);
+  const fault = reply && faultOfAnswer(reply);
+  if (fault !== undefined)
+    throw refusalOf(deps, { route, generation: generation.number, id }, new Error(`${route.id} answers ${fault}`));
   const sent = await readSentMessages(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
@@ -126,8 +130,26 @@ function bodyOf({ route, delivery }: Call): unknown {
     throw new SvcError('invalid_request', 'the body is not JSON');
   }
   const checked = check(schema, value);
-  if (!checked.ok) throw new SvcError('invalid_request', checked.faults.join('; '));
+  if (!checked.ok) {
+    const faults = checked.at.map(({ path, expected }) => lineOf(path, expected)); // never what was sent
+    throw new SvcError('invalid_request', faults.join('; '));
+  }
   return checked.value;
+}
+
+/** What HTTP cannot carry is said before anything is committed. */
+function faultOfAnswer({ status = 200, headers = {}, json }: HttpAnswer): string | undefined {
+  if (!Number.isInteger(status) || status < 200 || status > 599) return `with status ${status}`;
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      if (value !== undefined) validateHeaderValue(name, value);
+    }
+    JSON.stringify(json);
+  } catch (error) {
+    return `what cannot be sent: ${messageOf(error)}`;
+  }
+  return undefined;
 }
 
 interface Asked {

@@ -90,9 +90,13 @@ export class Runtime {
     return this.#inTurn(() => this.#replace(this.#loaded, 'start', first));
   }
 
-  /** Throws SvcError `restart_required` (with the list in `details.files`) or `reload_refused`; the old generation stays. */
-  reload(actor: string): Promise<Generation> {
+  /**
+   * Throws SvcError `restart_required` (with the list in `details.files`), `reload_refused`, or `precondition_failed` where `isMeant` says no
+   * when its turn has come; the old generation stays.
+   */
+  reload(actor: string, isMeant: () => boolean = () => true): Promise<Generation> {
     return this.#inTurn(async () => {
+      if (!isMeant()) throw new SvcError('precondition_failed', 'another generation serves by now');
       const loaded = this.#read();
       this.#refuseWhatNeedsRestart(loaded);
       return this.#replace(loaded, actor);

@@ -1,9 +1,14 @@
 // From a line of chat to arguments: by position, by --name, the rest of the line or a list last. What the words mean is read
 // here; whether they fit is checked by the schema.
 import { type Checked, check } from './check.ts';
+import { faultAt } from './fault.ts';
+import type { UserRef } from './message.ts';
 import { isOptional } from './optional.ts';
 
 type Properties = Readonly<Record<string, object>>;
+
+/** Who is mentioned, by the word that stands for it. */
+export type People = ReadonlyMap<string, UserRef>;
 
 interface Word {
   readonly text: string;
@@ -13,8 +18,10 @@ interface Word {
 }
 
 /** Turns one word into the value its schema asks for; a word that does not fit stays as it is, for the check to refuse. */
-export function fromWord(schema: unknown, word: string): unknown {
-  const { type, enum: values } = schema as { readonly type?: unknown; readonly enum?: readonly unknown[] };
+export function fromWord(schema: unknown, word: string, people?: People): unknown {
+  const { type, enum: values, items = {} } = (schema ?? {}) as WordSchema;
+  if (isUser(schema)) return people?.get(word) ?? word;
+  if (type === 'array') return wordsOf(word).map(({ text }) => fromWord(items, text, people));
   if (type === 'integer' || type === 'number') return /^[-+]?\d+(?:\.\d+)?$/.test(word) ? Number(word) : word;
   if (type === 'boolean')
     return /^(?:yes|y|true|on|1)$/i.test(word) ? true : /^(?:no|n|false|off|0)$/i.test(word) ? false : word;
@@ -22,9 +29,19 @@ export function fromWord(schema: unknown, word: string): unknown {
   return word;
 }
 
+interface WordSchema {
+  readonly type?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly items?: object;
+}
+
+/** True for what `t.user()` makes. */
+export const isUser = (schema: unknown): boolean =>
+  (schema as { readonly format?: unknown } | undefined)?.format === 'svc-user';
+
 /** The checked arguments of what was typed after the name of a command. */
-export function readArguments(properties: Properties, line: string): Checked {
-  const { named, free } = splitNamed(properties, wordsOf(line));
+export function readArguments(properties: Properties, line: string, people?: People): Checked {
+  const { named, free } = splitNamed(properties, wordsOf(line), people);
   const given: Record<string, unknown> = { ...named };
   let rest = free;
   for (const [name, schema] of Object.entries(properties)) {
@@ -34,16 +51,16 @@ export function readArguments(properties: Properties, line: string): Checked {
       given[name] = line.slice(first.at).trim();
       rest = [];
     } else if (typeOf(schema) === 'array') {
-      given[name] = rest.map((word) => fromWord((schema as { readonly items?: object }).items ?? {}, word.text));
+      given[name] = rest.map((word) => fromWord((schema as WordSchema).items ?? {}, word.text, people));
       rest = [];
     } else {
-      given[name] = fromWord(schema, first.text);
+      given[name] = fromWord(schema, first.text, people);
       rest = others;
     }
   }
   if (rest.length > 0) {
     const message = `too many words: ${rest.map((word) => word.text).join(' ')}`;
-    return { ok: false, faults: [message], at: [{ path: '', message }] };
+    return { ok: false, faults: [message], at: [faultAt('', message)] };
   }
   return check({ type: 'object', properties }, given);
 }
@@ -73,6 +90,7 @@ function wordsOf(line: string): readonly Word[] {
 function splitNamed(
   properties: Properties,
   words: readonly Word[],
+  people: People | undefined,
 ): { readonly named: Record<string, unknown>; readonly free: readonly Word[] } {
   const named: Record<string, unknown> = {};
   const free: Word[] = [];
@@ -84,7 +102,7 @@ function splitNamed(
       continue;
     }
     const schema = properties[name] ?? {};
-    named[name] = typeOf(schema) === 'boolean' ? true : fromWord(schema, queue.shift()?.text ?? '');
+    named[name] = typeOf(schema) === 'boolean' ? true : fromWord(schema, queue.shift()?.text ?? '', people);
   }
   return { named, free };
 }

@@ -27,12 +27,11 @@ export function check(schema: unknown, value: unknown, { open = false }: { reado
   const converted = convert(schema as Json, value, open);
   const at = validate(schema as Json, converted, open ? 'first' : 'all');
   if (at.length === 0) return { ok: true, value: converted };
-  return {
-    ok: false,
-    at,
-    faults: at.map(({ path, message }) => `${path === '' ? 'value' : path.slice(1)}: ${message}`),
-  };
+  return { ok: false, at, faults: at.map(({ path, message }) => lineOf(path, message)) };
 }
+
+/** One line of a fault. */
+export const lineOf = (path: string, text: string): string => `${path === '' ? 'value' : path.slice(1)}: ${text}`;
 
 /** A foreign value, checked; keys that the schema does not name are dropped. Throws an error with code `schema_mismatch`. */
 export function parse<S extends TSchema>(schema: S, value: unknown): Static<S> {

@@ -15,7 +15,7 @@ const fields = (...required: readonly string[]): Json => ({
 export const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: Json }>> = {
   duration: { is: 'a duration like 10m or 1h30m', schema: { type: 'integer', minimum: 0 } },
   secret: { is: 'a secret', schema: { type: 'object' } },
-  user: { is: 'a user {endpoint, id}', schema: fields('endpoint', 'id') },
+  user: { is: 'a user {endpoint, id}, in chat a mention', schema: fields('endpoint', 'id') },
   conversation: {
     is: 'a conversation {endpoint, id}',
     schema: { allOf: [fields('endpoint', 'id'), { type: 'object', properties: { thread: text } }] },

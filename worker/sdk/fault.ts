@@ -6,6 +6,8 @@ export interface Fault {
   /** JSON pointer into the value; empty for the value itself. */
   readonly path: string;
   readonly message: string;
+  /** The same without what was given, for answers that must not repeat it. */
+  readonly expected: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -31,20 +33,21 @@ function describe({
   data,
 }: ErrorObject): Fault {
   const at = (key: unknown): string => `${instancePath}/${String(key).replace(/~/g, '~0').replace(/\//g, '~1')}`;
-  if (keyword === 'required') return { path: at(params['missingProperty']), message: 'missing' };
+  if (keyword === 'required') return faultAt(at(params['missingProperty']), 'missing');
   if (keyword === 'additionalProperties') {
     const known = Object.keys((parentSchema['properties'] as object | undefined) ?? {});
-    return {
-      path: at(params['additionalProperty']),
-      message: known.length === 0 ? 'unknown, expected no keys' : `unknown, expected one of ${known.join(', ')}`,
-    };
+    const expected = known.length === 0 ? 'unknown, expected no keys' : `unknown, expected one of ${known.join(', ')}`;
+    return faultAt(at(params['additionalProperty']), expected);
   }
-  const expected = expectation(keyword, params, parentSchema) ?? message;
-  return {
-    path: instancePath,
-    message: `expected ${expected}${parentSchema['svcKind'] === 'secret' ? '' : got(data)}`,
-  };
+  const expected = `expected ${expectation(keyword, params, parentSchema) ?? message}`;
+  return faultAt(instancePath, expected, parentSchema['svcKind'] === 'secret' ? '' : got(data));
 }
+
+export const faultAt = (path: string, expected: string, given = ''): Fault => ({
+  path,
+  message: `${expected}${given}`,
+  expected,
+});
 
 function expectation(keyword: string, params: Json, schema: Json): string | undefined {
   const limit = String(params['limit']);

@@ -20,7 +20,7 @@ export { showDuration } from './duration.ts';
 export { accountFailed, giveUp, retryLater, userError } from './errors.ts';
 export { defineEvent } from './event-type.ts';
 export type { Action, Cell, Counter, Dialog, EventType, State, Task } from './handle.ts';
-export type { ChatCtx, Ctx, Json, Logger } from './handler-context.ts';
+export type { ChatCtx, Ctx, Json, Logger, OnceOptions, Page, When } from './handler-context.ts';
 export { md } from './markup.ts';
 export {
   type Body,
@@ -63,6 +63,28 @@ export {
 } from './plugin.ts';
 export type { HeaderMap, HttpAnswer, RawRequest, Verdict } from './request.ts';
 export { readJson, sendResult } from './respond.ts';
-export { t, type Values } from './schema.ts';
+export {
+  type ListNote,
+  type Note,
+  type Range,
+  type SchemaBuilder,
+  // What an author's package declares of its schemas is named so, wherever typebox lies.
+  type Static,
+  type TArray,
+  type TBoolean,
+  type TEnum,
+  type TextNote,
+  type TInteger,
+  type TNumber,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TRecord,
+  type TSchema,
+  type TString,
+  type TUnsafe,
+  t,
+  type Values,
+} from './schema.ts';
 export type { Secret } from './secret.ts';
 export { verifyHmac } from './signature.ts';

@@ -1,7 +1,7 @@
 // `md`: the light markup of authors, read once where it is written. Values are never read as markup: they are text, or segments.
 //
 //   **bold** _italic_ ~~strike~~ `code` [text](url), > quote at the start of a line, and ``` fences with a language.
-import type { Mark, Rich, Segment } from './message.ts';
+import { type Mark, plainText, type Rich, type Segment } from './message.ts';
 
 type Value = string | number | Segment;
 
@@ -51,10 +51,10 @@ function fill(source: string, values: readonly Value[], marks: readonly Mark[]):
   });
 }
 
-/** Where only text may stand, a segment gives nothing. */
+/** Where only text may stand, a segment gives its text. */
 function literal(source: string, values: readonly Value[]): string {
   return source.replace(HOLE, (_, i: string) => {
     const value = values[Number(i)];
-    return typeof value === 'object' || value === undefined ? '' : String(value);
+    return typeof value === 'object' ? plainText([value]) : String(value ?? '');
   });
 }

@@ -1,6 +1,6 @@
 // An HTTP request as bytes, and the answer to one: for webhooks of platforms and for routes of plugins.
 
-/** Header or query names in lower case; a name that came twice is joined by a comma. */
+/** Names of headers are in lower case, and one that came twice is joined by a comma; a query that names one twice is refused with 400. */
 export type HeaderMap = Readonly<Record<string, string | undefined>>;
 
 export interface RawRequest {

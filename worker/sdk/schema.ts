@@ -15,6 +15,23 @@ import type {
   TString,
   TUnsafe,
 } from 'typebox';
+
+export type {
+  Static,
+  TArray,
+  TBoolean,
+  TEnum,
+  TInteger,
+  TNumber,
+  TObject,
+  TOptional,
+  TProperties,
+  TRecord,
+  TSchema,
+  TString,
+  TUnsafe,
+} from 'typebox';
+
 import type { ConversationRef, MessageRef, UserRef } from './message.ts';
 import { isOptional, markOptional } from './optional.ts';
 import type { Secret } from './secret.ts';

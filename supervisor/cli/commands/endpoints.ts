@@ -27,7 +27,7 @@ const list: Command = {
           shown(endpoint['id']),
           paint(shown(endpoint['state'])),
           shown(endpoint['since']),
-          shown(endpoint['lastError']),
+          errorText(endpoint['lastError']),
         ]),
       );
     }
@@ -47,7 +47,7 @@ const show: Command = {
     if (json) print.json(endpoint);
     else
       for (const [name, value] of Object.entries(endpoint))
-        print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
+        print.text(`${print.color.dim(`${name}:`)} ${name === 'lastError' ? errorText(value) : shown(value)}`);
     return endpoint['state'] === 'online' ? EXIT.ok : EXIT.failed;
   },
 };
@@ -77,6 +77,13 @@ export const commands: Command[] = [
   action('disable', 'Disables an endpoint; stored, survives restarts'),
   action('reconnect', 'Drops the connection of an endpoint and connects again now'),
 ];
+
+/** Code, reason and what helps, in the order in which somebody reads them. */
+function errorText(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return shown(error);
+  const { code, reason, remedy } = error as Readonly<Record<string, unknown>>;
+  return `${shown(code)}: ${shown(reason)}${remedy == null ? '' : `; ${shown(remedy)}`}`;
+}
 
 /** An id holds slashes as they are: `/api/endpoints/root/irc:irc~libera`. */
 const pathOf = (id: string): string =>

@@ -11,7 +11,7 @@ const CODES: readonly (readonly [number, string, string])[] = [
   [EXIT.ok, 'all', 'done; stopped on request; status: up and ready'],
   [EXIT.failed, 'all', 'failed or refused; status: alive but not ready; restart, reload, logs: nothing is running'],
   [EXIT.usage, 'command', 'wrong usage: one line, and the nearest valid word'],
-  [EXIT.absent, 'command', 'status: nothing there'],
+  [EXIT.absent, 'command', 'status: nothing there; service: not installed'],
   [EXIT.restartRequested, 'worker', 'Console or command asked for a restart; drained first'],
   [EXIT.restartRequired, 'worker', 'the runtime needs a restart; drained first'],
   [EXIT.config, 'worker, command', 'configuration or secrets invalid: a restart cannot help'],

@@ -9,6 +9,7 @@ import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
 import { svcDependency } from '../init/own-package.ts';
 import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
 import { type WrittenFile, writeProject } from '../init/write-project.ts';
+import { textOption } from '../options.ts';
 
 const TOKEN_BYTES = 32;
 const DEFAULT_PORT = 8_068;
@@ -29,7 +30,10 @@ export const command: Command = {
   ],
   examples: ['svc init my-bot', 'svc init --name my-bot --port 8070 --yes', 'svc init my-bot --dry-run --json'],
   async run(context, [folder], options) {
-    const target = resolve(context.cwd, typeof folder === 'string' ? folder : '.');
+    const named = textOption(options, 'project');
+    if (folder !== undefined && named !== undefined)
+      throw new SvcError('usage', 'the folder is given twice: as an argument and with --project');
+    const target = resolve(context.cwd, typeof folder === 'string' ? folder : (named ?? '.'));
     const answers = await answersOf(context, target, options);
     if (answers === undefined) return EXIT.failed;
     const dryRun = options['dryRun'] === true;
@@ -51,7 +55,7 @@ async function answersOf(
   options: Readonly<Record<string, unknown>>,
 ): Promise<Answers | undefined> {
   const given = {
-    name: typeof options['name'] === 'string' ? options['name'] : packageNameFrom(basename(target)),
+    name: textOption(options, 'name') ?? packageNameFrom(basename(target)),
     port: Number(options['port'] ?? DEFAULT_PORT),
     sample: options['sample'] !== false,
   };

@@ -70,11 +70,10 @@ function filterOf(options: Readonly<Record<string, unknown>>): Filter {
 
 /** Throws `usage`. */
 function momentOf(text: string): number {
-  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
-    const moment = Date.parse(text);
-    if (!Number.isNaN(moment)) return moment;
-  }
-  return Date.now() - parseDuration('--since', text);
+  const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(moment)
+    ? Date.now() - parseDuration('--since', text, 'a time such as 2026-01-31T12:00:00Z, or an age')
+    : moment;
 }
 
 /** Lines that are no JSON (a crash of Node) pass a filter of level, since they are urgent; not one of time or endpoint, since they have none. */

@@ -128,7 +128,7 @@ async function database(settings: Readonly<Record<string, unknown>>): Promise<Fi
   const filename = settings['filename'];
   if (settings['dialect'] !== 'sqlite' || typeof filename !== 'string') return skip('not an SQLite file');
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
-  const restore = 'stop the runtime, keep a copy of the file, and restore the last checkpoint';
+  const restore = 'stop the runtime, keep a copy of the file, and put back the last copy of the project folder';
   try {
     const { Sqlite } = await import('../../../shared/sqlite.ts');
     const opened = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });

@@ -5,7 +5,7 @@
 //   I3  New files are opened exclusively: a file or link that appears meanwhile is not written through.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SvcError } from '../../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { TemplateFile } from './templates.ts';
 
 export interface WriteOptions {
@@ -23,8 +23,17 @@ export interface WrittenFile {
   readonly backup?: string;
 }
 
-/** Throws `refused` with the names of the files in the way, `usage` when the folder is a file. */
+/** Throws `refused` with the names of the files in the way, or with what the system refuses; `usage` when the folder is a file. */
 export function writeProject(files: readonly TemplateFile[], options: WriteOptions): readonly WrittenFile[] {
+  try {
+    return writeAll(files, options);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('refused', `${options.folder} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function writeAll(files: readonly TemplateFile[], options: WriteOptions): readonly WrittenFile[] {
   if (existsSync(options.folder) && !statSync(options.folder).isDirectory())
     throw new SvcError('usage', `${options.folder} is not a folder`);
   const inTheWay = files.filter((file) => isThere(join(options.folder, file.path)) && !isSame(options.folder, file));

@@ -51,7 +51,7 @@ describe('the guide', async () => {
         env,
       },
     );
-    assert.match(stdout, /^# pass 14$/m);
+    assert.match(stdout, /^# pass 16$/m);
   });
 
   it('shows the package that is packed, installed and run (test/platforms/third-party-adapter.test.ts), file by file', async () => {

@@ -46,6 +46,21 @@ describe('what is for one person', () => {
     assert.deepEqual(bot.shown('dm-Ann'), ['you']);
   });
 
+  it('is sent in private to a person whom a message mentions', async () => {
+    const bot = await start((p) => {
+      p.on('message', {}, (ctx, { segments }) => {
+        for (const one of segments) if (one.kind === 'mention' && one.user !== 'everyone') ctx.send(one.user, 'you');
+      });
+    });
+    const mentions = [{ kind: 'mention', user: { endpoint: '', id: 'bob' } }] as const;
+    const conversation = { id: 'room', kind: 'group' } as const;
+    const user = { id: 'ann', name: 'Ann', admin: false };
+
+    await bot.arrive({ kind: 'message', id: 'd1', message: 'p1', text: mentions, conversation, user, sentAt: 0 });
+
+    assert.deepEqual([bot.shown('dm-bob'), bot.shown('bob')], [['you'], []]);
+  });
+
   it('is sent to a person in private, also after that person was stored; else to the conversation of that id', async () => {
     const setup: SetupOf = (p) => {
       const later = p.task('later', { data: { who: t.user() } }, (ctx, { who }) => void ctx.send(who, 'later'));

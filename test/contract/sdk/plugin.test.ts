@@ -1,4 +1,4 @@
-// What a plugin registers, and what people see of it: commands in all their forms, tools, routes, cron, parts, resources, files.
+// What a plugin registers, and what people see of it: tools, routes, cron, parts, resources, files.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,99 +6,16 @@ import { describe, it } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Can, defineAgentTool, defineEvent, definePlugin, md, type PluginModule, t } from 'svc';
 import { everyCrash, loopback } from 'svc/testing';
-import { Type } from 'typebox';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
 import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
 import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
 import remind from '../../samples/remind.ts';
 import ticket from '../../samples/ticket.ts';
-import { cpuMs } from '../../support/fair-time.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const start = (setup: SetupOf, options?: TestBotOptions): Promise<MemoryBot> =>
   startBot(definePlugin({ name: 'x', setup }), options);
 const ROOM = { endpoint: 'fake', id: 'room' };
-
-describe('a command', () => {
-  it('takes schemas of TypeBox too, and says what is wrong with its arguments', async () => {
-    const config = { days: Type.Integer({ default: 3 }), note: Type.Optional(Type.String()) };
-    const args = { n: Type.Integer({ minimum: 2 }), who: Type.Optional(Type.String()) };
-    const bot = await startBot(
-      definePlugin({
-        name: 'tb',
-        config,
-        setup(p) {
-          p.command(
-            'x',
-            { summary: '', args },
-            (_ctx, { n, who }) => `${p.config.days + n} ${who ?? 'nobody'} ${p.config.note ?? '-'}`,
-          );
-        },
-      }),
-      { can: { text: { limit: 400, unit: 'utf16', render: 'plain' } } },
-    );
-
-    await bot.person('ann').says('/x 4');
-    await bot.person('ann').says('/x 1 bob');
-
-    assert.deepEqual(bot.shown('dm-ann'), ['7 nobody -', 'n: expected at least 2, got 1\nUsage: /x <n> [who]']);
-  });
-
-  it('is typed, spoken to the bot, or chosen from the menu of the platform', async () => {
-    const bot = await startBot(remind);
-    const ann = bot.person('ann', { in: 'room' });
-
-    await ann.says('remind me in 10m to x');
-    assert.deepEqual(bot.shown('room'), []);
-    await ann.says('remind me in 10m to x', { addressed: true });
-    const user = { id: 'ann', name: 'Ann', admin: false };
-    await bot.arrive({
-      id: 'n1',
-      kind: 'command',
-      name: 'remind',
-      args: { in: '5m', text: 'y' },
-      sentAt: 0,
-      conversation: { id: 'room', kind: 'group' },
-      user,
-    });
-
-    assert.deepEqual(bot.shown('room'), ['I will remind you in 10m.', 'I will remind you in 5m.']);
-  });
-
-  it('is spoken over several lines, and never searched for in endless texts', async () => {
-    const bot = await startBot(remind);
-    const ann = bot.person('ann');
-
-    await ann.says('remind me in 10m to buy\n- milk\n- tea');
-    const startedAt = cpuMs();
-    await ann.says(`remind me in ${' to '.repeat(250_000)}\n`);
-    assert.ok(cpuMs() - startedAt < 2_000);
-    await bot.clock.advance('10m');
-
-    assert.deepEqual(bot.shown('dm-ann'), ['I will remind you in 10m.', '@ann reminder: buy\n\\- milk\n\\- tea']);
-  });
-
-  it('is for those whom it names', async () => {
-    const bot = await start((p) => {
-      p.command('boss', { summary: '', who: 'admin', aliases: ['b'] }, () => 'yes');
-      p.command('root', { summary: '', who: 'operator' }, () => 'done');
-    });
-
-    for (const line of ['/boss', '/root']) await bot.person('ann').says(line);
-    for (const line of ['/b', '/root']) await bot.person('ann', { admin: true }).says(line);
-
-    assert.deepEqual(bot.shown('dm-ann'), ['Only admins may do that.', 'Only operators may do that.', 'yes', 'done']);
-  });
-
-  it('is refused at assembly when an example or a phrase does not fit it', async () => {
-    const bad = (spec: object): Promise<unknown> =>
-      start((p) => p.command('x', { summary: '', args: { n: t.integer() }, ...spec }, () => {}));
-
-    await assert.rejects(bad({ examples: ['/x many'] }), /example does not parse: \/x many/);
-    await assert.rejects(bad({ examples: ['/y 1'] }), /example is not this command/);
-    await assert.rejects(bad({ phrases: ['do {m}'] }), /phrase names unknown argument \{m\}/);
-  });
-});
 
 describe('a plugin', () => {
   it('has tools, routes, cron and parts of the host', async () => {
@@ -127,7 +44,7 @@ describe('a plugin', () => {
 
     assert.equal(await bot.call('root/polls#tool/add', { a: 1, b: 2 }), 3);
     await assert.rejects(bot.call('root/polls#tool/add', { a: 'x', b: 2 }), /a: expected a number/);
-    assert.deepEqual(await bot.call('root/polls#route/GET /n', {}), { json: { n: 1 } });
+    assert.deepEqual(await bot.call('root/polls#route/GET /n', {}), { status: 200, json: { n: 1 } });
     for (const due of [9, 9, 10]) await bot.due('polls', 'tick', due);
 
     assert.deepEqual(bot.shown('room'), ['looked', '9 accepted', '10 accepted']);
@@ -297,18 +214,23 @@ describe('what people see', () => {
     assert.deepEqual(bot.shown('room'), ['Ann: yes', 'Ann: you']);
   });
 
-  it('is refused at once when a task or an event is given what does not fit it', async () => {
+  it('is refused at once when a task, an event or a button is given what does not fit it', async () => {
     const bot = await start((p) => {
       const task = p.task('t', { data: { n: t.integer() } }, () => {});
+      const action = p.action('a', { data: { n: t.integer() } }, () => {});
       p.command('go', { summary: '', attempts: 1 }, (ctx) => ctx.schedule(task, { n: Number.NaN }));
+      p.command('ask', { summary: '', attempts: 1 }, () => ({ buttons: [action.button('ok', { n: 0.5 })] }));
+      p.command('gone', { summary: '', attempts: 1 }, (ctx) => {
+        ctx.edit(ctx.reply('x'), { buttons: [{ label: 'ok', action: 'root/x#action/b', data: {} }] });
+      });
     });
 
-    await bot.person('ann').says('/go');
+    for (const line of ['/go', '/ask', '/gone']) await bot.person('ann').says(line);
 
-    assert.match(
-      JSON.stringify(bot.disk.rows('SELECT error FROM handler_runs')),
-      /root\/x#task\/t: n: expected a whole number/,
-    );
+    const errors = JSON.stringify(bot.disk.rows('SELECT error FROM handler_runs'));
+    assert.match(errors, /root\/x#task\/t: n: expected a whole number/);
+    assert.match(errors, /button ok of root\/x#action\/a: n: expected a whole number/);
+    assert.match(errors, /button ok: there is no action root\/x#action\/b/);
   });
 
   it('reaches the thread that it was asked in', async () => {

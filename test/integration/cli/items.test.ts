@@ -77,7 +77,8 @@ describe('svc inbox and outbox', () => {
 
 describe('svc endpoints', () => {
   it('lists, shows with an exit code that says online, and acts on an id with slashes', async (t) => {
-    const endpoint = { id: 'root/irc:irc~libera', state: 'offline', since: 's', lastError: 'refused' };
+    const ERROR = { at: 's', code: 'connect_failed', reason: 'refused', remedy: 'look at the port' };
+    const endpoint = { id: 'root/irc:irc~libera', state: 'offline', since: 's', lastError: ERROR };
     const host = await cannedHost(t, {
       'GET /api/endpoints': { json: { endpoints: [endpoint] } },
       'GET /api/endpoints/irc~libera': { json: { ...endpoint, state: 'online' } },
@@ -94,7 +95,8 @@ describe('svc endpoints', () => {
     ];
 
     assert.deepEqual(codes, [0, 0, 1, 0]);
-    assert.equal(context.out[1], 'root/irc:irc~libera | offline | s | refused');
+    assert.equal(context.out[1], 'root/irc:irc~libera | offline | s | connect_failed: refused; look at the port');
+    assert.ok(context.out.includes('lastError: connect_failed: refused; look at the port'));
     assert.equal(context.out.at(-1), 'root/irc:irc~libera is connecting');
   });
 });

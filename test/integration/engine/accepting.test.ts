@@ -29,6 +29,15 @@ function gated() {
 }
 
 describe('taking in', () => {
+  it('takes and handles what holds half a character, in any of its names', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+
+    await host.platform.says('half \ud83d', { room: 'room \ud83d', from: 'ann \udc00' });
+    await host.quiet();
+
+    assert.deepEqual([host.states('inbox'), host.states('outbox')], [['done'], ['sent']]);
+  });
+
   it('takes a delivery id once, over a reopened database too', async (t) => {
     const host = await engineHost(t, { modules: { echo } });
     await host.platform.says('hi', { id: 'same' });
@@ -250,6 +259,31 @@ describe('ingress', () => {
       next.events('ingress.resumed').map(({ data }) => data['automatic']),
       [true],
     );
+  });
+
+  it('opens by itself to the second, whatever the timer slept for', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    await host.quiet();
+    const until = new Date(host.clock.now() + 5_000).toISOString();
+    await host.engine.gate.set({ state: 'paused', mode: 'park', until } as never, 'op');
+
+    await host.advance(5_000);
+
+    assert.equal(host.engine.gate.state.state, 'open');
+  });
+
+  it('changes once for two that are meant for the same state', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    const pause = (reason: string) =>
+      host.engine.gate.set({ state: 'paused', reason }, 'op', ({ state }) => state === 'open');
+
+    const [first, second] = await Promise.allSettled([pause('one'), pause('two')]);
+
+    assert.deepEqual(
+      [first.status, second.status === 'rejected' ? second.reason.code : second.status],
+      ['fulfilled', 'precondition_failed'],
+    );
+    assert.equal(host.engine.gate.state.reason, 'one');
   });
 
   it('tells of an opening once', async (t) => {

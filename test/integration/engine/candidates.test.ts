@@ -194,6 +194,24 @@ describe('code that has changed', () => {
     assert.deepEqual(host.platform.said('dm-ann'), ['old', 'new']);
   });
 
+  it('may be TypeScript that was compiled to CommonJS', async (context) => {
+    const text = `Object.defineProperty(exports, '__esModule', { value: true });
+const svc_1 = require('svc');
+exports.default = (0, svc_1.definePlugin)({ name: 'talker', setup(p) { p.on('message', {}, () => 'compiled'); } });
+`;
+    for (const mode of ['development', 'production'] as const) {
+      const host = await engineHost(context, {
+        mode,
+        plugins: { 'talker.cjs': text },
+        config: { plugins: { talker: { use: './plugins/talker.cjs' } } },
+      });
+      await host.platform.says('x');
+      await host.quiet();
+
+      assert.deepEqual(host.platform.said('dm-ann'), ['compiled'], mode);
+    }
+  });
+
   it('needs a restart in production, and so does the lockfile', async (context) => {
     const host = await engineHost(context, {
       mode: 'production',

@@ -11,6 +11,21 @@ const adminOf = ({ core, engine }: EngineHost) =>
 const firstId = (host: EngineHost): string =>
   host.rows<{ id: string }>('SELECT id FROM inbox ORDER BY seq')[0]?.id ?? '';
 
+describe('a page of items', () => {
+  it('is of an endpoint by its full name or its short one, and of no other', async (context) => {
+    const host = await engineHost(context, {});
+    await host.platform.says('hi');
+    await host.quiet();
+    const page = async (endpoint: string) =>
+      (await adminOf(host).page({ after: undefined, limit: 10, state: undefined, endpoint, texts: false })).total;
+
+    assert.deepEqual(
+      [await page('root/memory:memory~a'), await page('memory~a'), await page('memory'), await page('a')],
+      [1, 1, 0, 0],
+    );
+  });
+});
+
 describe('a dead letter', () => {
   const failingCommand = (works: () => boolean): HostOptions => ({
     modules: {
@@ -34,6 +49,20 @@ describe('a dead letter', () => {
     await host.quiet();
     return host;
   }
+
+  it('is found by its id or the end of it that people are told, and by nothing else', async (context) => {
+    const host = await failed(context);
+    const id = firstId(host);
+    const admin = adminOf(host);
+
+    assert.equal((await admin.show(id.slice(-12), false)).item['id'], id);
+    for (const other of ['____________', `___________${id.at(-1)}`, id.slice(-11), '%'.repeat(12)])
+      await assert.rejects(
+        admin.drop(other, { caller, revision: undefined, reason: 'not this one' }),
+        { code: 'not_found' },
+        other,
+      );
+  });
 
   it('can be replayed: what was finished stays finished', async (context) => {
     let works = false;

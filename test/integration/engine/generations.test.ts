@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createPluginRoutes } from '../../../worker/runtime/plugin-routes.ts';
-import { definePlugin, t } from '../../../worker/sdk/index.ts';
+import { definePlugin, type HttpAnswer, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
 import { versioned } from '../../support/versioned-plugin.ts';
@@ -10,6 +10,19 @@ import { versioned } from '../../support/versioned-plugin.ts';
 const A = 'root/memory:memory~a';
 
 describe('a reload', () => {
+  it('is done once for two that are meant for the same generation', async (t) => {
+    const host = await engineHost(t, {});
+    const { runtime } = host.engine;
+    const isMeant = (): boolean => runtime.current?.number === 1;
+
+    const [first, second] = await Promise.allSettled([runtime.reload('one', isMeant), runtime.reload('two', isMeant)]);
+
+    assert.deepEqual(
+      [first.status, second.status === 'rejected' ? second.reason.code : second.status, runtime.current?.number],
+      ['fulfilled', 'precondition_failed', 2],
+    );
+  });
+
   it('gives a higher number, also after a restart', async (context) => {
     const host = await engineHost(context, {});
     const first = host.engine.runtime.current?.number;
@@ -177,6 +190,37 @@ describe('a reload', () => {
     assert.ok(broken !== undefined && 'run' in broken);
     await assert.rejects(broken.run(request('GET', '/broken')), { code: 'plugin_failed' });
     assert.deepEqual(routes('GET', 'web', '/hit'), { allow: ['POST'] });
+  });
+
+  it('refuses an answer that HTTP cannot carry, and commits nothing of it', async (context) => {
+    const answers: readonly HttpAnswer[] = [
+      { status: 42 },
+      { status: 999 },
+      { headers: { 'x y': 'z' } },
+      { headers: { x: 'a\nb' } },
+      { json: 1n },
+    ];
+    const plugin = definePlugin({
+      name: 'web',
+      setup(p) {
+        for (const [n, answer] of answers.entries())
+          p.route(`GET /${n}`, { scope: 'full' }, (ctx) => {
+            ctx.send({ endpoint: 'memory~a', id: '#web' }, `answered ${n}`);
+            return answer;
+          });
+      },
+    });
+    const host = await engineHost(context, { modules: { web: plugin } });
+
+    for (const n of answers.keys()) {
+      const found = routesOf(host)('GET', 'web', `/${n}`);
+      assert.ok(found !== undefined && 'run' in found);
+      await assert.rejects(found.run(request('GET', `/${n}`)), { code: 'plugin_failed' }, String(n));
+    }
+    await host.quiet();
+
+    assert.deepEqual(host.platform.said('#web'), []);
+    assert.equal(host.logs.filter(({ message }) => message === 'plugin route failed').length, answers.length);
   });
 
   it('stores schedules later where the storage fails at that moment, and retires the old one all the same', async (context) => {

@@ -20,7 +20,9 @@ interface Session {
   readonly id: string;
   readonly log: { readonly op: 0; readonly t: string; readonly s: number; readonly d: Json }[];
   socket: WebSocket | undefined;
+  readonly shard: Shard;
 }
+type Shard = readonly [index: number, count: number];
 
 export interface GatewayDeps {
   readonly token: string;
@@ -46,11 +48,21 @@ export class DiscordGateway {
   /** Sockets that are opened hear nothing. */
   isMute = false;
   sessionsLeft = 1_000;
+  /** How many connections it advises, and how many sessions may begin at once, each again after `identifyMs`. */
+  shards = 1;
+  concurrency = 1;
+  identifyMs = 0;
+  /** Sessions that were asked for too early. */
+  hasty = 0;
+  /** Most servers of one connection. */
+  mostGuilds = 2_500;
   /** What a new session is told as it begins, by its name. */
   readonly waiting: (readonly [t: string, d: Json])[] = [];
   readonly #deps: GatewayDeps;
   readonly #ws = new WebSocketServer({ noServer: true });
   #sessions: Session[] = [];
+  /** When a session began last, by the bucket of its shard. */
+  readonly #begun = new Map<number, number>();
 
   constructor(deps: GatewayDeps) {
     this.#deps = deps;
@@ -70,9 +82,9 @@ export class DiscordGateway {
     this.#ws.handleUpgrade(request, socket, head, (opened) => this.#opened(opened));
   }
 
-  /** To every session, also to one that is to be resumed. */
+  /** To every session that it belongs to, also to one that is to be resumed. */
   dispatch(t: string, d: Json): void {
-    for (const session of this.#sessions) this.#tell(session, t, d);
+    for (const session of this.#sessions) if (isOf(session.shard, d['guild_id'])) this.#tell(session, t, d);
   }
 
   /** Asks to come again, as Discord does every few hours. */
@@ -85,9 +97,10 @@ export class DiscordGateway {
     for (const { socket } of this.#sessions) socket?.send(text);
   }
 
-  /** Closes all sockets with this code. */
-  closeWith(code: number): void {
-    for (const client of this.#ws.clients) client.close(code);
+  /** Closes all sockets with this code, or that of one shard. */
+  closeWith(code: number, shard?: number): void {
+    if (shard === undefined) for (const client of this.#ws.clients) client.close(code);
+    for (const { socket, shard: of } of this.#sessions) if (of[0] === shard) socket?.close(code);
   }
 
   /** Cuts all sockets without a word. */
@@ -123,17 +136,29 @@ export class DiscordGateway {
     else socket.close(4001);
   }
 
-  #identify(socket: WebSocket, { token, intents }: Json): void {
+  #identify(socket: WebSocket, { token, intents, shard: given = [0, 1] }: Json): void {
     if (token !== this.#deps.token) return socket.close(4004, 'Authentication failed.');
     if (typeof intents !== 'number' || (intents & ~KNOWN_INTENTS) !== 0)
       return socket.close(4013, 'Invalid intent(s).');
     if ((intents & PRIVILEGED & ~this.privileged) !== 0) return socket.close(4014, 'Disallowed intent(s).');
+    if (!isShard(given)) return socket.close(4010, 'Invalid shard.');
+    const { ready, guilds: all } = this.#deps.ready();
+    const guilds = all.filter(({ id }) => isOf(given, id));
+    if (guilds.length > this.mostGuilds) return socket.close(4011, 'Sharding required.');
+    const bucket = given[0] % this.concurrency;
+    const isHasty = performance.now() - (this.#begun.get(bucket) ?? Number.NEGATIVE_INFINITY) < this.identifyMs;
+    if (isHasty) {
+      this.hasty += 1;
+      return socket.send(JSON.stringify({ op: OP.invalidSession, d: false }));
+    }
+    this.#begun.set(bucket, performance.now());
     this.sessionsLeft -= 1;
-    const session: Session = { id: randomUUID().replaceAll('-', ''), log: [], socket };
+    const session: Session = { id: randomUUID().replaceAll('-', ''), log: [], socket, shard: given };
     this.#sessions.push(session);
-    const { ready, guilds } = this.#deps.ready();
     this.#tell(session, 'READY', {
       ...ready,
+      guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
+      shard: given,
       v: 10,
       session_id: session.id,
       resume_gateway_url: `${this.#deps.url()}/resume`,
@@ -168,3 +193,12 @@ export class DiscordGateway {
     for (const client of this.#ws.clients) client.terminate();
   }
 }
+
+const isShard = (given: unknown): given is Shard => {
+  const [index, count, ...rest] = Array.isArray(given) ? (given as readonly unknown[]) : [];
+  return rest.length === 0 && Number.isInteger(index) && Number.isInteger(count) && Number(index) < Number(count);
+};
+
+/** What belongs to no server comes to the first. */
+const isOf = ([index, count]: Shard, guild: unknown): boolean =>
+  (typeof guild === 'string' ? Number((BigInt(guild) >> 22n) % BigInt(count)) : 0) === index;

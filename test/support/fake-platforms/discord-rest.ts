@@ -16,8 +16,8 @@ export interface RestDeps {
   readonly world: DiscordWorld;
   readonly url: () => string;
   readonly gatewayUrl: () => string;
-  /** Sessions that may begin. */
-  readonly sessions: () => number;
+  /** Sessions that may begin, and connections that it advises. */
+  readonly limits: () => { readonly sessionsLeft: number; readonly shards: number; readonly concurrency: number };
   dispatch(type: string, data: Json): void;
   /** Whether that address answers as Discord wants it. */
   ping(url: string): Promise<boolean>;
@@ -29,6 +29,9 @@ const DONE: RestAnswer = { status: 204 };
 const UNKNOWN_CHANNEL = apiError(404, 10_003, 'Unknown Channel');
 const UNKNOWN_MESSAGE = apiError(404, 10_008, 'Unknown Message');
 const NO_ACCESS = apiError(403, 50_001, 'Missing Access');
+
+/** 25 MiB. */
+const MOST_REQUEST = 26_214_400;
 
 type Handler = (request: RestRequest, parts: readonly string[]) => RestAnswer | Promise<RestAnswer>;
 
@@ -46,11 +49,15 @@ export class DiscordRest {
       ['GET', /^\/applications\/@me$/, () => ok(this.#application())],
       ['PATCH', /^\/applications\/@me$/, ({ body }) => this.#configure(body)],
       ['PUT', /^\/applications\/(\d+)\/commands$/, ({ body }) => this.#setCommands(body)],
-      ['GET', /^\/users\/@me\/guilds$/, () => ok([{ id: world.guild, name: 'Test' }])],
+      ['GET', /^\/users\/@me\/guilds$/, () => ok(world.guilds.map((id) => ({ id, name: 'Test' })))],
       ['POST', /^\/users\/@me\/channels$/, ({ body }) => ok(world.privateChannel(String(body['recipient_id'])))],
       ['GET', /^\/guilds\/(\d+)$/, (_, [id = '']) => this.#guild(id)],
-      ['GET', /^\/guilds\/(\d+)\/channels$/, () => ok(this.#inGuild(0))],
-      ['GET', /^\/guilds\/(\d+)\/threads\/active$/, () => ok({ threads: this.#inGuild(11), members: [] })],
+      ['GET', /^\/guilds\/(\d+)\/channels$/, (_, [id = '']) => ok(this.#inGuild(id, 0))],
+      [
+        'GET',
+        /^\/guilds\/(\d+)\/threads\/active$/,
+        (_, [id = '']) => ok({ threads: this.#inGuild(id, 11), members: [] }),
+      ],
       ['GET', /^\/channels\/(\d+)\/messages$/, this.#inChannel((channel, { query }) => this.#history(channel, query))],
       ['GET', /^\/channels\/(\d+)\/messages\/(\d+)$/, this.#atMessage((message) => this.#shown(message))],
       ['POST', /^\/channels\/(\d+)\/messages$/, this.#inChannel((channel, request) => this.#create(channel, request))],
@@ -115,13 +122,14 @@ export class DiscordRest {
   }
 
   #gateway(): Json {
+    const { sessionsLeft, shards, concurrency } = this.#deps.limits();
     const session_start_limit = {
       total: 1_000,
-      remaining: this.#deps.sessions(),
+      remaining: sessionsLeft,
       reset_after: 14_400_000,
-      max_concurrency: 1,
+      max_concurrency: concurrency,
     };
-    return { url: this.#deps.gatewayUrl(), shards: 1, session_start_limit };
+    return { url: this.#deps.gatewayUrl(), shards, session_start_limit };
   }
 
   #application(): Json {
@@ -170,7 +178,7 @@ export class DiscordRest {
 
   #guild(id: string): RestAnswer {
     const { world } = this.#deps;
-    if (id !== world.guild) return apiError(404, 10_004, 'Unknown Guild');
+    if (!world.guilds.includes(id)) return apiError(404, 10_004, 'Unknown Guild');
     const roles = [
       { id: world.guild, name: '@everyone', permissions: '2048' },
       { id: world.adminRole, name: 'admin', permissions: '32' },
@@ -178,9 +186,9 @@ export class DiscordRest {
     return ok({ id, name: 'Test', owner_id: world.owner, roles });
   }
 
-  #inGuild(type: number): readonly FakeChannel[] {
+  #inGuild(guild: string, type: number): readonly FakeChannel[] {
     return [...this.#deps.world.channels.values()].filter(
-      (channel) => channel.type === type && channel.guild_id !== undefined,
+      (channel) => channel.type === type && channel.guild_id === guild,
     );
   }
 
@@ -203,18 +211,18 @@ export class DiscordRest {
     return ok(this.#deps.world.shown(message, this.#deps.url()));
   }
 
-  /** The ones just behind `after`, the newest of them first. */
+  /** The ones just behind `after`, or just before `before`, the newest of them first. */
   #history({ id }: FakeChannel, query: URLSearchParams): RestAnswer {
     const { world } = this.#deps;
     const url = this.#deps.url();
-    const after = BigInt(query.get('after') ?? 0);
-    const found = world.messages.filter((one) => one.channel_id === id && BigInt(one.id) > after);
-    return ok(
-      found
-        .slice(0, Number(query.get('limit') ?? 50))
-        .map((one) => world.shown(one, url))
-        .reverse(),
-    );
+    const limit = Number(query.get('limit') ?? 50);
+    const [after, before] = [query.get('after'), query.get('before')];
+    const here = world.messages
+      .filter((one) => one.channel_id === id && (before === null || BigInt(one.id) < BigInt(before)))
+      .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+    const behind = here.filter((one) => after === null || BigInt(one.id) > BigInt(after));
+    const found = after === null ? behind.slice(-limit) : behind.slice(0, limit);
+    return ok(found.map((one) => world.shown(one, url)).reverse());
   }
 
   #create(channel: FakeChannel, { body, files }: RestRequest): RestAnswer {
@@ -223,6 +231,8 @@ export class DiscordRest {
     const nonce = body['nonce'] === undefined ? undefined : String(body['nonce']);
     const known = body['enforce_nonce'] === true && nonce !== undefined ? this.#nonces.get(nonce) : undefined;
     if (known !== undefined) return ok(world.shown(known, url));
+    const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (size > MOST_REQUEST) return apiError(413, 40_005, 'Request entity too large');
     const fault = faultOf(body, files.length) ?? this.#replyFault(body);
     if (fault !== undefined) return fault;
     const content = String(body['content'] ?? '');
@@ -266,7 +276,8 @@ export class DiscordRest {
   #remove(message: FakeMessage): RestAnswer {
     const { world } = this.#deps;
     world.remove(message);
-    this.#deps.dispatch('MESSAGE_DELETE', { id: message.id, channel_id: message.channel_id, guild_id: world.guild });
+    const { guild_id } = world.channels.get(message.channel_id) ?? {};
+    this.#deps.dispatch('MESSAGE_DELETE', { id: message.id, channel_id: message.channel_id, guild_id });
     return DONE;
   }
 

@@ -53,6 +53,8 @@ export class DiscordWorld {
   readonly application = '845027738276462632';
   readonly bot = { id: '845027738276462777', username: 'svc', discriminator: '0', bot: true } as const;
   readonly guild = '290926798626357999';
+  /** All servers that the bot is in. */
+  readonly guilds = [this.guild];
   /** A text channel of the server. */
   readonly channel = '645027906669510667';
   readonly owner = '53908232506183680';
@@ -83,6 +85,12 @@ export class DiscordWorld {
     const channel = { id, type: 0, guild_id: this.guild, name: `channel-${id.slice(-4)}`, ...more };
     this.channels.set(id, channel);
     return channel;
+  }
+
+  /** Another server that the bot is in; its text channel. */
+  addServer(id: string): FakeChannel {
+    this.guilds.push(id);
+    return this.addChannel(this.snowflake(), { guild_id: id });
   }
 
   /** The private channel with this person, the same each time. */

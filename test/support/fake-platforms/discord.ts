@@ -55,24 +55,23 @@ export class FakeDiscord {
     this.#key = pair.privateKey;
     this.publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
     const { world, token } = this;
-    const guild = { id: world.guild, name: 'Test', owner_id: world.owner, channels: [], threads: [], roles: [] };
+    const shown = (id: string) => ({ id, name: 'Test', owner_id: world.owner, channels: [], threads: [], roles: [] });
     this.gateway = new DiscordGateway({
       token,
       url: () => this.#gatewayUrl,
       ready: () => ({
         ready: {
           user: world.bot,
-          guilds: [{ id: world.guild, unavailable: true }],
           application: { id: world.application, flags: 0 },
         },
-        guilds: [guild],
+        guilds: world.guilds.map(shown),
       }),
     });
     this.#rest = new DiscordRest({
       world,
       url: () => this.url,
       gatewayUrl: () => this.#gatewayUrl,
-      sessions: () => this.gateway.sessionsLeft,
+      limits: () => this.gateway,
       dispatch: (type, data) => this.gateway.dispatch(type, data),
       ping: (url) => this.#pings(url),
       publicKey: this.publicKey,
@@ -132,6 +131,15 @@ export class FakeDiscord {
       ...(recipient === undefined ? inGuild : {}),
     });
     return message;
+  }
+
+  /** Who said it says it otherwise. */
+  changes(message: FakeMessage, content: string): void {
+    const { world } = this;
+    message.content = content;
+    message.edited_timestamp = new Date().toISOString();
+    const { guild_id } = world.channels.get(message.channel_id) ?? {};
+    this.gateway.dispatch('MESSAGE_UPDATE', { ...world.shown(message, this.url), guild_id });
   }
 
   /** A command or a press, as it is delivered; over the gateway unless it is given to `deliver`. */

@@ -23,6 +23,7 @@ import {
 export type Fault =
   | 'is-sound'
   | 'is-sound-and-catches-up'
+  | 'is-sound-and-hears-nothing'
   | 'stores-no-message'
   | 'makes-up-ids'
   | 'verifies-nothing'
@@ -39,6 +40,7 @@ export type Fault =
   | 'knows-keys-by-heart'
   | 'brings-its-own'
   | 'tells-no-cursor'
+  | 'waits-with-a-refused-token'
   | 'fails-the-account-when-cut'
   | 'is-silent-when-cut'
   | 'moves-its-cursor-first'
@@ -126,7 +128,8 @@ export function faultyAdapter(fault: Fault): AdapterModule {
         found = await next(link);
       } catch (error) {
         if (link.signal.aborted) return;
-        if ((error as { readonly code?: unknown }).code === 'account_failed') throw error;
+        const isRefused = (error as { readonly code?: unknown }).code === 'account_failed';
+        if (isRefused) throw has('waits-with-a-refused-token') ? new Error('not now') : error;
         if (has('fails-the-account-when-cut')) throw accountFailed('the platform is gone', 'wait for it');
         if (!has('is-silent-when-cut')) throw error;
         return new Promise((resolve) => link.signal.addEventListener('abort', () => resolve()));
@@ -200,12 +203,12 @@ export function faultyAdapter(fault: Fault): AdapterModule {
 }
 
 /** The platform of one test: messages by their key, and nothing over its limit. */
-export function imaginaryPlatform(): (request: RawRequest) => HttpAnswer {
+export function imaginaryPlatform(history = HISTORY): (request: RawRequest) => HttpAnswer {
   const messages = new Map<string, string>();
   let count = 0;
   return ({ method, query, body }) => {
     if (method === 'GET')
-      return { json: { events: HISTORY.slice(HISTORY.findIndex(({ id }) => id === query['after']) + 1) } };
+      return { json: { events: history.slice(history.findIndex(({ id }) => id === query['after']) + 1) } };
     const { key, text } = JSON.parse(Buffer.from(body).toString()) as { readonly key?: string; readonly text: string };
     if (text.length > MOST) return { status: 400 };
     const id = messages.get(key ?? '') ?? `m${(count += 1)}`;

@@ -23,23 +23,24 @@ const IN_VAIN: ReadonlySet<Fault> = new Set([
   'hears-for-all-accounts',
 ]);
 
-let platform = imaginaryPlatform();
+let [platform, silent] = [imaginaryPlatform(), imaginaryPlatform([])];
 beforeEach(() => {
-  platform = imaginaryPlatform();
+  [platform, silent] = [imaginaryPlatform(), imaginaryPlatform([])];
   everywhere.seen.clear();
   everywhere.keys.clear();
   everywhere.failed = false;
 });
 
 for (const fault of process.argv.slice(2) as Fault[]) {
+  const isDeaf = fault === 'is-sound-and-hears-nothing';
   adapterContract(faultyAdapter(fault), {
     account: (url) => ({ url, token: TOKEN, signing: SIGNING }),
-    platform: (request) => platform(request),
+    platform: (request) => (isDeaf ? silent(request) : platform(request)),
     ...(fault === 'has-an-address-all-the-same' ? {} : { good: () => delivery(said('d1')) }),
     own: () => delivery(said('d2', US)),
     several: () => [delivery(said('d3'), said('d4', US)), delivery(said('d5'), said('d6'))],
     order: ['d3', 'd5', 'd6'],
-    history: HISTORY.filter(({ from }) => from !== US).map(({ id }) => id),
+    history: isDeaf ? [] : HISTORY.filter(({ from }) => from !== US).map(({ id }) => id),
     secrets: [TOKEN, SIGNING],
     unsigned: ['time'],
     ...(IN_VAIN.has(fault) ? { timeoutMs: 1_000 } : {}),

@@ -61,7 +61,11 @@ describe('the published examples', () => {
 
     assert.deepEqual(
       [edited.kind, edited.id, edited.kind === 'edited' && [edited.message, edited.text]],
-      ['edited', 'T123ABC456/Ev123ABC456', ['1355517523.000005', 'Hello, world!']],
+      [
+        'edited',
+        'T123ABC456/C123ABC456/1355517523.000005/edited/1358878755.000001',
+        ['1355517523.000005', 'Hello, world!'],
+      ],
     );
     assert.deepEqual([deleted.kind, 'message' in deleted && deleted.message], ['deleted', '1358878749.000002']);
   });

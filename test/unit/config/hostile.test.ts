@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { ERRORS } from '../../../shared/error-codes.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import { cpuMs } from '../../support/fair-time.ts';
+import { cpuMs, fairMs } from '../../support/fair-time.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
@@ -35,6 +35,7 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
     /^6\d:\d+ nests deeper than 64/,
   ],
   ['a double key', `${GOOD}http:\n  port: 1\n`, /^3:1 http is given a second time/],
+  ['a double key in a group', `${GOOD}  port: 1\n  port: 2\n`, /^4:3 http\.port is given a second time/],
   ['an unknown key', `${GOOD}htttp: 1\n`, /^3:1 htttp is not a key here; did you mean http\?/],
   ['__proto__', `${GOOD}__proto__:\n  polluted: true\n`, /^3:1 the key __proto__ is not taken/],
   ['constructor in a plugin', `${GOOD}plugins:\n  x:\n    constructor: 1\n`, /^5:5 the key constructor is not taken/],
@@ -58,7 +59,7 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
     Array.from({ length: 10_000 }, (_, index) => `k${index}: 1`).join('\n'),
     /^1:1 (http\.token is missing|k0 is not a key)/,
   ],
-  ['ten thousand double keys', 'a: 1\n'.repeat(10_000), /second time/],
+  ['ten thousand double keys', `${GOOD}${'log_level: info\n'.repeat(10_000)}`, /second time/],
   ['a megabyte of anchors', `a: ${'&a '.repeat(300_000)}`, /tokens/],
   ['a megabyte of quotes', `"${'\\'.repeat(MIB - 10)}`, /^1:\d+ is not valid YAML/],
   ['a key of a megabyte', `${GOOD}? ${'x'.repeat(MIB - 60)}\n: 1\n`, /is not a key here/],
@@ -77,18 +78,17 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
 describe('hostile svc.config.yml (46)', () => {
   for (const [name, text, expected] of CASES) {
     it(`refuses ${name}`, (t) => {
-      const before = process.cpuUsage();
+      const before = cpuMs();
 
       const { error, faults } = faultsOf(() => loadText(t, text));
 
-      const { user, system } = process.cpuUsage(before);
-      const took = (user + system) / 1_000; // of the processor: what else the machine does is not counted
+      const took = cpuMs() - before;
       const first = error.message.split('\n')[0]?.replace(/^svc\.config\.yml:/, '') ?? '';
       assert.match(first, expected);
       assert.equal(ERRORS[error.code].exit, EXIT.config);
       assert.ok(faults.every(({ line, column }) => line >= 1 && column >= 1));
       assert.ok(error.message.length < 100_000, `${error.message.length} characters`);
-      assert.ok(took < 1_000, `${took} ms`);
+      assert.ok(took < fairMs(1_000), `${took} ms`);
       assert.equal(({} as { polluted?: unknown }).polluted, undefined);
     });
   }
@@ -110,7 +110,7 @@ describe('what is no file of text (46)', () => {
     put(project.paths.config);
     const started = cpuMs();
     const { error } = faultsOf(() => loadConfig({ project: project.path, mode: 'production', environment: {} }));
-    assert.ok(cpuMs() - started < 1_000);
+    assert.ok(cpuMs() - started < fairMs(1_000));
     assert.equal(ERRORS[error.code].exit, EXIT.config);
     return error.message;
   };

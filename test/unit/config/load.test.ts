@@ -216,6 +216,17 @@ describe('cross checks', () => {
     '  readiness:\n    endpoints: [{owner: root/irc, name: irc}, {owner: root/irc, name: irc}]\n',
     /endpoints\[1\] is given a second time/,
   );
+  refused(
+    'a number in quotes',
+    '  port: "8080"\n',
+    /http\.port must be an integer from 1 to 65535, not the text "8080"/,
+  );
+  refused(
+    'a default that does not read',
+    '  port: ${NOT_SET:-http}\n',
+    /http\.port must be an integer from 1 to 65535; the default of NOT_SET does not read as one/,
+  );
+  refused('a reference in a default', 'host:\n  name: ${A:-${B}}\n', /host\.name holds a malformed reference/);
   refused('a malformed reference', 'host:\n  name: ${A B}\n', /host\.name holds a malformed reference/);
 
   it('warns of a required endpoint that nothing here brings up', (t) => {

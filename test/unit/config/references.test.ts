@@ -29,7 +29,18 @@ describe('readReferences', () => {
     assert.deepEqual(readReferences('$${B}'), { kind: 'plain', text: '${B}' });
   });
 
-  for (const text of ['${', '${}', '${1A}', '${A B}', '${A:80}', '${A', '${A-b}', 'x${A${B}}']) {
+  for (const text of [
+    '${',
+    '${}',
+    '${1A}',
+    '${A B}',
+    '${A:80}',
+    '${A',
+    '${A-b}',
+    'x${A${B}}',
+    '${A:-${B}}',
+    '${A:-$${B}',
+  ]) {
     it(`calls ${text} malformed`, () => {
       assert.equal(readReferences(text).kind, 'malformed');
     });

@@ -27,18 +27,32 @@ describe('tokens (47, 48)', () => {
     { text: 'http:\n  host: 0.0.0.0\n' },
     /^svc\.config\.yml:1:1 http\.token is missing/,
   );
-  refused('an empty token', { env: { HTTP_TOKEN: '' } }, /^svc\.config\.yml:2:3 http\.token is empty$/);
+  refused(
+    'an empty token',
+    { env: { HTTP_TOKEN: '' } },
+    /^svc\.config\.yml:2:3 http\.token is empty; a variable that the process has as empty wins over \.env$/,
+  );
   refused(
     'a blank token',
     { env: { HTTP_TOKEN: '                    ' } },
-    /^svc\.config\.yml:2:3 http\.token is empty$/,
+    /^svc\.config\.yml:2:3 http\.token is empty; a variable that the process has as empty wins over \.env$/,
   );
   refused('the example value', { env: { HTTP_TOKEN: 'replace-me' } }, /http\.token is still the example value/);
   refused('a token that holds ${', { env: { HTTP_TOKEN: '${HTTP_TOKEN_FILE_X}' } }, /http\.token still holds/);
   refused(
     'a token of two lines',
     { env: { HTTP_TOKEN: 'abcdefghijklmnop\nqrstuvwxyz' } },
-    /http\.token must hold visible ASCII characters only/,
+    /http\.token must be letters, digits/,
+  );
+  refused(
+    'a token that cannot be sent after Bearer',
+    { env: { HTTP_TOKEN: 'abc!def:ghijklmnop1234' } },
+    /http\.token must be letters, digits/,
+  );
+  refused(
+    'a token that is longer than what is taken after Bearer',
+    { env: { HTTP_TOKEN: 'a'.repeat(513) } },
+    /http\.token must be letters, digits/,
   );
   refused(
     'the demo token',

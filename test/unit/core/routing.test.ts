@@ -74,7 +74,7 @@ describe('routing', () => {
         prefix: '!',
       }).map((step) => (step.kind === 'command' ? step.typed : step.kind));
 
-    assert.deepEqual(typed({ args: { in: 1 } }), [{ kind: 'values', values: { in: 1 } }]);
+    assert.deepEqual(typed({ args: { in: 1 } }), [{ kind: 'values', values: { in: 1 }, endpoint: 'e' }]);
     assert.deepEqual(typed({ line: '10m tea' }), [{ kind: 'line', line: '10m tea' }]);
   });
 

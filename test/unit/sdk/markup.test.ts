@@ -55,4 +55,14 @@ c
       { kind: 'mention', user: 'everyone' },
     ]);
   });
+
+  it('says who is meant where only text may stand', () => {
+    const ann = mention({ endpoint: 'e', id: 'ann' });
+
+    assert.deepEqual(md`> ${ann} said\n[of ${ann}](https://e.org)`.segments, [
+      { kind: 'quote', text: '@ann said' },
+      { kind: 'text', text: '\n' },
+      { kind: 'link', text: 'of @ann', url: 'https://e.org' },
+    ]);
+  });
 });

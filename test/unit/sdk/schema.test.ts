@@ -62,7 +62,7 @@ describe('check', () => {
         'size: expected one of s, m, got "x"',
         'token: expected a secret',
         'wait: expected a duration like 10m or 1h30m, got "soon"',
-        'who: expected a user {endpoint, id}, got an object',
+        'who: expected a user {endpoint, id}, in chat a mention, got an object',
       ],
     );
   });

@@ -1,6 +1,7 @@
 // What was said while no session could tell of it: after a gap the channels are asked for messages behind the last one that is stored.
 //
-//   H1  Only messages: edits, deletions and reactions of that time are not told later, and interactions are over.
+//   H1  Messages, and edits of those that were heard: of the last hundred before the gap, in channels in which something was said since. Discord does
+//       not tell later of deletions and of when reactions came, and interactions are over.
 //   H2  Channels whose last message is older are not asked; private ones are known by their last hundred.
 //   H3  Each page is stored before the next one is asked for, and the gap stays in the position until all are: a kill repeats it, and what was
 //       taken is taken once.
@@ -10,8 +11,10 @@ import type { Link } from '../../sdk/index.ts';
 import { type Call, call } from './client.ts';
 import type { Account } from './config.ts';
 import { contextOf } from './gateway.ts';
-import { said } from './parse.ts';
-import type { Position } from './position.ts';
+import { edited, said } from './parse.ts';
+import { timeOf } from './place.ts';
+import { MARGIN_MS, type Position } from './position.ts';
+import { isOfShard, type ShardOf } from './shard.ts';
 
 const PAGE = 100;
 const MOST_PAGES = 50;
@@ -20,7 +23,10 @@ const GUILDS = 200;
 const MOST_LONGEST_WAIT_MS = 60_000;
 
 export interface Gap {
+  readonly shard: ShardOf;
   readonly position: Position;
+  /** The cursor of the account. */
+  cursor(): string;
   readonly bot: string | undefined;
 }
 
@@ -30,25 +36,35 @@ interface Channel {
 }
 
 /** Throws when it could not be done; it may be repeated. */
-export async function fillGap(link: Link<Account>, gap: Gap): Promise<void> {
+export async function fillGaps(link: Link<Account>, gaps: readonly Gap[]): Promise<void> {
+  let asked: Promise<readonly string[]> | undefined;
+  const guilds = (): Promise<readonly string[]> => (asked ??= guildsOf(link));
+  for (const gap of gaps) await fillGap(link, gap, guilds);
+}
+
+async function fillGap(link: Link<Account>, gap: Gap, guilds: () => Promise<readonly string[]>): Promise<void> {
   const { position } = gap;
   const { since } = position;
   if (since === undefined) return;
   let count = 0;
-  for (const channel of await channelsOf(link, position, since))
+  for (const channel of await channelsOf(link, { ...gap, since }, guilds))
     count += await fetchMessages(link, gap, { ...channel, since });
   position.filled(since);
-  await link.receive([], position.text());
+  await link.receive([], gap.cursor());
   link.log.info({ messages: count }, 'what was said while Discord could not be heard was fetched');
 }
 
-async function channelsOf(link: Link<Account>, position: Position, since: string): Promise<readonly Channel[]> {
+async function channelsOf(
+  link: Link<Account>,
+  { shard, position, since }: Gap & { readonly since: string },
+  guilds: () => Promise<readonly string[]>,
+): Promise<readonly Channel[]> {
   const { intents } = link.account;
   const channels: Channel[] = intents.includes('DIRECT_MESSAGES')
     ? position.privateChannels.map((id) => ({ id, guild: undefined }))
     : [];
   if (!intents.includes('GUILD_MESSAGES')) return channels;
-  for (const guild of await guildsOf(link)) {
+  for (const guild of (await guilds()).filter((id) => isOfShard(shard, id))) {
     const all = [
       ...jsonList(await ask(link, { method: 'GET', path: `/guilds/${guild}/channels` })),
       ...listAt(asObject(await ask(link, { method: 'GET', path: `/guilds/${guild}/threads/active` })), 'threads'),
@@ -72,30 +88,54 @@ async function guildsOf(link: Link<Account>): Promise<readonly string[]> {
   }
 }
 
+type Place = Channel & { readonly since: string };
+
 /** H3. How many there were. */
-async function fetchMessages(
-  link: Link<Account>,
-  { bot, position }: Gap,
-  { id, guild, since }: Channel & { readonly since: string },
-): Promise<number> {
-  let after = since;
-  let count = 0;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const query = { after, limit: String(PAGE) };
-    const found = jsonList(await ask(link, { method: 'GET', path: `/channels/${id}/messages`, query }));
-    const messages = found.toSorted((a, b) => (BigInt(idOf(a)) < BigInt(idOf(b)) ? -1 : 1));
-    const context = contextOf(link.account, { bot, position });
-    const arrivals = messages.flatMap((message) =>
-      said({ ...message, channel_id: id, ...(guild === undefined ? {} : { guild_id: guild }) }, context),
-    );
-    if (arrivals.length > 0) await link.receive(arrivals);
-    count += arrivals.length;
-    const last = messages.at(-1);
+async function fetchMessages(link: Link<Account>, gap: Gap, place: Place): Promise<number> {
+  let after = place.since;
+  let count = await storePage(link, gap, { place, found: await page(link, place, { before: after }) });
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const found = await page(link, place, { after });
+    count += await storePage(link, gap, { place, found });
+    const last = found.at(-1);
     if (last === undefined || found.length < PAGE) return count;
     after = idOf(last);
   }
-  link.log.warn({ channel: id, messages: count }, 'more was said in this channel than is fetched after a gap');
+  link.log.warn({ channel: place.id, messages: count }, 'more was said in this channel than is fetched after a gap');
   return count;
+}
+
+/** Oldest first. */
+async function page(
+  link: Link<Account>,
+  { id, guild }: Channel,
+  from: Readonly<Record<string, string>>,
+): Promise<readonly Json[]> {
+  const query = { ...from, limit: String(PAGE) };
+  const found = jsonList(await ask(link, { method: 'GET', path: `/channels/${id}/messages`, query }));
+  return found
+    .map((message) => ({ ...message, channel_id: id, ...(guild === undefined ? {} : { guild_id: guild }) }))
+    .toSorted((a, b) => (BigInt(idOf(a)) < BigInt(idOf(b)) ? -1 : 1));
+}
+
+async function storePage(
+  link: Link<Account>,
+  gap: Gap,
+  { place: { since }, found }: { readonly place: Place; readonly found: readonly Json[] },
+): Promise<number> {
+  const context = contextOf(link.account, gap);
+  const sinceAt = timeOf(since) ?? 0;
+  const arrivals = found.flatMap((message) => {
+    const isMissed = BigInt(idOf(message)) > BigInt(since);
+    const wasHeard = (timeOf(idOf(message)) ?? 0) <= sinceAt + MARGIN_MS;
+    const isChanged = Date.parse(textAt(message, 'edited_timestamp') ?? '') >= sinceAt;
+    return [
+      ...(isMissed ? said(message, context) : []),
+      ...(wasHeard && isChanged ? edited(message, context) : []), // H1
+    ];
+  });
+  if (arrivals.length > 0) await link.receive(arrivals);
+  return arrivals.length;
 }
 
 const idOf = (message: Json): string => (/^\d+$/.test(textAt(message, 'id') ?? '') ? String(message['id']) : '0');

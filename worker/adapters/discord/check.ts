@@ -71,12 +71,8 @@ function sessionsOf(gateway: Json): CheckResult {
     countAt(gateway, 'shards'),
   ];
   const detail = `${left} of ${total} are left for today; Discord advises ${shards} ${shards === 1 ? 'connection' : 'connections'}`;
-  if (left >= FEW_SESSIONS && shards === 1) return { name: 'sessions', status: 'ok', detail };
-  const remedy =
-    shards > 1
-      ? 'an account holds one connection: take the bot out of some servers'
-      : 'does another program use this token?';
-  return { name: 'sessions', status: 'warn', detail, remedy };
+  if (left >= FEW_SESSIONS + shards) return { name: 'sessions', status: 'ok', detail };
+  return { name: 'sessions', status: 'warn', detail, remedy: 'does another program use this token?' };
 }
 
 function keyOf(application: Json, { publicKeys }: Account): CheckResult {

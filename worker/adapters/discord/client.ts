@@ -10,6 +10,7 @@ import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
 import { asObject, type Json } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
+import type { Form } from './form.ts';
 
 export type Caller = Pick<Link<Account>, 'account'>;
 
@@ -17,7 +18,7 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: RouteLike;
   readonly body?: Json | readonly Json[];
-  readonly files?: readonly { readonly data: Uint8Array; readonly name: string; readonly type: string }[];
+  readonly form?: Form;
   readonly query?: Readonly<Record<string, string>>;
   /** Left out where the address holds a token of its own. */
   readonly anonymous?: true;
@@ -70,20 +71,20 @@ async function makeClient({ token, apiUrl }: Account): Promise<REST> {
 }
 
 /** The token goes to the address that was configured, and nowhere that an answer names. */
-const callDiscord = (url: string, init: RequestInit): Promise<Response> => fetch(url, { ...init, redirect: 'error' });
+const callDiscord = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, { ...init, redirect: 'error', duplex: 'half' } as RequestInit);
 
 export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
   const rest = await clientOf(account);
   const quietMs = quietUntil - Date.now();
   if (quietMs > 0) return { kind: 'later', afterMs: quietMs };
-  const files = more.files?.map(({ data, name, type }) => ({ data, name, contentType: type }));
   try {
     const json = await rest.request({
       method: method as never,
       fullRoute: path,
       auth: more.anonymous !== true,
       ...(more.body === undefined ? {} : { body: more.body }),
-      ...(files === undefined ? {} : { files }),
+      ...(more.form === undefined ? {} : { body: more.form, passThroughBody: true, headers: { ...more.form.headers } }),
       ...(more.query === undefined ? {} : { query: new URLSearchParams(more.query) }),
     });
     return { kind: 'ok', json };

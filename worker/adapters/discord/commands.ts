@@ -17,6 +17,7 @@ const MOST_COMMANDS = 100;
 const MOST_OPTIONS = 25;
 const MOST_CHOICES = 25;
 const CHAT_INPUT = 1;
+const USER = 6;
 const KINDS: Readonly<Record<string, number>> = { string: 3, integer: 4, boolean: 5, number: 10 };
 
 /** What was announced last, to be told again when the address is registered. */
@@ -87,6 +88,7 @@ function optionOf(name: string, schema: object): Json | undefined {
   }
   if (format === 'svc-duration')
     return { ...base, type: 3, description: described(`${description} (10m, 1h30m, 2d)`, name) };
+  if (format === 'svc-user') return { ...base, type: USER };
   if (typeof type !== 'string' || (format !== undefined && format !== 'svc-rest')) return undefined;
   const kind = KINDS[type];
   return kind === undefined ? undefined : { ...base, type: kind, ...limitsOf(of) };

@@ -5,8 +5,10 @@
 
 import { asObject, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { openSized } from '../../sdk/sized-file.ts';
 import { need } from './client.ts';
 import type { Account } from './config.ts';
+import type { SentFile } from './form.ts';
 import { isSnowflake } from './place.ts';
 
 /** What Discord takes from a bot, each. */
@@ -14,23 +16,12 @@ export const MOST_FILE_BYTES = 10_485_760;
 const TIME_LIMIT_MS = 60_000;
 const PLACES = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 
-export interface SentFile {
-  readonly data: Uint8Array;
-  readonly name: string;
-  readonly type: string;
-}
-
+/** Opened, and not yet read: their bytes go to the network as they come from the disk. */
 export const filesToSend = (
   files: readonly FileRef[],
-  link: Pick<Link<Account>, 'readFile'>,
+  link: Pick<Link<Account>, 'openFile'>,
 ): Promise<readonly SentFile[]> =>
-  Promise.all(
-    files.map(async (file) => ({
-      data: await link.readFile(file),
-      name: file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_'),
-      type: file.mime,
-    })),
-  );
+  Promise.all(files.map(async (file) => ({ ...(await openSized(file, link)), name: file.name, type: file.mime })));
 
 /** F1. Throws when Discord does not hand it over. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {

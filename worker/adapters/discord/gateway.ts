@@ -12,10 +12,11 @@ import { call, need } from './client.ts';
 import { type Account, intentBits } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { guildAdminsOf } from './guild-admins.ts';
+import { identifiesOf } from './identify.ts';
 import { answerTo, deferredOf } from './interactions.ts';
 import { arrivalsOf, type Context, type Told } from './parse.ts';
-import type { Position } from './position.ts';
-import { type Dispatched, Shard, type ShardEnd } from './shard.ts';
+import type { Behind, Position } from './position.ts';
+import { type Dispatched, Shard, type ShardEnd, type ShardOf } from './shard.ts';
 
 export interface GatewayTiming {
   readonly readyMs: number;
@@ -25,8 +26,16 @@ export interface GatewayTiming {
   readonly positionMs: number;
   /** Longest wait for what is fetched after a gap. */
   readonly gapMs: number;
+  /** Between the beginnings of two sessions; Discord says 5 seconds. */
+  readonly identifyMs: number;
 }
-export const TIMING: GatewayTiming = { readyMs: 30_000, retryMs: 1_000, positionMs: 30_000, gapMs: 120_000 };
+export const TIMING: GatewayTiming = {
+  readyMs: 30_000,
+  retryMs: 1_000,
+  positionMs: 30_000,
+  gapMs: 120_000,
+  identifyMs: 5_250,
+};
 
 const MOST_BATCH = 64;
 const MOST_WAITING = 10_000;
@@ -35,11 +44,13 @@ const WORDS = new Set(['MESSAGE_CREATE', 'MESSAGE_UPDATE']);
 export interface GatewayOptions {
   readonly url: string;
   readonly bot: string | undefined;
+  readonly shard: ShardOf;
   readonly position: Position;
   readonly timing: GatewayTiming;
+  /** The cursor of the account, with what a batch of this connection brings. */
+  cursor(behind: Behind): string;
   /** READY or RESUMED; resolves when newer messages may be stored. */
   up(): Promise<void>;
-  mayIdentify(): void;
 }
 
 export class Gateway {
@@ -57,14 +68,16 @@ export class Gateway {
   constructor(link: Link<Account>, options: GatewayOptions) {
     this.#link = link;
     this.#options = options;
-    const { url, position, timing, mayIdentify } = options;
+    const { url, shard, position, timing } = options;
     this.#shard = new Shard({
       url,
       token: link.account.token.reveal(),
       intents: intentBits(link.account),
+      shard,
       position,
+      identifies: identifiesOf(link.account),
       readyMs: timing.readyMs,
-      mayIdentify,
+      identifyMs: timing.identifyMs,
       dispatched: (dispatch) => this.#dispatched(dispatch),
       up: () => this.#up(),
     });
@@ -171,8 +184,8 @@ export class Gateway {
     return this.#isPositionDue() ? this.#kept(() => this.#receive([], {})) : true;
   }
 
-  #receive(arrivals: readonly Arrival[], behind: Parameters<Position['text']>[0]): Promise<void> {
-    const text = this.#options.position.text(behind);
+  #receive(arrivals: readonly Arrival[], behind: Behind): Promise<void> {
+    const text = this.#options.cursor(behind);
     return this.#link.receive(arrivals, text).then(() => {
       this.#storedText = text;
       this.#storedAt = performance.now();

@@ -1,17 +1,18 @@
 // discord: a bot of Discord, over the gateway, interactions over HTTP, or both, through Discord's clients @discordjs/rest and @discordjs/ws.
 //
-// In: config.ts (account) → connect.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts; both → parse.ts
+// In: config.ts (account) → connect.ts → shards.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts; both → parse.ts
 // and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (rows.ts, files.ts, text.ts) over client.ts; commands.ts for the menu.
 import { defineAdapter } from '../../sdk/index.ts';
 import { register } from './address.ts';
 import { check } from './check.ts';
 import { announce } from './commands.ts';
 import { account, takesInteractions } from './config.ts';
-import { catchUp, connect } from './connect.ts';
+import { connect } from './connect.ts';
 import { fetchFile, MOST_FILE_BYTES } from './files.ts';
 import { TIMING } from './gateway.ts';
 import { privateWith } from './place.ts';
 import { send } from './send.ts';
+import { catchUp } from './shards.ts';
 import { toMarkdown } from './text.ts';
 import { verify } from './verify.ts';
 import { answer, parse } from './webhook.ts';

@@ -85,8 +85,8 @@ export function said(message: Json, context: Context): readonly Arrival[] {
   return words === undefined ? [] : [{ ...words, id: delivery, kind: 'message' }];
 }
 
-/** P2. */
-function edited(message: Json, context: Context): readonly Arrival[] {
+/** P2. Likewise. */
+export function edited(message: Json, context: Context): readonly Arrival[] {
   const [id, at] = [textAt(message, 'id'), textAt(message, 'edited_timestamp')];
   if (id === undefined || at === undefined || !SAID.has(message['type']) || !('author' in message)) return [];
   if (isForeignBot(message, objectAt(message, 'author'), context)) return [];

@@ -1,4 +1,4 @@
-// How far an account has come: its gateway session, what of it is stored, and what has to be fetched. It is the account's cursor, so a new
+// How far a connection of an account has come: its gateway session, what of it is stored, and what has to be fetched. It is in the account's cursor, so a new
 // process goes on where the one before it was killed.
 //
 //   N1  `session.seq` is the last dispatch that is stored, not the last one that came: a resume replays everything behind it.
@@ -16,8 +16,15 @@ export interface Session {
   readonly seq: number;
 }
 
+/** What a batch brings that is stored together with the cursor. */
+export interface Behind {
+  readonly session?: string;
+  readonly seq?: number;
+  readonly seen?: string | undefined;
+}
+
 /** Messages may come a little out of their order, and clocks differ. What is fetched twice is taken once. */
-const MARGIN_MS = 60_000;
+export const MARGIN_MS = 60_000;
 const CLOCK_MARGIN_MS = 300_000;
 const MOST_PEOPLE = 100;
 
@@ -103,15 +110,7 @@ export class Position {
   }
 
   /** The cursor; with what a batch that is stored together with it brings. */
-  text({
-    session,
-    seq,
-    seen,
-  }: {
-    readonly session?: string;
-    readonly seq?: number;
-    readonly seen?: string | undefined;
-  } = {}): string {
+  text({ session, seq, seen }: Behind = {}): string {
     const copy = new Position(this.#application, undefined);
     copy.#session = this.#session;
     copy.#seen = this.#seen;

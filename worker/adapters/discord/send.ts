@@ -1,10 +1,11 @@
-// What goes out: one call of the API for each send.
+// What goes out: one call of the API for each send, but for files that do not go into one message.
 //
 //   S1  A post has a nonce made from its key, and Discord is asked to enforce it: for a few minutes a repeat gives the message that is there.
 //   S2  A thread under a message has the id of that message: it is written to, and opened first when it is not there yet.
 //   S3  Nobody is notified but whom the text mentions; a reply does not notify.
 //   S4  What is already so (a message that is gone) is what was asked for.
 //   S5  A reply to a command is a message of the channel. Where the bot may not write, it is shown to the person of the command alone.
+//   S6  Files that are too many or too large for one message go in others behind it, with nonces of their own: a repeat gives those that are there.
 import { createHash } from 'node:crypto';
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -12,6 +13,7 @@ import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { filesToSend } from './files.ts';
+import { formOf, type SentFile } from './form.ts';
 import { isSnowflake, messageId, personOf, readMessageId } from './place.ts';
 import { rowsOf, shownText } from './rows.ts';
 import { mentionsIn } from './text.ts';
@@ -25,6 +27,8 @@ const THREAD_EXISTS = 160_004;
 /** Missing access, missing permission. */
 const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_013]);
 const MOST_FILES = 10;
+/** Of a request 25 MiB, its form included. */
+const MOST_MESSAGE_BYTES = 26_000_000;
 /** Letters in the name of a thread. */
 const MOST_NAME = 80;
 
@@ -52,25 +56,40 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
 }
 
 async function post(call: Post, link: Link<Account>): Promise<SendResult> {
-  if (call.files.length > MOST_FILES) return refused(`Discord takes ${MOST_FILES} files in a message`);
   const channel = await channelOf(call, link);
   if (typeof channel !== 'string') return resultOf(channel);
-  const files = await filesToSend(call.files, link);
-  const body = { nonce: nonceOf(call.key), enforce_nonce: true, ...bodyOf(call), ...replyOf(call) };
-  const say = (): Promise<Answer> =>
-    request(link, {
-      method: 'POST',
-      path: `/channels/${channel}/messages`,
-      body,
-      ...(files.length === 0 ? {} : { files }),
-    });
-  let answer = await say();
+  const path = `/channels/${channel}/messages` as const;
+  const say = (body: Json, files: readonly SentFile[]): Promise<Answer> =>
+    request(link, { method: 'POST', path, ...(files.length === 0 ? { body } : { form: formOf(body, files) }) });
+  const [files = [], ...others] = inMessages(await filesToSend(call.files, link));
+  const first = { ...keyed(call.key), ...bodyOf(call), ...replyOf(call) };
+  let answer = await say(first, files);
   if (call.thread !== undefined && answer.kind === 'refused' && answer.code === UNKNOWN_CHANNEL) {
     const opened = await openThread(call, link);
-    answer =
-      opened.kind === 'ok' || (opened.kind === 'refused' && opened.code === THREAD_EXISTS) ? await say() : opened;
+    const isThere = opened.kind === 'ok' || (opened.kind === 'refused' && opened.code === THREAD_EXISTS);
+    answer = isThere ? await say(first, files) : opened;
+  }
+  for (const [index, more] of answer.kind === 'ok' ? others.entries() : []) {
+    const shown = await say(keyed(`${call.key} ${index + 1}`), more);
+    if (shown.kind !== 'ok') return resultOf(shown);
   }
   return settled(answer, call, link);
+}
+
+/** S6. */
+function inMessages(files: readonly SentFile[]): readonly (readonly SentFile[])[] {
+  const messages: SentFile[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const last = messages.at(-1);
+    bytes += file.bytes;
+    if (last !== undefined && last.length < MOST_FILES && bytes <= MOST_MESSAGE_BYTES) last.push(file);
+    else {
+      messages.push([file]);
+      ({ bytes } = file);
+    }
+  }
+  return messages;
 }
 
 /** S5. */
@@ -115,7 +134,10 @@ function replyOf({ replyTo, thread }: Post): Json {
 }
 
 /** S1. At most 25 characters. */
-const nonceOf = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 22);
+const keyed = (key: string): Json => ({
+  nonce: createHash('sha256').update(key).digest('base64url').slice(0, 22),
+  enforce_nonce: true,
+});
 
 /** S2. */
 function openThread({ thread = '', text }: Post, link: Link<Account>): Promise<Answer> {

@@ -6,6 +6,7 @@
 //   G3  What another connection cannot heal (token, intents, sharding) ends the account with its remedy.
 //   G4  A connection that was ended makes no other one: its question for the session is never answered.
 import type { SessionInfo, WebSocketShard } from '@discordjs/ws';
+import type { Identifies } from './identify.ts';
 import type { Position } from './position.ts';
 
 /** A dispatch as it comes. */
@@ -20,19 +21,32 @@ export interface ShardOptions {
   readonly url: string;
   readonly token: string;
   readonly intents: number;
+  readonly shard: ShardOf;
   readonly position: Position;
-  /** From the beginning of an attempt to READY or RESUMED. */
+  readonly identifies: Identifies;
+  /** From the beginning of an attempt, or its turn, to READY or RESUMED. */
   readonly readyMs: number;
+  readonly identifyMs: number;
   dispatched(dispatch: Dispatched): void;
   up(): void;
-  /** Identifying is allowed 1,000 times a day: over that Discord takes the token away. Throws with the reason when it is not. */
-  mayIdentify(): void;
 }
+
+/** Which connection of how many: each is told of its share of the servers, the first one of what belongs to none. */
+export interface ShardOf {
+  readonly index: number;
+  readonly count: number;
+}
+
+export const isOfShard = ({ index, count }: ShardOf, guild: string): boolean =>
+  Number((BigInt(guild) >> 22n) % BigInt(count)) === index;
 
 export type ShardEnd =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'lost'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly reason: string; readonly remedy: string };
+  | { readonly kind: 'failed'; readonly code: number; readonly reason: string; readonly remedy: string };
+
+/** Too many servers for so few connections. */
+export const SHARDING_REQUIRED = 4011;
 
 /** Codes after which a session is over. */
 const OVER: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4009]);
@@ -47,8 +61,8 @@ const FATAL: Readonly<Record<number, readonly [reason: string, remedy: string]>>
   ],
   4010: ['Discord refuses the shard (4010)', 'update svc, then enable the account again'],
   4011: [
-    'the bot is in too many servers for one connection (4011)',
-    'take it out of some servers: one account holds one connection',
+    'the bot is in too many servers for as many connections as Discord advises (4011)',
+    'enable the account again: Discord is asked anew how many it wants',
   ],
   4012: ['Discord no longer speaks this version of the gateway (4012)', 'update svc, then enable the account again'],
   4013: ['Discord does not know one of the intents (4013)', 'correct intents: in svc.config.yml and reload'],
@@ -82,7 +96,7 @@ export class Shard {
 
   async open(): Promise<void> {
     const { Encoding, WebSocketShard, WebSocketShardEvents } = await import('@discordjs/ws');
-    const { url, token, intents, position } = this.#options;
+    const { url, token, intents, position, identifies, shard: of } = this.#options;
     const shard = new WebSocketShard(
       {
         options: {
@@ -99,18 +113,18 @@ export class Shard {
           handshakeTimeout: this.#options.readyMs,
           helloTimeout: null,
           readyTimeout: null,
-          shardCount: 1,
+          shardCount: of.count,
           gatewayInformation: {
             url,
-            shards: 1,
+            shards: of.count,
             session_start_limit: { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: 1 },
           },
         },
         retrieveSessionInfo: () => (this.#isOver ? new Promise<never>(() => {}) : this.#session()),
         updateSessionInfo: (_, session) => this.#update(session),
-        waitForIdentify: async () => this.#mayIdentify(),
+        waitForIdentify: (_, closed) => this.#turn(closed),
       },
-      0,
+      of.index,
     );
     this.#shard = shard;
     guard(shard, (error) => this.#lost(error));
@@ -126,7 +140,7 @@ export class Shard {
       if (!this.#isOver) this.#options.dispatched({ t, s, d });
     });
     this.#watch();
-    if (position.session === undefined) this.#options.mayIdentify();
+    if (position.session === undefined) identifies.check();
     // It resolves when it is up; whether it is, and its end, are told by its events.
     void shard.connect().catch((error: unknown) => this.#lost(error));
   }
@@ -156,14 +170,15 @@ export class Shard {
 
   /** The first attempt goes where Discord wants a resume; the one behind it to the gateway, which takes it, too. */
   #session(): SessionInfo | null {
-    const { session } = this.#options.position;
+    const { position, shard } = this.#options;
+    const { session } = position;
     if (session === undefined) return null;
     return {
       sessionId: session.id,
       sequence: session.seq,
       resumeURL: this.#falls === 0 ? session.url : this.#options.url,
-      shardCount: 1,
-      shardId: 0,
+      shardCount: shard.count,
+      shardId: shard.index,
     };
   }
 
@@ -181,13 +196,17 @@ export class Shard {
     // How far it has come is not taken from here: the position holds what is stored.
   }
 
-  #mayIdentify(): void {
+  /** The wait for it is none for Discord. */
+  async #turn(closed: AbortSignal): Promise<void> {
+    const { identifies, identifyMs: everyMs, shard } = this.#options;
+    clearTimeout(this.#timer);
     try {
-      this.#options.mayIdentify();
+      await identifies.turn(shard.index, { everyMs, signal: closed });
     } catch (error) {
-      this.#lost(error);
+      if (!closed.aborted) this.#lost(error);
       throw error;
     }
+    if (!this.#isOver) this.#watch();
   }
 
   #up(): void {
@@ -206,7 +225,7 @@ export class Shard {
     const fatal = FATAL[code];
     if (fatal !== undefined) {
       const [reason, remedy] = fatal;
-      void this.close({ kind: 'failed', reason, remedy });
+      void this.close({ kind: 'failed', code, reason, remedy });
     } else if (this.#falls > 1) {
       const reason = code === 1006 ? this.#lastError : `the gateway closed the connection (${code})`;
       if (OVER.has(code)) this.#options.position.drop();

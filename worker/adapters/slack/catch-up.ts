@@ -7,7 +7,8 @@
 //   U3  Looked through are the conversations and threads in which somebody spoke last, then the channels that the bot is in; after a short
 //       absence the first twenty alone. Slack's rate limits are waited out: the account works meanwhile, and what is caught up may come behind
 //       what was said later.
-//   U4  Messages are all that can be caught up: the history does not tell of reactions, edits, removals, presses and commands.
+//   U4  What was heard before is told again where the history says that it was edited since then, or that the root of a thread was taken away.
+//       It does not tell of other removals, and not when reactions came; presses and commands are over.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
@@ -98,8 +99,8 @@ async function lookBack(link: Link<Account>, self: Self, at: number): Promise<vo
       refused += 1;
       continue;
     }
-    const said = found.filter((one) => isSaid(one, self));
-    const arrivals = said.flatMap((one) => arrivalOf(one, { place, self, account: link.account }));
+    const of = { place, self, account: link.account, oldest, heard: at };
+    const arrivals = found.flatMap((one) => arrivalsIn(one, of));
     if (arrivals.length > 0) await link.receive(arrivals);
     messages += arrivals.length;
     for (const thread of threadsIn(found, place, oldest)) if (places.size < most) places.add(thread);
@@ -115,7 +116,7 @@ const threadsIn = (messages: readonly Json[], place: string, oldest: number): re
   place.includes(':')
     ? []
     : messages.flatMap((one) =>
-        Number(textAt(one, 'latest_reply')) * 1_000 > oldest ? [`${place}:${textAt(one, 'ts')}`] : [],
+        timeOf(textAt(one, 'latest_reply')) > oldest ? [`${place}:${textAt(one, 'ts')}`] : [],
       );
 
 async function placesOf(link: Link<Account>, seen: Seen, most: number): Promise<Set<string>> {
@@ -137,47 +138,69 @@ async function placesOf(link: Link<Account>, seen: Seen, most: number): Promise<
 const isShared = (channel: Json): boolean =>
   ['is_ext_shared', 'is_org_shared', 'is_pending_ext_shared'].some((key) => channel[key] === true);
 
-/** Of a channel or a thread, oldest first; undefined when the app may not look. */
+/**
+ * Of a channel or a thread, oldest first; undefined when the app may not look. A channel is told from its newest message on, so the last page
+ * holds what is older, too; a thread with its root, whenever that was said.
+ */
 async function historyOf(link: Link<Account>, place: string, oldest: number): Promise<readonly Json[] | undefined> {
   const [channel = '', ts] = place.split(':');
   const messages: Json[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const args = { channel, oldest: (oldest / 1_000).toFixed(6), limit: PAGE, cursor };
+    const args = { channel, limit: PAGE, cursor };
     const answer =
       ts === undefined
         ? await ask(link, 'conversations.history', args)
-        : await ask(link, 'conversations.replies', { ...args, ts });
+        : await ask(link, 'conversations.replies', { ...args, ts, oldest: (oldest / 1_000).toFixed(6) });
     if (answer.kind === 'refused') {
       link.log.debug({ place, reason: answer.reason }, 'the history is not to be read');
       return undefined;
     }
     messages.push(...listAt(answer.json, 'messages'));
     cursor = textAt(objectAt(answer.json, 'response_metadata'), 'next_cursor');
-    if (cursor === undefined) break;
+    if (cursor === undefined || (ts === undefined && messages.some((one) => timeOf(one['ts']) < oldest))) break;
+    if (page === MOST_PAGES - 1) link.log.warn({ place }, 'more was said there than is caught up with');
   }
-  if (cursor !== undefined) link.log.warn({ place }, 'more was said there than is caught up with');
-  // A thread is told with its root, whenever that was said.
-  return messages
-    .filter((one) => Number(textAt(one, 'ts')) * 1_000 >= oldest)
-    .toSorted((a, b) => Number(a['ts']) - Number(b['ts']));
+  return messages.toSorted((a, b) => timeOf(a['ts']) - timeOf(b['ts']));
+}
+
+/** Epoch ms. */
+const timeOf = (ts: unknown): number => Number(ts) * 1_000;
+
+interface Of {
+  readonly place: string;
+  readonly self: Self;
+  readonly account: Account;
+  readonly oldest: number;
+  /** Until then all that was said has come. */
+  readonly heard: number;
+}
+
+/** As its events would have been. */
+function arrivalsIn(message: Json, of: Of): readonly Arrival[] {
+  const at = timeOf(message['ts']);
+  const isGone = textAt(message, 'subtype') === 'tombstone';
+  if (!isGone && !isSaid(message, of.self)) return [];
+  const editedAt = textAt(objectAt(message, 'edited'), 'ts');
+  const isChanged = isGone ? at >= Date.now() - MOST_BACK_MS : timeOf(editedAt) >= of.oldest;
+  const change = { subtype: 'message_changed', message, ...(editedAt === undefined ? {} : { event_ts: editedAt }) };
+  return [
+    ...(!isGone && at >= of.oldest ? asEvent(message, of) : []),
+    ...(isChanged && at <= of.heard ? asEvent(change, of) : []), // U4
+  ];
 }
 
 const isSaid = (message: Json, { botId }: Self): boolean =>
   SAID.has(textAt(message, 'subtype')) && (botId === undefined || textAt(message, 'bot_id') !== botId);
 
-/** As its event would have been. */
-function arrivalOf(
-  message: Json,
-  { place, self, account }: { readonly place: string; readonly self: Self; readonly account: Account },
-): readonly Arrival[] {
+function asEvent(event: Json, { place, self, account }: Of): readonly Arrival[] {
   const payload = {
     type: 'event_callback',
     team_id: self.workspace,
     enterprise_id: self.organisation,
     event_id: 'history',
     authorizations: [{ is_bot: true, user_id: self.bot }],
-    event: { ...message, type: 'message', channel: place.split(':', 1)[0] },
+    event: { ...event, type: 'message', channel: place.split(':', 1)[0] },
   };
   return arrivalsOf(payload, account, Date.now());
 }

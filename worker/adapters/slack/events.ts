@@ -74,14 +74,19 @@ function said(told: Told, spoken: Json): readonly Arrival[] {
   return [{ kind: 'message', ...wordsOf(told, spoken, { id: `${channel}/${ts}`, channel, ts }) }];
 }
 
-/** Slack tells of links that were unfolded and of answers that were counted in the same way: those are no edits. */
+/**
+ * Slack tells of links that were unfolded and of answers that were counted in the same way: those are no edits. `edited` names the edit, also in
+ * the history.
+ */
 function changed(told: Told): readonly Arrival[] {
   const [now, before] = [objectAt(told.event, 'message'), objectAt(told.event, 'previous_message')];
   const [channel, ts] = [textAt(told.event, 'channel'), textAt(now, 'ts')];
   if (channel === undefined || ts === undefined) throw new Error('a changed message without channel or ts');
   if (textAt(now, 'subtype') === 'tombstone') return deleted(told, ts, before);
   if ('text' in before && before['text'] === now['text']) return [];
-  return [{ kind: 'edited', ...wordsOf(told, now, { id: told.id, channel, ts }) }];
+  const at = textAt(objectAt(now, 'edited'), 'ts');
+  const id = at === undefined ? told.id : `${channel}/${ts}/edited/${at}`;
+  return [{ kind: 'edited', ...wordsOf(told, now, { id, channel, ts }) }];
 }
 
 type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind'>;
@@ -154,7 +159,11 @@ function deleted(told: Told, ts: string | undefined, before: Json): readonly Arr
   const channel = textAt(told.event, 'channel');
   if (channel === undefined || ts === undefined) throw new Error('a deleted message without channel or ts');
   const root = textAt(before, 'thread_ts');
-  const at = { id: told.id, thread: root === ts ? undefined : root, ts: textAt(told.event, 'event_ts') };
+  const at = {
+    id: `${channel}/${ts}/deleted`,
+    thread: root === ts ? undefined : root,
+    ts: textAt(told.event, 'event_ts'),
+  };
   const base = baseOf({ ...speakerOf(told, before), ...placeOf(told), ...at }, told.context);
   return [{ ...base, kind: 'deleted', message: messageId(channel, ts) }];
 }

@@ -3,9 +3,9 @@
 //   F1  The token and the bytes go to the platform's own addresses alone, whatever an answer names.
 //   F2  The bytes go out as they are read from the disk; Slack is told their number before.
 //   F3  Nobody sees a file before the last step, so what fails before it can be done again.
-import { Readable } from 'node:stream';
 import { listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { openSized } from '../../sdk/sized-file.ts';
 import { blocksOf } from './blocks.ts';
 import { type Answer, call, isPlatformAddress } from './client.ts';
 import type { Account } from './config.ts';
@@ -42,7 +42,7 @@ const resultOf = (stopped: Stopped): SendResult =>
 
 /** The id of the file, or why there is none. */
 async function upload(file: FileRef, link: Link<Account>): Promise<string | Stopped> {
-  const { length, content } = await open(file, link);
+  const { bytes: length, content } = await openSized(file, link); // F2
   const asked = await call(link, 'files.getUploadURLExternal', { filename: file.name, length });
   if (asked.kind !== 'ok') return asked;
   const [address, id] = [textAt(asked.json, 'upload_url'), textAt(asked.json, 'file_id')];
@@ -66,17 +66,6 @@ async function upload(file: FileRef, link: Link<Account>): Promise<string | Stop
   if (response.ok) return id;
   const reason = `Slack answered ${response.status} to the bytes of ${file.name}`;
   return { kind: 'refused', error: `http_${response.status}`, reason };
-}
-
-/** F2. One that lies on a platform is fetched first: its size is not known before. */
-async function open(
-  file: FileRef,
-  link: Link<Account>,
-): Promise<{ readonly length: number; content(): AsyncIterable<Uint8Array> }> {
-  const { bytes, content } = await link.openFile(file);
-  if (bytes !== undefined) return { length: bytes, content };
-  const whole = await link.readFile(file);
-  return { length: whole.byteLength, content: () => Readable.from([whole]) };
 }
 
 const waitOf = (response: Response): number => {

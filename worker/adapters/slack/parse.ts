@@ -1,7 +1,8 @@
 // What Slack delivers → what arrived. Pure, but that it is noted where people speak (seen.ts). Over HTTP and over Socket Mode the payloads are the same.
 //
 //   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
-//       channel and time. Everything else has the id of its event, command or press.
+//       channel and time, and so are its edits and its removal, which the history may tell of, too. Everything else has the id of its event,
+//       command or press.
 //   P2  All ids of deliveries begin with the workspace. What came for another workspace than the account's is left to that account.
 //   P3  A direct message is a conversation with the id of its person: there a person is told something in private, whoever began.
 //       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.

@@ -2,13 +2,9 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { Readable } from 'node:stream';
+import type { SizedContent } from '../../sdk/sized-file.ts';
 import { addressFault, guardedLookup } from './addresses.ts';
 import type { Account } from './config.ts';
-
-export interface SizedContent {
-  readonly bytes: number;
-  content(): AsyncIterable<Uint8Array>;
-}
 
 export interface FileRequest {
   readonly url: string;

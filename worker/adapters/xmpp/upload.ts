@@ -2,10 +2,11 @@
 // address, so what fails before that can be done again.
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, Link, SendResult } from '../../sdk/index.ts';
+import { openSized } from '../../sdk/sized-file.ts';
 import { type Account, domainOf } from './config.ts';
 import { infoOf, servicesOf } from './disco.ts';
 import { faultOfError, sendFault } from './failures.ts';
-import { requestFile, type SizedContent } from './file-request.ts';
+import { requestFile } from './file-request.ts';
 import type { Session } from './session.ts';
 import { inert, NS } from './stanza.ts';
 
@@ -29,8 +30,7 @@ export async function upload(file: FileRef, session: Session, link: Link<Account
   }
   const service = await known;
   if (service === undefined) return { kind: 'refused', reason: 'the server has no upload service (XEP-0363)' };
-  const { bytes, ...opened } = await link.openFile(file);
-  const body = bytes === undefined ? whole(await link.readFile(file)) : { ...opened, bytes };
+  const body = await openSized(file, link);
   if (body.bytes > service.maxBytes)
     return {
       kind: 'refused',
@@ -47,14 +47,6 @@ export async function upload(file: FileRef, session: Session, link: Link<Account
   if (status === 429 || status >= 500) return { kind: 'later', afterMs: 30_000 };
   return { kind: 'refused', reason: `the upload service answered ${status} to ${file.name}` };
 }
-
-/** A place is asked for a size: where nobody knows it, the file is read first. */
-const whole = (all: Uint8Array): SizedContent => ({
-  bytes: all.byteLength,
-  async *content() {
-    yield all;
-  },
-});
 
 async function find(session: Session, domain: string): Promise<Service | undefined> {
   for (const jid of [domain, ...(await servicesOf(session, domain))]) {

@@ -76,8 +76,6 @@ async function page({ port, caller, query }: Exchange<undefined>): Promise<Handl
 
 async function stream({ port, caller, query, request, response }: Exchange<undefined>): Promise<Handled> {
   checkStreamLimit(port, caller());
-  if (request.method === 'HEAD')
-    return { status: 200, headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } };
   const header = request.headers['last-event-id'];
   await port.events.stream(request, response, {
     caller: caller(),

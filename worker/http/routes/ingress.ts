@@ -1,9 +1,6 @@
 // Ingress: open, or paused with what comes in parked or rejected.
-import type { HostPort } from '../host-port.ts';
 import { revisionOf, tagOf } from '../revision.ts';
 import { route } from '../route.ts';
-
-const ingressRevision = (port: HostPort): string => revisionOf(port.ingress());
 
 export const ingressRoutes = [
   route({
@@ -25,10 +22,11 @@ export const ingressRoutes = [
     summary: 'Pauses or opens it; stored, survives restarts',
     body: 'IngressChange',
     changes: true,
-    revision: ingressRevision,
+    revision: 'handler',
     answers: { 200: 'Ingress', 412: 'Problem' },
-    handle: async ({ port, caller, body }) => {
-      const state = await port.setIngress(caller(), body);
+    handle: async ({ port, caller, body, revision }) => {
+      const isMeant = (state: unknown): boolean => revision === undefined || revision === revisionOf(state);
+      const state = await port.setIngress(caller(), body, isMeant);
       return { status: 200, json: state, headers: { ETag: tagOf(revisionOf(state)) } };
     },
   }),

@@ -68,9 +68,12 @@ export const systemRoutes = [
     changes: true,
     revision: runningRevision,
     answers: { 200: 'Reloaded', 409: 'Problem' },
-    handle: async ({ port, caller, query }) => ({
+    handle: async ({ port, caller, query, revision }) => ({
       status: 200,
-      json: await port.reload(caller(), { orRestart: query['or-restart'] !== undefined }),
+      json: await port.reload(caller(), {
+        orRestart: query['or-restart'] !== undefined,
+        isMeant: () => revision === undefined || revision === runningRevision(port),
+      }),
     }),
   }),
 ];

@@ -1,4 +1,4 @@
-// The suite that every adapter runs: `node:test` tests, one for each promise of an adapter that its fixtures can try.
+// The suite that every adapter runs: `node:test` tests, one for each promise of an adapter. One that its fixtures cannot try is skipped, and says why.
 import { test } from 'node:test';
 import type { AdapterModule } from '../adapter.ts';
 import { readAdapter } from '../definition.ts';
@@ -17,9 +17,19 @@ export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): voi
     throw new Error(`${name} has no webhook: the suite needs fixtures.history, ids of what comes over its connection`);
   if (webhook !== undefined && fixtures.good === undefined && fixtures.history === undefined)
     throw new Error(`${name} has a webhook: the suite needs fixtures.good, a delivery with a good signature`);
+  if (fixtures.history?.length === 1)
+    throw new Error(`${name}: fixtures.history names one message: in what order they come shows in two or more`);
   for (const promised of [...DELIVERIES, ...SENDS, ...CONNECTIONS, ...ACCOUNTS]) {
-    if (!promised.applies(definition, fixtures)) continue;
+    if (promised.insteadOf !== undefined && promised.insteadOf(definition, fixtures) === undefined) continue;
+    const title = `${name}: ${promised.title}`;
+    const lack = promised.lack?.(definition, fixtures);
     // The runner waits for what is registered.
-    void test(`${name}: ${promised.title}`, (t) => onTrial(t, { adapter, fixtures }, promised));
+    if (lack !== undefined) void test(title, { skip: lack }, () => {});
+    else
+      void test(title, async (t) => {
+        const part = promised.part?.(definition, fixtures);
+        if (part !== undefined) t.diagnostic(`${title}: ${part}`);
+        await onTrial(t, { adapter, fixtures }, promised);
+      });
   }
 }

@@ -5,6 +5,7 @@ import { newProjectId, newRuntimeId, uuidv7 } from '../../../shared/identifiers.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Core, Log } from '../../core.ts';
 import { Engine } from '../../engine.ts';
+import type { RouteCapability } from '../../handling/capabilities.ts';
 import { usageOf } from '../../handling/command-line.ts';
 import { decideEffects } from '../../handling/effects.ts';
 import { runHandler } from '../../handling/run-step.ts';
@@ -135,9 +136,9 @@ export class BotProcess {
   }
 
   /** A tool's result, or a route's answer; what the handler decided is committed. */
-  call(id: string, input: unknown): Promise<unknown> {
+  call(id: string, input: unknown, request: Pick<RawRequest, 'headers' | 'query'>): Promise<unknown> {
     const capability = this.generation.capabilities.find(id);
-    if (capability?.kind === 'route') return this.#callRoute(capability.spec, capability.slot, input);
+    if (capability?.kind === 'route') return this.#callRoute(capability, input, request);
     if (capability?.kind === 'tool') return this.#callTool(id, input);
     throw new Error(`there is no tool or route ${id}`);
   }
@@ -195,26 +196,20 @@ export class BotProcess {
   }
 
   async #callRoute(
-    route: { readonly method: string; readonly path: string },
-    slot: string,
+    { spec, slot }: RouteCapability,
     input: unknown,
+    request: Pick<RawRequest, 'headers' | 'query'>,
   ): Promise<unknown> {
+    const { method, path } = spec;
     const call = createPluginRoutes({
       context: this.#engine.context,
       generation: () => this.generation,
       decided: () => this.#engine.sender.wake(),
       failed: () => {},
-    })(route.method, slot, route.path);
-    if (call === undefined || !('run' in call)) throw new Error(`there is no route ${route.method} ${route.path}`);
-    const body = Buffer.from(JSON.stringify(input));
-    const { status: _status, ...answer } = await call.run({
-      ...route,
-      query: {},
-      headers: {},
-      body,
-      receivedAt: this.#core.clock.now(),
-    });
-    return answer;
+    })(method, slot, path);
+    if (call === undefined || !('run' in call)) throw new Error(`there is no route ${method} ${path}`);
+    const body = Buffer.from(input === undefined ? '' : JSON.stringify(input));
+    return call.run({ method, path, ...request, body, receivedAt: this.#core.clock.now() });
   }
 
   async #callTool(id: string, input: unknown): Promise<unknown> {

@@ -2,13 +2,17 @@
 // It is the world outside: a kill of the bot leaves it as it is.
 import { sizeOf } from '../../outbox/split.ts';
 import type { Can, Outgoing, SendResult } from '../adapter.ts';
+import type { FileRef } from '../message.ts';
 
 export interface Shown {
   readonly id: string;
   readonly text: string;
   readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly files: readonly FileRef[];
   readonly reactions: readonly string[];
   readonly thread?: string;
+  readonly replyTo?: string;
+  readonly only?: string;
 }
 
 const ALL: Can = {
@@ -82,13 +86,16 @@ export class FakePlatform {
         id: message,
         text: call.text,
         buttons: call.buttons,
+        files: call.files,
         reactions: [],
         ...(call.thread === undefined ? {} : { thread: call.thread }),
+        ...(call.replyTo === undefined ? {} : { replyTo: call.replyTo }),
+        ...(call.only === undefined ? {} : { only: call.only }),
       });
       return true;
     }
     if (old === undefined) return call.kind === 'react';
-    if (call.kind === 'edit') room[at] = { ...old, text: call.text, buttons: call.buttons };
+    if (call.kind === 'edit') room[at] = { ...old, text: call.text, buttons: call.buttons, files: call.files };
     if (call.kind === 'remove') room.splice(at, 1);
     if (call.kind === 'react') {
       const others = old.reactions.filter((emoji) => emoji !== call.emoji);

@@ -3,14 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Arrival } from '../adapter.ts';
 import { readDuration } from '../duration.ts';
 import type { PluginModule } from '../plugin.ts';
-import type { HeaderMap, HttpAnswer } from '../request.ts';
+import type { HeaderMap, HttpAnswer, RawRequest } from '../request.ts';
 import { BotProcess } from './bot-process.ts';
 import type { Killable } from './every-crash.ts';
 import { FakePlatform } from './fake-platform.ts';
 import { Killed, Life } from './life.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryDisk } from './memory-disk.ts';
-import type { Person, TestBotOptions } from './test-bot.ts';
+import type { Person, ShownMessage, TestBotOptions } from './test-bot.ts';
 
 const START_AT = '2026-01-01T12:00:00Z';
 /** Turns of the event loop without any work after which nothing more will come by itself. */
@@ -66,7 +66,11 @@ export class MemoryBot implements Killable {
   };
 
   async restart(plugin?: PluginModule): Promise<void> {
-    if (plugin !== undefined) this.#plugins = { ...this.#plugins, [plugin.name]: plugin };
+    if (plugin !== undefined) {
+      const slots = Object.entries(this.#plugins).flatMap(([slot, { name }]) => (name === plugin.name ? [slot] : []));
+      const changed = (slots.length > 0 ? slots : [plugin.name]).map((slot) => [slot, plugin] as const);
+      this.#plugins = { ...this.#plugins, ...Object.fromEntries(changed) };
+    }
     await this.#end();
     await this.#start();
     await this.settle();
@@ -98,8 +102,9 @@ export class MemoryBot implements Killable {
       return { id: `d${this.#deliveries}`, conversation, user: { id: name, name, admin }, sentAt: this.clock.now() };
     };
     return {
-      says: (text, { delivery, addressed = false } = {}) => {
+      says: (said, { delivery, addressed = false } = {}) => {
         const { id, ...rest } = base();
+        const text = typeof said === 'string' ? said : said.segments;
         return this.arrive({ ...rest, id: delivery ?? id, kind: 'message', message: `in-${id}`, text, addressed });
       },
       presses: async (label) => {
@@ -122,7 +127,14 @@ export class MemoryBot implements Killable {
     path: string,
     { headers = {}, body }: { readonly headers?: HeaderMap; readonly body: string },
   ): Promise<HttpAnswer> {
-    const request = { method: 'POST', path, query: {}, headers, body: Buffer.from(body), receivedAt: this.clock.now() };
+    const request = {
+      method: 'POST',
+      path,
+      query: {},
+      headers: lowerCase(headers),
+      body: Buffer.from(body),
+      receivedAt: this.clock.now(),
+    };
     const answer = await this.#ask((process) => process.deliver(request));
     await this.settle();
     return answer;
@@ -133,8 +145,13 @@ export class MemoryBot implements Killable {
     await this.settle();
   }
 
-  async call(capability: string, input: unknown): Promise<unknown> {
-    const result = await this.#ask((process) => process.call(capability, input));
+  async call(
+    capability: string,
+    input?: unknown,
+    { headers = {}, query = {} }: Partial<Pick<RawRequest, 'headers' | 'query'>> = {},
+  ): Promise<unknown> {
+    const request = { headers: lowerCase(headers), query };
+    const result = await this.#ask((process) => process.call(capability, input, request));
     await this.settle();
     return result;
   }
@@ -145,6 +162,12 @@ export class MemoryBot implements Killable {
 
   async metrics(): Promise<Record<string, number>> {
     return this.#ask((process) => process.metrics());
+  }
+
+  messages(conversation: string): readonly ShownMessage[] {
+    return this.platform
+      .messages(conversation)
+      .map((message) => ({ ...message, buttons: message.buttons.map(({ label }) => label) }));
   }
 
   shown(conversation: string): string[] {
@@ -240,3 +263,6 @@ export class MemoryBot implements Killable {
     });
   }
 }
+
+const lowerCase = (headers: HeaderMap): HeaderMap =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,8 +1,9 @@
 // A whole bot in memory: the real inbox, handlers, outbox and timer, a clock that the test moves, a platform that can what the test
 // says, and a process that may be killed at any point.
 import type { Arrival, Can } from '../adapter.ts';
+import type { FileRef, Rich } from '../message.ts';
 import type { PluginModule } from '../plugin.ts';
-import type { HeaderMap, HttpAnswer } from '../request.ts';
+import type { HeaderMap, HttpAnswer, RawRequest } from '../request.ts';
 import { startBot } from './start-bot.ts';
 
 export interface TestBotOptions {
@@ -21,9 +22,26 @@ export interface TestBotOptions {
 }
 
 export interface Person {
-  says(text: string, o?: { readonly delivery?: string; readonly addressed?: boolean }): Promise<void>;
+  /** As a person types it; a mention is what `md` makes of `mention(…)`. */
+  says(text: string | Rich, o?: { readonly delivery?: string; readonly addressed?: boolean }): Promise<void>;
   /** The newest button there whose label begins so. */
   presses(label: string): Promise<void>;
+}
+
+/** A message of the bot, as it lies on the platform now. */
+export interface ShownMessage {
+  readonly id: string;
+  readonly text: string;
+  /** Their labels. */
+  readonly buttons: readonly string[];
+  readonly files: readonly FileRef[];
+  /** Of the bot itself. */
+  readonly reactions: readonly string[];
+  /** Ids of messages. */
+  readonly thread?: string;
+  readonly replyTo?: string;
+  /** The id of the person who alone sees it. */
+  readonly only?: string;
 }
 
 export interface TestBot {
@@ -37,13 +55,18 @@ export interface TestBot {
   person(name: string, o?: { readonly in?: string; readonly admin?: boolean }): Person;
   /** What an adapter would hand in; a redelivery has the same id. */
   arrive(arrival: Arrival): Promise<void>;
-  /** A request to a webhook of a plugin, `<slot>/<name>`. */
+  /** A request to a webhook of a plugin, `<slot>/<name>`. Names of headers in any case. */
   post(path: string, request: { readonly headers?: HeaderMap; readonly body: string }): Promise<HttpAnswer>;
-  /** Tools and routes, by capability id. */
-  call(capability: string, input: unknown): Promise<unknown>;
+  /**
+   * Tools and routes, by capability id: `root/<slot>#tool/<name>`, `root/<slot>#route/GET /items`. The input of a route is its body as
+   * JSON, left out: none; its answer has the status. Rejects with what is wrong where a host would answer with a problem.
+   */
+  call(capability: string, input?: unknown, request?: Partial<Pick<RawRequest, 'headers' | 'query'>>): Promise<unknown>;
   due(slot: string, cron: string, at: number): Promise<void>;
   /** What people see there now, edits applied, oldest first. */
   shown(conversation: string): string[];
+  /** The same with what belongs to each. */
+  messages(conversation: string): readonly ShownMessage[];
   /**
    * What the plugins count and gauge, under the names of `/api/metrics`: `svc_plugin_<slot>_<name>`, counters with `_total` and
    * `{label="value"}`. Counters begin anew with a process.

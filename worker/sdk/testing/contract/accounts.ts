@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Bench } from '../adapter-bench.ts';
 import { live } from './connections.ts';
+import { eitherGiven, given, has, heard, needs } from './lack.ts';
 import { assertFailed, goodOf, idsOf, isAcknowledged, type Promised, postTo, type Trial } from './trial.ts';
 
 const WEBHOOK = 'https://bot.example/webhooks/bench';
@@ -106,28 +107,34 @@ async function checksItself({ bench, fixtures, platform, online }: Trial): Promi
 export const ACCOUNTS: readonly Promised[] = [
   {
     title: 'two accounts: the same delivery is an item of each',
-    applies: ({ webhook }, { good }) => webhook !== undefined && good !== undefined,
+    lack: needs(has('webhook'), given('good')),
     keep: deliversToBoth,
   },
   {
     title: 'two accounts: each sends to its own platform, the same key too',
-    applies: () => true,
+    lack: given('platform'),
     keep: sendsForBoth,
   },
+  { title: 'two accounts: each sends, the same key too', insteadOf: given('platform'), keep: sendsForBoth },
   {
     title: 'two accounts: each hears what comes to it, also when the other has left',
-    applies: ({ connect }, { history }) => connect !== undefined && history !== undefined,
+    lack: needs(has('connect'), heard),
     keep: connectsBoth,
   },
   {
     title: 'two accounts: a refused token ends one, not the other',
-    applies: (_, { platform, refused }) => (platform ?? refused) !== undefined,
+    lack: eitherGiven('platform', 'refused'),
     keep: failsAlone,
   },
   {
     title: 'checks itself without a throw, with remedies and without a secret',
-    applies: ({ check }) => check !== undefined,
+    lack: has('check'),
     keep: checksItself,
   },
-  { title: 'no secret in logs, in faults or in what is stored', applies: () => true, keep: keepsSecrets },
+  {
+    title: 'no secret in logs, in faults or in what is stored',
+    lack: (_, { secrets }) => (secrets.length === 0 ? 'fixtures.secrets is empty' : undefined),
+    part: eitherGiven('platform', 'refused'),
+    keep: keepsSecrets,
+  },
 ];

@@ -1,6 +1,8 @@
 // What an adapter promises of its connection, and of what it catches up with.
 import assert from 'node:assert/strict';
 import type { Bench } from '../adapter-bench.ts';
+import type { Fixtures } from './fixtures.ts';
+import { eitherGiven, given, has, heard, needs, not } from './lack.ts';
 import { assertFailed, idsOf, type Promised, type Trial, until } from './trial.ts';
 
 async function catchesUp(trial: Trial): Promise<void> {
@@ -15,14 +17,62 @@ async function catchesUp(trial: Trial): Promise<void> {
   assert.notEqual(bench.cursor, undefined);
 }
 
-/** Online, then what came in order; a second connection brings nothing twice, and ends when it is told to. */
-async function connects(trial: Trial): Promise<void> {
+/** Each ends when it is told to, if the platform has not ended it: with HTTP it may, once it has said all. */
+async function comesOnline(trial: Trial): Promise<void> {
   const { bench, fixtures, refusal } = trial;
+  for (const pass of ['first', 'second']) {
+    const life = comeUp(bench);
+    try {
+      await isUp(life, fixtures, `${pass} connection`);
+    } finally {
+      await life.close();
+    }
+    if (fixtures.platform === undefined) assert.equal(life.lost?.error, undefined, `${pass} connection`);
+  }
+  if ((fixtures.platform ?? fixtures.refused) !== undefined) assertFailed(await refusal());
+}
+
+async function isUp(life: Begun, fixtures: Fixtures, what: string): Promise<void> {
+  await until(() => life.isUp || life.lost !== undefined, fixtures, what);
+  assert.ok(life.isUp, `${what} comes up: ${String(life.lost?.error)}`);
+}
+
+/** A second connection brings nothing twice. */
+async function brings(trial: Trial): Promise<void> {
+  const { bench, fixtures } = trial;
   for (const pass of ['first', 'second']) {
     await live(trial, bench, { isEnough: () => hasAll(trial, bench) });
     assert.deepEqual(idsOf(bench), fixtures.history, `${pass} connection`);
   }
-  if ((fixtures.platform ?? fixtures.refused) !== undefined) assertFailed(await refusal());
+}
+
+/** Cut off once it is up; with HTTP the answer to the next one is lost, too. */
+async function comesUpAgain(trial: Trial): Promise<void> {
+  const { bench, fixtures, platform } = trial;
+  const life = comeUp(bench);
+  try {
+    await isUp(life, fixtures, 'the connection');
+    let isOver = fixtures.platform !== undefined;
+    if (isOver) platform.cut();
+    else void Promise.resolve(fixtures.cut?.()).then(() => (isOver = true));
+    await until(() => isOver || life.lost !== undefined, fixtures, 'the end of a connection that was cut');
+    assert.notEqual(codeOf(life.lost?.error), 'account_failed', 'a connection was lost, not the account');
+  } finally {
+    await life.close();
+  }
+  if (fixtures.platform !== undefined) platform.loseNext();
+  let isBack = false;
+  for (let tries = 0; tries < 3 && !isBack; tries += 1) {
+    const next = comeUp(bench);
+    try {
+      await until(() => next.isUp || next.lost !== undefined, fixtures, 'another connection, or its end');
+    } finally {
+      await next.close();
+    }
+    assert.notEqual(codeOf(next.lost?.error), 'account_failed', 'a connection was lost, not the account');
+    isBack = next.isUp;
+  }
+  assert.ok(isBack, 'another connection comes up');
 }
 
 /** Cut off in the middle of the first thing that comes. */
@@ -49,7 +99,6 @@ async function reconnects(trial: Trial): Promise<void> {
   const life = comeUp(bench);
   try {
     await until(() => life.isUp || life.lost !== undefined, fixtures, 'the connection');
-    if (fixtures.history?.length === 0) cutNow();
     await until(() => cuts > 0, fixtures, 'something to come');
     void cut?.then(() => (isBack = true));
     const isDone = (): boolean => isBack || (fixtures.platform !== undefined && hasAll(trial, bench));
@@ -164,27 +213,43 @@ function comeUp(bench: Bench): Begun {
   };
 }
 
+const connected = needs(has('connect'), given('history'));
+const cutOff = needs(connected, eitherGiven('platform', 'cut'));
+
 export const CONNECTIONS: readonly Promised[] = [
   {
     title: 'catches up once, from the committed cursor, without its own messages',
-    applies: ({ catchUp }, { history }) => catchUp !== undefined && history !== undefined,
+    lack: needs(has('catchUp'), heard),
     keep: catchesUp,
   },
   {
-    title: 'brings over its connection what came, once and in order, and ends an account whose token is refused',
-    applies: ({ connect, catchUp }, { history }) =>
-      connect !== undefined && catchUp === undefined && history !== undefined,
-    keep: connects,
+    title: 'comes online over its connection, twice, and ends an account whose token is refused',
+    lack: connected,
+    part: eitherGiven('platform', 'refused'),
+    keep: comesOnline,
+  },
+  {
+    title: 'brings over its connection what came, once and in order',
+    lack: needs(connected, heard, not(has('catchUp'), 'catchUp brings it: tried there')),
+    keep: brings,
+  },
+  {
+    title: 'a connection that the platform ends is lost, not the account: another one comes up',
+    lack: cutOff,
+    keep: comesUpAgain,
   },
   {
     title: 'a connection that the platform ends is lost, not the account: the next brings what is missing, once',
-    applies: ({ connect }, { history, platform, cut }) =>
-      connect !== undefined && history !== undefined && (platform !== undefined || cut !== undefined),
+    lack: needs(cutOff, heard),
     keep: reconnects,
   },
   {
     title: 'loses nothing and brings nothing twice over a crash before and after each commit',
-    applies: ({ connect, catchUp }, { history }) => (connect ?? catchUp) !== undefined && history !== undefined,
+    lack: needs(
+      ({ connect, catchUp }) =>
+        (connect ?? catchUp) === undefined ? 'the adapter has no connect and no catchUp' : undefined,
+      heard,
+    ),
     keep: outlivesCrashes,
   },
 ];

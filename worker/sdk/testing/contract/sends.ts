@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { compose, MOST_PARTS } from '../../../outbox/compose.ts';
 import type { Outgoing } from '../../adapter.ts';
 import type { RawRequest } from '../../request.ts';
+import { eitherGiven, given, idempotent, needs } from './lack.ts';
 import { type Promised, postTo, type Trial } from './trial.ts';
 
 async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial): Promise<void> {
@@ -66,41 +67,43 @@ const textIn = ({ path, query, body }: RawRequest): string =>
 /** The platform has taken it, and the process was gone before it knew. */
 async function repeatsAfterCrash({ bench, fixtures, online, open, platform }: Trial): Promise<void> {
   const post = postTo(fixtures);
+  const asked = (): number => (fixtures.platform === undefined ? fixtures.taken?.() : platform.asked)?.length ?? 0;
   if (fixtures.platform !== undefined) platform.loseNext();
   await online(bench);
+  const before = asked();
   await bench.send(post).catch(() => {});
+  assert.ok(asked() > before, 'the platform is asked, and its answer is lost');
   bench.stop();
   const lives = [open(), open()];
   const results = [];
   for (const life of lives) {
     await online(life);
+    const count = asked();
     results.push(await life.send(post));
+    assert.ok(asked() > count, 'a process that knows nothing asks the platform');
   }
   assert.equal(results[0]?.kind, 'sent');
   assert.deepEqual(results[1], results[0], 'the same message each time');
 }
 
+/** Whoever sees what was sent. */
+const seen = eitherGiven('platform', 'taken');
+
 export const SENDS: readonly Promised[] = [
-  { title: 'a send has a result, and the same key gives the same message', applies: () => true, keep: sendsOnce },
+  { title: 'a send has a result, and the same key gives the same message', lack: idempotent, keep: sendsOnce },
+  { title: 'a send has a result', insteadOf: idempotent, keep: sendsOnce },
+  { title: 'passes Retry-After on, refuses what the platform refuses', lack: given('platform'), keep: passesRefusals },
+  { title: 'a refused token ends the account with a remedy', lack: given('platform'), keep: endsAccount },
   {
-    title: 'passes Retry-After on, refuses what the platform refuses',
-    applies: (_, { platform }) => platform !== undefined,
-    keep: passesRefusals,
+    title: 'what it cannot do is refused, never thrown',
+    lack: ({ can }) => (can.react === true && can.remove === true ? 'it can react and remove' : undefined),
+    keep: refusesWhatItCannot,
   },
-  {
-    title: 'a refused token ends the account with a remedy',
-    applies: (_, { platform }) => platform !== undefined,
-    keep: endsAccount,
-  },
-  { title: 'what it cannot do is refused, never thrown', applies: () => true, keep: refusesWhatItCannot },
   {
     title: 'sends a text of several times its limit in parts, whole and in order',
-    applies: () => true,
+    lack: seen,
     keep: sendsParts,
   },
-  {
-    title: 'a send that a crash repeats is the same message',
-    applies: ({ can }) => can.idempotent === true,
-    keep: repeatsAfterCrash,
-  },
+  { title: 'sends a text of several times its limit in parts', insteadOf: seen, keep: sendsParts },
+  { title: 'a send that a crash repeats is the same message', lack: needs(idempotent, seen), keep: repeatsAfterCrash },
 ];

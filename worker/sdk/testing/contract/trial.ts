@@ -6,13 +6,17 @@ import type { HttpAnswer, RawRequest } from '../../request.ts';
 import { adapterBench, type Bench, type BenchOptions, type Connection } from '../adapter-bench.ts';
 import { loopbackServer, type TestOwner } from '../loopback.ts';
 import type { Fixtures } from './fixtures.ts';
+import type { Definition, Lack } from './lack.ts';
 
-export type Definition = ReturnType<typeof readAdapter>;
-
-/** A test that the suite registers where it applies. */
+/** A test that the suite registers. */
 export interface Promised {
   readonly title: string;
-  applies(definition: Definition, fixtures: Fixtures): boolean;
+  /** Why it cannot be tried; undefined where it can. Left out: it always can. */
+  readonly lack?: Lack;
+  /** Of a promise that stands in for another where that has this lack. */
+  readonly insteadOf?: Lack;
+  /** Which part of it cannot be. */
+  readonly part?: Lack;
   keep(trial: Trial): Promise<void>;
 }
 

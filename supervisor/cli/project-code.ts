@@ -1,0 +1,18 @@
+// Code of the project in the process of a command, which loads plugins to check them.
+//
+//   P1  What it prints goes to stderr: stdout holds the result of the command and nothing else.
+//   P2  It does not end the command, neither by `process.exit` nor by what its timers throw once the check is done.
+import { refuseExit } from '../../shared/exit-guard.ts';
+import { messageOf } from '../../shared/svc-error.ts';
+
+/** For the rest of the process. */
+export function containProjectCode(): void {
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  refuseExit();
+  for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(kind, (error: unknown) => {
+      if (process.listenerCount(kind) > 1) return; // a check that collects them is under way
+      process.stderr.write(`warning: code of the project threw outside any handler: ${messageOf(error)}\n`);
+    });
+  }
+}

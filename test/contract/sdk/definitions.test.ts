@@ -1,0 +1,51 @@
+// What types say and plain JavaScript may get wrong is refused at assembly: otherwise it would never happen, and nobody would be told.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { definePlugin, t } from 'svc';
+import { testBot } from 'svc/testing';
+
+type P = Parameters<Parameters<typeof definePlugin>[0]['setup']>[0];
+/** As JavaScript sees it. */
+type Loose = { readonly [K in keyof P]: (...given: readonly unknown[]) => unknown };
+
+const nothing = (): void => {};
+const hook = { body: t.object({}), verify: nothing, delivery: nothing };
+const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said: RegExp])[] = [
+  ['a kind', (p) => p.on('mesage', {}, nothing), /#on\/mesage-1: there is no kind mesage: known are message, edited/],
+  [
+    'an order',
+    (p) => p.on('message', { order: 'first' }, nothing),
+    /order is "first": known are before, normal, after/,
+  ],
+  ['a place', (p) => p.on('message', { where: 'dm' }, nothing), /where is "dm": known are private, group/],
+  ['a handler', (p) => p.command('x', { summary: '' }), /root\/x#command\/x: its handler is not a function/],
+  ['a spec', (p) => p.command('x', undefined, nothing), /root\/x#command\/x: its spec is not an object/],
+  ['who', (p) => p.command('x', { summary: '', who: 'me' }, nothing), /who is "me": known are anyone, admin, operator/],
+  ['a time limit', (p) => p.command('x', { timeoutMs: 0 }, nothing), /timeoutMs is 0: it has to be above 0/],
+  [
+    'attempts',
+    (p) => p.task('x', { data: {}, attempts: 0.5 }, nothing),
+    /attempts is 0.5: it has to be a whole number/,
+  ],
+  ['a method', (p) => p.route('PATCH /a', { scope: 'none' }, nothing), /PATCH \/a: methods are GET, POST, PUT, DELETE/],
+  ['a parameter', (p) => p.route('GET /a/:id', { scope: 'none' }, nothing), /a path is taken as it is/],
+  ['a path', (p) => p.route('GET a', { scope: 'none' }, nothing), /a path is taken as it is/],
+  ['a scope', (p) => p.route('GET /a', { scope: 'all' }, nothing), /scope is "all": known are none, demo, full/],
+  ['an address', (p) => p.webhook('a/b', hook, nothing), /a name in an address is of a-z/],
+  ['an owner', (p) => p.state('s', { scope: 'room', value: t.string() }), /state x\/s of root\/x: scope is "room"/],
+];
+
+describe('a definition', () => {
+  for (const [what, setup, said] of BAD)
+    it(`is refused when nothing would come of it: ${what}`, async () => {
+      const plugin = definePlugin({ name: 'x', setup: (p) => void setup(p as unknown as Loose) });
+
+      await assert.rejects(testBot(plugin), { code: 'definition_invalid', message: said });
+    });
+
+  it('is taken for a route that names no scope, whose default is full', async () => {
+    const plugin = definePlugin({ name: 'x', setup: (p) => void (p as unknown as Loose).route('GET /a', {}, nothing) });
+
+    await assert.doesNotReject(testBot(plugin));
+  });
+});

@@ -1,0 +1,101 @@
+// What a test bot is to an author: requests as HTTP has them, what people see with all that belongs to it, other code under any slot.
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { definePlugin, md, type PluginModule, t, verifyHmac } from 'svc';
+import { testBot } from 'svc/testing';
+
+const says = (text: string): PluginModule =>
+  definePlugin({ name: 'echo', setup: (p) => p.command('say', { summary: '' }, () => text) });
+
+describe('a test bot', () => {
+  it('asks a route without a body, with headers and a query, and tells its status', async () => {
+    const plugin = definePlugin({
+      name: 'web',
+      setup(p) {
+        p.route('GET /n', { scope: 'none' }, (_ctx, { headers, query, body }) => ({
+          status: 203,
+          json: [headers['x-who'], query['n'], body.length],
+        }));
+        p.route('DELETE /n', { scope: 'none' }, () => ({}));
+      },
+    });
+    const bot = await testBot(plugin);
+
+    assert.deepEqual(
+      await bot.call('root/web#route/GET /n', undefined, { headers: { 'X-Who': 'ann' }, query: { n: '1' } }),
+      { status: 203, json: ['ann', '1', 0] },
+    );
+    assert.deepEqual(await bot.call('root/web#route/DELETE /n'), { status: 200 });
+  });
+
+  it('posts headers in any case, as HTTP does', async () => {
+    const body = '{"text":"hi"}';
+    const signature = createHmac('sha256', 'key').update(body).digest('hex');
+    const plugin = definePlugin({
+      name: 'web',
+      config: { key: t.secret() },
+      setup(p) {
+        p.webhook(
+          'in',
+          {
+            body: t.object({ text: t.string() }),
+            delivery: ({ headers }) => headers['x-delivery'],
+            verify: (request) =>
+              verifyHmac(request, { signature: request.headers['x-signature'], secrets: [p.config.key] }),
+          },
+          (ctx, call) => void ctx.send({ endpoint: 'fake', id: 'room' }, call.body.text),
+        );
+      },
+    });
+    const bot = await testBot(plugin, { config: { key: 'key' } });
+
+    const { status } = await bot.post('web/in', {
+      headers: { 'X-Delivery': '1', 'X-Signature': signature },
+      body,
+    });
+
+    assert.equal(status, 202);
+    assert.deepEqual(bot.shown('room'), ['hi']);
+  });
+
+  it('starts other code in the slot of the plugin that it is another version of', async () => {
+    const bot = await testBot({ mine: says('old') });
+
+    await bot.restart(says('new'));
+    await bot.person('ann').says('/say');
+
+    assert.deepEqual(bot.shown('dm-ann'), ['new']);
+    assert.equal(bot.help().split('\n').length, 1);
+  });
+
+  it('shows files, buttons, reactions, threads and what is replied to', async () => {
+    const plugin = definePlugin({
+      name: 'x',
+      setup(p) {
+        const press = p.action('press', { data: {} }, () => {});
+        p.on('message', {}, async (ctx, { ref }) => {
+          const file = await ctx.saveFile('a.txt', 'text/plain', Buffer.from('a'));
+          const said = ctx.reply({
+            text: md`*a* **b**`,
+            files: [file],
+            buttons: [press.button('ok', {})],
+            replyTo: ref,
+          });
+          ctx.react(said, '👍');
+          ctx.reply({ text: 'below', thread: said, only: ctx.user });
+        });
+      },
+    });
+    const bot = await testBot(plugin);
+
+    await bot.person('ann', { in: 'room' }).says('go');
+
+    const [first, second] = bot.messages('room');
+    assert.deepEqual(
+      { ...first, files: first?.files.map(({ name, bytes }) => [name, bytes]) },
+      { id: 'm1', text: '\\*a\\* **b**', buttons: ['ok'], reactions: ['👍'], files: [['a.txt', 1]], replyTo: 'in-d1' },
+    );
+    assert.deepEqual([second?.text, second?.thread, second?.only], ['below', 'm1', 'ann']);
+  });
+});

@@ -1,0 +1,40 @@
+// A stranger on the port of a project: what the commands say while it is there, and that the token is not told to it.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { describe, it } from 'node:test';
+import { portProject, svc } from '../support/svc-command.ts';
+
+describe('a port that a stranger holds', () => {
+  it('is what a start names, nobody else is asked there, and the next start is one', async (t) => {
+    const project = await portProject(t);
+    const asked: (string | undefined)[] = [];
+    const run = (...words: string[]) => svc(words, { cwd: project.path });
+    await run('runtime', 'start', '--daemon'); // its end has nothing to do with what follows
+    await run('runtime', 'stop');
+    const stranger = createServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => void stranger.listen(project.port, '127.0.0.1', resolve));
+
+    const before = await run('inbox', 'list');
+    const first = await run('runtime', 'start', '--daemon');
+    const failed = await run('inbox', 'list', '--json');
+
+    assert.deepEqual([before.code, /nothing is running here/.test(before.stderr)], [1, true], before.stderr);
+    assert.match(first.stdout, new RegExp(`^failed: port ${project.port} is held by pid ${process.pid}`));
+    assert.deepEqual([first.code, first.stderr], [1, '']);
+    assert.equal(failed.code, 1);
+    const { error } = JSON.parse(failed.stdout);
+    assert.equal(error.code, 'not_running');
+    assert.match(error.message, new RegExp(`^the host is failed: port ${project.port} is held`));
+    assert.deepEqual(asked, []);
+
+    await new Promise((resolve) => stranger.close(resolve));
+    const second = await run('runtime', 'start', '--daemon');
+    assert.match(second.stdout, /^ready, pid/);
+    const again = await run('runtime', 'start', '--daemon');
+    assert.match(again.stdout, /^already running, pid/);
+    assert.equal((await run('inbox', 'list')).code, 0);
+  });
+});

@@ -1,0 +1,164 @@
+// A bot in many servers: several connections, each with its share of them, and what becomes of their sessions.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { discordBench, has, textsOf } from '../support/discord-bench.ts';
+import { until } from '../support/until.ts';
+
+const IDENTIFY_MS = 300;
+
+describe('several connections', () => {
+  it('begin in turns, hear their own servers, and are online once all are', async (t) => {
+    const { platform, open, says } = await largeBot(t, { shards: 3 });
+    const { gateway, world } = platform;
+    gateway.concurrency = 2;
+    const link = open();
+    await until(() => gateway.connections === 2, { what: 'the first turns' });
+    const isEarly = link.isOnline;
+    await until(() => link.isOnline, { what: 'the account to be online' });
+
+    for (const text of ['one', 'two', 'three']) says(text);
+    platform.says('in private', { channel: world.privateChannel(world.owner).id });
+    await has(link, 'one', 'two', 'three', 'in private');
+
+    const identified = gateway.received.filter(({ op }) => op === 2).map(({ d }) => JSON.stringify(d['shard']));
+    assert.deepEqual(identified.toSorted(), ['[0,3]', '[1,3]', '[2,3]']);
+    assert.deepEqual([isEarly, gateway.hasty, textsOf(link).length], [false, 0, 4]);
+  });
+
+  it('are resumed by another process, each behind what is stored of it', async (t) => {
+    const { platform, open, account, says } = await largeBot(t, { shards: 2 });
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    for (const text of ['one', 'two']) says(text);
+    await has(first, 'one', 'two');
+
+    first.stop();
+    await first.ended;
+    for (const text of ['three', 'four']) says(text);
+    const second = open(first.cursor, { ...account });
+    await has(second, 'three', 'four');
+    await until(() => second.isOnline, { what: 'the second process' });
+
+    assert.deepEqual([platform.gateway.identifies, platform.gateway.resumes], [2, 2]);
+    assert.deepEqual(textsOf(second).map(String).toSorted(), ['four', 'three']);
+  });
+
+  it('end together when one is lost, and are resumed together', async (t) => {
+    const { platform, open, says } = await largeBot(t, { shards: 2 });
+    const first = open();
+    await until(() => first.isOnline, { what: 'the account' });
+
+    platform.gateway.refuses = 4000;
+    platform.gateway.closeWith(4000, 1);
+    const end = await first.ended;
+    platform.gateway.refuses = undefined;
+    for (const text of ['one', 'two']) says(text);
+    const second = open(first.cursor);
+    await has(second, 'one', 'two');
+
+    assert.match(end?.message ?? '', /closed the connection/);
+    assert.equal(platform.gateway.identifies, 2);
+  });
+
+  it('fetch what was said while there were no sessions, each from its servers, once', async (t) => {
+    const { platform, open, says } = await largeBot(t, { shards: 2 });
+    const first = open();
+    await until(() => first.isOnline, { what: 'the account' });
+    for (const text of ['one', 'two']) says(text);
+    await has(first, 'one', 'two');
+    first.stop();
+    await first.ended;
+
+    platform.gateway.forgetSessions();
+    for (const text of ['three', 'four']) says(text);
+    platform.requests.length = 0;
+    const second = open(first.cursor);
+    assert.equal(await second.caughtUp, undefined);
+
+    assert.deepEqual(textsOf(second).map(String).toSorted(), ['four', 'one', 'three', 'two']);
+    const asked = platform.requests.map(({ method, path, query }) => `${method} ${path}?${query}`);
+    const histories = asked.filter((call) => call.includes('after='));
+    assert.equal(new Set(histories).size, histories.length, 'no channel is asked twice');
+    assert.equal(asked.filter((call) => call.startsWith('GET /users/@me/guilds')).length, 1);
+  });
+});
+
+describe('the number of connections', () => {
+  it('stays while it is near what Discord advises, and the sessions with it', async (t) => {
+    const { platform, open } = await largeBot(t, { shards: 1 });
+    const first = open();
+    await until(() => first.isOnline, { what: 'one connection' });
+    first.stop();
+    await first.ended;
+
+    platform.gateway.shards = 2;
+    const second = open(first.cursor);
+    await until(() => second.isOnline, { what: 'the account' });
+
+    assert.deepEqual([platform.gateway.identifies, platform.gateway.resumes], [1, 1]);
+  });
+
+  it('grows with the bot, and what was said meanwhile is fetched', async (t) => {
+    const { platform, open, says } = await largeBot(t, { shards: 1 });
+    const first = open();
+    await until(() => first.isOnline, { what: 'one connection' });
+    says('before');
+    await has(first, 'before');
+    first.stop();
+    await first.ended;
+
+    platform.gateway.shards = 3;
+    for (const text of ['one', 'two', 'three']) says(text);
+    const second = open(first.cursor);
+    await has(second, 'one', 'two', 'three');
+    await until(() => second.isOnline && platform.gateway.connections === 3, { what: 'three connections' });
+
+    assert.deepEqual(
+      platform.gateway.received.filter(({ op }) => op === 2).map(({ d }) => (d['shard'] as readonly number[])[1]),
+      [1, 3, 3, 3],
+    );
+  });
+
+  it('is what Discord advises where it wants more than there are', async (t) => {
+    const { platform, open } = await largeBot(t, { shards: 1 });
+    const { gateway } = platform;
+    const first = open();
+    await until(() => first.isOnline, { what: 'one connection' });
+    first.stop();
+    await first.ended;
+
+    gateway.shards = 2;
+    gateway.mostGuilds = 2;
+    gateway.forgetSessions();
+    const second = open(first.cursor);
+    const end = await second.ended;
+    const third = open(second.cursor);
+    await until(() => third.isOnline, { what: 'two connections' });
+    third.stop();
+    await third.ended;
+    gateway.mostGuilds = 0;
+    gateway.forgetSessions();
+    const failed = await open(third.cursor).ended;
+
+    assert.match(end?.message ?? '', /wants 2 connections/);
+    assert.notEqual(end?.code, 'account_failed');
+    assert.equal(failed?.code, 'account_failed');
+    assert.match(failed?.remedy ?? '', /enable the account again/);
+  });
+});
+
+/** A bot in three servers, one after the other by their numbers; `says` goes round them. */
+async function largeBot(t: TestContext, { shards }: { readonly shards: number }) {
+  const bench = await discordBench(t, { timing: { identifyMs: IDENTIFY_MS } });
+  const { gateway, world } = bench.platform;
+  gateway.shards = shards;
+  gateway.identifyMs = IDENTIFY_MS - 50;
+  const others = [1n, 2n].map((n) => world.addServer((BigInt(world.guild) + (n << 22n)).toString()));
+  const channels = [world.channel, ...others.map(({ id }) => id)];
+  let count = 0;
+  const says = (text: string): void => {
+    bench.platform.says(text, { channel: channels[count % channels.length] ?? '' });
+    count += 1;
+  };
+  return { ...bench, says };
+}
