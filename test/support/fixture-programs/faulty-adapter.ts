@@ -24,6 +24,7 @@ export type Fault =
   | 'is-sound'
   | 'is-sound-and-catches-up'
   | 'is-sound-and-hears-nothing'
+  | 'is-sound-and-catches-up-for-long'
   | 'stores-no-message'
   | 'makes-up-ids'
   | 'verifies-nothing'
@@ -150,11 +151,29 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     for (const one of await next(link)) await link.receive([heard(one)], has('tells-no-cursor') ? undefined : one.id);
   }
 
+  /** Without HTTP: all comes at once, and what is caught up with is cut off with the connection. */
+  const ends = new Map<string, Promise<void>>();
+  async function connectForLong(link: Link<Account>): Promise<void> {
+    if (link.account.token.reveal() !== TOKEN) throw accountFailed('the token is wrong', 'take the other one');
+    const closed = new Promise<void>((resolve) => link.signal.addEventListener('abort', () => resolve()));
+    const end = closed.then(() => Promise.reject(new Error('the connection is over')));
+    end.catch(() => {});
+    ends.set(link.endpoint, end);
+    link.online();
+    for (const one of HISTORY) await link.receive([heard(one)], one.id);
+    await end.catch(() => sleep(5));
+  }
+  async function catchUpForLong(link: Link<Account>): Promise<void> {
+    await Promise.race([ends.get(link.endpoint), sleep(30)]);
+    await link.receive([], HISTORY.at(-1)?.id);
+  }
+
   async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
     if (out.kind !== 'post') {
       if (has('throws-at-what-it-cannot')) throw new Error('what is that?');
       return { kind: 'refused', reason: `there is no ${out.kind} here` };
     }
+    if (has('is-sound-and-catches-up-for-long')) return { kind: 'sent', message: out.key };
     if (everywhere.failed) throw accountFailed('it was refused before', 'start anew');
     const keys = has('knows-keys-of-all-accounts') ? everywhere.keys : memoryOf(link.account).keys;
     const isByHeart = has('knows-keys-by-heart', 'knows-keys-of-all-accounts');
@@ -192,7 +211,11 @@ export function faultyAdapter(fault: Fault): AdapterModule {
             }),
       parse: delivered,
     },
-    ...(has('is-sound-and-catches-up', 'tells-no-cursor') ? { catchUp } : { connect }),
+    ...(has('is-sound-and-catches-up-for-long')
+      ? { connect: connectForLong, catchUp: catchUpForLong }
+      : has('is-sound-and-catches-up', 'tells-no-cursor')
+        ? { catchUp }
+        : { connect }),
     send,
     async *check() {
       yield has('has-faults-without-remedy')

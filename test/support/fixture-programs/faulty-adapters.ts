@@ -35,7 +35,9 @@ for (const fault of process.argv.slice(2) as Fault[]) {
   const isDeaf = fault === 'is-sound-and-hears-nothing';
   adapterContract(faultyAdapter(fault), {
     account: (url) => ({ url, token: TOKEN, signing: SIGNING }),
-    platform: (request) => (isDeaf ? silent(request) : platform(request)),
+    ...(fault === 'is-sound-and-catches-up-for-long'
+      ? { refused: (url) => ({ url, token: 'another', signing: SIGNING }) }
+      : { platform: (request) => (isDeaf ? silent(request) : platform(request)) }),
     ...(fault === 'has-an-address-all-the-same' ? {} : { good: () => delivery(said('d1')) }),
     own: () => delivery(said('d2', US)),
     several: () => [delivery(said('d3'), said('d4', US)), delivery(said('d5'), said('d6'))],

@@ -187,10 +187,11 @@ interface Begun {
   close(): Promise<void>;
 }
 
-/** As the host does it: once the account is online, it catches up. */
+/** As the host does it: once the account is online, it catches up, and what the end of the connection cuts off of that is no loss. */
 function comeUp(bench: Bench): Begun {
   const connection = bench.connect();
   let isUp = false;
+  let isClosed = false;
   let lost: Lost | undefined;
   connection.ended.then(
     () => (lost ??= {}),
@@ -201,7 +202,9 @@ function comeUp(bench: Bench): Begun {
       isUp = true;
       return bench.catchUp();
     })
-    .catch((error: unknown) => (lost ??= { error }));
+    .catch((error: unknown) => {
+      if (!isClosed) lost ??= { error };
+    });
   return {
     get isUp() {
       return isUp;
@@ -209,7 +212,10 @@ function comeUp(bench: Bench): Begun {
     get lost() {
       return lost;
     },
-    close: () => connection.close(),
+    close() {
+      isClosed = true;
+      return connection.close();
+    },
   };
 }
 
