@@ -161,6 +161,7 @@ export class Parts {
       handled: ({ endpoint }, outcome) => this.metrics.handled.inc({ endpoint, outcome }),
       sent: ({ endpoint }, outcome) => this.metrics.sends.inc({ endpoint, outcome }),
       pressRefused: (endpoint) => this.metrics.pressesRefused.inc({ endpoint }),
+      reactionDropped: (endpoint) => this.metrics.reactionsDropped.inc({ endpoint }),
       pluginFailed: (slot) => this.metrics.pluginFailures.inc({ plugin: `root/${slot}` }),
       counted: (counter, labels) => this.pluginMetrics.count(counter, labels),
       endpointChanged: () => this.readiness.look(),

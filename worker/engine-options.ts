@@ -18,6 +18,8 @@ export interface EngineObserver {
   handled?(row: Pick<InboxRow, 'id' | 'endpoint'>, outcome: ItemOutcome): void;
   sent?(row: OutboxRow, verdict: string): void;
   pressRefused?(endpoint: string): void;
+  /** A reaction was not made: the platform has none. */
+  reactionDropped?(endpoint: string): void;
   pluginFailed?(slot: string): void;
   counted?(counter: string, labels: Readonly<Record<string, string>>): void;
   endpointChanged?(spec: EndpointSpec, state: EndpointState): void;

@@ -257,6 +257,7 @@ export class Engine {
         counts: (counts) => {
           for (const { counter, labels } of counts) observer.counted?.(counter, labels);
         },
+        droppedReaction: (endpoint) => observer.reactionDropped?.(endpoint),
         refusedPress: (endpoint) => this.#pressRefused(endpoint),
         failed: (failed) => this.pluginFailed(failed),
         handled: (row, outcome) => observer.handled?.(row, outcome),

@@ -98,10 +98,10 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       return send(place.to, body, place.isPrivate);
     },
     edit: (message: MessageRef, body: Body) =>
-      effect({ kind: 'edit', key: nextKey(), message, content: contentOf(body) }),
-    remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message }),
+      effect({ kind: 'edit', key: nextKey(), message: fullRef(generation, message), content: contentOf(body) }),
+    remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message: fullRef(generation, message) }),
     react: (message: MessageRef, emoji: string, on = true) =>
-      effect({ kind: 'react', key: nextKey(), message, emoji, on }),
+      effect({ kind: 'react', key: nextKey(), message: fullRef(generation, message), emoji, on }),
     emit: (event: { id: string; schema: unknown }, data: unknown) =>
       effect({
         kind: 'emit',
@@ -157,6 +157,10 @@ function placeOf(
     ? { to: { ...to, endpoint }, isPrivate: false }
     : { to: { endpoint, id: direct }, isPrivate: true };
 }
+
+/** A plugin may name an account by its short name, as the configuration does. */
+const fullRef = (generation: GenerationView, message: MessageRef): MessageRef =>
+  'endpoint' in message ? { ...message, endpoint: generation.endpoint(message.endpoint) } : message;
 
 interface CountedBy {
   readonly id: string;

@@ -13,11 +13,14 @@ export type EffectsOf = SendsOf;
 export interface Decided {
   readonly statements: readonly Statement[];
   readonly events: readonly NewEvent[];
+  /** Effects of which something goes out. */
   readonly sends: number;
   readonly rows: readonly NewOutboxRow[];
   /** Earliest moment at which a scheduled task is due. */
   readonly dueAt: number | undefined;
   readonly counts: readonly Extract<Effect, { kind: 'count' }>[];
+  /** Endpoints without reactions, for each that was not made. */
+  readonly droppedReactions: readonly string[];
 }
 
 export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decided {
@@ -33,8 +36,9 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
       case 'edit':
       case 'remove':
       case 'react': {
-        statements.push(...send.from(effect));
-        sends += 1;
+        const made = send.from(effect);
+        statements.push(...made);
+        if (made.length > 0) sends += 1;
         break;
       }
       case 'cell':
@@ -71,7 +75,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         break;
     }
   }
-  return { statements, events, sends, rows: send.rows, dueAt, counts };
+  return { statements, events, sends, rows: send.rows, dueAt, counts, droppedReactions: send.droppedReactions };
 }
 
 /** True when the unit was refused because what its run had read has changed since: the run is made again. */

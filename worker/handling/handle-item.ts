@@ -187,6 +187,7 @@ class ItemHandling {
       this.#ledger.tell(decided);
       return 'next';
     }
+    const sendsBefore = this.#ledger.sends;
     this.#ledger.sends += decided.sends;
     const closing = ends
       ? this.#ledger.closing([])
@@ -207,7 +208,10 @@ class ItemHandling {
       statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])],
     };
     const answer = await this.#ledger.decide(unit, { decided, ends });
-    if (hasMoved(answer)) return 'moved';
+    if (hasMoved(answer)) {
+      this.#ledger.sends = sendsBefore;
+      return 'moved';
+    }
     if (answer.kind === 'refused') {
       if (answer.guard === 'item') this.#ledger.gone = true;
       if (this.#ledger.gone) return 'ended';

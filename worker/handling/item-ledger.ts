@@ -30,6 +30,8 @@ export interface HandlingDeps {
     sends(rows: Decided['rows']): void;
     due(at: number): void;
     counts(counts: Decided['counts']): void;
+    /** A reaction that the platform of this account lacks. */
+    droppedReaction(endpoint: string): void;
     /** A pressed button that is not one of its conversation. */
     refusedPress(endpoint: string): void;
     failed(failed: HandlerFailed): void;
@@ -215,4 +217,5 @@ export function tellDecided(after: HandlingDeps['after'], decided: Decided): voi
   if (decided.sends > 0) after.sends(decided.rows);
   if (decided.dueAt !== undefined) after.due(decided.dueAt);
   if (decided.counts.length > 0) after.counts(decided.counts);
+  for (const endpoint of decided.droppedReactions) after.droppedReaction(endpoint);
 }

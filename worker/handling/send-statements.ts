@@ -8,14 +8,15 @@ import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
-import { compose, type SendPart, type StoredContent, type Where } from '../outbox/compose.ts';
+import { compose, type SendPart, type Where } from '../outbox/compose.ts';
 import { laneOf, type NewOutboxRow, prepareSend, type StoredCall } from '../outbox/outbox-store.ts';
 import { addedPartKey, partKey, removedPartKey, type SentMessage } from '../outbox/sent-message.ts';
-import type { Can, Content, ConversationRef, MessageRef, Segment } from '../sdk/index.ts';
+import type { Can, Content, ConversationRef, MessageRef } from '../sdk/index.ts';
 import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
-import { keepButtons, type StoredButton } from './handling-store.ts';
+import { keepButtons } from './handling-store.ts';
 import type { Effect } from './run.ts';
+import { storedButtons, storedOf } from './stored-content.ts';
 
 export interface SendsOf {
   readonly core: Core;
@@ -37,6 +38,9 @@ type ContentEffect = Extract<Effect, { kind: 'send' | 'edit' }>;
 const PLAIN: Can = { text: { limit: 4_000, unit: 'utf16', render: 'plain' } };
 const REMOVED = '(removed)';
 
+/** Where an account is meant that is not one of the configuration: what is counted has no names that a plugin makes up. */
+const UNKNOWN = 'unknown';
+
 interface Target {
   readonly place: ConversationRef;
   readonly can: Can;
@@ -50,6 +54,8 @@ export class SendStatements {
   readonly #started = new Set<string>();
   /** What is stored, but for what is a dead letter. */
   readonly rows: NewOutboxRow[] = [];
+  /** Accounts whose platform has no reactions, each as often as one was meant for it. */
+  readonly droppedReactions: string[] = [];
 
   constructor(of: SendsOf) {
     this.#of = of;
@@ -64,12 +70,16 @@ export class SendStatements {
         return this.#content(effect, target);
       case 'remove':
         return target.can.remove === true ? this.#remove(effect, target) : [];
-      case 'react': {
-        const { message, emoji, on } = effect;
-        if (target.can.react !== true) return [];
-        return [this.#row({ key: effect.key, place: target.place, call: { kind: 'react', message, emoji, on } })];
-      }
+      case 'react':
+        return this.#react(effect, target);
     }
+  }
+
+  #react(effect: Extract<Effect, { kind: 'react' }>, { place, can }: Target): readonly Statement[] {
+    const { key, message, emoji, on } = effect;
+    if (can.react === true) return [this.#row({ key, place, call: { kind: 'react', message, emoji, on } })];
+    this.droppedReactions.push(this.#of.generation.can(place.endpoint) === undefined ? UNKNOWN : place.endpoint);
+    return [];
   }
 
   #targetOf(effect: SendEffect): Target {
@@ -274,27 +284,4 @@ function audienceOf(
   const direct = only === undefined ? undefined : generation.direct(place.endpoint, only.id);
   const isPrivate = (effect.kind === 'send' && effect.isPrivate) || direct === place.id;
   return { private: isPrivate, ...(direct === undefined || effect.kind === 'edit' ? {} : { direct }) };
-}
-
-const storedOf = (content: Content, buttons: StoredContent['buttons']): StoredContent => ({
-  segments: segmentsOf(content),
-  buttons,
-  files: content.files ?? [],
-  ...(content.replyTo === undefined ? {} : { replyTo: content.replyTo }),
-  ...(content.thread === undefined ? {} : { thread: content.thread }),
-  ...(content.only === undefined ? {} : { only: content.only }),
-});
-
-type Made = readonly { readonly button: { action: string; data: unknown; label: string }; readonly token: string }[];
-
-const storedButtons = (made: Made, menu: readonly string[]): StoredButton[] =>
-  made.map(({ button, token }) => {
-    const number = menu.indexOf(token);
-    const { action, label, data } = button;
-    return { token, action, data: JSON.stringify(data ?? null), label, menu: number < 0 ? null : number + 1 };
-  });
-
-function segmentsOf({ text }: Content): readonly Segment[] {
-  if (text === undefined) return [];
-  return typeof text === 'string' ? [{ kind: 'text', text }] : text.segments;
 }

@@ -115,6 +115,9 @@ export function createMetrics(build: Build, sources: MetricSources) {
       'Pressed buttons that are not of that conversation, or of nobody any more.',
       ['endpoint'],
     ),
+    reactionsDropped: counter('svc_reactions_dropped_total', 'Reactions that were not made: the platform has none.', [
+      'endpoint',
+    ]),
     pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
     webhooks: counter(
       'svc_webhooks_total',

@@ -40,6 +40,29 @@ describe('metrics of a plugin', () => {
     assert.equal((await bot.metrics())['svc_plugin_my_poll_said_total'], 1);
   });
 
+  it('have reactions that the platform lacks beside them, of handlers and of routes', async () => {
+    const setup: SetupOf = (p) => {
+      const rounds = p.counter('rounds', 'Rounds');
+      p.on('message', {}, (ctx, { ref }) => ctx.react(ref, 'ok'));
+      p.route('POST /like', { scope: 'full' }, (ctx) => {
+        ctx.count(rounds);
+        ctx.react({ endpoint: 'fake', conversation: 'room', id: 'm1' }, 'ok');
+        return {};
+      });
+    };
+    const [plain, rich] = [await testBot(one(setup), { can: { react: false } }), await testBot(one(setup))];
+    for (const bot of [plain, rich]) {
+      await bot.person('ann').says('a');
+      await bot.call('root/my-poll#route/POST /like');
+    }
+
+    assert.deepEqual(await plain.metrics(), {
+      svc_plugin_my_poll_rounds_total: 1,
+      'svc_reactions_dropped_total{endpoint="root/fake:fake"}': 2,
+    });
+    assert.deepEqual(await rich.metrics(), { svc_plugin_my_poll_rounds_total: 1 });
+  });
+
   it('are refused where they are defined twice, badly named or without help, and with labels that were not declared', async () => {
     const setups: readonly (readonly [SetupOf, RegExp])[] = [
       [

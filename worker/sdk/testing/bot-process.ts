@@ -72,10 +72,8 @@ export class BotProcess {
       linkKey: () => Buffer.alloc(32),
       files: disk.files(life),
       observer: {
-        counted: (counter, labels) => {
-          const name = seriesOf(counter, labels);
-          this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-        },
+        counted: (counter, labels) => this.#count(counter, labels),
+        reactionDropped: (endpoint) => this.#count('svc_reactions_dropped_total', { endpoint }),
       },
       admit: () => {},
       modules: all,
@@ -195,6 +193,11 @@ export class BotProcess {
     });
   }
 
+  #count(counter: string, labels: Readonly<Record<string, string>>): void {
+    const name = seriesOf(counter, labels);
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
   async #callRoute(
     { spec, slot }: RouteCapability,
     input: unknown,
@@ -204,7 +207,7 @@ export class BotProcess {
     const call = createPluginRoutes({
       context: this.#engine.context,
       generation: () => this.generation,
-      decided: () => this.#engine.sender.wake(),
+      decided: (decided) => this.#engine.decided(decided),
       failed: () => {},
     })(method, slot, path);
     if (call === undefined || !('run' in call)) throw new Error(`there is no route ${method} ${path}`);
@@ -230,7 +233,7 @@ export class BotProcess {
       ran.run.effects,
     );
     await this.#core.writer.commit({ name: 'tool.decided', statements: decided.statements });
-    this.#engine.sender.wake();
+    this.#engine.decided(decided);
     return result;
   }
 }

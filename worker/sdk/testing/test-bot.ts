@@ -69,7 +69,8 @@ export interface TestBot {
   messages(conversation: string): readonly ShownMessage[];
   /**
    * What the plugins count and gauge, under the names of `/api/metrics`: `svc_plugin_<slot>_<name>`, counters with `_total` and
-   * `{label="value"}`. Counters begin anew with a process.
+   * `{label="value"}`. Counters begin anew with a process. Reactions that the platform lacks are there too, once there was one:
+   * `svc_reactions_dropped_total{endpoint="root/fake:fake"}`.
    */
   metrics(): Promise<Record<string, number>>;
   /** Points passed in this bot's life, in order. */
