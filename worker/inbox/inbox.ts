@@ -177,11 +177,14 @@ export class Inbox {
     });
   }
 
-  /** Stores what nobody can handle as a dead letter, in one unit: it never waits, and nothing claims it. */
+  /**
+   * Stores what nobody can handle as a dead letter, in one unit: it never waits, and nothing claims it. Its id, unless it is stored
+   * already. The error may quote what a person wrote: the item alone has it.
+   */
   async acceptDead(
     delivery: Delivery,
-    { code, reason }: { readonly code: string; readonly reason: string },
-  ): Promise<void> {
+    { code, reason, error }: { readonly code: string; readonly reason: string; readonly error: string },
+  ): Promise<string | undefined> {
     const { clock, runtimeId, writer } = this.#core;
     const { row, insert, events } = prepareItem(this.#core, delivery);
     const at = clock.now();
@@ -194,10 +197,11 @@ export class Inbox {
       correlationId: row.id,
       data,
     };
-    const statements = [insert, buryItem({ id: row.id, at, error: reason }), ...recordEvents([...events, dead])];
+    const statements = [insert, buryItem({ id: row.id, at, error }), ...recordEvents([...events, dead])];
     const answer = await writer.commit({ name: 'inbox.dead_letter', statements });
-    if (answer.kind === 'refused' && answer.reason !== 'unique')
-      throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
+    if (answer.kind === 'committed') return row.id;
+    if (answer.reason === 'unique') return undefined;
+    throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
   }
 
   async #store(items: readonly Taken[], joined: readonly Statement[]): Promise<Stored> {

@@ -1,5 +1,5 @@
-// What the log says of deliveries that are refused. Anybody may send them, as many as they like: one line for an account and a minute tells of the
-// first, and of how many came behind the last line. The metrics count each.
+// What the log says of deliveries that are refused, or taken and not understood. There may be as many as anybody likes: one line of each kind
+// for an account and a minute tells of the first, and of how many came behind the last line. The metrics count each.
 import type { Core } from '../core.ts';
 
 const EVERY_MS = 60_000;
@@ -7,13 +7,13 @@ const MOST_REASON = 200;
 
 interface Told {
   readonly at: number;
-  /** Refused since, without a line. */
+  /** Since then, without a line. */
   more: number;
 }
 
 export class RefusalLog {
   readonly #core: Pick<Core, 'clock' | 'log'>;
-  /** By account or webhook of a plugin: there are as many as the configuration names. */
+  /** By kind and account or webhook of a plugin: there are as many as the configuration names. */
   readonly #told = new Map<string, Told>();
 
   constructor(core: Pick<Core, 'clock' | 'log'>) {
@@ -22,17 +22,34 @@ export class RefusalLog {
 
   /** The reason is an adapter's or a plugin's, which may have been written without types. */
   refused(endpoint: string, reason: unknown): void {
+    const unsaid = this.#unsaid(`refused ${endpoint}`);
+    if (unsaid === undefined) return;
+    this.#core.log.warn(
+      { endpoint, reason: String(reason ?? '').slice(0, MOST_REASON), unsaid },
+      'a delivery was refused: its signature does not fit (said once a minute)',
+    );
+  }
+
+  /** The error is left to the item, undefined where it was stored before: it may quote what a person wrote. */
+  unparsable(endpoint: string, item: string | undefined): void {
+    const unsaid = this.#unsaid(`unparsable ${endpoint}`);
+    if (unsaid === undefined) return;
+    this.#core.log.warn(
+      { endpoint, item, unsaid },
+      'a delivery was verified and cannot be parsed: svc inbox show has the error (said once a minute)',
+    );
+  }
+
+  /** How many came since the last line; undefined when this one gets none. */
+  #unsaid(what: string): number | undefined {
     const now = this.#core.clock.now();
-    const told = this.#told.get(endpoint);
+    const told = this.#told.get(what);
     // A clock that was set back does not silence it.
     if (told !== undefined && now >= told.at && now - told.at < EVERY_MS) {
       told.more += 1;
-      return;
+      return undefined;
     }
-    this.#told.set(endpoint, { at: now, more: 0 });
-    this.#core.log.warn(
-      { endpoint, reason: String(reason ?? '').slice(0, MOST_REASON), unsaid: told?.more ?? 0 },
-      'a delivery was refused: its signature does not fit (said once a minute)',
-    );
+    this.#told.set(what, { at: now, more: 0 });
+    return told?.more ?? 0;
   }
 }

@@ -1,7 +1,8 @@
 // Deliveries over HTTP: to an account of an adapter, or to a webhook that a plugin registered. The platform's own rules hold here.
 //
 //   W1  Verified over the raw bytes, stored once per delivery id, then acknowledged: nothing is answered 2xx before the commit.
-//   W2  What is verified and cannot be parsed is kept as a dead letter: the platform would only send the same again.
+//   W2  What is verified and cannot be parsed is kept as a dead letter, said once a minute in the log: the platform would only send the
+//       same again.
 //   W3  A wrong signature is 401 without detail, counted, said once a minute in the log, never stored.
 //   W4  Code of a plugin or adapter that throws is 500 without detail, counted and told; the platform comes again.
 import { createHash } from 'node:crypto';
@@ -42,6 +43,9 @@ export interface WebhooksDeps {
 const WEBHOOK_BYTES = 1_048_576;
 /** Deliveries without an id of the platform are told apart by their body within this time. */
 const WEAK_BUCKET_MS = 600_000;
+
+/** What events say of it: the error may quote what a person wrote. */
+const UNPARSABLE = 'cannot be parsed: the item has the error';
 
 /** An account to which its platform may open a WebSocket. */
 export interface WebhookSocketTarget {
@@ -218,7 +222,12 @@ export class Webhooks {
       lane: `${endpoint}/unparsable/${deliveryId}`,
       capability: `${endpoint}#parse`,
     };
-    await inbox.acceptDead(delivery, { code: 'unparsable', reason: `cannot be parsed: ${reason}` });
+    const item = await inbox.acceptDead(delivery, {
+      code: 'unparsable',
+      reason: UNPARSABLE,
+      error: `cannot be parsed: ${reason}`,
+    });
+    this.#refusals.unparsable(endpoint, item);
   }
 
   #find(path: string): Target | undefined {
