@@ -7,6 +7,8 @@ export interface SvcErrorOptions {
   readonly hint?: string;
   /** Machine-readable facts; never a secret, never a text of a person. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** Its message was written for whoever asked, whatever they may read otherwise. */
+  readonly forEveryone?: boolean;
 }
 
 export class SvcError extends Error {
@@ -14,12 +16,18 @@ export class SvcError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
+  readonly forEveryone: boolean;
 
-  constructor(code: ErrorCode, message: string, { cause, hint, details = {} }: SvcErrorOptions = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, hint, details = {}, forEveryone = false }: SvcErrorOptions = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
     this.details = details;
+    this.forEveryone = forEveryone;
   }
 
   /** By name and code: CLI and worker are bundles with a copy of this class each, and one process may hold both. */

@@ -2,7 +2,7 @@
 //
 //   P1  Title and status come from the catalogue; a detail never echoes input, a path of the machine or a stack.
 //   P2  What the host itself says (message, hint, details) goes to callers with full scope only; below 500 or as a named
-//       503. What HTTP decided before the route ran is the same for everyone.
+//       503. What HTTP decided before the route ran is the same for everyone, and so is what a plugin says to whoever asks.
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { coerceError, type SvcError } from '../../shared/svc-error.ts';
 import type { RequestContext } from './request-context.ts';
@@ -19,7 +19,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 export function problemOf(thrown: unknown, context: RequestContext): ProblemAnswer {
   const error = coerceError(thrown);
   const { title, status } = ERRORS[error.code];
-  const isOpen = !context.entered || context.caller?.scope === 'full';
+  const isOpen = !context.entered || context.caller?.scope === 'full' || error.forEveryone;
   const problem = {
     type: typeOf(error.code),
     title,

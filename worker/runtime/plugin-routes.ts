@@ -161,7 +161,8 @@ interface Asked {
 function refusalOf(deps: PluginRoutesDeps, { route, generation, id }: Asked, error: unknown): SvcError {
   if (errorCode(error) === 'user_error') {
     const { text = '' } = toContent((error as { body: Parameters<typeof toContent>[0] }).body);
-    return new SvcError('invalid_request', typeof text === 'string' ? text : plainText(text.segments));
+    const said = typeof text === 'string' ? text : plainText(text.segments);
+    return new SvcError('invalid_request', said, { forEveryone: true });
   }
   const { id: capability, slot } = route;
   deps.failed({ capability, slot, during: 'route', item: id, generation, error, outcome: 'answered 500' });

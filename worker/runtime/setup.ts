@@ -106,7 +106,8 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     webhook: (name: string, spec: Loose, run: unknown) => add('webhook', name, [spec, run]),
     route: (at: string, spec: Loose, run: unknown) => {
       const [method = 'GET', path = '/'] = at.split(' ');
-      add('route', `${method} ${path}`, [{ ...spec, method, path } satisfies Partial<RouteSpec>, run]);
+      const scope = (spec['scope'] ?? 'full') as RouteSpec['scope'];
+      add('route', `${method} ${path}`, [{ ...spec, scope, method, path } satisfies Partial<RouteSpec>, run]);
     },
     subscribe: (event: { id: string; schema?: TSchema }, run: unknown, spec: object = {}) =>
       add('subscribe', event.id, [{ ...spec, event: event.id, schema: event.schema }, run]),

@@ -84,8 +84,8 @@ export interface WebhookSpec<S extends TSchema> extends Options {
 }
 
 export interface RouteSpec<S extends TSchema> extends Options {
-  /** Which token it takes. */
-  readonly scope: 'none' | 'demo' | 'full';
+  /** Which token it takes; 'none': anybody may ask. Default 'full'. */
+  readonly scope?: 'none' | 'demo' | 'full';
   readonly body?: S;
 }
 
