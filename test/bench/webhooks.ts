@@ -156,6 +156,7 @@ function writerAlone(count: number): number {
       actor: null,
       correlation_id: id,
       causation_id: null,
+      operator_changes: 0,
     });
     const event = {
       type: 'inbox.received',

@@ -137,6 +137,8 @@ describe('changes', () => {
 
     assert.deepEqual([first.status, second.status], [200, 200]);
     assert.equal(await second.text(), await first.text());
+    assert.match(first.headers.get('etag') ?? '', /^"/);
+    assert.equal(second.headers.get('etag'), first.headers.get('etag'));
     assert.deepEqual(server.host.calls, ['ingress paused']);
   });
 

@@ -6,7 +6,14 @@ import { Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import { Secret } from '../../shared/secret.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { EventGateway, HostPort, HttpSettings, IngressState, ItemStore } from '../../worker/http/host-port.ts';
+import type {
+  EventGateway,
+  HostPort,
+  HttpSettings,
+  IngressState,
+  ItemStore,
+  KeptAnswer,
+} from '../../worker/http/host-port.ts';
 
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',
@@ -50,7 +57,7 @@ export function fakeHostPort({
   const observed: FakeHost['observed'] = [];
   const streams = new Set<ServerResponse>();
   let ingress: IngressState = { state: 'open', mode: 'park', reason: null, until: null, since: null, by: null };
-  const answers = new Map<string, { digest: string; status?: number; body?: unknown }>();
+  const answers = new Map<string, { digest: string; answer?: KeptAnswer }>();
   const host: FakeHost = {
     calls,
     observed,
@@ -129,13 +136,11 @@ export function fakeHostPort({
           return { kind: 'new' };
         }
         if (kept.digest !== digest) return { kind: 'conflict' };
-        return kept.status === undefined
-          ? { kind: 'running' }
-          : { kind: 'known', status: kept.status, body: kept.body };
+        return kept.answer === undefined ? { kind: 'running' } : { kind: 'known', ...kept.answer };
       },
       // oxlint-disable-next-line max-params -- as the port says
-      finish: async (key, route, { status, body }) => {
-        answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', status, body });
+      finish: async (key, route, answer) => {
+        answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', answer });
       },
       abandon: async (key, route) => void answers.delete(key + route),
     },

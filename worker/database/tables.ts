@@ -49,6 +49,8 @@ export interface Tables {
     request_digest: string;
     status: number | null;
     body: string | null;
+    /** JSON; null without any, and of answers that an older svc kept. */
+    headers: string | null;
     at: number;
   };
   subscriptions: { capability: string; position: number };
@@ -103,6 +105,8 @@ export interface InboxTable {
   actor: string | null;
   correlation_id: string | null;
   causation_id: string | null;
+  /** Replays and drops; attempts start again at a replay, so that these tell one revision from an earlier one. */
+  operator_changes: Generated<number>;
 }
 
 export interface HandlerRunsTable {
@@ -142,6 +146,8 @@ export interface OutboxTable {
   actor: string | null;
   correlation_id: string | null;
   causation_id: string | null;
+  /** Replays and drops; attempts start again at a replay, so that these tell one revision from an earlier one. */
+  operator_changes: Generated<number>;
 }
 
 export interface StartsTable {

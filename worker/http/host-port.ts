@@ -181,6 +181,14 @@ export interface EventGateway {
 }
 
 /** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
+/** What a change has answered. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  /** Those of the route itself: its ETag. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
 export interface IdempotencyStore {
   begin(
     key: string,
@@ -188,11 +196,11 @@ export interface IdempotencyStore {
     digest: string,
   ): Promise<
     | { readonly kind: 'new' }
-    | { readonly kind: 'known'; readonly status: number; readonly body: unknown }
+    | ({ readonly kind: 'known' } & KeptAnswer)
     | { readonly kind: 'conflict' }
     | { readonly kind: 'running' }
   >;
-  finish(key: string, route: string, answer: { readonly status: number; readonly body: unknown }): Promise<void>;
+  finish(key: string, route: string, answer: KeptAnswer): Promise<void>;
   /** The request failed and changed nothing that an answer should be kept for: the key is free again. */
   abandon(key: string, route: string): Promise<void>;
 }

@@ -33,7 +33,7 @@ export async function runOnce(
   const begun = await store.begin(key, keyed.route, digest);
   switch (begun.kind) {
     case 'known':
-      return { status: begun.status, json: begun.body, headers: { 'Idempotency-Replayed': 'true' } };
+      return { status: begun.status, json: begun.body, headers: { ...begun.headers, 'Idempotency-Replayed': 'true' } };
     case 'conflict':
       throw new SvcError('idempotency_conflict', 'this key was used for another request', { hint: 'Use a new key.' });
     case 'running':
@@ -58,6 +58,6 @@ async function runFirst(
     await store.abandon(key, route);
     throw error;
   }
-  await store.finish(key, route, { status: answer.status, body: answer.json });
+  await store.finish(key, route, { status: answer.status, body: answer.json, headers: answer.headers ?? {} });
   return answer;
 }

@@ -78,7 +78,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       } as const;
       const answer = await core.writer.commit({
         name: 'inbox.replay',
-        statements: [...replayItem(row.id), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])],
+        statements: [...replayItem(row), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])],
       });
       if (answer.kind === 'refused')
         throw new SvcError(
@@ -104,7 +104,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       } as const;
       const answer = await core.writer.commit({
         name: 'inbox.drop',
-        statements: [dropItem(row.id, at, `dropped: ${reason}`), ...recordEvents([event])],
+        statements: [dropItem(row, at, `dropped: ${reason}`), ...recordEvents([event])],
       });
       if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
       if (OPEN_STATES.includes(row.state)) inbox.release(row);

@@ -94,14 +94,22 @@ export const buryItem = prepared<{ id: string; at: number; error: string }>(
   { expect: 1, guard: 'item' },
 );
 
+type SeenItem = Pick<InboxRow, 'id' | 'operator_changes'>;
+
+/** What an operator changes holds for the item as it was seen: another operator's change in between refuses it. */
+const changed = ({ id, operator_changes: changes }: SeenItem) =>
+  sql
+    .updateTable('inbox')
+    .set({ operator_changes: changes + 1 })
+    .where('id', '=', id)
+    .where('operator_changes', '=', changes);
+
 /** A dead item goes back in line: its attempts start again, what its handlers had finished stays finished. */
-export function replayItem(id: string): Statement[] {
+export function replayItem(row: SeenItem): Statement[] {
   return [
     statement(
-      sql
-        .updateTable('inbox')
+      changed(row)
         .set({ state: 'received', attempts: 0, done_at: null, next_at: null })
-        .where('id', '=', id)
         .where('state', '=', 'dead')
         .where('body', 'is not', null),
       { expect: 1, guard: 'item' },
@@ -109,7 +117,7 @@ export function replayItem(id: string): Statement[] {
     statement(
       sql
         .deleteFrom('handler_runs')
-        .where('item_id', '=', id)
+        .where('item_id', '=', row.id)
         .where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)])),
     ),
   ];
@@ -132,12 +140,10 @@ export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
 export const readCalled = (reader: Reader, id: string): Promise<{ step: string } | undefined> =>
   reader.first(sql.selectFrom('once_results').select('step').where('item_id', '=', id).where('state', '=', 'called'));
 
-export function dropItem(id: string, at: number, reason: string): Statement {
+export function dropItem(row: SeenItem, at: number, reason: string): Statement {
   return statement(
-    sql
-      .updateTable('inbox')
+    changed(row)
       .set({ state: 'done', done_at: at, next_at: null, last_error: reason })
-      .where('id', '=', id)
       .where('state', 'in', [...OPEN, 'dead']),
     { expect: 1, guard: 'item' },
   );

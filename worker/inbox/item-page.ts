@@ -53,9 +53,12 @@ interface Attempted {
   readonly id: string;
   readonly state: string;
   readonly attempts: number;
+  readonly operator_changes: number;
 }
 
-export const revisionOf = ({ state, attempts }: Attempted): string => `${state}-${attempts}`;
+/** Never one that the item had before: attempts only grow until an operator changes it. */
+export const revisionOf = ({ state, attempts, operator_changes: changes }: Attempted): string =>
+  changes === 0 ? `${state}-${attempts}` : `${state}-${attempts}-${changes}`;
 
 /** Throws `precondition_failed` when the item is not as the caller has seen it. `what`: `inbox item`. */
 export function refuseStale(what: string, row: Attempted, revision: string | undefined): void {

@@ -62,6 +62,7 @@ export function prepareItem(core: Core, delivery: Delivery, as: StoredAs = {}): 
     actor: delivery.actor ?? null,
     correlation_id: id,
     causation_id: delivery.causationId ?? null,
+    operator_changes: 0,
   };
   const { runtimeId } = core;
   const { endpoint } = delivery;

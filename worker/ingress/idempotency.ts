@@ -1,12 +1,12 @@
 // Answers given under an Idempotency-Key, kept for a day: the same request again gets the same answer, another one is refused.
 import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
-import type { IdempotencyStore } from '../http/host-port.ts';
+import type { IdempotencyStore, KeptAnswer } from '../http/host-port.ts';
 
 export function createIdempotency({ writer, reader, clock }: Core): IdempotencyStore {
   return {
     async begin(key, route, digest) {
-      const row = { key, route, request_digest: digest, status: null, body: null, at: clock.now() };
+      const row = { key, route, request_digest: digest, status: null, body: null, headers: null, at: clock.now() };
       const answer = await writer.commit({
         name: 'idempotency.begin',
         statements: [statement(sql.insertInto('idempotency').values(row))],
@@ -22,13 +22,14 @@ export function createIdempotency({ writer, reader, clock }: Core): IdempotencyS
         kind: 'known',
         status: known.status,
         body: known.body === null ? undefined : (JSON.parse(known.body) as unknown),
+        headers: known.headers === null ? {} : (JSON.parse(known.headers) as KeptAnswer['headers']),
       };
     },
-    async finish(key, route, { status, body }) {
+    async finish(key, route, { status, body, headers }) {
       const kept = statement(
         sql
           .updateTable('idempotency')
-          .set({ status, body: body === undefined ? null : JSON.stringify(body) })
+          .set({ status, body: body === undefined ? null : JSON.stringify(body), headers: JSON.stringify(headers) })
           .where('key', '=', key)
           .where('route', '=', route),
       );

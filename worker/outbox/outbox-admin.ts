@@ -44,7 +44,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       const event = { ...head(row, caller.actor), type: 'outbox.replayed', data: { item: row.id, answer } } as const;
       const result = await core.writer.commit({
         name: 'outbox.replay',
-        statements: [replaySend(row.id, answer, core.clock.now()), ...recordEvents([event])],
+        statements: [replaySend(row, answer, core.clock.now()), ...recordEvents([event])],
       });
       if (result.kind === 'refused')
         throw new SvcError(
@@ -60,7 +60,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       const event = { ...head(row, caller.actor), type: 'outbox.dropped', data: { item: row.id, reason } } as const;
       const result = await core.writer.commit({
         name: 'outbox.drop',
-        statements: [dropSend(row.id, core.clock.now(), reason), ...recordEvents([event])],
+        statements: [dropSend(row, core.clock.now(), reason), ...recordEvents([event])],
       });
       if (result.kind === 'refused') throw new SvcError('conflict', `outbox item ${row.id} is ${row.state} already`);
       sender.dropped(JSON.stringify([row.endpoint, row.conversation]), row.id);

@@ -107,6 +107,7 @@ export function prepareSend({ call, refused, isClaimed, ...send }: NewSend): Pre
     actor: send.actor,
     correlation_id: send.correlationId,
     causation_id: send.itemId,
+    operator_changes: 0,
   };
   return { row, insert: insertSend(row) };
 }
@@ -180,22 +181,30 @@ export const endSend = prepared<{ id: string; state: 'dead' | 'unknown'; at: num
   { expect: 1, guard: 'send' },
 );
 
+type SeenSend = Pick<OutboxRow, 'id' | 'operator_changes'>;
+
+/** What an operator changes holds for the item as it was seen: another operator's change in between refuses it. */
+const changed = ({ id, operator_changes: changes }: SeenSend) =>
+  sql
+    .updateTable('outbox')
+    .set({ operator_changes: changes + 1 })
+    .where('id', '=', id)
+    .where('operator_changes', '=', changes);
+
 /** Dead or unknown goes out again, or is taken as sent by the operator's word. */
-export function replaySend(id: string, answer: 'again' | 'done', at: number): Statement {
+export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number): Statement {
   const to =
     answer === 'again'
       ? { state: 'pending' as const, attempts: 0, failures: 0, next_at: null, done_at: null }
       : { state: 'sent' as const, done_at: at, next_at: null };
-  const query = sql.updateTable('outbox').set(to).where('id', '=', id).where('state', 'in', ['dead', 'unknown']);
+  const query = changed(row).set(to).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
 
-export const dropSend = (id: string, at: number, reason: string): Statement =>
+export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>
   statement(
-    sql
-      .updateTable('outbox')
+    changed(row)
       .set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}` })
-      .where('id', '=', id)
       .where('state', 'in', [...OPEN, 'unknown', 'dead']),
     {
       expect: 1,

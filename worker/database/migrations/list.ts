@@ -1,6 +1,7 @@
 // All migrations in order. A breaking one makes an older svc refuse the database; a compatible one does not.
 import { init } from './0001-init.ts';
 import { failures } from './0002-failures.ts';
+import { revisions } from './0003-revisions.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -11,4 +12,4 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init, failures];
+export const MIGRATIONS: readonly Migration[] = [init, failures, revisions];

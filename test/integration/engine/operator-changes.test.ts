@@ -1,0 +1,118 @@
+// What an operator changes over HTTP, on the real store: the same answer under the same key, and revisions that never come back.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createInboxAdmin } from '../../../worker/inbox/inbox-admin.ts';
+import { createIdempotency } from '../../../worker/ingress/idempotency.ts';
+import { createOutboxAdmin } from '../../../worker/outbox/outbox-admin.ts';
+import { definePlugin, giveUp } from '../../../worker/sdk/index.ts';
+import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { startHttp } from '../../support/http-server.ts';
+
+const failing = definePlugin({
+  name: 'failing',
+  setup(p) {
+    p.on('message', {}, (_ctx, { text }) => {
+      if (text === 'die') throw giveUp('no');
+      return 'said';
+    });
+  },
+});
+
+interface Operator {
+  readonly host: EngineHost;
+  ask(method: string, path: string, init?: { match?: string; key?: string; body?: object }): Promise<Response>;
+}
+
+async function operator(context: TestContext): Promise<Operator> {
+  const host = await engineHost(context, { modules: { failing } });
+  const http = await startHttp(context);
+  const { core, engine } = host;
+  const { inbox, dispatcher, sender, gate } = engine;
+  Object.assign(http.host, {
+    idempotency: createIdempotency(core),
+    inbox: createInboxAdmin({ core, inbox, dispatcher }),
+    outbox: createOutboxAdmin({ core, sender }),
+    ingress: () => gate.state,
+    setIngress: (...[caller, change, isMeant]: Parameters<typeof http.host.setIngress>) =>
+      gate.set(change, caller.actor, isMeant),
+  });
+  return {
+    host,
+    ask: (method, path, { match, key, body } = {}) =>
+      http.fetch(path, {
+        method,
+        headers: {
+          ...(match === undefined ? {} : { 'If-Match': match }),
+          ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  };
+}
+
+describe('a change repeated under its Idempotency-Key', () => {
+  it('has the whole of the first answer, its ETag too', async (context) => {
+    const { ask } = await operator(context);
+    const pause = () => ask('PUT', '/api/system/ingress', { key: 'p', body: { state: 'paused', reason: 'work' } });
+
+    const [first, second] = [await pause(), await pause()];
+
+    assert.equal(second.headers.get('idempotency-replayed'), 'true');
+    assert.match(first.headers.get('etag') ?? '', /^"/);
+    assert.deepEqual(
+      [second.status, second.headers.get('etag'), await second.text()],
+      [first.status, first.headers.get('etag'), await first.text()],
+    );
+  });
+});
+
+describe('the revision of an item', () => {
+  it('never comes back after a replay: an old If-Match is refused, although the item looks the same', async (context) => {
+    const { host, ask } = await operator(context);
+    host.platform.answer = () => ({ kind: 'refused', reason: 'gone' });
+    await host.platform.says('die');
+    await host.platform.says('hello', { from: 'bob' });
+    await host.quiet();
+
+    for (const store of ['inbox', 'outbox'] as const) {
+      const id = host.rows<{ id: string }>(`SELECT id FROM ${store} WHERE state = 'dead'`)[0]?.id ?? '';
+      const path = `/api/${store}/${id}`;
+      const look = async () => {
+        const answer = await ask('GET', path);
+        const { state, attempts } = (await answer.json()) as { state: string; attempts: number };
+        return { state, attempts, etag: answer.headers.get('etag') ?? '' };
+      };
+      const first = await look();
+      assert.equal((await ask('POST', `${path}/replay`, { match: first.etag, body: {} })).status, 200, store);
+      await host.quiet();
+      const second = await look();
+
+      const { etag: _first, ...before } = first;
+      const { etag, ...after } = second;
+      assert.deepEqual(after, before, store);
+      const stale = await ask('POST', `${path}/drop`, { match: first.etag, body: { reason: 'old' } });
+      assert.equal(stale.status, 412, store);
+      assert.equal((await ask('POST', `${path}/drop`, { match: etag, body: { reason: 'new' } })).status, 200, store);
+      const dropped = await ask('POST', `${path}/drop`, { match: etag, body: { reason: 'again' } });
+      assert.equal(dropped.status, 412, store);
+    }
+  });
+
+  it('lets one of two changes through that come together with it', async (context) => {
+    const { host, ask } = await operator(context);
+    await host.platform.says('die');
+    await host.quiet();
+    const id = host.rows<{ id: string }>('SELECT id FROM inbox')[0]?.id ?? '';
+    const match = (await ask('GET', `/api/inbox/${id}`)).headers.get('etag') ?? '';
+
+    const answers = await Promise.all([
+      ask('POST', `/api/inbox/${id}/replay`, { match, body: {} }),
+      ask('POST', `/api/inbox/${id}/drop`, { match, body: { reason: 'no' } }),
+    ]);
+
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    assert.equal(statuses[0], 200);
+    assert.ok(statuses[1] === 409 || statuses[1] === 412, String(statuses[1]));
+  });
+});
