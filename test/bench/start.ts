@@ -17,8 +17,9 @@ export interface StartFigures {
 
 const BARE = "require('node:http').createServer((q, r) => r.end('{}')).listen(Number(process.argv[1]), '127.0.0.1')";
 const PLUGINS = ['  sandbox: {}', '  help: {}', '  echo: {}', '  ping: {}', '  remind: {}'];
-/** A process is idle once its first garbage is gone. */
+/** A process is idle once its first garbage is gone; a supervisor looks for that once a second, and a worker's first words are some of it. */
 const SETTLE_MS = 1_500;
+const SUPERVISOR_SETTLE_MS = 3_000;
 
 export async function measureStart(rounds: number): Promise<StartFigures> {
   const rows: { bareMs: number; healthMs: number; readyMs: number; workerMiB: number; bareMiB: number }[] = [];
@@ -66,7 +67,7 @@ async function supervisorMiB(): Promise<number> {
   const cli = (...words: string[]) =>
     spawn(process.execPath, [join(ROOT, 'dist/cli.js'), 'runtime', ...words, '--project', folder], { stdio: 'ignore' });
   await once(cli('start', '--daemon'), 'exit');
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  await new Promise((resolve) => setTimeout(resolve, SUPERVISOR_SETTLE_MS));
   const record = JSON.parse(readFileSync(join(folder, '.svc', 'supervisor.json'), 'utf8')) as {
     readonly supervisor: { readonly pid: number };
   };
