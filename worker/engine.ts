@@ -22,13 +22,13 @@ import { OpenDialogs } from './handling/open-dialogs.ts';
 import { isForNobody } from './handling/plan.ts';
 import { type ClaimedItem, createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
 import { Inbox } from './inbox/inbox.ts';
-import { type ItemHead, itemIsDue } from './inbox/inbox-store.ts';
+import { type ItemHead, itemWaits } from './inbox/inbox-store.ts';
 import type { Delivery } from './inbox/prepare-item.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/webhooks.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
 import { RecentRows } from './lanes/recent-rows.ts';
-import { laneOf, type NewOutboxRow, type SendHead, sendIsDue } from './outbox/outbox-store.ts';
+import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from './outbox/outbox-store.ts';
 import { type SurfaceState, takesAtOnce } from './outbox/send-surface.ts';
 import { createSender } from './outbox/sender.ts';
 import { commandInfos, commandsPart } from './runtime/commands-part.ts';
@@ -153,8 +153,8 @@ export class Engine {
       core,
       inbox: this.inbox,
       timers: this.timers,
-      items: { isDue: itemIsDue, release: (lane, id) => this.dispatcher.release(lane, id) },
-      sends: { isDue: sendIsDue, release: (lane, id) => this.sender.release(lane, id) },
+      items: { ...itemWaits, release: (lane, id) => this.dispatcher.release(lane, id) },
+      sends: { ...sendWaits, release: (lane, id) => this.sender.release(lane, id) },
       reopenIngress: (row) => this.gate.reopen(row),
       stored: () => this.dispatcher.wake(),
     });

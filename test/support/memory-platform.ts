@@ -1,4 +1,6 @@
 // A platform in memory for tests of the host: accounts that connect and fail on demand, people who write, calls as they arrive.
+
+import type { Rate } from '../../worker/outbox/send-rate.ts';
 import {
   type AdapterModule,
   type Arrival,
@@ -39,9 +41,10 @@ export class MemoryPlatform {
   }
 
   /** Another definition of the same platform. */
-  make(can: Partial<Can> = {}): AdapterModule {
+  make(can: Partial<Can> = {}, rate: Rate = {}): AdapterModule {
     return defineAdapter({
       name: 'memory',
+      rate,
       account: { room: t.string({ default: 'lobby' }) },
       can: {
         text: { limit: 4_000, unit: 'utf16', render: 'plain' },

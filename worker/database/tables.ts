@@ -40,6 +40,8 @@ export interface Tables {
     capability: string | null;
     lane: string | null;
     data: string;
+    /** 1: so long from when it was stored, as every retry is; 0: at a time of day. */
+    is_wait: Generated<number>;
   };
   endpoints: { endpoint: string; enabled: number | null; cursor: string | null; revision: number };
   starts: StartsTable;

@@ -121,6 +121,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
         lane: laneOfTask(generation, task.id, checked) ?? id,
         data: JSON.stringify(checked),
         at,
+        isWait: when.at === undefined,
       });
     },
     cancel: (task: { id: string }, key: string) =>

@@ -53,6 +53,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
             capability: effect.capability,
             lane: effect.lane,
             data: effect.data,
+            isWait: effect.isWait,
           }),
         );
         events.push(

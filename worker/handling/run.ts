@@ -28,6 +28,8 @@ export type Effect =
       readonly lane: string;
       readonly data: string;
       readonly at: number;
+      /** So long from now, and not at a time of day. */
+      readonly isWait: boolean;
     }
   | { readonly kind: 'cancel'; readonly id: string; readonly capability: string }
   | { readonly kind: 'emit'; readonly type: PluginEventType; readonly data: unknown }

@@ -4,6 +4,7 @@ import { prepared, preparedRead, sql, statement } from '../database/statement.ts
 import type { InboxKind, InboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import { NEXT_GUARD } from '../lanes/followers.ts';
+import type { SetBack } from '../schedule/due-store.ts';
 
 const OPEN = ['received', 'handling', 'waiting'] as const;
 
@@ -82,7 +83,28 @@ const endRunWait = prepared<{ id: string; at: number }>(({ id, at }) =>
 );
 
 /** The wait until then is over, for the item and for those of its handlers that waited so long. */
-export const itemIsDue = (id: string, at: number): readonly Statement[] => [endWait({ id }), endRunWait({ id, at })];
+const isDue = (id: string, at: number): readonly Statement[] => [endWait({ id }), endRunWait({ id, at })];
+
+/** The wall clock was set back: what waits waits no longer for it. */
+const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
+  statement(
+    sql
+      .updateTable('inbox')
+      .set(({ eb }) => ({ next_at: eb('next_at', '-', byMs) }))
+      .where(isOpen)
+      .where('next_at', '>', after),
+  ),
+  statement(
+    sql
+      .updateTable('handler_runs')
+      .set(({ eb }) => ({ next_at: eb('next_at', '-', byMs) }))
+      .where('item_id', 'in', sql.selectFrom('inbox').select('id').where(isOpen))
+      .where('next_at', '>', after),
+  ),
+];
+
+/** What the timer says about waits. */
+export const itemWaits = { isDue, bringForward };
 
 export const buryItem = prepared<{ id: string; at: number; error: string }>(
   ({ id, at, error }) =>

@@ -6,6 +6,7 @@ import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import { NEXT_GUARD } from '../lanes/followers.ts';
 import type { LaneItem } from '../lanes/lanes.ts';
+import type { SetBack } from '../schedule/due-store.ts';
 import type { FileRef, MessageRef } from '../sdk/index.ts';
 import type { StoredButton } from './compose.ts';
 
@@ -138,11 +139,25 @@ export const claimSend = prepared<{ id: string }>(claim, { expect: 1, guard: 'se
 export const claimNextSend = prepared<{ id: string }>(claim, { expect: 1, guard: NEXT_GUARD });
 
 /** The wait is over. */
-export const sendIsDue = (id: string): readonly Statement[] => [endWait({ id })];
+const isDue = (id: string): readonly Statement[] => [endWait({ id })];
 
 const endWait = prepared<{ id: string }>(({ id }) =>
   sql.updateTable('outbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'),
 );
+
+/** The wall clock was set back: what waits waits no longer for it. */
+const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
+  statement(
+    sql
+      .updateTable('outbox')
+      .set(({ eb }) => ({ next_at: eb('next_at', '-', byMs) }))
+      .where(isOpen)
+      .where('next_at', '>', after),
+  ),
+];
+
+/** What the timer says about waits. */
+export const sendWaits = { isDue, bringForward };
 
 /** `attempts` is stored again for calls that were not counted before they were made (platforms with idempotency keys). */
 export const finishSend = prepared<{ id: string; message: string | null; at: number; attempts: number }>(

@@ -10,6 +10,7 @@ export interface Rate {
 
 export class SendRate {
   readonly #clock: Clock;
+  /** Monotonic: a wall clock that is set back makes nobody wait. */
   readonly #next = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -33,8 +34,8 @@ export class SendRate {
   }
 
   #reserve(key: string, spacingMs: number): number {
-    const now = this.#clock.now();
-    const at = Math.max(now, this.#next.get(key) ?? 0);
+    const now = this.#clock.monotonic();
+    const at = Math.max(now, this.#next.get(key) ?? now);
     this.#next.set(key, at + spacingMs);
     if (this.#next.size > 10_000) this.#forget(now);
     return at - now;

@@ -15,14 +15,34 @@ export interface NewDue {
   readonly capability: string | null;
   readonly lane: string | null;
   readonly data: string;
+  /** So long from now, and not at a time of day. Retries always are. */
+  readonly isWait?: boolean;
 }
 
-export const putDue = prepared<NewDue>(({ id, kind, at, capability, lane, data }) =>
+const put = prepared<Omit<DueRow, 'seq'>>(({ id, kind, at, capability, lane, data, is_wait }) =>
   sql
     .insertInto('due')
-    .values({ id, kind, at, capability, lane, data })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ kind, at, capability, lane, data })),
+    .values({ id, kind, at, capability, lane, data, is_wait })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ kind, at, capability, lane, data, is_wait })),
 );
+
+export const putDue = ({ isWait = false, ...row }: NewDue): Statement => put({ ...row, is_wait: isWait ? 1 : 0 });
+
+/** The wall clock was set back: what is nearer to the time that it showed before than to the one that it shows was stored before. */
+export interface SetBack {
+  readonly byMs: number;
+  readonly after: number;
+}
+
+/** Retries and waits are no later for it. */
+export const bringForward = ({ byMs, after }: SetBack): Statement =>
+  statement(
+    sql
+      .updateTable('due')
+      .set(({ eb }) => ({ at: eb('at', '-', byMs) }))
+      .where('at', '>', after)
+      .where(({ eb, or }) => or([eb('kind', 'in', ['inbox', 'outbox']), eb('is_wait', '=', 1)])),
+  );
 
 export const removeDue = (id: string): Statement => statement(sql.deleteFrom('due').where('id', '=', id));
 

@@ -1,15 +1,17 @@
 // What each kind of due row does when its moment has come.
 import { uuidv7 } from '../../shared/identifiers.ts';
-import type { Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { Inbox } from '../inbox/inbox.ts';
-import { type DueRow, takeDue } from './due-store.ts';
+import { bringForward, type DueRow, type SetBack, takeDue } from './due-store.ts';
 import type { TimerService } from './timer-service.ts';
 
 /** What waits in a lane for its next attempt. */
 export interface Released {
   /** Notes that the wait is over, so that a clock that steps back does not make it wait for a row that is gone. */
   readonly isDue: (id: string, at: number) => readonly Statement[];
+  /** The same wait as in the due table. */
+  readonly bringForward: (by: SetBack) => readonly Statement[];
   /** The lane may go on if this is its first. */
   readonly release: (lane: string, id: string) => void;
 }
@@ -26,7 +28,11 @@ export interface FireDeps {
 }
 
 export function connectTimers(deps: FireDeps): void {
-  const { core, timers } = deps;
+  const { core, timers, items, sends } = deps;
+  timers.onSetBack(async (by) => {
+    const statements = [bringForward(by), ...items.bringForward(by), ...sends.bringForward(by)];
+    await commitOrThrow(core.writer, { name: 'due.brought_forward', statements });
+  });
   const release = (to: Released) => async (row: DueRow) => {
     await core.writer.commit({
       name: 'due.retry',
@@ -34,8 +40,8 @@ export function connectTimers(deps: FireDeps): void {
     });
     to.release(row.lane ?? '', row.data);
   };
-  timers.on('inbox', release(deps.items));
-  timers.on('outbox', release(deps.sends));
+  timers.on('inbox', release(items));
+  timers.on('outbox', release(sends));
   timers.on('ingress', deps.reopenIngress);
   timers.on('task', (row) => fireTask(deps, row));
 }

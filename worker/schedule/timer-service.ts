@@ -3,12 +3,14 @@
 //
 //   T1  A row is taken away in the unit of what it causes: it fires once, also over a crash.
 //   T2  The wall clock is read at each wake; a step back never fires a row twice, since it is gone.
+//       What waits for its next attempt waits no longer for it; what is meant for a time of day comes at that time.
 //   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
 import type { Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { DueKind } from '../database/tables.ts';
-import { type DueRow, readDue, readNextDue } from './due-store.ts';
+import { ClockSteps } from './clock-steps.ts';
+import { type DueRow, readDue, readNextDue, type SetBack } from './due-store.ts';
 
 export type FireDue = (row: DueRow) => Promise<void>;
 
@@ -19,6 +21,10 @@ const PAGE = 200;
 export class TimerService {
   readonly #core: Core;
   readonly #fire = new Map<DueKind, FireDue>();
+  readonly #steps: ClockSteps;
+  /** By how much waits are still to be brought forward. */
+  #setBackMs = 0;
+  #bringForward: (by: SetBack) => Promise<void> = async () => {};
   #timer: Timer | undefined;
   /** Monotonic: a wall clock that steps does not hide a row that is due before. */
   #wakeAt = Number.POSITIVE_INFINITY;
@@ -28,10 +34,16 @@ export class TimerService {
 
   constructor(core: Core) {
     this.#core = core;
+    this.#steps = new ClockSteps(core.clock);
   }
 
   on(kind: DueKind, fire: FireDue): void {
     this.#fire.set(kind, fire);
+  }
+
+  /** Shortens every wait that was stored before. */
+  onSetBack(bringForward: (by: SetBack) => Promise<void>): void {
+    this.#bringForward = bringForward;
   }
 
   start(): void {
@@ -80,6 +92,7 @@ export class TimerService {
     this.#wakeAt = Number.POSITIVE_INFINITY;
     const core = this.#core;
     try {
+      await this.#lookAtClock();
       for (;;) {
         const rows = await readDue(core.reader, core.clock.now(), PAGE);
         // Handed in together, in order: one sync for many.
@@ -96,6 +109,16 @@ export class TimerService {
       core.log.warn({ error: messageOf(error) }, 'due table could not be read');
       this.#sleepUntil(core.clock.now() + RETRY_MS);
     }
+  }
+
+  async #lookAtClock(): Promise<void> {
+    const { clock, log } = this.#core;
+    const byMs = this.#steps.setBack();
+    if (byMs > 0) log.warn({ byMs }, 'the wall clock was set back: what waits for its next attempt is not held up');
+    this.#setBackMs += byMs;
+    if (this.#setBackMs === 0) return;
+    await this.#bringForward({ byMs: this.#setBackMs, after: clock.now() + this.#setBackMs / 2 });
+    this.#setBackMs = 0;
   }
 
   async #fireRow(row: DueRow): Promise<boolean> {

@@ -39,7 +39,7 @@ const REMEDY =
 
 const clients = new WeakMap<Account, Promise<REST>>();
 
-/** C3. Of this process, as the count is: Discord shuts out the address, not an account. */
+/** C3. Of this process, as the count is: Discord shuts out the address, not an account. Monotonic ms. */
 let quietUntil = 0;
 
 /** One an account. */
@@ -65,7 +65,7 @@ async function makeClient({ token, apiUrl }: Account): Promise<REST> {
     makeRequest: callDiscord as unknown as RESTOptions['makeRequest'],
   }).setToken(token.reveal());
   rest.on(RESTEvents.InvalidRequestWarning, ({ count, remainingTime }) => {
-    if (count >= MOST_INVALID) quietUntil = Date.now() + remainingTime;
+    if (count >= MOST_INVALID) quietUntil = performance.now() + remainingTime;
   });
   return rest;
 }
@@ -76,7 +76,7 @@ const callDiscord = (url: string, init: RequestInit): Promise<Response> =>
 
 export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
   const rest = await clientOf(account);
-  const quietMs = quietUntil - Date.now();
+  const quietMs = quietUntil - performance.now();
   if (quietMs > 0) return { kind: 'later', afterMs: quietMs };
   try {
     const json = await rest.request({

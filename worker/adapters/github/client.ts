@@ -18,7 +18,7 @@ const VERSION = '2022-11-28';
 
 interface Known {
   client?: Octokit;
-  /** Epoch ms. */
+  /** Monotonic ms: a wall clock that is set back makes nobody wait. */
   pausedUntil?: number;
 }
 const accounts = new WeakMap<Account, Known>();
@@ -58,7 +58,7 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
 }
 
 /** C3: how long no call may be made. */
-const pauseOf = ({ pausedUntil = 0 }: Known): number => Math.max(0, pausedUntil - Date.now());
+const pauseOf = ({ pausedUntil = 0 }: Known): number => Math.max(0, pausedUntil - performance.now());
 
 /** One send: `run` makes its calls, and what GitHub says of them becomes the result. */
 export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendResult>): Promise<SendResult> {
@@ -128,7 +128,7 @@ function resultOf(answer: Answer, known: Known): SendResult {
 }
 
 function pause(known: Known, answer: Answer, waitMs: number): void {
-  if (isAccountWide(answer)) known.pausedUntil = Date.now() + waitMs;
+  if (isAccountWide(answer)) known.pausedUntil = performance.now() + waitMs;
 }
 
 const refusedAccount = ({ status, message }: Answer): Error =>

@@ -37,7 +37,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
     return { kind: 'refused', reason: 'this is not the id of a chat' };
   const attempt = (chat: string): Promise<SendResult> => new Sending(client, link, state).run(call, chat);
   const chat = state.moved.get(call.conversation) ?? call.conversation;
-  const waitMs = call.kind === 'post' ? state.rate.waitMs(chat, Date.now()) : 0;
+  const waitMs = call.kind === 'post' ? state.rate.waitMs(chat, performance.now()) : 0;
   if (waitMs > 0) return { kind: 'later', afterMs: waitMs };
   try {
     return await attempt(chat);
@@ -139,7 +139,7 @@ class Sending {
     const begun = this.#state.begun.get(call.key) ?? [];
     for (const step of steps.slice(begun.length)) {
       const message = await step();
-      this.#state.rate.sent(chat, Date.now());
+      this.#state.rate.sent(chat, performance.now());
       begun.push(String(message));
       if (steps.length > 1) keepNewest(this.#state.begun, [call.key, begun], MOST_KEPT);
     }

@@ -2,6 +2,7 @@
 import { init } from './0001-init.ts';
 import { failures } from './0002-failures.ts';
 import { revisions } from './0003-revisions.ts';
+import { waits } from './0004-waits.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -12,4 +13,4 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init, failures, revisions];
+export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits];
