@@ -2,7 +2,9 @@
 //
 //   W1  No group is answered when the file it went into is no longer the file at its path (unlinked, replaced).
 //   W2  After a failed group the connection is closed; the next group opens it anew, so that SQLite re-reads what the disk has.
-//   W3  A database file that was there and is gone is never made anew: that would be an empty history.
+//   W3  A database file that was there and is gone or empty is never made anew: that would be an empty history.
+//   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
+//       again once it is found whole.
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -30,6 +32,8 @@ export class WriterCore {
   #database: Database | undefined;
   #group: GroupCommit | undefined;
   #inode: number | undefined;
+  /** The longest that it was while it was open. */
+  #bytes = 0;
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
@@ -45,9 +49,12 @@ export class WriterCore {
   open(): Database {
     if (this.#database !== undefined) return this.#database;
     const { file } = this.#options;
-    if (this.#inode !== undefined && this.#currentInode() !== this.#inode) throw gone(file);
+    const before = this.#look();
+    if (this.#inode !== undefined && before.inode !== this.#inode) throw gone(file);
+    if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
     const database = openOrExplain(file);
     try {
+      if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
       this.#group = new GroupCommit(database, this.#options.beforeCommit);
@@ -55,7 +62,9 @@ export class WriterCore {
       database.close();
       throw explain(file, error);
     }
-    this.#inode = this.#currentInode();
+    const { inode, bytes } = this.#look();
+    this.#inode = inode;
+    this.#bytes = bytes;
     this.#database = database;
     return database;
   }
@@ -65,9 +74,10 @@ export class WriterCore {
     this.open();
     const { file } = this.#options;
     try {
-      if (this.#currentInode() !== this.#inode) throw gone(file);
+      this.#refuseUnlessThere();
       const answer = this.#group?.run(units);
-      if (answer === undefined || this.#currentInode() !== this.#inode) throw gone(file);
+      if (answer === undefined) throw gone(file);
+      this.#refuseUnlessThere();
       return answer;
     } catch (error) {
       this.close();
@@ -82,11 +92,30 @@ export class WriterCore {
     database?.close();
   }
 
-  #currentInode(): number | undefined {
-    if (this.#options.file === ':memory:') return 0;
-    return statSync(this.#options.file, { throwIfNoEntry: false })?.ino;
+  /** W1, W4. */
+  #refuseUnlessThere(): void {
+    const { file } = this.#options;
+    const { inode, bytes } = this.#look();
+    if (inode !== this.#inode) throw gone(file);
+    if (bytes < this.#bytes) throw cut(file);
+    this.#bytes = bytes;
+  }
+
+  #look(): { readonly inode: number | undefined; readonly bytes: number } {
+    if (this.#options.file === ':memory:') return { inode: 0, bytes: 1 };
+    const found = statSync(this.#options.file, { throwIfNoEntry: false });
+    return { inode: found?.ino, bytes: found?.size ?? 0 };
   }
 }
+
+function refuseUnlessWhole(file: string, database: Database): void {
+  if (database.pragma('quick_check(1)', { simple: true }) !== 'ok') throw cut(file);
+}
+
+const cut = (file: string): SvcError =>
+  new SvcError('storage_unavailable', `the database file ${file} was cut short while in use`, {
+    hint: 'put the file back as it was; or stop the host and restore a checkpoint',
+  });
 
 const gone = (file: string): SvcError =>
   new SvcError('storage_unavailable', `the database file ${file} was moved, removed or replaced while in use`, {

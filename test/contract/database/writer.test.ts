@@ -1,10 +1,11 @@
 // The one way to write, inline and over its thread alike: units are answered after the sync, alone or not at all.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../../worker/database/connection.ts';
 import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
@@ -172,6 +173,46 @@ for (const [kind, make] of KINDS) {
       renameSync(`${file}.away`, file);
 
       assert.equal((await writer.commit(unit(put('d')))).kind, 'committed');
+    });
+
+    for (const [what, keeps] of [
+      ['emptied', 0],
+      ['cut in half', 0.5],
+    ] as const) {
+      it(`answers nobody once the file was ${what}, and goes on when it is whole again`, async (t) => {
+        const { writer, file } = await open(t);
+        await writer.commit(unit(put('a')));
+        const other = new Sqlite(file); // as `sqlite3` beside it: everything is in the one file
+        other.pragma('wal_checkpoint(TRUNCATE)');
+        other.close();
+        await writer.commit(unit(put('b')));
+        const whole = readFileSync(file);
+
+        truncateSync(file, Math.floor((whole.length * keeps) / 4_096) * 4_096);
+        for (const key of ['c', 'd', 'e']) await assert.rejects(writer.commit(unit(put(key))), SvcError);
+        writeFileSync(file, whole);
+
+        assert.equal((await writer.commit(unit(put('f')))).kind, 'committed');
+      });
+    }
+
+    it('takes no harm from another program that makes the file smaller', async (t) => {
+      const { writer, file } = await open(t);
+      const texts = Array.from({ length: 50 }, (_, n) => `big${n}`);
+      await writer.commit(unit(...texts.map((key) => put(key, 'x'.repeat(10_000)))));
+      await writer.commit(unit({ sql: "DELETE FROM meta WHERE key LIKE 'big%'", parameters: [] }));
+      const other = new Sqlite(file);
+      other.pragma('wal_checkpoint(TRUNCATE)');
+      await writer.commit(unit(put('a')));
+      const before = statSync(file).size;
+      other.exec('VACUUM');
+      other.pragma('wal_checkpoint(TRUNCATE)');
+      other.close();
+      assert.ok(statSync(file).size < before);
+
+      await writer.commit(unit(put('b'))).catch(() => {}); // it is looked at whole first
+
+      assert.equal((await writer.commit(unit(put('c')))).kind, 'committed');
     });
   });
 }
