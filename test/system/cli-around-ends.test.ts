@@ -71,6 +71,18 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
   });
 });
 
+/** A busy machine may need more than two seconds until the host is up: then it is started anew, with more. */
+async function upWithin(path: string) {
+  for (let seconds = 2; ; seconds *= 4) {
+    const { code, stdout } = await svc(['runtime', 'start', '--daemon', '--timeout', String(seconds), '--json'], {
+      cwd: path,
+    });
+    const body = JSON.parse(stdout);
+    if (!body.reasons.includes('starting') || seconds > 60) return { code, body, seconds };
+    await svc(['runtime', 'stop'], { cwd: path });
+  }
+}
+
 describe('start --daemon', () => {
   it('ends with 1 and the reasons when the host is up and not ready in time; the daemon stays', async (t) => {
     const { path, url } = await portProject(t, {
@@ -94,12 +106,11 @@ describe('start --daemon', () => {
       return project;
     });
 
-    const { code, stdout } = await svc(['runtime', 'start', '--daemon', '--timeout', '2', '--json'], { cwd: path });
+    const { code, body, seconds } = await upWithin(path);
 
-    const body = JSON.parse(stdout);
     assert.equal(code, 1);
     assert.equal(body.ready, false);
-    assert.equal(body.reasons[0], 'not ready within 2 s');
+    assert.equal(body.reasons[0], `not ready within ${seconds} s`);
     assert.match(body.reasons.join('\n'), /root\/sandbox/);
     assert.equal((await fetch(`${url}/pub/health`)).status, 200);
     assert.equal((await fetch(`${url}/pub/ready`)).status, 503);

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { bundlePrograms } from '../support/bundle.ts';
 import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
@@ -29,6 +30,18 @@ function supervise(t: TestContext, worker: string, options: Partial<SupervisedOp
     worker: programs.get(worker) ?? worker,
     ...options,
   });
+}
+
+/** A loop of 51 that is deferred: three starts within a window, which has to be longer the busier the machine is. */
+async function deferred(t: TestContext) {
+  for (let windowMs = 1_500; ; windowMs *= 4) {
+    const run = supervise(t, 'exits-51-always', { settings: { windowMs, restarts: 3 } });
+    const isDecided = ({ state, exits }: RuntimeStatus): boolean => state === 'deferred' || exits.length > 6;
+    const decided = async () => [await run.status()].find(isDecided);
+    const status = await until(decided, { what: 'deferred' });
+    if (status.state === 'deferred' || windowMs > 60_000) return { run, status };
+    run.child.kill('SIGKILL');
+  }
 }
 
 describe('the supervisor and ends of its worker', () => {
@@ -73,7 +86,8 @@ describe('the supervisor and ends of its worker', () => {
   });
 
   it('comes back by itself when the cause goes away while it waits (6)', async (t) => {
-    const run = supervise(t, 'crashes-until-mended', { settings: { delaysMs: [0, 300, 300, 300] } });
+    // A budget that a busy machine, which may come late with the mend, does not use up.
+    const run = supervise(t, 'crashes-until-mended', { settings: { delaysMs: [0, 300], restarts: 1_000 } });
     await run.state('backing_off');
 
     writeFileSync(`${run.project.path}/mended`, '');
@@ -97,13 +111,14 @@ describe('the supervisor and ends of its worker', () => {
   });
 
   it('defers a loop of 51 until the oldest start leaves the window, and never fails (8)', async (t) => {
-    const run = supervise(t, 'exits-51-always', { settings: { windowMs: 1_500, restarts: 3 } });
-
-    const status = await run.state('deferred');
+    const { run, status } = await deferred(t);
 
     assert.equal(status.budget?.left, 0);
     assert.notEqual(status.budget?.nextStartAt, null);
-    await until(async () => (await run.status()).exits.length > 3, { what: 'a start after the wait' });
+    const states = () => run.trace().map(({ after }) => after.state.kind);
+    const isBack = (): boolean => states().lastIndexOf('running') > states().indexOf('deferred');
+    await until(isBack, { what: 'a start after the wait' });
+    assert.ok(!states().includes('failed'));
   });
 
   it('counts 75 before up as a crash (9)', async (t) => {
@@ -139,17 +154,13 @@ describe('the supervisor and ends of its worker', () => {
   });
 
   it('replaces a worker whose event loop is blocked, after a report (13)', async (t) => {
-    const run = supervise(t, 'blocks-its-loop', { settings: { watchdogMs: 400 } });
+    // A successor on a busy machine may be silent for as long, too, and be replaced as well.
+    const run = supervise(t, 'blocks-its-loop', { settings: { watchdogMs: 400, restarts: 1_000 } });
 
-    const status = await until(
-      async () => {
-        const now = await run.status();
-        return now.exits.length === 1 && now.state === 'running' ? now : undefined;
-      },
-      { what: 'the successor', timeoutMs: 120_000 },
-    );
+    const end = await until(async () => (await run.status()).exits[0], { what: 'its end' });
+    await run.state('running');
 
-    assert.match(status.exits[0]?.detail ?? '', /no heartbeat for 400 ms/);
+    assert.match(end.detail ?? '', /no heartbeat for 400 ms/);
     assert.equal(
       readdirSync(run.project.paths.reportsDir).some((name) => name.endsWith('.json')),
       true,
@@ -178,13 +189,17 @@ describe('the supervisor and ends of its worker', () => {
   });
 
   it('takes SIGSTOP of the worker for hung (16)', async (t) => {
-    const run = supervise(t, 'healthy', { settings: { watchdogMs: 400 } });
+    const run = supervise(t, 'healthy', { settings: { watchdogMs: 400, restarts: 1_000 } });
     const { pid } = await run.state('running');
+    assert.ok(pid);
 
-    process.kill(pid ?? 0, 'SIGSTOP');
+    process.kill(pid, 'SIGSTOP');
 
-    await run.state('hung');
-    await until(async () => (await run.status()).exits.length === 1, { what: 'its end' });
+    // Its successors may be silent as well, where the machine is busy.
+    await until(() => run.trace().some(({ after }) => after.state.kind === 'hung'), { what: 'hung' });
+    await until(() => !lives(pid), { what: 'its end' });
+    const end = await until(async () => (await run.status()).exits[0], { what: 'the record of it' });
+    assert.match(`${end.signal} ${end.detail}`, /^SIGKILL no heartbeat for 400 ms/);
   });
 });
 
