@@ -1,20 +1,23 @@
 // A port of the loopback address that nobody listens on, for a process that has to be told one.
 //
 // It is below the range from which systems take ports by themselves (32768 and above), so that neither `listen(0)` nor a client's own port takes
-// it before that process listens; and each test process has a stretch of its own, so that two of them do not choose alike.
-import { createServer } from 'node:net';
+// it before that process listens. No other test process is given it as long as this one lives: not before its program listens, nor while that is
+// restarted.
+import { createServer, type Server } from 'node:net';
 
 const FIRST = 10_000;
 const STRETCH = 20;
 const STRETCHES = 1_100;
 
+/** Sockets without a file, which end with this process: whoever has that of a port has the port. */
+const claims: Server[] = [];
 let next = 0;
 
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < STRETCH * STRETCHES; tries += 1) {
     const port = FIRST + (((process.pid % STRETCHES) * STRETCH + next) % (STRETCH * STRETCHES));
     next += 1;
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && (await isOurs(port))) return port;
   }
   throw new Error('no port is free');
 }
@@ -24,4 +27,16 @@ const isFree = (port: number): Promise<boolean> =>
     const probe = createServer();
     probe.once('error', () => resolve(false));
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+
+/** Linux alone has such sockets; elsewhere the stretches keep processes apart, mostly. */
+const isOurs = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (process.platform !== 'linux') return resolve(true);
+    const claim = createServer();
+    claim.once('error', () => resolve(false));
+    claim.listen(`\0svc-test-port-${port}`, () => {
+      claims.push(claim.unref());
+      resolve(true);
+    });
   });
