@@ -1,5 +1,6 @@
 // A small disk of one's own, as root on Linux: ext4 in a file over a loop device, or memory. It can lose its power, and be full.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,14 +28,15 @@ function reasonWithout(): string | false {
   return tools.length > 0 && `these programs are missing: ${tools.join(', ')}`;
 }
 
+const imageFile = (): string => join(tmpdir(), `svc-disk-${randomUUID()}.img`);
+
 export class LoopDisk {
-  readonly #image: string;
+  #image = imageFile();
   readonly #folder: string;
 
   /** Mounts a new disk on the folder, with the rights of a state folder. */
   constructor(t: Cleanup, folder: string, megabytes = 96) {
     this.#folder = folder;
-    this.#image = join(tmpdir(), `svc-disk-${process.pid}-${Date.now()}.img`);
     execFileSync('truncate', ['-s', `${megabytes}M`, this.#image]);
     execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', this.#image]);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -51,8 +53,17 @@ export class LoopDisk {
     execFileSync('mount', ['-o', 'loop', this.#image, this.#folder]);
   }
 
+  /**
+   * A mount namespace that somebody else has made meanwhile keeps the file system, and with it a disk that is dead: what lies on the disk goes
+   * to another one.
+   */
   unmount(): void {
+    spawnSync('sync', ['-f', this.#folder]); // fails without power
     execFileSync('umount', [this.#folder]);
+    const former = this.#image;
+    this.#image = imageFile();
+    execFileSync('cp', ['--sparse=always', former, this.#image]);
+    rmSync(former);
   }
 
   /** Gets ready to cut the power; the function that it gives does it at once, and resolves when it is done. */
