@@ -1,5 +1,7 @@
 // The scripted XMPP server: first driven by the client library alone, then the adapter at what a real server cannot be made to do.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { client, type XmlElement, xml } from '@xmpp/client';
 import { secret } from '../../worker/sdk/secret.ts';
@@ -42,6 +44,15 @@ describe('scripted XMPP server', { timeout: 590_000 }, () => {
 
     assert.equal(posts(server)[0]?.getChildText('body'), 'hi');
     assert.equal((wrong.errors[0] as Error & { condition?: string }).condition, 'not-authorized');
+  });
+
+  it('outlives who says goodbye before a stream has begun, as a client that leaves while it logs in', async (t) => {
+    const server = await fakeXmpp(t);
+    const leaving = connect(server.port, '127.0.0.1').on('error', () => {});
+
+    leaving.resume().write('</stream:stream>');
+
+    await once(leaving, 'close');
   });
 });
 

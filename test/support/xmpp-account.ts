@@ -8,7 +8,10 @@ import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf, type TestLink } from './adapter-link.ts';
 import { until } from './until.ts';
 
-export const xmppAdapter = definitionOf(createXmpp({ ...TIMING, rejoinMs: 100, pingMs: 60_000 }), properties);
+export const xmppAdapter = definitionOf(
+  createXmpp({ ...TIMING, rejoinMs: 100, pingMs: 60_000, loginMs: 600_000 }),
+  properties,
+);
 
 export const xmppAccount = (port: number, change: Partial<Account> = {}): Account => ({
   jid: 'bot@localhost',

@@ -106,7 +106,13 @@ function serve(socket: Socket, { options, stanzas, loggedIn }: Serving): void {
     });
   };
   socket.setEncoding('utf8');
-  socket.on('data', (text: string) => parser.write(text));
+  socket.on('data', (text: string) => {
+    try {
+      parser.write(text);
+    } catch {
+      socket.destroy(); // who leaves between login and the next stream closes one that has not begun
+    }
+  });
   begin();
 }
 
