@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { within } from '../../shared/abort.ts';
+import { type Clock, systemClock, type Timer } from '../../shared/clock.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
 import { BUILT_INS } from './built-ins.ts';
@@ -26,8 +26,9 @@ export interface LoadedModule {
 export interface LoaderOptions {
   readonly project: string;
   readonly mode: Mode;
-  /** How long the code of one module may take to run; default 15 s, shorter than a start may take. */
+  /** How long a module may stand still before it is done; default 15 s, shorter than a start may take. */
   readonly importLimitMs?: number;
+  readonly importClock?: Clock;
 }
 
 /** Throws `plugin_failed` naming what was looked for and where. */
@@ -92,25 +93,45 @@ async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedM
   return { module: await importDefault(file, use, options), source: 'package', files: [file] };
 }
 
-type Importing = () => Promise<{ readonly default?: unknown }>;
+/** `moves` is called whenever a file of it comes in. */
+type Importing = (moves: () => void) => Promise<{ readonly default?: unknown }>;
 
 const importDefault = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
-  importWithin(use, options, () => import(pathToFileURL(file).href));
+  importWithin(use, options, (moves) => {
+    moves();
+    return import(pathToFileURL(file).href);
+  });
 
 const importFresh = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
-  importWithin(use, options, async () => {
+  importWithin(use, options, async (moves) => {
     const { tsImport } = await import('tsx/esm/api');
-    return tsImport(pathToFileURL(file).href, import.meta.url);
+    return tsImport(pathToFileURL(file).href, { parentURL: import.meta.url, onImport: moves });
   });
 
+/** A busy machine takes long to compile, and no file is to blame for that: the limit is one between two of them, and after the last. */
 async function importWithin(
   use: string,
-  { importLimitMs = IMPORT_LIMIT_MS }: LoaderOptions,
+  { importLimitMs = IMPORT_LIMIT_MS, importClock = systemClock }: LoaderOptions,
   load: Importing,
 ): Promise<unknown> {
-  const module = await within(load(), { ms: importLimitMs, late: 'late' as const }).catch((error: unknown) => {
-    throw new SvcError('plugin_failed', `${use} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  let isOver = false;
+  let timer: Timer | undefined;
+  let giveUp = (): void => {};
+  const late = new Promise<'late'>((resolve) => {
+    giveUp = () => resolve('late');
   });
+  const moves = (): void => {
+    timer?.cancel();
+    if (!isOver) timer = importClock.after(importLimitMs, giveUp, { background: false });
+  };
+  const module = await Promise.race([load(moves), late])
+    .catch((error: unknown) => {
+      throw new SvcError('plugin_failed', `${use} cannot be loaded: ${messageOf(error)}`, { cause: error });
+    })
+    .finally(() => {
+      isOver = true;
+      timer?.cancel();
+    });
   if (module === 'late')
     throw new SvcError('plugin_failed', `${use} cannot be loaded: it was not done within ${importLimitMs / 1_000} s`, {
       hint: 'look for an await outside any function; what takes long belongs into p.resource',

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadPlugin } from '../../../worker/runtime/plugin-loader.ts';
+import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
 
 describe('the loader of plugins', () => {
   for (const mode of ['production', 'development'] as const) {
@@ -15,4 +17,33 @@ describe('the loader of plugins', () => {
       });
     });
   }
+
+  it('leaves it the time that a busy machine takes to compile it: the limit begins with each of its files', async (t) => {
+    const waits = 'await new Promise((resolve) => globalThis.stands.push(resolve));';
+    const { path } = temporaryProject(t, {
+      plugins: { 'own.mjs': `${waits} await import('./other.mjs');`, 'other.mjs': waits },
+    });
+    const stands: (() => void)[] = [];
+    Object.assign(globalThis, { stands });
+    const importClock = new ManualClock(0);
+    let isOver = false;
+
+    const loading = loadPlugin('./plugins/own.mjs', {
+      project: path,
+      mode: 'development',
+      importLimitMs: 10,
+      importClock,
+    });
+    loading.catch(() => (isOver = true));
+    importClock.moveTo(1_000);
+    await until(() => stands.length === 1 && importClock.next() === 1_010, { what: 'the first file' });
+    importClock.moveTo(1_009);
+    stands[0]?.();
+    await until(() => stands.length === 2 && importClock.next() === 1_019, { what: 'the other file' });
+    importClock.moveTo(1_018);
+    assert.equal(isOver, false);
+    importClock.moveTo(1_019);
+
+    await assert.rejects(loading, { code: 'plugin_failed' });
+  });
 });
