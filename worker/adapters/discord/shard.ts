@@ -79,6 +79,8 @@ export class Shard {
   #end: (end: ShardEnd) => void = () => {};
   #shard: WebSocketShard | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends its turn to begin a session. */
+  #answered = (): void => {};
   #isOver = false;
   /** Closed since READY or RESUMED. */
   #falls = 0;
@@ -150,6 +152,7 @@ export class Shard {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    this.#answered();
     this.#end(end);
     const shard = this.#shard;
     if (shard === undefined) return;
@@ -200,18 +203,21 @@ export class Shard {
   async #turn(closed: AbortSignal): Promise<void> {
     const { identifies, identifyMs: everyMs, shard } = this.#options;
     clearTimeout(this.#timer);
+    this.#answered();
     try {
-      await identifies.turn(shard.index, { everyMs, signal: closed });
+      this.#answered = await identifies.turn(shard.index, { everyMs, signal: closed });
     } catch (error) {
       if (!closed.aborted) this.#lost(error);
       throw error;
     }
-    if (!this.#isOver) this.#watch();
+    if (this.#isOver) this.#answered();
+    else this.#watch();
   }
 
   #up(): void {
     if (this.#isOver) return;
     clearTimeout(this.#timer);
+    this.#answered();
     this.#falls = 0;
     this.#isReplaced = false;
     this.#options.up();
@@ -220,6 +226,7 @@ export class Shard {
   /** G1, G3. */
   #closed(code: number): void {
     if (this.#isOver) return;
+    this.#answered();
     this.#closedBy = code;
     this.#falls += 1;
     const fatal = FATAL[code];
