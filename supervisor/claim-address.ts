@@ -1,7 +1,8 @@
 // Getting hold of the address where a worker is to listen: a port that somebody else holds is tried three times, a second apart, and then its holder is named.
 import { delay } from '../shared/abort.ts';
+import type { Address } from '../shared/bound-socket.ts';
 import { bindFault, holderOf } from '../shared/port-owner.ts';
-import type { Address, HeldSocket } from './held-socket.ts';
+import type { HeldSocket } from './held-socket.ts';
 
 export interface ClaimOptions {
   readonly socket: HeldSocket;

@@ -1,40 +1,18 @@
 // The listening socket, bound here and handed to each worker, which listens on it: while no worker lives, connections wait in its queue
-// and none is refused. The one file that touches Node's private API; where that is missing the worker binds by itself, and status says so.
+// and none is refused. Where this Node cannot bind without listening the worker binds by itself, and status says so.
 //
 //   H1  It is bound, never listened on here: a parent that listens takes half of the connections.
 //   H2  Another port replaces it only once that one is bound.
 //   H3  Port 0 is one port for as long as the socket is held.
 import type { SendHandle } from 'node:child_process';
-import net from 'node:net';
-import { getSystemErrorName } from 'node:util';
-
-export interface Address {
-  /** An IP literal. */
-  readonly host: string;
-  readonly port: number;
-}
-
-interface BoundHandle {
-  /** None on Windows. */
-  readonly fd?: number;
-  getsockname(address: Record<string, unknown>): number;
-  close(): void;
-}
-
-type CreateHandle = (host: string, port: number, family: 4 | 6) => BoundHandle | number;
+import { type Address, type BoundHandle, bindSocket, canBind } from '../shared/bound-socket.ts';
 
 export class HeldSocket {
-  readonly #create: CreateHandle | undefined;
   #held: { readonly address: Address; readonly handle: BoundHandle } | undefined;
-
-  constructor() {
-    const create: unknown = Reflect.get(net, '_createServerHandle');
-    this.#create = typeof create === 'function' ? (create as CreateHandle) : undefined;
-  }
 
   /** Whether this Node can bind without listening. */
   get isPossible(): boolean {
-    return this.#create !== undefined;
+    return canBind();
   }
 
   /** As it was asked for; undefined when nothing is held. */
@@ -56,7 +34,7 @@ export class HeldSocket {
   hold(address: Address): string | undefined {
     if (this.#isHeld(address)) return undefined;
     if (this.#held?.address.port === address.port) this.release(); // the two would be in each other's way
-    const bound = this.#bind(address);
+    const bound = bindSocket(address);
     if (typeof bound === 'string') return bound;
     this.release();
     this.#held = { address, handle: bound };
@@ -75,15 +53,5 @@ export class HeldSocket {
 
   #isHeld({ host, port }: Address): boolean {
     return this.#held?.address.host === host && this.#held.address.port === port;
-  }
-
-  #bind({ host, port }: Address): BoundHandle | string {
-    if (this.#create === undefined) return 'ENOTSUP';
-    const handle = this.#create(host, port, net.isIPv6(host) ? 6 : 4);
-    if (typeof handle === 'number') return getSystemErrorName(handle);
-    const late = handle.getsockname({}); // an address in use is told here, not by the bind
-    if (late === 0) return handle;
-    handle.close();
-    return getSystemErrorName(late);
   }
 }

@@ -8,8 +8,8 @@ import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import type { Server } from 'node:net';
 import type { ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd, SupervisorSettings } from '../shared/api/ipc.ts';
+import type { Address } from '../shared/bound-socket.ts';
 import { SvcError } from '../shared/svc-error.ts';
-import type { Address } from './held-socket.ts';
 import type { InstanceLock } from './instance-lock.ts';
 import type { RestartWindow } from './restart-window.ts';
 

@@ -1,4 +1,4 @@
-// The composition root: the only file that wires. Database → engine → events → HTTP, in this order up, in the reverse order down.
+// The composition root: the only file that wires. Address bound → database → engine → events → HTTP, in this order up, in the reverse order down.
 // The parts themselves are made in `app-parts.ts`.
 //
 //   A1  Up means: the server listens and the first assembly has a result, good or bad. A database that does not open, a plugin that
@@ -103,6 +103,7 @@ class Host implements App {
       facts.head = head;
     });
     await this.#parts.begin();
+    await this.#http.bind(); // an address that cannot be had ends the start before anything of it
     // Plugins are assembled while another thread opens the database.
     const opened = database.open();
     const first = this.#parts.engine.runtime.assembleFirst();

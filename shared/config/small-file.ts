@@ -1,5 +1,5 @@
 // Reads a file that a person wrote: regular, at most 1 MiB, UTF-8. Never waits on a FIFO and never opens a device.
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { messageOf } from '../svc-error.ts';
 
 export const LARGEST_FILE_BYTES = 1_048_576;
@@ -23,10 +23,26 @@ export function readSmallFile(path: string): SmallFile {
       return { kind: 'refused', reason: `is larger than ${LARGEST_FILE_BYTES} bytes` };
     return decode(bytes, stats.mode);
   } catch (error) {
-    if (isAbsent(error)) return { kind: 'absent' };
+    if (isAbsent(error)) return absent(path);
     return { kind: 'refused', reason: `cannot be read: ${messageOf(error)}` };
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Whoever made a link meant a file to be there. */
+function absent(path: string): SmallFile {
+  const target = linkTarget(path);
+  if (target === undefined) return { kind: 'absent' };
+  return { kind: 'refused', reason: `is a symbolic link whose target is not there: ${target}` };
+}
+
+/** What a symbolic link says, whether or not it leads anywhere; undefined where there is none. */
+export function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // something else, or nothing
   }
 }
 

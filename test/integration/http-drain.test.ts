@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { bindFault } from '../../shared/port-owner.ts';
 import { createHttpServer } from '../../worker/http/server.ts';
 import { FULL_TOKEN, fakeHostPort } from '../support/fake-host-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
@@ -20,8 +22,36 @@ describe('listening and draining', () => {
       listen: { host: '127.0.0.1', port: server.port },
     });
 
+    await assert.rejects(second.bind(), { code: 'listen_failed', message: new RegExp(`held by pid ${process.pid}`) });
     await assert.rejects(second.listen(), { code: 'listen_failed' });
     await second.close();
+  });
+
+  it('has its address from before it listens, and nobody else gets it', async (t) => {
+    const server = createHttpServer({
+      port: fakeHostPort(),
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      listen: { host: '127.0.0.1', port: await freePort() },
+    });
+    t.after(() => server.close());
+    await server.bind();
+
+    const { port } = await server.listen();
+
+    assert.equal((await fetch(`http://127.0.0.1:${port}/pub/health`)).status, 200);
+  });
+
+  it('gives back an address on which it never listened', async () => {
+    const where = { host: '127.0.0.1', port: await freePort() };
+    const server = createHttpServer({
+      port: fakeHostPort(),
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      listen: where,
+    });
+    await server.bind();
+    await server.close();
+
+    assert.equal(await bindFault(where.host, where.port), undefined);
   });
 
   it('accepts nothing new, ends the streams and lets what is under way finish', async (t) => {

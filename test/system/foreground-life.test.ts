@@ -1,7 +1,9 @@
 // A host in the foreground over its whole life, as its owner and the machine see it: what it holds, what it leaves, how it ends.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
@@ -18,7 +20,7 @@ export default definePlugin({ name: 'slow', setup(p) {
 `;
 
 interface Own {
-  readonly project: TemporaryProject;
+  readonly project: TemporaryProject & { readonly port: number };
   get(path: string): Promise<Response>;
   post(path: string, body: object): Promise<Response>;
   up(): Promise<void>;
@@ -98,6 +100,21 @@ describe('a host in the foreground', () => {
     assert.equal(statSync(project.paths.stateDir).mode & 0o777, 0o700);
     run.child.kill('SIGTERM');
     assert.equal((await run.ended).code, 0);
+  });
+
+  it('refuses a taken address before anything of it begins, naming who holds it', async (t) => {
+    const host = await own(t);
+    const stranger = createServer().listen(host.project.port, '127.0.0.1');
+    t.after(() => stranger.close());
+    await once(stranger, 'listening');
+
+    const { code, stdout, stderr } = await start(t, host).ended;
+
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`port ${host.project.port} is held by pid ${process.pid}`));
+    assert.match(stderr, /Change http\.host or http\.port, or end what holds it/);
+    assert.doesNotMatch(stdout, /generation|endpoint/);
+    assert.equal(existsSync(host.project.paths.database), false);
   });
 
   it('ends with the code that was asked for when a drain runs over its time, names what was cut, and does that again', async (t) => {

@@ -8,10 +8,9 @@
 //
 // target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { within } from '../../shared/abort.ts';
-import { holderOf } from '../../shared/port-owner.ts';
+import type { Address } from '../../shared/bound-socket.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { Authenticator } from './authenticate.ts';
 import { ClientAddresses } from './client-address.ts';
@@ -23,6 +22,7 @@ import { FailureBudget, type FailureBudgetOptions } from './failure-budget.ts';
 import type { GateParts } from './gate.ts';
 import type { HostPort } from './host-port.ts';
 import { BodyValidators } from './json-body.ts';
+import { ListenPoint, type ListenTarget } from './listen-point.ts';
 import type { HttpLog } from './log.ts';
 import { answerProbe } from './probes.ts';
 import { contextOf } from './request-context.ts';
@@ -36,8 +36,7 @@ export interface HttpServerOptions {
   readonly log: HttpLog;
   /** Folder of the chat page, read at its first request; left out: no page. */
   readonly staticDir?: string;
-  /** A bound socket that the owner holds, perhaps not handed over yet, or an address to bind; port 0 takes a free one. */
-  readonly listen: { readonly handle: object | Promise<object> } | { readonly host: string; readonly port: number };
+  readonly listen: ListenTarget;
   /** Limits of time; left out: those of the documentation. */
   readonly timeouts?: Partial<HttpTimeouts>;
   /** Wrong tokens per source. */
@@ -59,8 +58,10 @@ export interface HttpTimeouts {
 
 export interface HttpServer {
   readonly server: Server;
+  /** Takes an address of its own before it listens; throws `listen_failed`. */
+  bind(): Promise<void>;
   /** Resolves once it listens, with the address; throws `listen_failed`. */
-  listen(): Promise<{ readonly host: string; readonly port: number }>;
+  listen(): Promise<Address>;
   /** Ends streams whose token is gone or was replaced: to be called after each reload. */
   tokensChanged(): void;
   /** S3, within `limitMs` (default 5,000). Coalesced. */
@@ -93,9 +94,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     onRefused: (address) => observeRefused(port, address),
   });
   attachListeners(parts, limits);
+  const point = new ListenPoint(options.listen);
   return {
     server,
-    listen: () => listen(server, options.listen),
+    bind: () => point.bind(),
+    listen: () => point.listen(server),
     tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
     drain: (limitMs = 5_000) => {
       draining ??= drain(server, port, limitMs);
@@ -103,6 +106,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     close: async () => {
       budget.close();
+      point.close();
       await closeServer(server, () => limits.destroyAll());
     },
   };
@@ -213,35 +217,6 @@ function observeRequest(port: HostPort, request: IncomingMessage, { statusCode }
 
 const observeRefused = (port: HostPort, address: string): void =>
   port.observe({ kind: 'refused', route: 'none', status: 0, ms: 0, requestId: '', address });
-
-async function listen(
-  server: Server,
-  where: HttpServerOptions['listen'],
-): Promise<{ readonly host: string; readonly port: number }> {
-  const target = 'handle' in where ? await where.handle : where;
-  await new Promise<void>((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => {
-      const reason =
-        error.code === 'EADDRINUSE' && 'port' in target && typeof target.port === 'number'
-          ? `the address is in use: port ${target.port} is held by ${holderOf(target.port)}`
-          : `the address cannot be bound (${error.code})`;
-      reject(
-        new SvcError('listen_failed', reason, {
-          cause: error,
-          hint: 'Change http.host or http.port, or end what holds it.',
-        }),
-      );
-    };
-    server.once('error', onError);
-    const onListening = (): void => {
-      server.off('error', onError);
-      resolve();
-    };
-    server.listen(target, onListening);
-  });
-  const address = server.address() as AddressInfo | null;
-  return { host: address?.address ?? '', port: address?.port ?? 0 };
-}
 
 async function drain(server: Server, port: HostPort, limitMs: number): Promise<void> {
   let end = (): void => {};

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Environment, type ProjectEnvironment, projectEnvironment } from '../../../shared/config/environment.ts';
@@ -88,6 +88,18 @@ describe('projectEnvironment', () => {
       { ...projectEnvironment({ file: '/nowhere/.env', mode: 'production', environment: { A: '1' } }).values },
       { A: '1' },
     );
+  });
+
+  it('refuses a link whose target is missing, in every mode', (t) => {
+    const { paths } = temporaryProject(t, { config: null });
+    rmSync(paths.env);
+    symlinkSync('/run/secrets/nowhere', paths.env);
+
+    for (const mode of ['production', 'development', 'test'] as const)
+      assert.throws(
+        () => projectEnvironment({ file: paths.env, mode, environment: {} }),
+        /^SvcError: \.env:1:1 is a symbolic link whose target is not there: \/run\/secrets\/nowhere/,
+      );
   });
 
   it('refuses what is no file of text', (t) => {

@@ -151,6 +151,13 @@ describe('what is no file of text (46)', () => {
     );
   });
 
+  it('names the missing target of a link', (t) => {
+    assert.match(
+      refused(t, (path) => symlinkSync('../configs/svc.yml', path)),
+      /^svc\.config\.yml:1:1 is a symbolic link whose target is not there: \.\.\/configs\/svc\.yml/,
+    );
+  });
+
   it('says that a file is missing', (t) => {
     assert.match(
       refused(t, () => undefined),

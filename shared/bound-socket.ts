@@ -1,0 +1,39 @@
+// A socket that is bound and not listened on: nobody else gets the address, and nobody is let in yet. The one file that touches Node's private API.
+import net from 'node:net';
+import { getSystemErrorName } from 'node:util';
+
+export interface Address {
+  /** An IP literal. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What `server.listen` takes. */
+export interface BoundHandle {
+  /** None on Windows. */
+  readonly fd?: number;
+  getsockname(address: Record<string, unknown>): number;
+  close(): void;
+}
+
+type CreateHandle = (host: string, port: number, family: 4 | 6) => BoundHandle | number;
+
+/** Whether this Node can bind without listening. */
+export const canBind = (): boolean => createHandle() !== undefined;
+
+/** The socket, or the code of the error; `ENOTSUP` where this Node cannot. */
+export function bindSocket({ host, port }: Address): BoundHandle | string {
+  const create = createHandle();
+  if (create === undefined) return 'ENOTSUP';
+  const handle = create(host, port, net.isIPv6(host) ? 6 : 4);
+  if (typeof handle === 'number') return getSystemErrorName(handle);
+  const late = handle.getsockname({}); // an address in use is told here, not by the bind
+  if (late === 0) return handle;
+  handle.close();
+  return getSystemErrorName(late);
+}
+
+function createHandle(): CreateHandle | undefined {
+  const create: unknown = Reflect.get(net, '_createServerHandle');
+  return typeof create === 'function' ? (create as CreateHandle) : undefined;
+}

@@ -1,0 +1,26 @@
+// Which folder a command takes for its project.
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { findProject } from '../../../supervisor/cli/project-lookup.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
+
+describe('findProject', () => {
+  it('takes no folder further up where svc.config.yml is a link to nowhere: that is told, not passed over', (t) => {
+    const { path } = temporaryProject(t);
+    const below = join(path, 'below');
+    mkdirSync(below);
+    symlinkSync('nowhere', join(below, 'svc.config.yml'));
+
+    assert.equal(findProject(below, undefined), below);
+    assert.equal(findProject('/', below), below);
+  });
+
+  it('refuses a folder without one, and what is no folder', (t) => {
+    const { path } = temporaryProject(t, { config: null });
+
+    assert.throws(() => findProject('/', path), { code: 'no_project' });
+    assert.throws(() => findProject('/', join(path, 'package.json')), { code: 'no_project' });
+  });
+});

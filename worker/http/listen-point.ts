@@ -1,0 +1,69 @@
+// Where a server listens.
+//
+//   P1  An address of its own is bound before the host begins and listened on once it is up: a taken one ends the start before anything has
+//       happened, and who comes too early is refused. Between two that are only bound the kernel decides at `listen`.
+//   P2  A socket that an owner holds is taken as it is.
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Address, type BoundHandle, bindSocket } from '../../shared/bound-socket.ts';
+import { bindFault, holderOf } from '../../shared/port-owner.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+
+/** A bound socket that the owner holds, perhaps not handed over yet, or an address to bind; port 0 takes a free one. */
+export type ListenTarget = { readonly handle: object | Promise<object> } | Address;
+
+export class ListenPoint {
+  readonly #target: ListenTarget;
+  #bound: BoundHandle | undefined;
+
+  constructor(target: ListenTarget) {
+    this.#target = target;
+  }
+
+  /** P1. Throws `listen_failed`. */
+  async bind(): Promise<void> {
+    const target = this.#target;
+    if ('handle' in target) return;
+    const bound = bindSocket(target);
+    if (typeof bound !== 'string') this.#bound = bound;
+    else if (bound !== 'ENOTSUP') throw refused(target, bound);
+    else if (target.port !== 0) {
+      const fault = await bindFault(target.host, target.port);
+      if (fault !== undefined) throw refused(target, fault);
+    }
+  }
+
+  /** Throws `listen_failed`. */
+  async listen(server: Server): Promise<Address> {
+    const target = 'handle' in this.#target ? await this.#target.handle : (this.#bound ?? this.#target);
+    this.#bound = undefined; // the server's from here on
+    await new Promise<void>((resolve, reject) => {
+      const onError = (error: NodeJS.ErrnoException): void =>
+        reject(refused(this.#target, error.code ?? error.message, error));
+      server.once('error', onError);
+      server.listen(target, () => {
+        server.off('error', onError);
+        resolve();
+      });
+    });
+    const address = server.address() as AddressInfo | null;
+    return { host: address?.address ?? '', port: address?.port ?? 0 };
+  }
+
+  /** Gives back what was bound and never listened on. */
+  close(): void {
+    this.#bound?.close();
+    this.#bound = undefined;
+  }
+}
+
+function refused(target: ListenTarget, code: string, cause?: Error): SvcError {
+  const reason =
+    code === 'EADDRINUSE' && 'port' in target
+      ? `the address is in use: port ${target.port} is held by ${holderOf(target.port)}`
+      : `the address cannot be bound (${code})`;
+  return new SvcError('listen_failed', reason, {
+    ...(cause === undefined ? {} : { cause }),
+    hint: 'Change http.host or http.port, or end what holds it.',
+  });
+}
