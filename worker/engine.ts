@@ -25,7 +25,7 @@ import { Inbox } from './inbox/inbox.ts';
 import { type ItemHead, itemWaits } from './inbox/inbox-store.ts';
 import type { Delivery } from './inbox/prepare-item.ts';
 import { IngressGate } from './ingress/ingress-gate.ts';
-import { receiveArrivals } from './ingress/webhooks.ts';
+import { receiveArrivals } from './ingress/receive-arrivals.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
 import { RecentRows } from './lanes/recent-rows.ts';
 import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from './outbox/outbox-store.ts';

@@ -88,6 +88,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     logs: async (wanted) => readLogs(options, wanted),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     webhookLimit: (path) => webhooks.limit(path),
+    webhookChallenge: (path) => webhooks.challenge(path),
     deliver: (delivery) => webhooks.deliver(delivery),
     platformSockets: createWebhookSockets({ find: (path) => webhooks.socket(path) }),
     pluginRoute: createPluginRoutes({

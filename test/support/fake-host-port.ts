@@ -163,6 +163,7 @@ export function fakeHostPort({
     logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),
     webhookLimit: (path) => (['hook', 'hook/main', 'hook/socket'].includes(path) ? 2 * 1024 * 1024 : undefined),
+    webhookChallenge: () => undefined,
     deliver: async ({ headers, body }) => {
       if (host.failure !== undefined) throw host.failure;
       if (headers['x-signature'] !== WEBHOOK_SECRET)

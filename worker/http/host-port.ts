@@ -239,6 +239,8 @@ export interface HostPort {
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** How many bytes a delivery to this path may have, or undefined when nothing is there. */
   webhookLimit(path: string): number | undefined;
+  /** What answers a GET at this path; undefined where nothing does. */
+  webhookChallenge(path: string): ((delivery: RawDelivery) => HttpReply) | undefined;
   /** Verifies, stores, then answers. */
   deliver(delivery: RawDelivery): Promise<HttpReply>;
   readonly platformSockets: PlatformSockets;

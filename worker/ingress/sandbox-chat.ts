@@ -16,7 +16,7 @@ import { resolveCall } from '../outbox/resolve-call.ts';
 import type { Arrival, Outgoing } from '../sdk/index.ts';
 import { pageOf } from './chat-page.ts';
 import type { IngressGate } from './ingress-gate.ts';
-import { receiveArrivals } from './webhooks.ts';
+import { receiveArrivals } from './receive-arrivals.ts';
 
 /** The adapter's own pure functions, handed in by the composition root. */
 export interface SandboxView {

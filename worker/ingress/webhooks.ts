@@ -9,17 +9,16 @@ import { createHash } from 'node:crypto';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
-import type { EndpointRunner, EndpointSpec } from '../endpoints/endpoint-runner.ts';
+import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { PluginFailed } from '../engine-events.ts';
 import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
-import { type Accepted, type Inbox, keepCursor } from '../inbox/inbox.ts';
-import type { Delivery } from '../inbox/prepare-item.ts';
-import { laneName } from '../lanes/lane-name.ts';
+import type { Accepted, Inbox } from '../inbox/inbox.ts';
 import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
+import { receiveArrivals } from './receive-arrivals.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
 
@@ -97,13 +96,28 @@ export class Webhooks {
     };
   }
 
+  /** What answers a GET at this path, for platforms that ask by it whether the address is theirs; undefined where nothing does. */
+  challenge(path: string): ((delivery: RawDelivery) => HttpReply) | undefined {
+    const target = this.#find(path);
+    if (target?.kind !== 'endpoint') return undefined;
+    const { spec } = target.runner;
+    const challenge = spec.adapter.webhook?.challenge;
+    if (challenge === undefined) return undefined;
+    return (delivery) => {
+      refuseUnlessTaken(target.runner);
+      const verdict = this.#ask(spec, () => verdictOf(challenge(requestOf(delivery), spec.values)));
+      const reply = this.#refusal(spec.id, verdict);
+      if (reply === undefined) throw new SvcError('plugin_failed', `${spec.id}: a challenge is answered or refused`);
+      return reply;
+    };
+  }
+
   async deliver(delivery: RawDelivery): Promise<HttpReply> {
     const target = this.#find(delivery.path);
     if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
     this.#deps.admit();
     this.#deps.gate.refuseWhenRejecting();
-    const { method, query, headers, body, receivedAt } = delivery;
-    const request: RawRequest = { method, path: `/webhooks/${delivery.path}`, query, headers, body, receivedAt };
+    const request = requestOf(delivery);
     return target.kind === 'endpoint'
       ? this.#toEndpoint(target.runner, request)
       : this.#toPlugin(target.webhook, request);
@@ -243,6 +257,8 @@ export class Webhooks {
   }
 }
 
+const requestOf = (delivery: RawDelivery): RawRequest => ({ ...delivery, path: `/webhooks/${delivery.path}` });
+
 function refuseUnlessTaken({ spec, takesDeliveries }: EndpointRunner): void {
   if (takesDeliveries) return;
   throw new SvcError('endpoint_unavailable', `${spec.id} is disabled or its account failed`, {
@@ -254,26 +270,6 @@ function refuseUnlessTaken({ spec, takesDeliveries }: EndpointRunner): void {
 function outcomeOf({ fresh, duplicates }: Accepted): 'accepted' | 'duplicate' | 'ignored' {
   if (fresh.length > 0) return 'accepted';
   return duplicates > 0 ? 'duplicate' : 'ignored';
-}
-
-/** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */
-export async function receiveArrivals(
-  inbox: Inbox,
-  spec: EndpointSpec,
-  { arrivals, cursor }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined },
-) {
-  const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
-  return inbox.accept(deliveries, cursor === undefined ? [] : [keepCursor(spec.id, cursor)]);
-}
-
-function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
-  const { id, thread = '' } = arrival.conversation;
-  return {
-    endpoint: spec.id,
-    deliveryId: arrival.id,
-    payload: { kind: 'arrival', arrival },
-    lane: laneName(spec.id, id, thread),
-  };
 }
 
 function laneOf({ spec }: WebhookCapability, body: unknown): string | undefined {

@@ -154,6 +154,11 @@ export interface AdapterDefinition<A extends TProperties> {
   readonly webhook?: {
     verify(r: RawRequest, account: Values<A>): Verdict;
     parse(r: RawRequest, account: Values<A>): readonly Arrival[];
+    /**
+     * Pure: for platforms that ask the address by GET whether it is theirs (`hub.challenge`). Answered or refused, never stored. Left
+     * out: a GET is 405.
+     */
+    challenge?(r: RawRequest, account: Values<A>): Exclude<Verdict, { readonly kind: 'ok' }>;
     /** Pure: what the platform wants to hear once its delivery is stored. Left out: 200 with the number of new ones and repeats. */
     answer?(r: RawRequest, account: Values<A>): HttpAnswer;
     /** Largest body that the platform sends. Default 1 MiB. */

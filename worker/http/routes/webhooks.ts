@@ -1,6 +1,6 @@
 // Deliveries of platforms: the bytes as they came, within the limit of their adapter, handed to the host, which verifies
 // and stores before it answers. A platform's own rules hold here: no token of ours is asked for. Some platforms open a WebSocket
-// to the same address (upgrade.ts).
+// to the same address (upgrade.ts), some ask it by GET whether it is theirs.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { deliveryOf } from '../delivery.ts';
 import { answerOf } from '../reply-answer.ts';
@@ -12,8 +12,9 @@ const locate = ({ port, params, method }: LocateRequest): Located => {
   const path = params.path ?? '';
   const limitBytes = port.webhookLimit(path);
   if (limitBytes === undefined) return undefined;
-  const isDelivery = method === 'POST' || port.platformSockets.takes(path);
-  return isDelivery ? { kind: 'here', limitBytes } : { kind: 'other_methods', allow: ['POST'] };
+  const isAsked = port.platformSockets.takes(path) || port.webhookChallenge(path) !== undefined;
+  if (method === 'POST' || (method === 'GET' && isAsked)) return { kind: 'here', limitBytes };
+  return { kind: 'other_methods', allow: isAsked ? ['GET', 'POST'] : ['POST'] };
 };
 
 export const webhookRoutes = [
@@ -31,10 +32,14 @@ export const webhookRoutes = [
     method: 'GET',
     path: WEBHOOK_PATH,
     scope: 'none',
-    summary: 'A WebSocket that a platform opens to an account, where its adapter takes them; by its rules',
+    summary:
+      'A platform asks whether the address is its own, or opens a WebSocket to an account, where its adapter takes that; by its rules',
     locate,
-    answers: { 101: 'websocket', 401: 'Problem', 403: 'Problem', 426: 'Problem', 503: 'Problem' },
-    handle: () => {
+    answers: { 101: 'websocket', 200: 'any', 401: 'Problem', 403: 'Problem', 426: 'Problem', 503: 'Problem' },
+    handle: (exchange) => {
+      const path = exchange.params.path ?? '';
+      const challenge = exchange.port.webhookChallenge(path);
+      if (challenge !== undefined) return answerOf(challenge(deliveryOf(exchange, path)));
       throw new SvcError('upgrade_required', 'this address speaks WebSocket', { hint: 'Send Upgrade: websocket.' });
     },
   }),

@@ -121,6 +121,12 @@ export function adapterBench(
     logs,
     async deliver(request) {
       if (definition.webhook?.takes?.(settings) === false) return { status: 404 };
+      if (request.method === 'GET') {
+        const asked = definition.webhook?.challenge?.(request, settings);
+        return asked?.kind === 'handshake'
+          ? asked.answer
+          : { status: asked === undefined ? 405 : (asked.status ?? 401) };
+      }
       const verdict = definition.webhook?.verify(request, settings) ?? { kind: 'refused', reason: 'no webhook' };
       if (verdict.kind === 'refused') return { status: 401 };
       if (verdict.kind === 'handshake') return verdict.answer;

@@ -1,0 +1,26 @@
+// From what an account handed in, over HTTP or its connection, to deliveries in the inbox.
+import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
+import { type Inbox, keepCursor } from '../inbox/inbox.ts';
+import type { Delivery } from '../inbox/prepare-item.ts';
+import { laneName } from '../lanes/lane-name.ts';
+import type { Arrival } from '../sdk/index.ts';
+
+/** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */
+export async function receiveArrivals(
+  inbox: Inbox,
+  spec: EndpointSpec,
+  { arrivals, cursor }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined },
+) {
+  const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
+  return inbox.accept(deliveries, cursor === undefined ? [] : [keepCursor(spec.id, cursor)]);
+}
+
+function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
+  const { id, thread = '' } = arrival.conversation;
+  return {
+    endpoint: spec.id,
+    deliveryId: arrival.id,
+    payload: { kind: 'arrival', arrival },
+    lane: laneName(spec.id, id, thread),
+  };
+}
