@@ -27,6 +27,8 @@ it('npm start builds, makes a private .env, says what to open, serves, and ends 
     timeoutMs: START_LIMIT_MS,
     everyMs: 100,
   });
+  const door = new RegExp(`open +http://127\\.0\\.0\\.1:${port}/`);
+  await until(() => door.test(output()), { what: 'the line that says what to open' });
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number | null];
 
@@ -34,7 +36,6 @@ it('npm start builds, makes a private .env, says what to open, serves, and ends 
   assert.equal(statSync(join(tree, '.env')).mode & 0o777, 0o600);
   const token = /^HTTP_TOKEN=([\w-]{43})$/m.exec(readFileSync(join(tree, '.env'), 'utf8'))?.[1];
   assert.ok(token !== undefined, '256 bits');
-  assert.match(output(), new RegExp(`open +http://127\\.0\\.0\\.1:${port}/`));
   assert.ok(!output().includes(token), 'the token is not in what may end in a log');
   assert.equal(code, 0, output());
   await assert.rejects(fetch(`http://127.0.0.1:${port}/pub/health`), 'nothing is left that listens');

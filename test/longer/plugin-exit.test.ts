@@ -32,7 +32,7 @@ describe('a plugin that calls process.exit', () => {
         const { items } = await ask('inbox', 'list', '--state', 'dead');
         return items.length > 0 ? items : undefined;
       },
-      { what: 'the dead item', timeoutMs: 20_000 },
+      { what: 'the dead item' },
     );
     assert.match(JSON.stringify(await ask('inbox', 'show', dead.id)), /process\.exit\(0\) was called/);
     assert.equal((await ask('runtime', 'status')).pid, pid);
