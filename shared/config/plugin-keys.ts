@@ -35,10 +35,18 @@ export type CheckedKeys =
       /** Texts of the secrets, for redaction. */
       readonly secrets: readonly string[];
     }
-  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+  | {
+      readonly ok: false;
+      /** Of the configuration. */
+      readonly faults: readonly ConfigFault[];
+      /** Of the definition: defaults that do not fit their own schema, with the dotted key. */
+      readonly badDefaults: readonly { readonly key: string; readonly message: string }[];
+    };
 
-const SLOT_KEYS = ['use', 'enabled', 'endpoints'];
-const ENDPOINT_KEYS = ['id', 'enabled'];
+/** The host's own keys of a slot. */
+export const SLOT_KEYS = ['use', 'enabled', 'endpoints'] as const;
+/** The host's own keys of an account. */
+export const ENDPOINT_KEYS = ['id', 'enabled'] as const;
 
 /** `pointer` is where the value stands: `/plugins/irc` or `/plugins/irc/endpoints/0`. */
 export function checkPluginKeys(
@@ -47,25 +55,29 @@ export function checkPluginKeys(
   { properties, value, check }: PluginKeys,
 ): CheckedKeys {
   const schema = { type: 'object', properties, additionalProperties: false } as JsonSchema;
-  const hostKeys = /\/endpoints\/\d+$/.test(pointer) ? ENDPOINT_KEYS : SLOT_KEYS;
+  const hostKeys: readonly string[] = /\/endpoints\/\d+$/.test(pointer) ? ENDPOINT_KEYS : SLOT_KEYS;
   const own = Object.fromEntries(
-    Object.entries(isRecord(value) ? value : {}).filter(
-      ([key]) => Object.hasOwn(properties, key) || !hostKeys.includes(key),
-    ),
+    Object.entries(isRecord(value) ? value : {}).filter(([key]) => !hostKeys.includes(key)),
   );
   const reader = new KeyReader(loaded, pointer);
   const typed = reader.read(own, schema, '');
   const checked = check(schema, typed);
+  const wrong = (checked.ok ? [] : checked.at)
+    .filter(({ path }) => !reader.isFaulty(path))
+    .map((fault) => ({ ...fault, filledIn: filledIn(schema, typed, fault.path) }));
   const findings = [
     ...reader.findings,
-    ...(checked.ok ? [] : checked.at)
-      .filter(({ path }) => !reader.isFaulty(path))
+    ...wrong
+      .filter((fault) => fault.filledIn === undefined)
       .map((fault) => worded(fault, { schema, typed, loaded, pointer })),
   ];
   if (findings.length > 0 || !checked.ok)
     return {
       ok: false,
       faults: findings.map((finding) => locate({ ...finding, path: pointer + finding.path }, loaded)),
+      badDefaults: wrong.flatMap(({ filledIn: path, message }) =>
+        path === undefined ? [] : [{ key: dotted(path), message }],
+      ),
     };
   return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets: reader.secrets };
 }
@@ -133,6 +145,17 @@ class KeyReader {
     this.findings.push(finding);
     return undefined;
   }
+}
+
+/** Which default a value at a path comes from: the outermost one that gives it, else the innermost. Undefined where the configuration gives it. */
+function filledIn(schema: JsonSchema, typed: unknown, path: string): string | undefined {
+  let found: string | undefined;
+  for (let at = path; at !== '' && valueAt(typed, at) === undefined; at = parentOf(at)) {
+    const given = schemaAt(schema, at)?.default;
+    if (given === undefined) continue;
+    if (found === undefined || valueAt(given, path.slice(at.length)) !== undefined) found = at;
+  }
+  return found;
 }
 
 interface Wording {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
 import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
-import { configError } from '../../shared/config/fault.ts';
+import { configError, faultLine } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
 import { endpointId, endpointName, ownerOf } from '../../shared/identifiers.ts';
@@ -15,6 +15,7 @@ import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
 import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
+import { refusedKeys, refuseHostKeys } from './own-keys.ts';
 import { type LoadedModule, type LoaderOptions, loadPlugin, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';
 
@@ -117,8 +118,22 @@ async function loadNamed(
   try {
     return await loadPlugin(use, options);
   } catch (error) {
-    throw namingPlugin(error, slot);
+    throw namingPlugin(placed(error, slot, options.loaded), slot);
   }
+}
+
+/** What names no plugin, with its place in the file and the nearest name. */
+function placed(error: unknown, slot: string, loaded: LoadedConfig): unknown {
+  if (!(error instanceof SvcError) || error.details['names'] === undefined) return error;
+  const { code, message, hint, details } = error;
+  const { suggestion } = details as { readonly suggestion?: string };
+  const path = `/plugins/${slot}${loaded.config.plugins[slot]?.use === undefined ? '' : '/use'}`;
+  const finding = { path, message: `names no plugin: ${message}`, ...(suggestion === undefined ? {} : { suggestion }) };
+  return new SvcError(code, faultLine(locate(finding, loaded)), {
+    cause: error,
+    details,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 async function addPlugin(
@@ -130,7 +145,9 @@ async function addPlugin(
     const message = 'is for adapters: this plugin has no accounts';
     throw configError([locate({ path: `/plugins/${slot}/endpoints`, message }, options.loaded)], 'config_invalid');
   }
+  refuseHostKeys(slot, 'plugin', plugin.config ?? {});
   const config = keysOf(options, {
+    slot,
     pointer: `/plugins/${slot}`,
     properties: plugin.config ?? {},
     value: options.loaded.config.plugins[slot],
@@ -188,9 +205,11 @@ function addAdapter(
   { slot, module }: { readonly slot: string; readonly module: unknown },
 ): EndpointSpec[] {
   const adapter = inSlot(slot, () => readAdapter(module));
+  refuseHostKeys(slot, 'adapter', adapter.account ?? {});
   const entry = options.loaded.config.plugins[slot];
   // The slot's own keys beside its accounts: the host's, and no others.
-  if (entry?.endpoints !== undefined) keysOf(options, { pointer: `/plugins/${slot}`, properties: {}, value: entry });
+  if (entry?.endpoints !== undefined)
+    keysOf(options, { slot, pointer: `/plugins/${slot}`, properties: {}, value: entry });
   const accounts = entry?.endpoints?.map((account, index) => ({
     account: account.id,
     enabled: account.enabled,
@@ -199,7 +218,7 @@ function addAdapter(
   }));
   const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
   return all.map(({ account, enabled, pointer, value }) => {
-    const values = keysOf(options, { pointer, properties: adapter.account, value });
+    const values = keysOf(options, { slot, pointer, properties: adapter.account, value });
     const owner = ownerOf(slot);
     const name = endpointName(slot, account);
     return {
@@ -224,14 +243,22 @@ const fingerprint = (adapter: string, value: unknown): string =>
 
 function keysOf(
   { loaded, secrets }: AssembleOptions,
-  of: { readonly pointer: string; readonly properties: TProperties; readonly value: unknown },
+  {
+    slot,
+    ...of
+  }: {
+    readonly slot: string;
+    readonly pointer: string;
+    readonly properties: TProperties;
+    readonly value: unknown;
+  },
 ): Readonly<Record<string, unknown>> {
   const checked = checkPluginKeys(loaded, of.pointer, {
     properties: of.properties,
     value: of.value,
     check: (schema, value) => check(schema, value),
   });
-  if (!checked.ok) throw configError(checked.faults, 'config_invalid');
+  if (!checked.ok) throw refusedKeys(checked, slot);
   secrets?.(checked.secrets);
   return checked.value;
 }

@@ -9,6 +9,10 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, systemClock, type Timer } from '../../shared/clock.ts';
+import { isRecord } from '../../shared/config/json-schema.ts';
+import { nearest } from '../../shared/config/nearest.ts';
+import { readSmallFile } from '../../shared/config/small-file.ts';
+import { projectPaths } from '../../shared/paths.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
 import { BUILT_INS } from './built-ins.ts';
@@ -31,7 +35,7 @@ export interface LoaderOptions {
   readonly importClock?: Clock;
 }
 
-/** Throws `plugin_failed` naming what was looked for and where. */
+/** Throws `plugin_failed` naming what was looked for and where; where nothing is, `details.names` is `use`, `details.suggestion` the nearest name. */
 export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
   if (isProjectFile(use)) return loadProjectFile(use, options);
   const builtIn = Object.hasOwn(BUILT_INS, use) ? BUILT_INS[use] : undefined;
@@ -58,8 +62,9 @@ export function findProjectFile(use: string, { project, mode }: LoaderOptions): 
   if (file === undefined) {
     throw new SvcError(
       'plugin_failed',
-      `no plugin at ${use}: looked for ${candidates.map((path) => relative(project, path)).join(', ')}`,
+      `nothing is at ${use}: looked for ${candidates.map((path) => relative(project, path)).join(', ')}`,
       {
+        details: { names: use },
         hint: mode === 'development' ? 'check `use` in svc.config.yml' : 'compile it first: npm run build',
       },
     );
@@ -84,13 +89,27 @@ async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedM
   try {
     file = createRequire(join(options.project, 'package.json')).resolve(use);
   } catch (error) {
-    const names = Object.keys(BUILT_INS).join(', ');
-    throw new SvcError('plugin_failed', `"${use}" is not built in (${names}) and not an installed package`, {
+    const builtIn = Object.keys(BUILT_INS);
+    const suggestion = nearest(use, [...builtIn, ...dependenciesOf(options.project)]);
+    throw new SvcError('plugin_failed', `"${use}" is not built in (${builtIn.join(', ')}) and not an installed package`, {
       cause: error,
+      details: { names: use, ...(suggestion === undefined ? {} : { suggestion }) },
       hint: `npm install ${use}, or name a file of the project with ./`,
     });
   }
   return { module: await importDefault(file, use, options), source: 'package', files: [file] };
+}
+
+/** Packages that the project names. */
+function dependenciesOf(project: string): readonly string[] {
+  const read = readSmallFile(projectPaths(project).packageJson);
+  if (read.kind !== 'text') return [];
+  try {
+    const { dependencies, devDependencies } = JSON.parse(read.text) as Readonly<Record<string, unknown>>;
+    return [dependencies, devDependencies].flatMap((names) => Object.keys(isRecord(names) ? names : {}));
+  } catch {
+    return []; // told by who needs it: here it has no names to give
+  }
 }
 
 /** `moves` is called whenever a file of it comes in. */

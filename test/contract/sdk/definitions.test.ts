@@ -43,6 +43,56 @@ describe('a definition', () => {
       await assert.rejects(testBot(plugin), { code: 'definition_invalid', message: said });
     });
 
+  for (const key of ['use', 'enabled', 'endpoints'])
+    it(`is refused with a key of its own that is the host's: ${key}`, async () => {
+      const plugin = definePlugin({ name: 'x', config: { [key]: t.optional(t.boolean()) }, setup: nothing });
+
+      await assert.rejects(testBot(plugin), {
+        code: 'definition_invalid',
+        message: new RegExp(
+          `root/x: its own key "${key}" could never be reached: use, enabled, endpoints are the host's`,
+        ),
+      });
+    });
+
+  for (const [what, config, said] of [
+    [
+      'too small',
+      { limit: t.integer({ default: 0, minimum: 1 }) },
+      /root\/x: the default of its key limit does not fit its own schema: expected at least 1, got 0/,
+    ],
+    [
+      'no duration',
+      { wait: t.duration({ default: 'soon' as '1s' }) },
+      /root\/x: the default of its key wait does not fit/,
+    ],
+    [
+      'of another type',
+      { on: t.boolean({ default: 'yes' as unknown as boolean }) },
+      /root\/x: the default of its key on does not fit/,
+    ],
+    [
+      'wrong within',
+      { room: t.object({ size: t.integer({ default: 'x' as unknown as number }) }, { default: {} as never }) },
+      /root\/x: the default of its key room.size does not fit/,
+    ],
+    [
+      'a wrong whole',
+      { room: t.object({ size: t.integer() }, { default: { size: 'x' } as never }) },
+      /root\/x: the default of its key room does not fit/,
+    ],
+    [
+      'short of a key',
+      { room: t.object({ size: t.integer() }, { default: {} as never }) },
+      /root\/x: the default of its key room does not fit/,
+    ],
+  ] as const)
+    it(`is refused with a default of a key that does not fit: ${what}`, async () => {
+      const plugin = definePlugin({ name: 'x', config, setup: nothing });
+
+      await assert.rejects(testBot(plugin), { code: 'definition_invalid', message: said });
+    });
+
   it('is taken for a route that names no scope, whose default is full', async () => {
     const plugin = definePlugin({ name: 'x', setup: (p) => void (p as unknown as Loose).route('GET /a', {}, nothing) });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
 import { describe, it } from 'node:test';
-import { definePlugin } from '../../../worker/sdk/index.ts';
+import { defineAdapter, definePlugin, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { versioned } from '../../support/versioned-plugin.ts';
 
@@ -147,6 +147,24 @@ describe('a candidate that fails', () => {
     await assert.rejects(host.engine.runtime.reload('test'), /plugins\.plain\.endpoints is for adapters/);
 
     assert.equal(host.engine.runtime.current?.number, 1);
+  });
+
+  it("because an account has keys that are the host's names them", async (context) => {
+    const host = await engineHost(context, {});
+    for (const key of ['id', 'enabled']) {
+      host.modules['own'] = defineAdapter({
+        name: 'own',
+        account: { [key]: t.optional(t.string()) },
+        can: { text: { limit: 100, unit: 'bytes', render: 'plain' } },
+        send: async () => ({ kind: 'sent' }),
+      });
+      host.configure({ plugins: { own: { endpoints: [{ id: 'a' }] } } });
+
+      await assert.rejects(host.engine.runtime.reload('test'), {
+        code: 'definition_invalid',
+        message: new RegExp(`root/own: its own key "${key}" could never be reached`),
+      });
+    }
   });
 
   it('at the first start leaves everything waiting for the next', async (context) => {
