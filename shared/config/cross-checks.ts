@@ -25,6 +25,8 @@ export function crossChecks(tree: unknown): CheckResult {
     ...operators(tree),
     ...doubleSelectors(tree),
   ];
+  const told = new Set(findings.map(({ path }) => path));
+  findings.push(...controlCharacters(tree).filter(({ path }) => !told.has(path)));
   return { findings, warnings: unmetSelectors(tree) };
 }
 
@@ -173,6 +175,29 @@ function unmetSelectors(tree: unknown): Finding[] {
           },
         ];
   });
+}
+
+/** Of the host's own keys; tokens have rules of their own, and a plugin says itself what it takes. */
+function controlCharacters(tree: unknown): Finding[] {
+  const { plugins, http, ...groups } = isRecord(tree) ? tree : {};
+  const { token: _token, demoToken: _demoToken, tokens: _tokens, ...rest } = isRecord(http) ? http : {};
+  const uses = Object.entries(isRecord(plugins) ? plugins : {}).map(([slot, entry]) => [
+    slot,
+    { use: isRecord(entry) ? entry['use'] : undefined },
+  ]);
+  const own = { ...groups, http: rest, plugins: Object.fromEntries(uses) };
+  return allTexts(own, '').flatMap(([path, value]) =>
+    CONTROL.test(value) ? [{ path, message: 'must be text without control characters' }] : [],
+  );
+}
+
+/** What moves a cursor, ends a line or rings a bell where a name is shown. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+function allTexts(value: unknown, path: string): [string, string][] {
+  if (typeof value === 'string') return [[path, value]];
+  const inner = Array.isArray(value) ? [...value.entries()] : Object.entries(isRecord(value) ? value : {});
+  return inner.flatMap(([key, below]) => allTexts(below, pointerTo(path, key)));
 }
 
 const texts = (tree: unknown, path: string): [string, string][] =>

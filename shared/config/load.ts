@@ -130,12 +130,12 @@ function check(
   const tokens = tokenChecks(resolved.value, resolved.references, mode);
   const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
   for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);
-  const findings = [
+  const told = [
     ...resolved.findings,
     ...schema.filter((finding) => !known.has(finding.path) && !missing(finding) && !isFreePort(finding)),
-    ...cross.findings,
-    ...tokens.findings,
   ];
+  const toldPaths = new Set(told.map(({ path }) => path));
+  const findings = [...told, ...cross.findings.filter(({ path }) => !toldPaths.has(path)), ...tokens.findings];
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
 }
 
@@ -186,8 +186,12 @@ function named(
   paths: { readonly project: string; readonly packageJson: string },
 ): Record<string, unknown> {
   const host = isRecord(value['host']) ? value['host'] : {};
-  return { ...value, host: { name: packageName(paths.packageJson) ?? (basename(paths.project) || 'svc'), ...host } };
+  const name = plain(packageName(paths.packageJson) ?? basename(paths.project));
+  return { ...value, host: { name: name || 'svc', ...host } };
 }
+
+/** Nobody wrote it as a name to be shown. */
+const plain = (name: string): string => name.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 function packageName(file: string): string | undefined {
   const read = readSmallFile(file);

@@ -72,7 +72,7 @@ const configuration = fc.record(
   {
     log_level: fc.constantFrom('trace', 'info', 'silent'),
     host: fc.record(
-      { name: text.filter((value) => value.length > 0 && !/^\$\{EMPTY\}$/.test(value)) },
+      { name: text.filter((value) => value.length > 0 && !/^\$\{EMPTY\}$|[\t\n]/.test(value)) },
       { requiredKeys: [] },
     ),
     http: fc.record(

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
 
 const GOOD = 'http:\n  token: ${HTTP_TOKEN}\n';
 
@@ -60,6 +61,44 @@ describe('loadConfig', () => {
     );
   });
 
+  for (const [key, yaml, env] of [
+    ['host.name', 'host: {name: "a\\u001b[2Jb"}', {}],
+    ['host.name', 'host: {name: "a\\nb"}', {}],
+    ['host.name', 'host: {name: "${NAME}"}', { NAME: 'a\u0007b' }],
+    ['host.name', 'host: {name: "a\\u0085b"}', {}],
+    ['database.filename', 'database: {filename: "data/a\\rb.sqlite"}', {}],
+    ['plugins.own.use', 'plugins: {own: {use: "./plugins/own\\u0000"}}', {}],
+    ['http.readiness.agents[0]', 'http: {token: "${HTTP_TOKEN}", readiness: {agents: ["a\\tb"]}}', {}],
+    ['commands.prefix', 'commands: {prefix: "\\u0001"}', {}],
+  ] as const)
+    it(`refuses control characters in ${key}, and shows none: ${yaml}`, (t) => {
+      const { error, faults } = faultsOf(() => loadText(t, `${yaml}\n${key.startsWith('http') ? '' : GOOD}`, { env }));
+
+      assert.equal(faults.length, 1, error.message);
+      assert.match(error.message, /^svc\.config\.yml:1:\d+ \S+ must be text without control characters$/);
+      assert.ok(error.message.includes(` ${key} `), error.message);
+    });
+
+  it('refuses control characters in http.host', (t) => {
+    const { error } = faultsOf(() => loadText(t, 'http: {token: "${HTTP_TOKEN}", host: "127.0.0.1\\n"}\n'));
+
+    assert.match(error.message, /^svc\.config\.yml:1:\d+ http\.host must be an IP literal, like 127\.0\.0\.1 or ::1$/);
+  });
+
+  it('takes names in any script, and joined signs', (t) => {
+    assert.equal(loadText(t, `host: {name: "Zoë 猫 👩‍💻"}\n${GOOD}`).config.host.name, 'Zoë 猫 👩‍💻');
+  });
+
+  it('makes a plain name of a package or folder that holds control characters', (t) => {
+    const project = temporaryProject(t, { config: GOOD });
+    project.write('package.json', '{"name":"a\\u001b[2J\\nb"}');
+    const environment = { HTTP_TOKEN: GOOD_TOKEN };
+
+    const { config } = loadConfig({ project: project.path, mode: 'production', environment });
+
+    assert.equal(config.host.name, 'a [2J b');
+  });
+
   it('names the key of another group', (t) => {
     assert.match(
       faultsOf(() => loadText(t, `${GOOD}port: 80\n`)).error.message,
@@ -94,9 +133,12 @@ describe('loadConfig', () => {
   });
 
   it('does not let a variable bring YAML in', (t) => {
-    const { config } = loadText(t, `${GOOD}host:\n  name: \${NAME}\n`, { env: { NAME: '{a: 1}\n${HTTP_TOKEN}' } });
+    const yaml = `${GOOD}host:\n  name: \${NAME}\nplugins:\n  own:\n    text: \${NAME}\n    line: \${LINE}\n`;
+    const { config } = loadText(t, yaml, { env: { NAME: '{a: 1} ${HTTP_TOKEN}', LINE: '{a: 1}\n${HTTP_TOKEN}' } });
 
-    assert.equal(config.host.name, '{a: 1}\n${HTTP_TOKEN}');
+    assert.equal(config.host.name, '{a: 1} ${HTTP_TOKEN}');
+    assert.equal(config.plugins['own']?.['text'], '{a: 1} ${HTTP_TOKEN}');
+    assert.equal(config.plugins['own']?.['line'], '{a: 1}\n${HTTP_TOKEN}');
   });
 
   it('takes an empty key for one that is not given', (t) => {
