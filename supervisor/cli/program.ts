@@ -43,13 +43,22 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   const options: Record<string, unknown> = { ...program.options };
   // cac takes a missing `--no-x` for a given `--x`; where both are options, a command has to know that neither was said.
   for (const name of names.filter((flag) => flag.startsWith('--no-')).map((flag) => flag.slice(5))) {
-    if (names.includes(`--${name}`) && !argv.includes(`--${name}`) && !argv.includes(`--no-${name}`))
-      delete options[name];
+    const [yes, no] = [saysOption(argv, `--${name}`), saysOption(argv, `--no-${name}`)];
+    if (yes && no)
+      throw new SvcError('usage', `--${name} and --no-${name} exclude each other`, {
+        hint: `svc ${wordsOf(command)} --help`,
+      });
+    if (names.includes(`--${name}`) && !yes && !no) delete options[name];
   }
   for (const [name, value] of Object.entries(options)) {
     if (Array.isArray(value) && name !== '--') throw new SvcError('usage', `--${name} is given more than once`);
   }
   return { args: parsed.args, options };
+}
+
+function saysOption(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === flag || word.startsWith(`${flag}=`));
 }
 
 export const wordsOf = ({ noun, verb }: Pick<Command, 'noun' | 'verb'>): string =>

@@ -64,11 +64,23 @@ describe('svc config check', () => {
   });
 
   for (const [what, plugins, told] of [
-    ['a slot', '  ehco: {}', /svc\.config\.yml:4:3 plugins\.ehco names no plugin: "ehco" is not built in .*; did you mean echo\?/],
-    ['`use`', '  say:\n    use: telegrm', /svc\.config\.yml:5:5 plugins\.say\.use names no plugin: "telegrm" is .*did you mean telegram\?/],
+    [
+      'a slot',
+      '  ehco: {}',
+      /svc\.config\.yml:4:3 plugins\.ehco names no plugin: "ehco" is not built in .*; did you mean echo\?/,
+    ],
+    [
+      '`use`',
+      '  say:\n    use: telegrm',
+      /svc\.config\.yml:5:5 plugins\.say\.use names no plugin: "telegrm" is .*did you mean telegram\?/,
+    ],
     ['a package', '  own: {use: svc-plugin-gretr}', /svc\.config\.yml:4:9 .*; did you mean svc-plugin-greeter\?/],
     ['something far off', '  own: {use: nothing-like-it}', /svc\.config\.yml:4:9 .*not an installed package$/],
-    ['a file', '  own: {use: ./plugins/own}', /svc\.config\.yml:4:9 plugins\.own\.use names no plugin: nothing is at \.\/plugins\/own: looked for/],
+    [
+      'a file',
+      '  own: {use: ./plugins/own}',
+      /svc\.config\.yml:4:9 plugins\.own\.use names no plugin: nothing is at \.\/plugins\/own: looked for/,
+    ],
   ] as const)
     it(`tells the place of ${what} that names no plugin, and the nearest name`, async (t) => {
       const project = temporaryProject(t, { config: `http:\n  token: \${HTTP_TOKEN}\nplugins:\n${plugins}\n` });

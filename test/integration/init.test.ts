@@ -263,8 +263,16 @@ describe('svc init', () => {
     });
   });
 
+  it('takes the name of a package in a scope', async (t) => {
+    const { read } = await init(t, { options: { name: '@team/bot' } });
+
+    assert.equal(JSON.parse(read('package.json')).name, '@team/bot');
+  });
+
   it('refuses names and ports that are none', async (t) => {
-    for (const options of [{ name: 'My Bot' }, { name: 'svc' }, { port: 0 }, { port: 'x' }, { port: 65_536 }])
+    for (const name of ['My Bot', 'svc', '@team', '@team/', '@/bot', '@team/Bot', 'team/bot', '@a/b/c', '@.a/b'])
+      await assert.rejects(init(t, { options: { name } }), { code: 'usage' }, name);
+    for (const options of [{ port: 0 }, { port: 'x' }, { port: 65_536 }])
       await assert.rejects(init(t, { options }), { code: 'usage' });
   });
 

@@ -159,7 +159,7 @@ describe('svc service --user under systemd', LINUX, () => {
   it('answers with 3, and what would be right, where the folder can have no system service', async (t) => {
     const project = await portProject(t);
 
-    for (const verb of ['status', 'start', 'stop', 'logs']) {
+    for (const verb of ['status', 'start', 'stop', 'logs', 'uninstall']) {
       const { code, stderr } = await svc(['service', verb, '--project', project.path]);
       assert.equal(code, 3, verb);
       assert.match(stderr, /not installed: .*\/srv\/svc\/<user>.*\n.*svc service install --user/);

@@ -91,11 +91,15 @@ async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedM
   } catch (error) {
     const builtIn = Object.keys(BUILT_INS);
     const suggestion = nearest(use, [...builtIn, ...dependenciesOf(options.project)]);
-    throw new SvcError('plugin_failed', `"${use}" is not built in (${builtIn.join(', ')}) and not an installed package`, {
-      cause: error,
-      details: { names: use, ...(suggestion === undefined ? {} : { suggestion }) },
-      hint: `npm install ${use}, or name a file of the project with ./`,
-    });
+    throw new SvcError(
+      'plugin_failed',
+      `"${use}" is not built in (${builtIn.join(', ')}) and not an installed package`,
+      {
+        cause: error,
+        details: { names: use, ...(suggestion === undefined ? {} : { suggestion }) },
+        hint: `npm install ${use}, or name a file of the project with ./`,
+      },
+    );
   }
   return { module: await importDefault(file, use, options), source: 'package', files: [file] };
 }

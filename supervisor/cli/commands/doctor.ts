@@ -49,6 +49,7 @@ export const command: Command = {
     'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json',
   ],
   async run(context, _args, options) {
+    for (const asked of ['endpoint', 'live', 'list'] as const) refuseOthers(options, asked);
     if (options['endpoint'] !== undefined) return endpoint(context, options);
     if (options['timeout'] !== undefined) throw new SvcError('usage', '--timeout goes with --endpoint alone');
     if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
@@ -60,18 +61,26 @@ export const command: Command = {
 /** A timer takes no more than some days. */
 const DAY_MS = 86_400_000;
 /** Of other checks, and of other questions. */
-const NOT_WITH_ENDPOINT = ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'live', 'insecureHttp'];
+const NOT_WITH = {
+  endpoint: ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'live', 'insecureHttp'],
+  live: ['list', 'only', 'skip', 'fix', 'yes', 'edge'],
+  list: ['fix'],
+} as const;
+
+/** Throws `usage` where what was asked for would be left undone. */
+function refuseOthers(options: Readonly<Record<string, unknown>>, asked: keyof typeof NOT_WITH): void {
+  const other = NOT_WITH[asked].find((name) => options[name] !== undefined);
+  if (options[asked] === undefined || other === undefined) return;
+  throw new SvcError(
+    'usage',
+    `--${asked} and --${other === 'insecureHttp' ? 'insecure-http' : other} do not go together`,
+    {
+      hint: asked === 'endpoint' ? 'svc doctor --endpoint <name> [--strict] [--json]' : 'svc doctor --help',
+    },
+  );
+}
 
 async function endpoint(context: CommandContext, options: Readonly<Record<string, unknown>>): Promise<ExitCode> {
-  const other = NOT_WITH_ENDPOINT.find((name) => options[name] !== undefined);
-  if (other !== undefined)
-    throw new SvcError(
-      'usage',
-      `--endpoint and --${other === 'insecureHttp' ? 'insecure-http' : other} do not go together`,
-      {
-        hint: 'svc doctor --endpoint <name> [--strict] [--json]',
-      },
-    );
   const { checkEndpoint } = await import('../doctor/endpoint.ts');
   return checkEndpoint(context, {
     endpoint: String(options['endpoint']),

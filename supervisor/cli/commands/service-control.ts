@@ -4,7 +4,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext, Printer } from '../command.ts';
 import { findRunning } from '../control-client.ts';
 import type { Service, ServiceState } from '../service/service.ts';
-import { serviceFor, USER_OPTION } from '../service/service-of.ts';
+import { installedServiceFor, USER_OPTION } from '../service/service-of.ts';
 
 const start: Command = {
   noun: 'service',
@@ -49,7 +49,7 @@ const status: Command = {
   options: [USER_OPTION],
   examples: ['svc service status --user', 'svc service status --json'],
   async run(context, _args, options) {
-    const service = knownService(context, options);
+    const service = installedServiceFor(context, options);
     const state = service.isInstalled() ? await service.state() : NOT_INSTALLED;
     const ready = state.running && (await isReady(context, state));
     context.print.json({ service: service.name, owner: service.kind, file: service.file, ...state, ready });
@@ -92,19 +92,9 @@ const NOT_INSTALLED: ServiceState = {
   detail: null,
 };
 
-/** A folder that can have no such service has none installed either: exit 3, with what would be right. */
-function knownService(context: CommandContext, options: Readonly<Record<string, unknown>>): Service {
-  try {
-    return serviceFor(context, options);
-  } catch (error) {
-    if (!(error instanceof SvcError) || error.code !== 'refused') throw error;
-    throw new SvcError('not_found', `not installed: ${error.message}`, { hint: error.hint ?? '' });
-  }
-}
-
 /** Throws `not_found`: exit 3. */
 function installed(context: CommandContext, options: Readonly<Record<string, unknown>>): Service {
-  const service = knownService(context, options);
+  const service = installedServiceFor(context, options);
   if (!service.isInstalled())
     throw new SvcError('not_found', `${service.name} is not installed`, {
       hint:

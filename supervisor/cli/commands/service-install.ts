@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { projectPaths } from '../../../shared/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { difference } from '../service/difference.ts';
 import { makeStateFolders } from '../service/files.ts';
@@ -24,6 +25,8 @@ export const command: Command = {
     'svc service install --user --print',
   ],
   async run(context, _args, options) {
+    if (options['print'] === true && options['dryRun'] === true)
+      throw new SvcError('usage', '--print and --dry-run exclude each other', { hint: 'svc service install --help' });
     const service = serviceFor(context, options);
     const files = service.render();
     if (options['print'] === true) return printFiles(context, files);

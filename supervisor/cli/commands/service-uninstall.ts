@@ -2,7 +2,7 @@
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
-import { serviceFor, USER_OPTION } from '../service/service-of.ts';
+import { installedServiceFor, USER_OPTION } from '../service/service-of.ts';
 
 export const command: Command = {
   noun: 'service',
@@ -12,7 +12,7 @@ export const command: Command = {
   examples: ['svc service uninstall --user --yes', 'sudo svc service uninstall --project /srv/svc/alice --yes'],
   async run(context, _args, options) {
     const { print } = context;
-    const service = serviceFor(context, options);
+    const service = installedServiceFor(context, options);
     if (!service.isInstalled()) {
       print.json({ service: service.name, uninstalled: true, wasInstalled: false });
       print.text(`${service.name} is not installed`);

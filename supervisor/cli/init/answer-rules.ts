@@ -1,9 +1,9 @@
 // What an answer to `svc init` may be, for flags and questions alike. Undefined when it is good, else what it must be.
 
 export function wrongName(name: string): string | undefined {
-  return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc'
+  return /^(@[a-z0-9][a-z0-9._-]{0,99}\/)?[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc'
     ? undefined
-    : "the name must be small letters, digits, '.', '_' and '-', and not svc";
+    : "the name must be small letters, digits, '.', '_' and '-', perhaps in a scope (@team/bot), and not svc";
 }
 
 export function wrongPort(port: number): string | undefined {

@@ -109,6 +109,19 @@ export const serviceFor = (
   options: Readonly<Record<string, unknown>>,
 ): Service => serviceOf({ project: project(), scope: options['user'] === true ? 'user' : 'system', env });
 
+/** The same for commands about an installed one. A folder that can have none has none installed either: exit 3, with what would be right. */
+export function installedServiceFor(
+  context: Pick<CommandContext, 'project' | 'env'>,
+  options: Readonly<Record<string, unknown>>,
+): Service {
+  try {
+    return serviceFor(context, options);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'refused') throw error;
+    throw new SvcError('not_found', `not installed: ${error.message}`, { hint: error.hint ?? '' });
+  }
+}
+
 /** Shared by all commands of the noun. */
 export const USER_OPTION: CommandOption = {
   flags: '--user',
