@@ -3,6 +3,7 @@ import type { CheckedAccount } from '../shared/api/account-check.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
+import type { SvcError } from '../shared/svc-error.ts';
 import type { Mode } from './app-options.ts';
 
 export interface TaskModule {
@@ -15,6 +16,8 @@ export interface TaskOptions {
   readonly project: string;
   readonly mode: Mode;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Ends the process where code of a plugin runs without an end. Left out: nobody looks. */
+  readonly end?: (error: SvcError) => void;
 }
 
 export interface OnceFault {
@@ -79,10 +82,12 @@ export interface CheckedProject {
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
-export async function checkProject({ project, mode, environment }: TaskOptions): Promise<CheckedProject> {
+export async function checkProject(options: TaskOptions): Promise<CheckedProject> {
+  const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
-  return { loaded, warnings: [...loaded.warnings, ...(await checkPlugins({ project, mode, loaded }))] };
+  const found = await bounded(options, loaded, () => checkPlugins({ project, mode, loaded }));
+  return { loaded, warnings: [...loaded.warnings, ...found] };
 }
 
 /** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */
@@ -97,7 +102,7 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
   log.secrets.add(loaded.secrets);
   const once = await import('./runtime/assemble-once.ts');
   try {
-    return await once.assembleOnce({ ...options, log, loaded });
+    return await bounded(options, loaded, () => once.assembleOnce({ ...options, log, loaded }));
   } finally {
     log.flush();
     await log.drained();
@@ -126,5 +131,21 @@ export type CheckAccounts = (
 export async function checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck> {
   const loaded = loadConfig(options);
   const { checkAccounts } = await import('./runtime/check-accounts.ts');
-  return checkAccounts({ ...options, loaded });
+  return bounded(options, loaded, () => checkAccounts({ ...options, loaded }));
+}
+
+/** Plugins are loaded by the work: what they do holds nobody up for ever. */
+async function bounded<T>(
+  { project, mode, end }: TaskOptions,
+  loaded: LoadedConfig,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (end === undefined) return work();
+  const { endBusyCode } = await import('./runtime/busy-code.ts');
+  const stop = endBusyCode({ project, mode, loaded, end });
+  try {
+    return await work();
+  } finally {
+    stop();
+  }
 }

@@ -41,6 +41,8 @@ export interface CommandContext {
   readonly print: Printer;
   /** The running host over HTTP, with address and token of the project's configuration. Throws `not_running`, `config_invalid`. */
   readonly host: () => Promise<HostClient>;
+  /** Ends the command at once with what is wrong, from wherever: what it was doing does not come back. */
+  readonly end: (error: unknown) => never;
 }
 
 export interface Printer {

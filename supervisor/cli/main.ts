@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // Entry of the command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
 import './first-process.ts';
+import { closeSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
 import { createPrinter } from './printer.ts';
 import { findProject } from './project-lookup.ts';
@@ -23,7 +24,8 @@ interface Call {
 
 const SHARED_FLAGS: ReadonlySet<string> = new Set(['--json', '--no-color', '--debug']);
 
-async function run({ argv, json }: Call): Promise<ExitCode> {
+async function run(call: Call): Promise<ExitCode> {
+  const { argv, json } = call;
   const [first, second] = argv;
   if (
     first === undefined ||
@@ -47,7 +49,7 @@ async function run({ argv, json }: Call): Promise<ExitCode> {
   const command = await loadCommand(found);
   const { parseCommand } = await import('./program.ts');
   const { args, options } = parseCommand(command, rest);
-  return command.run(contextOf(command, options), args, options);
+  return command.run(contextOf(call, options), args, options);
 }
 
 /** What every command takes may also stand before it: `svc --project DIR runtime status`. */
@@ -102,7 +104,7 @@ function version(json: boolean): ExitCode {
   return EXIT.ok;
 }
 
-function contextOf(_command: Command, options: Readonly<Record<string, unknown>>): CommandContext {
+function contextOf(call: Call, options: Readonly<Record<string, unknown>>): CommandContext {
   const json = options['json'] === true;
   const cwd = process.cwd();
   const env = process.env;
@@ -140,6 +142,11 @@ function contextOf(_command: Command, options: Readonly<Record<string, unknown>>
     project,
     print,
     host: async () => (await import('./host-client.ts')).connectHost(project(), env),
+    end(error) {
+      const code = fail(error, call);
+      closeSync(process.stderr.fd); // Node says there that it waits for a debugger, which is our own: worker/runtime/busy-code.ts
+      return end(code);
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 // Code of the project in the process of a command, which loads plugins to check them.
 //
 //   P1  What it prints goes to stderr: stdout holds the result of the command and nothing else.
-//   P2  It does not end the command, neither by `process.exit` nor by what its timers throw once the check is done.
+//   P2  It does not hold the command up for ever: worker/runtime/busy-code.ts.
+//   P3  It does not end the command, neither by `process.exit` nor by what its timers throw once the check is done.
 import { refuseExit } from '../../shared/exit-guard.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 

@@ -11,16 +11,17 @@ const PREPARE_MS = 15_000;
 
 export interface ReplaceOptions {
   readonly running: RunningProject;
-  readonly env: CommandContext['env'];
+  readonly context: Pick<CommandContext, 'env' | 'end'>;
 }
 
 /** Gives the pid of the new supervisor. Throws what is wrong with the configuration (78), and where there is no daemon, or one that cannot be replaced. */
-export async function replaceDaemon(project: string, { running, env }: ReplaceOptions): Promise<number> {
+export async function replaceDaemon(project: string, { running, context }: ReplaceOptions): Promise<number> {
   if (running.who !== 'supervisor')
     throw new SvcError('not_running', `no daemon runs here, but a worker of ${running.status.owner}`, {
       hint: 'svc runtime restart',
     });
-  const { checkProject } = await loadTasks();
+  const { checkProject } = await loadTasks(context);
+  const { env } = context;
   const { loaded } = await checkProject({ project, mode: 'production', environment: env });
   const options = {
     program: process.execPath,

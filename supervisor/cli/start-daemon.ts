@@ -27,7 +27,7 @@ export async function startDaemon(
   project: string,
   timeoutMs: number = READY_MS,
 ): Promise<ExitCode> {
-  const { checkProject } = await loadTasks();
+  const { checkProject } = await loadTasks(context);
   const { loaded } = await checkProject({ project, mode: 'production', environment: context.env });
   for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
   const running = await findStaying(project);

@@ -4,8 +4,9 @@ import type { CommandContext } from './command.ts';
 import { loadTasks } from './worker-entry.ts';
 
 /** 0 assembled, 1 not, naming what; 78 by the error of the configuration. */
-export async function startOnce({ env, json, print }: CommandContext, project: string): Promise<ExitCode> {
-  const { assembleOnce } = await loadTasks();
+export async function startOnce(context: CommandContext, project: string): Promise<ExitCode> {
+  const { env, json, print } = context;
+  const { assembleOnce } = await loadTasks(context);
   const report = await assembleOnce({ project, mode: 'test', environment: env });
   // The report is a JSON document with and without --json: what reads it is a harness.
   if (json) print.json(report);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ForegroundOptions } from '../../worker/main.ts';
 import type { TaskModule } from '../../worker/task.ts';
+import type { CommandContext } from './command.ts';
 import { containProjectCode } from './project-code.ts';
 
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -56,7 +57,13 @@ export async function runForeground(options: ForegroundOptions): Promise<void> {
 }
 
 /** One-shot work of the worker's code in this process, and with it that of plugins. */
-export async function loadTasks(): Promise<TaskModule> {
-  if (BUNDLED) containProjectCode(); // else the process is not the command's: a test runs it from the sources
-  return import('../../worker/task.ts');
+export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<TaskModule> {
+  const tasks: TaskModule = await import('../../worker/task.ts');
+  if (!BUNDLED) return tasks; // the process is not the command's: a test runs it from the sources
+  containProjectCode();
+  return {
+    checkProject: (options) => tasks.checkProject({ ...options, end }),
+    assembleOnce: (options) => tasks.assembleOnce({ ...options, end }),
+    checkEndpoint: (options) => tasks.checkEndpoint({ ...options, end }),
+  };
 }

@@ -29,6 +29,9 @@ export function capturedContext(url: string | (() => string), { json = false } =
     notes,
     documents,
     project: () => '/',
+    end: (error) => {
+      throw error;
+    },
     print: {
       text: (line) => void (json || out.push(line)),
       json: (document) => void (json && documents.push(document)),

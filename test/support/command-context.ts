@@ -28,6 +28,9 @@ export function commandContext({ cwd, json = false, env = {} }: ContextOptions):
     signal: new AbortController().signal,
     project: () => cwd,
     host: () => Promise.reject(new Error('no host here')),
+    end: (error) => {
+      throw error;
+    },
     print: {
       text: (line) => void (json || output.texts.push(line)),
       json: (document) => void (json && output.documents.push(document)),

@@ -33,7 +33,8 @@ export function collectStrayErrors(loaded: LoadedConfig, options: LoaderOptions)
   };
 }
 
-function componentOf(error: unknown, { config }: LoadedConfig, options: LoaderOptions): string {
+/** `root/<slot>` whose file stands in the stack, else `root`. */
+export function componentOf(error: unknown, { config }: LoadedConfig, options: LoaderOptions): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const slot = Object.entries(config.plugins).find(
     ([name, { enabled, use = name }]) => enabled && placesOf(use, options).some((place) => stack.includes(place)),

@@ -23,7 +23,7 @@ export const command: Command = {
   async run(context, _args, options) {
     const project = context.project();
     try {
-      const { checkProject } = await loadTasks();
+      const { checkProject } = await loadTasks(context);
       const { loaded, warnings } = await checkProject({
         project,
         mode: modeOf(options['mode']),

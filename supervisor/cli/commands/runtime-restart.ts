@@ -17,7 +17,8 @@ export const command: Command = {
     { flags: '--timeout <seconds>', description: 'How long to wait for the new worker', default: DEFAULT_SECONDS },
   ],
   examples: ['svc runtime restart', 'svc runtime restart --daemon', 'svc runtime restart --timeout 120 --json'],
-  async run({ project, print, env }, _args, options) {
+  async run(context, _args, options) {
+    const { project, print } = context;
     const folder = project();
     const seconds = Number(options['timeout']);
     if (!(seconds > 0)) throw new SvcError('usage', '--timeout needs a number of seconds');
@@ -25,7 +26,7 @@ export const command: Command = {
     const former = running.status.runtimeId;
     const supervisorPid =
       options['daemon'] === true
-        ? await (await import('../replace-daemon.ts')).replaceDaemon(folder, { running, env })
+        ? await (await import('../replace-daemon.ts')).replaceDaemon(folder, { running, context })
         : undefined;
     if (supervisorPid === undefined) await running.call('restart');
     print.note(former === null ? 'starting' : `restarting ${former}`);

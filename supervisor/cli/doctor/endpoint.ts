@@ -24,7 +24,7 @@ export async function checkEndpoint(
   { endpoint, strict, limitMs }: EndpointOptions,
 ): Promise<ExitCode> {
   const { env, print } = context;
-  const tasks = await loadTasks();
+  const tasks = await loadTasks(context);
   const found = await tasks.checkEndpoint({
     project: context.project(),
     mode: 'production',
