@@ -8,8 +8,9 @@ import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf, type TestLink } from './adapter-link.ts';
 import { until } from './until.ts';
 
+/** Prosody and all that a test does between may take their time on a busy machine; no test waits for these limits. */
 export const xmppAdapter = definitionOf(
-  createXmpp({ ...TIMING, rejoinMs: 100, pingMs: 60_000, loginMs: 600_000 }),
+  createXmpp({ ...TIMING, rejoinMs: 100, pingMs: 60_000, loginMs: 600_000, confirmMs: 600_000 }),
   properties,
 );
 
