@@ -41,10 +41,10 @@ export class MemoryPlatform {
   }
 
   /** Another definition of the same platform. */
-  make(can: Partial<Can> = {}, rate: Rate = {}): AdapterModule {
+  make(can: Partial<Can> = {}, rate?: Rate): AdapterModule {
     return defineAdapter({
       name: 'memory',
-      rate,
+      ...(rate === undefined ? {} : { rate }),
       account: { room: t.string({ default: 'lobby' }) },
       can: {
         text: { limit: 4_000, unit: 'utf16', render: 'plain' },
