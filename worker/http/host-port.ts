@@ -180,7 +180,6 @@ export interface EventGateway {
   drain(): Promise<void>;
 }
 
-/** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
 /** What a change has answered. */
 export interface KeptAnswer {
   readonly status: number;
@@ -189,6 +188,7 @@ export interface KeptAnswer {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
+/** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
 export interface IdempotencyStore {
   begin(
     key: string,
