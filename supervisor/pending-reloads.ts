@@ -2,10 +2,12 @@
 import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { SvcError } from '../shared/svc-error.ts';
 
+type Reloaded = Extract<WorkerMessage, { type: 'reloaded' }>;
+
 const RELOAD_MS = 30_000;
 
 export class PendingReloads {
-  readonly #waiting = new Map<number, (message: Extract<WorkerMessage, { type: 'reloaded' }>) => void>();
+  readonly #waiting = new Map<number, (message: Pick<Reloaded, 'ok' | 'generation' | 'error'>) => void>();
   #lastId = 0;
 
   /** Asks with `send` (false: there is nobody) and waits. Throws `not_running`, `timeout`, `reload_refused`. */
@@ -35,9 +37,16 @@ export class PendingReloads {
     });
   }
 
-  answered(message: Extract<WorkerMessage, { type: 'reloaded' }>): void {
+  answered(message: Reloaded): void {
     const settle = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     settle?.(message);
+  }
+
+  /** Nobody answers any more. */
+  workerEnded(): void {
+    const error = { code: 'reload_refused', message: 'the worker ended before it had reloaded' };
+    for (const settle of this.#waiting.values()) settle({ ok: false, generation: null, error });
+    this.#waiting.clear();
   }
 }

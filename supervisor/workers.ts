@@ -234,6 +234,7 @@ export class Workers {
     this.#host.history.ended(record);
     if (exit.code === EXIT.restartRequired) this.#spare.dispatch({ kind: 'stale' }); // the program has changed
     this.#current = undefined;
+    this.#reloads.workerEnded();
     this.#former = current.process.identity;
     log.workerEnded();
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);

@@ -15,7 +15,7 @@ import type { CommandContext } from './command.ts';
 import { findStaying, type RunningProject } from './control-client.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { lastLines } from './status-text.ts';
-import { type WaitResult, waitForReady } from './wait-for-ready.ts';
+import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from './wait-for-ready.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
 const READY_MS = 20_000;
@@ -76,7 +76,8 @@ async function join(
   const hasFailed = who === 'supervisor' && status.state === 'failed';
   const since = hasFailed ? new Date().toISOString() : '';
   if (hasFailed) await running.call('start');
-  const result = await waitForReady(project, { timeoutMs });
+  const givenUp = goneProcess(status.supervisorPid, DAEMON_STOPPED);
+  const result = await waitForReady(project, { timeoutMs, givenUp });
   return tell(context, { project, result, already: !hasFailed, since });
 }
 

@@ -37,6 +37,8 @@ function stateName({ state, ready }: RuntimeStatus): string {
 
 const since = ({ since, reason }: RuntimeStatus): string => ` since ${since}${reason === null ? '' : `: ${reason}`}`;
 
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
 function facts(status: RuntimeStatus): (readonly [string, string])[] {
   const { pid, runtimeId, generation, version, owner, supervisorPid, mode, address, socket, standby, budget, log } =
     status;
@@ -48,7 +50,7 @@ function facts(status: RuntimeStatus): (readonly [string, string])[] {
           `pid ${pid}, runtime ${runtimeId ?? 'unknown'}, generation ${generation ?? 'none'}, version ${version ?? 'unknown'}`,
         ],
     ['owner', `${owner}${supervisorPid === null ? '' : `, pid ${supervisorPid}`}, mode ${mode}`],
-    address === null ? undefined : ['address', `${address.host}:${address.port}${holder(socket)}`],
+    address === null ? undefined : ['address', `${urlHost(address.host)}:${address.port}${holder(socket)}`],
     standby == null ? undefined : ['spare', standby],
     budget === null
       ? undefined

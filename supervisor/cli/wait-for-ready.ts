@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { identify, isAlive } from '../../shared/process-identity.ts';
 import { findRunning } from './control-client.ts';
 
 export interface WaitOptions {
@@ -22,6 +23,14 @@ export interface WaitResult {
 }
 
 const POLL_MS = 25;
+
+/** For `givenUp`: says `why` once the process of this pid is gone. Without a pid nobody is known whose end would mean anything. */
+export function goneProcess(pid: number | null, why: string): () => string | undefined {
+  const identity = pid === null ? undefined : identify(pid);
+  return () => (pid === null || (identity !== undefined && isAlive(identity)) ? undefined : why);
+}
+
+export const DAEMON_STOPPED = 'the daemon was stopped meanwhile';
 
 export async function waitForReady(
   project: string,

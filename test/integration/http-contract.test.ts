@@ -215,6 +215,26 @@ describe('changes', () => {
   });
 });
 
+describe('POST /api/system/reload?or-restart', () => {
+  it('is taken where the host restarts instead, and says so', async (t) => {
+    const server = await startHttp(t);
+    server.host.failure = new SvcError('restart_required', 'a reload cannot take in: package-lock.json');
+    const reload = async (query: string) => {
+      const answer = await server.fetch(`/api/system/reload${query}`, { method: 'POST' });
+      const body = (await answer.json()) as Record<string, unknown>;
+      return [answer.status, body['code'] ?? body['accepted']];
+    };
+
+    assert.deepEqual(
+      [await reload(''), await reload('?or-restart')],
+      [
+        [409, 'restart_required'],
+        [202, true],
+      ],
+    );
+  });
+});
+
 describe('routes', () => {
   it('show demo scope neither texts nor names', async (t) => {
     const server = await startHttp(t);

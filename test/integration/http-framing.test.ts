@@ -44,6 +44,7 @@ describe('framing over HTTP', () => {
     for (const [name, text] of Object.entries(malformed)) {
       const answer = await sendRaw(server.port, Buffer.from(text, 'latin1'));
       assert.equal(answer.status, 400, name);
+      assert.equal(answer.headers['content-type'], 'application/problem+json', name);
     }
     assert.deepEqual(server.host.calls, []);
     await stillServes(server);

@@ -4,19 +4,26 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
-import { portProject, svc } from '../support/svc-command.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 /** Answers at the control socket of the working folder, always the same; ends when its stdin does. */
 const STAND_IN = `const { createServer } = require('node:net');
-const answer = JSON.stringify({ id: 1, ok: true, result: JSON.parse(process.argv[1]) }) + '\\n';
-const server = createServer((socket) => socket.on('data', () => socket.write(answer)).on('error', () => {}));
+const result = { supervisorPid: process.pid, ...JSON.parse(process.argv[1]) };
+const answer = JSON.stringify({ id: 1, ok: true, result }) + '\\n';
+const server = createServer((socket) => socket.on('data', () => (socket.write(answer), console.log('asked'))).on('error', () => {}));
 server.listen('.svc/control.sock', () => console.log('listens'));
 process.stdin.resume().on('end', () => process.exit());
 `;
 
-/** A supervisor in a state in which the real one is for a moment only. */
-async function standIn(t: TestContext, project: string, status: Partial<RuntimeStatus>): Promise<() => void> {
+interface StandIn {
+  (): void;
+  /** How often it was asked. */
+  readonly asked: () => number;
+}
+
+/** A supervisor in a state in which the real one is for a moment only. Called, it ends. */
+async function standIn(t: TestContext, project: string, status: Partial<RuntimeStatus>): Promise<StandIn> {
   mkdirSync(`${project}/.svc`, { recursive: true });
   chmodSync(`${project}/.svc`, 0o700);
   const full = { owner: 'daemon', ready: false, reasons: [], exits: [], notes: [], pid: null, budget: null, ...status };
@@ -25,8 +32,12 @@ async function standIn(t: TestContext, project: string, status: Partial<RuntimeS
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   t.after(() => void child.kill('SIGKILL'));
-  await new Promise((resolve) => child.stdout.once('data', resolve));
-  return () => child.stdin.end();
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await until(() => said.includes('listens'), { what: 'the stand-in' });
+  return Object.assign(() => void child.stdin.end(), { asked: () => said.split('asked').length - 1 });
 }
 
 describe('a supervisor that has stopped and answers a moment longer', () => {
@@ -68,6 +79,51 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
     );
 
     assert.equal(seen.code, 3);
+  });
+});
+
+describe('a daemon that is stopped while a command waits for its worker', () => {
+  for (const command of ['restart', 'start --daemon'])
+    it(`ends the waiting of ${command}, and is named`, async (t) => {
+      const { path } = await portProject(t);
+      const status = { state: 'starting', runtimeId: 'former', configVersion: null };
+      const end = await standIn(t, path, status);
+
+      const waiting = startSvc(['runtime', ...command.split(' '), '--timeout', '600', '--json'], { cwd: path });
+      await until(() => end.asked() > 3, { what: 'the waiting' });
+      end();
+      const { code, stdout } = await waiting.ended;
+
+      assert.deepEqual([code, JSON.parse(stdout).reasons], [1, ['the daemon was stopped meanwhile']]);
+    });
+});
+
+describe('reload --or-restart', () => {
+  it('waits for the worker that takes the change in', async (t) => {
+    const { path, write } = await portProject(t);
+    const { runtimeId } = JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
+    write('package-lock.json', '{"lockfileVersion": 3, "changed": true}');
+
+    const { code, stdout, stderr } = await svc(['runtime', 'reload', '--or-restart', '--json'], { cwd: path });
+    const { ready, formerRuntimeId, runtimeId: next } = JSON.parse(stdout);
+    const { exits } = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
+
+    assert.deepEqual([code, ready, formerRuntimeId], [0, true, runtimeId], stderr);
+    assert.notEqual(next, runtimeId);
+    assert.match(stderr, /package-lock\.json/);
+    assert.equal(exits.at(-1).code, 75);
+  });
+
+  it('says that a worker in the foreground has ended, and that nothing starts it again', async (t) => {
+    const { path, write, url } = await portProject(t);
+    const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
+    await until(async () => (await fetch(`${url}/pub/ready`)).status === 200, { what: 'ready' });
+    write('package-lock.json', '{"lockfileVersion": 3, "changed": true}');
+
+    const { code, stdout } = await svc(['runtime', 'reload', '--or-restart'], { cwd: path });
+
+    assert.deepEqual([code, (await host.ended).code], [1, 75]);
+    assert.match(stdout, /nothing starts it again/);
   });
 });
 

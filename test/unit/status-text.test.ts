@@ -78,6 +78,8 @@ describe('statusText', () => {
     assert.equal(lines[0], 'running, ready since 2026-01-01T00:00:00.000Z');
     assert.equal(lines[1], 'worker      pid 9, runtime r-3, generation 4, version 1.0.0');
     assert.equal(lines[3], 'address     127.0.0.1:8068, socket held by the supervisor');
+    const overSix = statusText({ ...well, address: { host: '::1', port: 8068 } }, { color, lines: 2 });
+    assert.equal(overSix[3], 'address     [::1]:8068, socket held by the supervisor');
     assert.deepEqual(
       [lines.includes('            three'), lines.some((line) => line.startsWith('spare'))],
       [false, false],

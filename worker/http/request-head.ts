@@ -1,6 +1,6 @@
 // Checks of the header section that Node leaves to us: each of these would otherwise be read in silence as something else.
 //
-//   H1  `Authorization` and `Host` occur once (Node takes the first of several).
+//   H1  `Authorization` and `Host` occur once (Node takes the first of several), and HTTP/1.1 has a `Host` (Node would answer without a problem document).
 //   H2  `Transfer-Encoding` is `chunked` alone and never in HTTP/1.0 (Node takes `gzip, chunked`).
 //   H3  At most 100 headers (the server is set to drop none, so that the count is the true one).
 import type { IncomingMessage } from 'node:http';
@@ -22,6 +22,8 @@ export function findHeadFault(request: IncomingMessage): SvcError | undefined {
   }
   if (authorizations > 1) return new SvcError('invalid_request', 'the Authorization header occurs more than once');
   if (hosts > 1) return new SvcError('invalid_request', 'the Host header occurs more than once');
+  if (hosts === 0 && request.httpVersion === '1.1')
+    return new SvcError('invalid_request', 'the Host header is missing');
   return findCodingFault(request);
 }
 

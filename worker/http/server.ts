@@ -199,6 +199,7 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
     maxHeaderSize: HEADER_SECTION_BYTES,
     noDelay: true,
     insecureHTTPParser: false,
+    requireHostHeader: false, // request-head.ts requires it, with a problem document
   };
 }
 

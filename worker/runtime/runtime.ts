@@ -14,6 +14,7 @@
 //   accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
 //   an unchanged account               | keeps its connection            | gave it away at the commit
 //   life after the commit of the next  | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its signal aborts and its resources close
+import { relative } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
@@ -135,7 +136,7 @@ export class Runtime {
       (key) => JSON.stringify(valueAt(loaded.config, key)) !== JSON.stringify(valueAt(this.#loaded.config, key)),
     ).map((key) => key.replaceAll('/', '.'));
     if (files.length === 0 && keys.length === 0) return;
-    throw restartRequired(files, keys);
+    throw this.#restartRequired(files, keys);
   }
 
   async #replace(loaded: LoadedConfig, actor: string, assembled?: Promise<Candidate>): Promise<Generation> {
@@ -193,7 +194,16 @@ export class Runtime {
     for (const [file, hash] of now) if (!this.#hashes.has(file)) this.#hashes.set(file, hash);
     if (stale.length === 0) return;
     candidate.abort.abort();
-    throw restartRequired(stale, []);
+    throw this.#restartRequired(stale, []);
+  }
+
+  /** The list goes to clients: it names files as the project sees them, not where that lies on the machine. */
+  #restartRequired(paths: readonly string[], keys: readonly string[]): SvcError {
+    const files = paths.map((path) => relative(this.#options.project, path));
+    return new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
+      hint: 'svc runtime restart (or svc runtime reload --or-restart)',
+      details: { files, keys },
+    });
   }
 
   async #commit(generation: Generation, actor: string): Promise<void> {
@@ -270,12 +280,6 @@ export class Runtime {
     return error;
   }
 }
-
-const restartRequired = (files: readonly string[], keys: readonly string[]): SvcError =>
-  new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
-    hint: 'svc runtime restart (or svc runtime reload --or-restart)',
-    details: { files, keys },
-  });
 
 function valueAt(config: unknown, path: string): unknown {
   return path.split('/').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);

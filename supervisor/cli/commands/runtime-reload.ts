@@ -1,9 +1,13 @@
 // `svc runtime reload`: configuration, tokens and .env are read again; a new generation, or the reasons why the old one stays.
 import { EXIT } from '../../../shared/exit-codes.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
-import { requireRunning } from '../control-client.ts';
+import { type RunningProject, requireRunning } from '../control-client.ts';
+import { untilNextWorker } from '../next-worker.ts';
+import { DAEMON_STOPPED, goneProcess } from '../wait-for-ready.ts';
 
 const TIMEOUT_MS = 35_000;
+const RESTART_MS = 60_000;
 
 export const command: Command = {
   noun: 'runtime',
@@ -12,14 +16,29 @@ export const command: Command = {
   options: [{ flags: '--or-restart', description: 'Restart the worker (75) where a reload cannot take the change in' }],
   examples: ['svc runtime reload', 'svc runtime reload --or-restart'],
   async run({ project, print }, _args, options) {
-    const running = await requireRunning(project());
-    const result = await running.call('reload', {
-      options: { orRestart: options['orRestart'] === true },
-      timeoutMs: TIMEOUT_MS,
-    });
-    const { generation } = result as { readonly generation: number | null };
-    print.text(print.color.good(`generation ${generation}`));
-    print.json({ reloaded: true, generation });
-    return EXIT.ok;
+    const folder = project();
+    const running = await requireRunning(folder);
+    const orRestart = options['orRestart'] === true;
+    try {
+      const result = await running.call('reload', { options: { orRestart }, timeoutMs: TIMEOUT_MS });
+      const { generation } = result as { readonly generation: number | null };
+      print.text(print.color.good(`generation ${generation}`));
+      print.json({ reloaded: true, generation });
+      return EXIT.ok;
+    } catch (error) {
+      if (!orRestart || !(error instanceof SvcError) || error.code !== 'restart_required') throw error;
+      print.note(error.message);
+      const former = running.status.runtimeId;
+      return untilNextWorker(print, { project: folder, former, timeoutMs: RESTART_MS, givenUp: nobodyStarts(running) });
+    }
   },
 };
+
+/** Under an owner whose end cannot be seen from here the time decides. */
+function nobodyStarts({ who, status }: RunningProject): () => string | undefined {
+  if (who === 'supervisor') return goneProcess(status.supervisorPid, DAEMON_STOPPED);
+  return goneProcess(
+    status.owner === 'foreground' ? status.pid : null,
+    'the worker has ended, and nothing starts it again',
+  );
+}

@@ -1,10 +1,10 @@
 // `svc runtime restart`: the worker drains and ends with 51, whoever its owner is; the command returns when the next one is ready.
 // With --daemon the supervisor is replaced as well (replace-daemon.ts).
-import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
 import { requireRunning } from '../control-client.ts';
-import { waitForReady } from '../wait-for-ready.ts';
+import { untilNextWorker } from '../next-worker.ts';
+import { DAEMON_STOPPED, goneProcess } from '../wait-for-ready.ts';
 
 const DEFAULT_SECONDS = 60;
 
@@ -23,29 +23,17 @@ export const command: Command = {
     const seconds = Number(options['timeout']);
     if (!(seconds > 0)) throw new SvcError('usage', '--timeout needs a number of seconds');
     const running = await requireRunning(folder);
-    const former = running.status.runtimeId;
     const supervisorPid =
       options['daemon'] === true
         ? await (await import('../replace-daemon.ts')).replaceDaemon(folder, { running, context })
         : undefined;
     if (supervisorPid === undefined) await running.call('restart');
-    print.note(former === null ? 'starting' : `restarting ${former}`);
-    const { status, ready, reasons } = await waitForReady(folder, {
+    return untilNextWorker(print, {
+      project: folder,
+      former: running.status.runtimeId,
       timeoutMs: seconds * 1_000,
-      notRuntimeId: former,
+      givenUp: goneProcess(supervisorPid ?? running.status.supervisorPid, DAEMON_STOPPED),
       ...(supervisorPid === undefined ? {} : { supervisorPid }),
     });
-    print.json({
-      ready,
-      formerRuntimeId: former,
-      runtimeId: status?.runtimeId ?? null,
-      pid: status?.pid ?? null,
-      supervisorPid: status?.supervisorPid ?? null,
-      state: status?.state ?? null,
-      reasons,
-    });
-    if (ready) print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
-    else print.text(print.color.bad(`not ready: ${reasons.join('; ')}`));
-    return ready ? EXIT.ok : EXIT.failed;
   },
 };

@@ -247,8 +247,7 @@ exports.default = (0, svc_1.definePlugin)({ name: 'talker', setup(p) { p.on('mes
     await host.quiet();
 
     assert.deepEqual([plugin.code, plugin.files.length], ['restart_required', 1]);
-    assert.match(plugin.files[0] ?? '', /talker\.js$/);
-    assert.match(lockfile.files[0] ?? '', /package-lock\.json$/);
+    assert.deepEqual([plugin.files[0], lockfile.files[0]], ['plugins/talker.js', 'package-lock.json']);
     assert.deepEqual(host.platform.said('dm-ann'), ['old']);
   });
 

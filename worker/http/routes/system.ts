@@ -1,4 +1,5 @@
 // The host itself: why it is or is not ready, what it is, restart and reload.
+import { SvcError } from '../../../shared/svc-error.ts';
 import type { HostPort } from '../host-port.ts';
 import { tagOf } from '../revision.ts';
 import { route } from '../route.ts';
@@ -67,14 +68,17 @@ export const systemRoutes = [
     body: 'Nothing',
     changes: true,
     revision: runningRevision,
-    answers: { 200: 'Reloaded', 409: 'Problem' },
-    handle: async ({ port, caller, query, revision }) => ({
-      status: 200,
-      json: await port.reload(caller(), {
-        orRestart: query['or-restart'] !== undefined,
-        isMeant: () => revision === undefined || revision === runningRevision(port),
-      }),
-    }),
+    answers: { 200: 'Reloaded', 202: 'Accepted', 409: 'Problem' },
+    handle: async ({ port, caller, query, revision }) => {
+      const orRestart = query['or-restart'] !== undefined;
+      const isMeant = (): boolean => revision === undefined || revision === runningRevision(port);
+      try {
+        return { status: 200, json: await port.reload(caller(), { orRestart, isMeant }) };
+      } catch (error) {
+        if (!orRestart || !(error instanceof SvcError) || error.code !== 'restart_required') throw error;
+        return { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } };
+      }
+    },
   }),
 ];
 
