@@ -35,12 +35,14 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   for (const { flags, description, ...rest } of known)
     definition.option(flags, description, rest.default === undefined ? {} : { default: rest.default });
   try {
-    program.parse(['node', 'svc', word, ...argv], { run: false });
+    program.parse(['node', 'svc', word, ...marked(argv, known)], { run: false });
     program.runMatchedCommand();
   } catch (error) {
     throw new SvcError('usage', plain(error, command), { cause: error, hint: `svc ${wordsOf(command)} --help` });
   }
-  const options: Record<string, unknown> = { ...program.options };
+  const options: Record<string, unknown> = Object.fromEntries(
+    Object.entries(program.options).map(([name, value]) => [name, unmarked(value)]),
+  );
   // cac takes a missing `--no-x` for a given `--x`; where both are options, a command has to know that neither was said.
   for (const name of names.filter((flag) => flag.startsWith('--no-')).map((flag) => flag.slice(5))) {
     const [yes, no] = [saysOption(argv, `--${name}`), saysOption(argv, `--no-${name}`)];
@@ -52,9 +54,35 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   }
   for (const [name, value] of Object.entries(options)) {
     if (Array.isArray(value) && name !== '--') throw new SvcError('usage', `--${name} is given more than once`);
+    if (value === '') throw withoutValue(command, flagsOf(known, name));
   }
-  return { args: parsed.args, options };
+  return { args: parsed.args.map(unmarked) as ParsedCommand['args'], options };
 }
+
+/** Before each value, for cac takes `007` for a number and an empty text for 0. No argument of a process can hold it. */
+const MARK = '\0';
+
+function marked(argv: readonly string[], known: readonly CommandOption[]): string[] {
+  const valued = known.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => namesOf(flags));
+  return argv.flatMap((word) => {
+    if (!word.startsWith('-') || word === '-') return [`${MARK}${word}`];
+    const [, name = word, value] = /^(-[a-z](?=\d)|--?[^=]+=)(.+)$/is.exec(word) ?? [];
+    if (value === undefined || !valued.includes(name.replace(/=$/, ''))) return [word];
+    return name.endsWith('=') ? [`${name}${MARK}${value}`] : [name, `${MARK}${value}`];
+  });
+}
+
+function unmarked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unmarked);
+  return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : value;
+}
+
+const flagsOf = (known: readonly CommandOption[], name: string): string =>
+  known.find(({ flags }) => namesOf(flags).some((flag) => flag.replace(/^--?/, '') === name))?.flags ?? name;
+
+/** As of a variable that is not set: nobody means the folder one stands in by `--project ""`. */
+const withoutValue = (command: Command, flags: string): SvcError =>
+  new SvcError('usage', `${flags} needs a value`, { hint: `svc ${wordsOf(command)} --help` });
 
 function saysOption(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--');
@@ -82,7 +110,7 @@ function checkNames(argv: readonly string[], names: readonly string[]): void {
         `${name} is not taken: an argument can be read by every process; use the environment`,
         { hint: 'svc help environment' },
       );
-    // `-n5`, the value of a short option written to it
+    // `-n5`, the value of a short option written to it: `marked` takes them apart
     if (/^-[a-z]\d+$/i.test(name) && names.includes(name.slice(0, 2))) continue;
     // The value of the option before may begin with a dash only after `=`.
     if (index > 0 && argv[index - 1] === '--') return;
@@ -91,7 +119,7 @@ function checkNames(argv: readonly string[], names: readonly string[]): void {
 }
 
 function plain(error: unknown, command: Command): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = (error instanceof Error ? error.message : String(error)).replaceAll(MARK, '');
   const missing = /option `(.+?)` value is missing/.exec(text)?.[1];
   if (missing !== undefined) return `${missing} needs a value`;
   const stray = /Unused args: (.+)/.exec(text)?.[1];

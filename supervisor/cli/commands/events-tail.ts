@@ -23,6 +23,8 @@ export const command: Command = {
   ],
   async run(context, _args, options) {
     const after = textOption(options, 'after');
+    if (after !== undefined && after !== 'oldest' && !/^[a-z0-9]{16}\.\d{1,16}$/.test(after))
+      throw new SvcError('usage', '--after takes the id of an event, such as 2zh5txumh597sl7z.12, or oldest');
     const follow = options['follow'] !== false;
     await followEvents(
       context,

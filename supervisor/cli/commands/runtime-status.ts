@@ -6,6 +6,7 @@ import { CONTROL_SOCKET, projectPaths } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
 import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
+import { countOption } from '../options.ts';
 import { isWell, statusText } from '../status-text.ts';
 
 export const command: Command = {
@@ -15,6 +16,7 @@ export const command: Command = {
   options: [{ flags: '--lines <n>', description: 'Last log lines shown for each end', default: 3 }],
   examples: ['svc runtime status', 'svc runtime status --json', 'svc runtime status --lines 20'],
   async run({ project, print }, _args, options) {
+    const lines = countOption(options, 'lines', 0) ?? 0;
     const folder = project();
     const running = await findRunning(folder);
     // A supervisor that has stopped answers for a moment longer: there is nothing any more.
@@ -22,8 +24,7 @@ export const command: Command = {
     const { status } = running;
     const notes = [...status.notes, ...renewal(status.supervisorVersion), ...missingSocket(running)];
     print.json({ ...status, notes });
-    for (const line of statusText(status, { color: print.color, lines: Number(options['lines']) || 0 }))
-      print.text(line);
+    for (const line of statusText(status, { color: print.color, lines })) print.text(line);
     for (const note of notes) print.note(print.color.warn(note));
     return isWell(status) ? EXIT.ok : EXIT.failed;
   },

@@ -3,6 +3,7 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext, Printer } from '../command.ts';
 import { findRunning } from '../control-client.ts';
+import { countOption } from '../options.ts';
 import type { Service, ServiceState } from '../service/service.ts';
 import { installedServiceFor, USER_OPTION } from '../service/service-of.ts';
 
@@ -70,10 +71,11 @@ const logs: Command = {
   ],
   examples: ['svc service logs --user -f', 'svc service logs -n 200'],
   async run(context, _args, options) {
+    const lines = countOption(options, 'lines', 0) ?? 0;
     const service = installed(context, options);
     const code = await service.logs({
       follow: options['follow'] === true,
-      lines: Number(options['lines']) || 0,
+      lines,
       since: options['since'] === undefined ? undefined : String(options['since']),
     });
     return code === 0 ? EXIT.ok : EXIT.failed;
