@@ -7,6 +7,7 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WORKER_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
 import type { ClosedLoopRequest } from './closed-loop.ts';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
@@ -38,7 +39,7 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** The built host (dist/) in production mode on a new project, with the plugins given as YAML lines. */
+/** The built host (dist/) in production mode, with the options of our units, on a new project with the plugins given as YAML lines. */
 export async function startHost(plugins: readonly string[], extra: readonly string[] = []): Promise<BenchHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const port = await freePort();
@@ -62,7 +63,7 @@ export async function startHost(plugins: readonly string[], extra: readonly stri
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
-    [join(ROOT, 'dist/cli.js'), 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', folder],
+    [...WORKER_OPTIONS, join(ROOT, 'dist/cli.js'), 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', folder],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const healthMs = await answers(port, '/pub/health', startedAt);

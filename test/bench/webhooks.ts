@@ -1,5 +1,5 @@
-// Durable webhooks a second, against the same HTTP server that stores nothing and against the writer alone in groups of 64; and
-// commands a second through inbox, plugin and outbox. Each round runs all of them; what is printed are medians and ratios.
+// Durable webhooks a second, against the same HTTP server that stores nothing and against the writer alone with the same units in groups
+// of 64; and commands a second through inbox, plugin and outbox. Each round runs all of them; what is printed are medians and ratios.
 
 import { fork } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -8,10 +8,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../shared/clock.ts';
+import { newRuntimeId } from '../../shared/identifiers.ts';
+import { parse } from '../../worker/adapters/webhook/parse.ts';
 import { GroupCommit } from '../../worker/database/group-commit.ts';
+import type { Unit } from '../../worker/database/unit.ts';
 import { WriterCore } from '../../worker/database/writer-core.ts';
 import { recordEvents } from '../../worker/events/event-history.ts';
-import { receiveItem } from '../../worker/inbox/inbox-store.ts';
+import { prepareItem } from '../../worker/inbox/prepare-item.ts';
+import { laneName } from '../../worker/lanes/lane-name.ts';
 import { type ClosedLoopRequest, sendInTurn } from './closed-loop.ts';
 import { KEY, median, percentile, signedDeliveries, startHost, TOKEN } from './support.ts';
 
@@ -128,53 +133,37 @@ function serveBare(key: Buffer): void {
   });
 }
 
+/** The units that the host commits for these deliveries, made before the clock runs. */
 function writerAlone(count: number): number {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-writer-'));
   const core = new WriterCore({ file: join(folder, 'data.sqlite'), now: Date.now });
   const group = new GroupCommit(core.open());
-  const body = JSON.stringify({ kind: 'arrival', text: PADDING });
-  const unit = (n: number) => {
-    const id = `item-${n}`;
-    const insert = receiveItem({
-      id,
-      endpoint: 'root/webhook:webhook~a',
-      delivery_id: id,
-      weak: 0,
-      kind: 'arrival',
-      lane: `c${n % 64}`,
-      capability: null,
-      payload_version: 1,
-      body,
-      sha256: id,
-      bytes: body.length,
-      received_at: n,
-      state: 'received',
-      attempts: 0,
-      next_at: null,
-      last_error: null,
-      done_at: null,
-      actor: null,
-      correlation_id: id,
-      causation_id: null,
-      operator_changes: 0,
-    });
-    const event = {
-      type: 'inbox.received',
-      at: n,
-      runtimeId: 'bench',
-      data: { item: id, kind: 'arrival', delivery: id, lane: 'c', bytes: body.length, sha256: id },
-    } as const;
-    return { name: 'inbox.accept', statements: [insert, ...recordEvents([event])] };
-  };
-  const run = (from: number): unknown => group.run(Array.from({ length: 64 }, (_, i) => unit(from + i)));
-  for (let n = -WARM_UP; n < 0; n += 64) run(n - 64);
+  for (const units of inGroups(unitsOf(WARM_UP))) group.run(units);
+  const groups = inGroups(unitsOf(count));
   const startedAt = performance.now();
-  for (let n = 0; n < count; n += 64) run(n);
+  for (const units of groups) group.run(units);
   const perSecond = count / ((performance.now() - startedAt) / 1_000);
   core.close();
   rmSync(folder, { recursive: true, force: true });
   return perSecond;
 }
+
+function unitsOf(count: number): readonly Unit[] {
+  const endpoint = 'root/webhook:webhook~a';
+  const core = { runtimeId: newRuntimeId(), clock: systemClock };
+  return padded(count).map(({ body, headers }) => {
+    const request = { method: 'POST', path: '/webhooks/webhook/a', query: {}, headers, body, receivedAt: Date.now() };
+    const [arrival] = parse(request);
+    if (arrival === undefined) throw new Error('a delivery without an arrival');
+    const payload = { kind: 'arrival', arrival } as const;
+    const lane = laneName(endpoint, arrival.conversation.id, '');
+    const item = prepareItem(core, { endpoint, deliveryId: arrival.id, payload, lane }, { passedBy: 1 });
+    return { name: 'inbox.accept', statements: [item.insert, ...recordEvents(item.events)] };
+  });
+}
+
+const inGroups = (units: readonly Unit[]): readonly (readonly Unit[])[] =>
+  Array.from({ length: Math.ceil(units.length / 64) }, (_, n) => units.slice(n * 64, n * 64 + 64));
 
 if (process.argv[2] === 'bare') serveBare(Buffer.from(process.argv[3] ?? '', 'base64'));
 else if (process.argv[1] === new URL(import.meta.url).pathname) {

@@ -1,7 +1,5 @@
 // The name of a lane, or of another place in the order of things: its parts, of whatever characters, told apart by slashes.
 
 /** Half a character has no bytes of its own, and stands as the replacement character, as it does where it is stored. */
-const HALF_CHARACTER = /\p{Surrogate}/gu;
-
 export const laneName = (...parts: readonly string[]): string =>
-  parts.map((part) => encodeURIComponent(part.replace(HALF_CHARACTER, '\ufffd'))).join('/');
+  parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');
