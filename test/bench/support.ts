@@ -63,7 +63,17 @@ export async function startHost(plugins: readonly string[], extra: readonly stri
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
-    [...WORKER_OPTIONS, join(ROOT, 'dist/cli.js'), 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', folder],
+    [
+      ...WORKER_OPTIONS,
+      join(ROOT, 'dist/cli.js'),
+      'runtime',
+      'start',
+      '--mode',
+      'production',
+      '--no-watch',
+      '--project',
+      folder,
+    ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const healthMs = await answers(port, '/pub/health', startedAt);

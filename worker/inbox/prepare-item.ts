@@ -35,7 +35,11 @@ export interface StoredAs {
   readonly isClaimed?: boolean;
 }
 
-export function prepareItem(core: Pick<Core, 'clock' | 'runtimeId'>, delivery: Delivery, as: StoredAs = {}): PreparedItem {
+export function prepareItem(
+  core: Pick<Core, 'clock' | 'runtimeId'>,
+  delivery: Delivery,
+  as: StoredAs = {},
+): PreparedItem {
   const at = core.clock.now();
   const { id = uuidv7(at), passedBy, isClaimed = false } = as;
   const body = writePayload(delivery.payload);
