@@ -43,13 +43,13 @@ describe('several connections', () => {
     assert.deepEqual(textsOf(second).map(String).toSorted(), ['four', 'three']);
   });
 
-  it('end together when one is lost, and are resumed together', async (t) => {
+  it('end together when none is left, and are resumed together', async (t) => {
     const { platform, open, says } = await largeBot(t, { shards: 2 });
     const first = open();
     await until(() => first.isOnline, { what: 'the account' });
 
     platform.gateway.refuses = 4000;
-    platform.gateway.closeWith(4000, 1);
+    platform.gateway.closeWith(4000);
     const end = await first.ended;
     platform.gateway.refuses = undefined;
     for (const text of ['one', 'two']) says(text);
@@ -80,6 +80,72 @@ describe('several connections', () => {
     const histories = asked.filter((call) => call.includes('after='));
     assert.equal(new Set(histories).size, histories.length, 'no channel is asked twice');
     assert.equal(asked.filter((call) => call.startsWith('GET /users/@me/guilds')).length, 1);
+  });
+});
+
+describe('one of several connections', () => {
+  it('that is lost is opened again while the others go on, and the account is degraded meanwhile', async (t) => {
+    const { platform, open, says, second } = await largeBot(t, { shards: 2 });
+    const { gateway } = platform;
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account' });
+
+    gateway.refuses = 4000;
+    gateway.closeWith(4000, second);
+    await until(() => link.trouble !== undefined, { what: 'the account to say so' });
+    const { trouble } = link;
+    for (const text of ['one', 'two', 'three']) says(text); // the second is of the other connection
+    await has(link, 'one', 'three');
+    const heard = textsOf(link);
+    gateway.refuses = undefined;
+    await has(link, 'two');
+    await until(() => link.trouble === undefined, { what: 'the account to be well' });
+
+    assert.match(trouble ?? '', /a part of the servers: connection \d of 2: .*\(4000\) \(tried again\)/);
+    assert.deepEqual(heard, ['one', 'three']);
+    assert.deepEqual([gateway.identifies, textsOf(link).length], [2, 3], 'its session is resumed, the other untouched');
+  });
+
+  it('that does not come up leaves the others online, and says so', async (t) => {
+    const { platform, open, says, second } = await largeBot(t, { shards: 2 });
+    platform.gateway.refusesShard = { shard: second, code: 4008 };
+    const link = open();
+    await until(() => link.isOnline && link.trouble !== undefined, { what: 'the account' });
+    says('one');
+    await has(link, 'one');
+    platform.gateway.refusesShard = undefined;
+
+    await until(() => link.trouble === undefined, { what: 'the other one' });
+  });
+
+  it('that Discord refuses for itself is not tried again, and its remedy is told', async (t) => {
+    const { platform, open, says, second } = await largeBot(t, { shards: 2 });
+    const { gateway } = platform;
+    gateway.refusesShard = { shard: second, code: 4010 };
+    const link = open();
+    await until(() => link.isOnline && link.trouble !== undefined, { what: 'the account' });
+    says('one');
+    await has(link, 'one');
+    const { trouble } = link;
+    gateway.refuses = 4000;
+    gateway.closeWith(4000);
+    const end = await link.ended;
+
+    assert.match(trouble ?? '', /connection \d of 2: Discord refuses the shard \(4010\) \(update svc/);
+    assert.equal(gateway.identifies, 2);
+    assert.match(end?.message ?? '', /closed the connection/);
+    assert.notEqual(end?.code, 'account_failed');
+  });
+
+  it('that Discord refuses for the token ends them all', async (t) => {
+    const { platform, open } = await largeBot(t, { shards: 2 });
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account' });
+
+    platform.gateway.closeWith(4004, 0);
+
+    assert.equal((await link.ended)?.code, 'account_failed');
+    await until(() => platform.gateway.connections === 0, { what: 'the other one to end' });
   });
 });
 
@@ -160,5 +226,7 @@ async function largeBot(t: TestContext, { shards }: { readonly shards: number })
     bench.platform.says(text, { channel: channels[count % channels.length] ?? '' });
     count += 1;
   };
-  return { ...bench, says };
+  /** The shard of the second server, where there are two. */
+  const second = Number(((BigInt(world.guild) >> 22n) + 1n) % 2n);
+  return { ...bench, says, second };
 }

@@ -49,7 +49,7 @@ export async function discordBench(t: TestContext, { change = {}, timing = {}, s
 
   const open = (from?: string, of: Account = account): DiscordLink => {
     const link = makeLink(of, from, store);
-    const made = { ...TIMING, retryMs: 10, positionMs: 50, identifyMs: 0, ...timing };
+    const made = { ...TIMING, retryMs: 10, positionMs: 50, identifyMs: 0, againMs: 10, ...timing };
     const ended = connect(link, made).then(
       () => undefined,
       (error: unknown) => error as Error,

@@ -45,6 +45,8 @@ export class DiscordGateway {
   privileged = PRIVILEGED;
   /** Sockets that are opened are closed at once with this code. */
   refuses: number | undefined;
+  /** Those of this shard are closed with this code once they say so; others are taken. */
+  refusesShard: { readonly shard: number; readonly code: number } | undefined;
   /** Sockets that are opened hear nothing. */
   isMute = false;
   sessionsLeft = 1_000;
@@ -142,6 +144,7 @@ export class DiscordGateway {
       return socket.close(4013, 'Invalid intent(s).');
     if ((intents & PRIVILEGED & ~this.privileged) !== 0) return socket.close(4014, 'Disallowed intent(s).');
     if (!isShard(given)) return socket.close(4010, 'Invalid shard.');
+    if (this.refusesShard?.shard === given[0]) return socket.close(this.refusesShard.code);
     const { ready, guilds: all } = this.#deps.ready();
     const guilds = all.filter(({ id }) => isOf(given, id));
     if (guilds.length > this.mostGuilds) return socket.close(4011, 'Sharding required.');
@@ -170,6 +173,8 @@ export class DiscordGateway {
   #resume(socket: WebSocket, { token, session_id: id, seq }: Json): void {
     if (token !== this.#deps.token) return socket.close(4004, 'Authentication failed.');
     const session = this.#sessions.find((one) => one.id === id);
+    if (session !== undefined && this.refusesShard?.shard === session.shard[0])
+      return socket.close(this.refusesShard.code);
     if (session === undefined) return socket.send(JSON.stringify({ op: OP.invalidSession, d: false }));
     if (typeof seq !== 'number' || seq > session.log.length) return socket.close(4007, 'Invalid seq.');
     session.socket = socket;

@@ -6,28 +6,27 @@ import type { Link } from '../../sdk/index.ts';
 import { need } from './client.ts';
 import { announceAgain } from './commands.ts';
 import { type Account, opensGateway, takesInteractions } from './config.ts';
+import type { Troubles } from './troubles.ts';
 
 const CHECK_MS = 600_000;
 
 /** Says of an account that is online that its address is known. */
 const watched = new WeakMap<Account, () => void>();
 
+interface Watched {
+  /** As Discord told it of late. */
+  readonly application: Json;
+  readonly troubles: Troubles;
+}
+
 /** For an account that is online. Resolves when it ends; throws when Discord is not reached. */
-export async function watchAddress(link: Link<Account>, first: Json): Promise<void> {
+export async function watchAddress(link: Link<Account>, { application: first, troubles }: Watched): Promise<void> {
   const { account, signal } = link;
   let application = first;
-  let told: string | undefined;
-  watched.set(account, () => {
-    if (told !== undefined) link.online();
-    told = undefined;
-  });
+  watched.set(account, () => troubles.tell('address', undefined));
   for (;;) {
     const fault = addressFault(account, application);
-    if (fault !== told) {
-      if (fault === undefined) link.online();
-      else link.degraded(`${fault} (${addressRemedy(link)})`);
-    }
-    told = fault;
+    troubles.tell('address', fault === undefined ? undefined : `${fault} (${addressRemedy(link)})`);
     try {
       await sleep(CHECK_MS, undefined, { signal, ref: false });
       application = asObject(await need(link, { method: 'GET', path: '/applications/@me' }));

@@ -8,6 +8,7 @@ import { deferredOfAccount } from './deferred.ts';
 import type { GatewayTiming } from './gateway.ts';
 import { originalOf } from './send.ts';
 import { holdGateway } from './shards.ts';
+import { Troubles } from './troubles.ts';
 
 /** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
 export async function connect(link: Link<Account>, timing: GatewayTiming): Promise<void> {
@@ -27,7 +28,7 @@ export async function connect(link: Link<Account>, timing: GatewayTiming): Promi
   say(link, application);
   if (opensGateway(account)) return holdGateway(link, timing, application);
   link.online();
-  await watchAddress(link, application);
+  await watchAddress(link, { application, troubles: new Troubles(link) });
 }
 
 function say({ account, log }: Link<Account>, application: Json): void {

@@ -28,6 +28,8 @@ export interface GatewayTiming {
   readonly gapMs: number;
   /** Between the beginnings of two sessions; Discord says 5 seconds. */
   readonly identifyMs: number;
+  /** Before one of several connections is opened again for the first time. */
+  readonly againMs: number;
 }
 export const TIMING: GatewayTiming = {
   readyMs: 30_000,
@@ -35,6 +37,7 @@ export const TIMING: GatewayTiming = {
   positionMs: 30_000,
   gapMs: 120_000,
   identifyMs: 5_250,
+  againMs: 1_000,
 };
 
 const MOST_BATCH = 64;
@@ -222,7 +225,7 @@ export class Gateway {
 
   async #prepareAdmins(batch: readonly Told[]): Promise<void> {
     const guilds = batch.flatMap(({ type, data }) => (WORDS.has(type) ? (textAt(data, 'guild_id') ?? []) : []));
-    await guildAdminsOf(this.#link.account).prepare(guilds, Date.now(), async (guild) =>
+    await guildAdminsOf(this.#link.account).prepare(guilds, performance.now(), async (guild) =>
       asObject(await need(this.#link, { method: 'GET', path: `/guilds/${guild}` })),
     );
   }

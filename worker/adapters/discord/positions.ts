@@ -23,6 +23,12 @@ export class Positions {
     this.all = texts.map((one) => new Position(application, JSON.stringify(one)));
   }
 
+  of(shard: number): Position {
+    const position = this.all[shard];
+    if (position === undefined) throw new Error(`there is no connection ${shard}`);
+    return position;
+  }
+
   /** Before anything is opened; true when it has to be stored now. */
   start(now: number): boolean {
     return this.all.map((position) => position.start(now)).includes(true);

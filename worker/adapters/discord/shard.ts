@@ -47,6 +47,8 @@ export type ShardEnd =
 
 /** Too many servers for so few connections. */
 export const SHARDING_REQUIRED = 4011;
+/** Of what another connection cannot heal, what is about this one alone. */
+export const OF_ONE_SHARD: ReadonlySet<number> = new Set([4010, SHARDING_REQUIRED]);
 
 /** Codes after which a session is over. */
 const OVER: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4009]);
