@@ -226,6 +226,20 @@ describe('refusals', () => {
     assert.ok(global.kind === 'later' && global.afterMs > 60_000 && global.afterMs <= 65_000, JSON.stringify(global));
   });
 
+  it('for now are forgotten when the wall clock is set back: the client would wait until it has caught up', async (t) => {
+    const { platform, send } = await discordBench(t);
+    t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });
+    platform.limit = { calls: 1, perMs: 10_000 };
+
+    await send(post({ key: 'a' }));
+    const before = await send(post({ key: 'b' }));
+    platform.limit = { calls: 1_000, perMs: 10_000 };
+    t.mock.timers.setTime(1_800_000_000_000 - 3_600_000);
+    const after = await send(post({ key: 'b' }));
+
+    assert.deepEqual([before.kind, after.kind], ['later', 'sent']);
+  });
+
   it('that leave open what happened throw, so that the host repeats', async (t) => {
     const { platform, send } = await discordBench(t);
     platform.next(/^POST/, { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>' });

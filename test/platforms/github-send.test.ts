@@ -183,6 +183,21 @@ describe('sends of github', () => {
     }
   });
 
+  it("counts by GitHub's clock where ours is wrong", async (t) => {
+    const { fake, bench } = await scene(t);
+    fake.misbehave = () => ({
+      status: 403,
+      json: { message: 'API rate limit exceeded' },
+      headers: {
+        date: 'Sun, 06 Nov 1994 08:49:37 GMT',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Date.UTC(1994, 10, 6, 8, 50, 7) / 1_000),
+      },
+    });
+
+    assert.deepEqual(await bench.send(post()), { kind: 'later', afterMs: 30_000 });
+  });
+
   it('waits a minute where GitHub names no time, and by Retry-After where it does', async (t) => {
     const answers = [
       { status: 403, json: { message: 'You have exceeded a secondary rate limit.' } },

@@ -79,7 +79,7 @@ describe('under any sequence of events', () => {
           if (one.kind === 'retry_due' && timers === 0) continue; // only its timer says so
           if ((one.kind === 'lost' || one.kind === 'connected') && connections === 0) continue; // only its connection says so
           if (one.kind === 'retry_due') timers -= 1;
-          const step = stepEndpoint(state, one, { now, random: () => 0.5 });
+          const step = stepEndpoint(state, one, { now, monotonic: now, random: () => 0.5 });
           for (const effect of step.effects) {
             if (effect.kind === 'close') [connections, timers] = [0, 0];
             else if (effect.kind === 'connect') connections += 1;

@@ -20,6 +20,7 @@ export interface EndpointState {
   readonly state: EndpointStateName;
   /** Epoch milliseconds of the last change of state. */
   readonly since: number;
+  /** On the monotonic clock: a wall clock that is set back makes no uptime shorter. */
   readonly onlineAt: number | undefined;
   readonly failures: number;
   readonly reconnects: number;
@@ -64,7 +65,7 @@ export const takesSends = ({ state }: EndpointState): boolean => state === 'onli
 export function stepEndpoint(
   before: EndpointState,
   event: EndpointEvent,
-  { now, random }: { readonly now: number; readonly random: () => number },
+  { now, monotonic, random }: { readonly now: number; readonly monotonic: number; readonly random: () => number },
 ): EndpointStep {
   const to = (state: EndpointStateName, change: Partial<EndpointState> = {}): EndpointState => ({
     ...before,
@@ -83,7 +84,7 @@ export function stepEndpoint(
         ? stay
         : { state: to('disabled', { onlineAt: undefined }), effects: [{ kind: 'close' }] };
     case 'connected':
-      return before.state === 'connecting' ? { state: to('online', { onlineAt: now }), effects: [] } : stay;
+      return before.state === 'connecting' ? { state: to('online', { onlineAt: monotonic }), effects: [] } : stay;
     case 'troubled': {
       const { code, reason } = event;
       return before.state === 'online'
@@ -94,7 +95,7 @@ export function stepEndpoint(
       return before.state === 'degraded' ? { state: to('online'), effects: [] } : stay;
     case 'lost': {
       if (before.state !== 'connecting' && before.state !== 'online' && before.state !== 'degraded') return stay;
-      const failures = nextFailures(before.failures, before.onlineAt === undefined ? 0 : now - before.onlineAt);
+      const failures = nextFailures(before.failures, before.onlineAt === undefined ? 0 : monotonic - before.onlineAt);
       const lastError = {
         at: now,
         code: before.onlineAt === undefined ? 'connect_failed' : 'connection_lost',

@@ -181,7 +181,8 @@ export class EndpointRunner {
   #step(event: EndpointEvent): void {
     const { core, random = Math.random } = this.#deps;
     const before = this.#state;
-    const { state, effects } = stepEndpoint(before, event, { now: core.clock.now(), random });
+    const at = { now: core.clock.now(), monotonic: core.clock.monotonic(), random };
+    const { state, effects } = stepEndpoint(before, event, at);
     this.#state = state;
     if (!takesDeliveries(state)) this.#sockets.clear();
     if (state.state !== before.state) this.#deps.changed(this.spec, before, state);

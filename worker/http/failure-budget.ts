@@ -1,7 +1,10 @@
 // How many wrong tokens one source may try: ten a minute, then 429 until its minute ends. Only failures are counted and
 // only failures are refused, so a flood of wrong tokens never locks a valid one out. IPv6 sources count by subnet.
-// Memory is bounded: beyond 10,000 sources a minute the rest share one budget.
+// Memory is bounded: beyond 10,000 sources a minute the rest share one budget. The store counts by the wall clock: once that is set back, all begin
+// anew, because nobody would be let in before it has caught up.
 import type { MemoryStore } from 'express-rate-limit';
+import { systemClock } from '../../shared/clock.ts';
+import { ClockSteps } from '../../shared/clock-steps.ts';
 
 export interface FailureBudgetOptions {
   /** Failures allowed per source and window. Default 10. */
@@ -21,6 +24,7 @@ const EVERYONE_ELSE = '*';
 export class FailureBudget {
   readonly #limit: number;
   readonly #windowMs: number;
+  readonly #steps = new ClockSteps(systemClock);
   #opening: Promise<Counted> | undefined;
 
   constructor({ limit = 10, windowMs = 60_000 }: FailureBudgetOptions = {}) {
@@ -31,6 +35,7 @@ export class FailureBudget {
   /** Counts a failure; gives the milliseconds to wait once the budget is spent, else undefined. */
   async spend(address: string): Promise<number | undefined> {
     const counted = await (this.#opening ??= open(this.#windowMs));
+    if (this.#steps.setBack() > 0) await counted.store.resetAll();
     const { totalHits, resetTime } = await counted.store.increment(keyIn(counted, address));
     if (totalHits <= this.#limit) return undefined;
     const waitMs = (resetTime?.getTime() ?? Date.now() + this.#windowMs) - Date.now();

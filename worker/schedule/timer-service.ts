@@ -6,10 +6,10 @@
 //       What waits for its next attempt waits no longer for it; what is meant for a time of day comes at that time.
 //   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
 import type { Timer } from '../../shared/clock.ts';
+import { ClockSteps } from '../../shared/clock-steps.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { DueKind } from '../database/tables.ts';
-import { ClockSteps } from './clock-steps.ts';
 import { type DueRow, readDue, readNextDue, type SetBack } from './due-store.ts';
 
 export type FireDue = (row: DueRow) => Promise<void>;

@@ -45,6 +45,7 @@ function retryAfterMs(response: Response): number {
   const header = response.headers.get('retry-after');
   if (header === null) return DEFAULT_RETRY_MS;
   if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
-  const waitMs = Date.parse(header) - Date.now();
+  const told = Date.parse(response.headers.get('date') ?? '');
+  const waitMs = Date.parse(header) - (Number.isNaN(told) ? Date.now() : told); // by the platform's clock: ours may be wrong
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : DEFAULT_RETRY_MS;
 }

@@ -243,7 +243,7 @@ export class FakeDiscord {
   #count({ method, path }: RestRequest, response: ServerResponse): RestAnswer | undefined {
     const [, channel] = /^\/channels\/(\d+)\/messages$/.exec(path) ?? [];
     if (channel === undefined || method !== 'POST') return undefined;
-    const now = Date.now();
+    const now = performance.timeOrigin + performance.now(); // its own clock, whatever becomes of ours
     const known = this.#buckets.get(channel);
     const bucket = known === undefined || known.resetAt <= now ? { used: 0, resetAt: now + this.limit.perMs } : known;
     this.#buckets.set(channel, bucket);

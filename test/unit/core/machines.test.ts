@@ -141,7 +141,7 @@ describe('the machine of a send', () => {
 });
 
 describe('the machine of an account', () => {
-  const at = { now: 1_000, random: () => 1 };
+  const at = { now: 1_000, monotonic: 1_000, random: () => 1 };
   const stateOf = (state: EndpointStateName): EndpointState => ({
     ...initialEndpoint(0),
     state,
@@ -182,8 +182,8 @@ describe('the machine of an account', () => {
     const waits = (random: () => number): readonly number[] => {
       let account = stateOf('connecting');
       return Array.from({ length: 50 }, () => {
-        const lost = stepEndpoint(account, { kind: 'lost', reason: 'r' }, { now: 1_000, random });
-        account = stepEndpoint(lost.state, { kind: 'retry_due' }, { now: 1_000, random }).state;
+        const lost = stepEndpoint(account, { kind: 'lost', reason: 'r' }, { ...at, random });
+        account = stepEndpoint(lost.state, { kind: 'retry_due' }, { ...at, random }).state;
         const [wait] = lost.effects.flatMap((effect) => (effect.kind === 'retry_after' ? [effect.delayMs] : []));
         return wait ?? Number.NaN;
       });
@@ -196,7 +196,8 @@ describe('the machine of an account', () => {
       soonest,
       latest.map((ms) => ms / 2),
     );
-    assert.deepEqual(stepEndpoint(long, { kind: 'lost', reason: 'r' }, { now: 30_000, random: () => 1 }).effects[1], {
+    const wentBack = { ...at, now: -3_600_000, monotonic: 30_000 }; // the wall clock was set back meanwhile
+    assert.deepEqual(stepEndpoint(long, { kind: 'lost', reason: 'r' }, wentBack).effects[1], {
       kind: 'retry_after',
       delayMs: 1_000,
     });
@@ -204,7 +205,7 @@ describe('the machine of an account', () => {
 
   it('says since when it is so, what went wrong last, and how often it came back, also when it is well again', () => {
     const step = (state: EndpointState, event: EndpointEvent, now: number): EndpointState =>
-      stepEndpoint(state, event, { now, random: () => 1 }).state;
+      stepEndpoint(state, event, { ...at, now }).state;
     const lost = step(stateOf('online'), { kind: 'lost', reason: 'the connection was lost' }, 2_000);
     const healed = step(step(lost, { kind: 'retry_due' }, 3_000), { kind: 'connected' }, 4_000);
 

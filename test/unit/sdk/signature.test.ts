@@ -97,6 +97,8 @@ describe('sendResult', () => {
     assert.equal(await wait({ 'retry-after': '7' }), 7_000);
     assert.equal(await wait({ 'retry-after': 'soon' }), 5_000);
     assert.equal(await wait({}), 5_000);
+    const [date, at] = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sun, 06 Nov 1994 08:50:07 GMT'];
+    assert.equal(await wait({ 'retry-after': at, date }), 30_000, "by the platform's clock");
     const dated = await wait({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
     assert.ok(dated > 50_000 && dated <= 60_000, String(dated));
   });

@@ -7,6 +7,8 @@
 //   C3  Discord shuts out an address after 10,000 requests in 10 minutes that it had to refuse: at 8,000 nothing is asked until they are over.
 //   C4  No error holds the address or the body of a call: tokens of interactions are in the one, texts in the other.
 import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
+import { systemClock } from '../../../shared/clock.ts';
+import { ClockSteps } from '../../../shared/clock-steps.ts';
 import { asObject, type Json } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
@@ -37,19 +39,23 @@ const MOST_INVALID = 8_000;
 const REMEDY =
   'make a new token (Developer Portal, Bot, Reset Token), put it into .env and reload, or enable the account again';
 
-const clients = new WeakMap<Account, Promise<REST>>();
+interface Known {
+  readonly rest: Promise<REST>;
+  readonly steps: ClockSteps;
+}
+const clients = new WeakMap<Account, Known>();
 
 /** C3. Of this process, as the count is: Discord shuts out the address, not an account. Monotonic ms. */
 let quietUntil = 0;
 
-/** One an account. */
+/** One an account. It knows by the wall clock how long a bucket is closed: once that is set back, it has to forget them. */
 function clientOf(account: Account): Promise<REST> {
   let client = clients.get(account);
-  if (client === undefined) {
-    client = makeClient(account);
+  if (client === undefined || client.steps.setBack() > 0) {
+    client = { rest: makeClient(account), steps: new ClockSteps(systemClock) };
     clients.set(account, client);
   }
-  return client;
+  return client.rest;
 }
 
 async function makeClient({ token, apiUrl }: Account): Promise<REST> {

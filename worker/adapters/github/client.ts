@@ -146,6 +146,12 @@ function waitOf(answer: Answer): number | undefined {
   if (after !== undefined && /^\d{1,9}$/.test(after)) return Number(after) * 1_000;
   const reset = headers['x-ratelimit-reset'];
   if (isSpent(answer) && reset !== undefined && /^\d{1,12}$/.test(reset))
-    return Math.max(1_000, Number(reset) * 1_000 - Date.now());
+    return Math.max(1_000, Number(reset) * 1_000 - toldAt(headers['date']));
   return status === 429 || isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
 }
+
+/** GitHub's own clock, because ours may be wrong. */
+const toldAt = (date: string | undefined): number => {
+  const at = Date.parse(date ?? '');
+  return Number.isNaN(at) ? Date.now() : at;
+};

@@ -73,7 +73,7 @@ async function poll(client: Client, link: Link<Account>): Promise<void> {
     if (last === undefined) continue;
     offset = last.update_id + 1;
     const now = Date.now();
-    await administratorsOf(link.account).prepare(updates, now);
+    await administratorsOf(link.account).prepare(updates, performance.now());
     const context = contextOf(link.account, now);
     try {
       await link.receive(

@@ -1,5 +1,5 @@
 // Whether somebody set the wall clock back while this process ran: the monotonic clock does not take part in that.
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** What the two clocks drift apart by themselves within a minute is far less. */
 const LEAST_STEP_MS = 1_000;
