@@ -3,6 +3,7 @@
 //   Each line has a delivery id of its own, so that a repeat is never handled twice. A line is answered when its item is done and
 //   every send that it decided has ended. The event stream is a wake-up only: what is shown comes from the conversation itself.
 import { randomUUID } from 'node:crypto';
+import type { ChatMessageOnWire } from '../../shared/api/chat.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { followEvents, type StreamMessage } from './event-follower.ts';
@@ -13,19 +14,7 @@ export interface ChatPlace {
   readonly room: string | undefined;
 }
 
-export interface ChatLine {
-  readonly n: number;
-  readonly id: string;
-  readonly from: string;
-  readonly text: string;
-  readonly at: string;
-  readonly buttons: readonly {
-    readonly label: string;
-    readonly token: string;
-    readonly style?: 'primary' | 'danger';
-  }[];
-  readonly removed: boolean;
-  readonly reactions: readonly string[];
+export interface ChatLine extends ChatMessageOnWire {
   /** It was shown before and has changed since. */
   readonly changed: boolean;
 }

@@ -7,6 +7,7 @@ import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { HostClient } from './command.ts';
 import { findRunning } from './control-client.ts';
+import { readAnswer } from './read-answer.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -40,7 +41,7 @@ export async function connectHost(
           ...headers,
         },
       });
-      const received = parse(await readAll(response));
+      const received = parse(await readAnswer(response, MAX_BYTES));
       const status = response.statusCode ?? 0;
       if (status < 200 || status > 299) throw problemError(status, received, `${method} ${path}`);
       return { status, headers: new Headers(headersOf(response)), body: received };
@@ -90,17 +91,6 @@ function send(url: string, { method, body, headers }: SendOptions): Promise<Inco
     );
     request.end(body);
   });
-}
-
-async function readAll(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new SvcError('body_too_large', 'the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function parse(text: string): unknown {

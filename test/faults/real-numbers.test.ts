@@ -2,10 +2,10 @@
 // Numbers in titles are rows of the table of faults.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { before, describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { limitsOf } from '../../supervisor/settings.ts';
-import { bundlePrograms } from '../support/bundle.ts';
-import { QUICK, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
+import { overWorkers } from '../support/fixture-workers.ts';
+import { QUICK, type Supervised } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
@@ -23,27 +23,7 @@ const SLOW_MS = 180_000;
 const TICKS = 100;
 const ROUNDS = 50;
 
-let programs: ReadonlyMap<string, string>;
-
-before(async () => {
-  programs = await bundlePrograms([
-    'supervisor/main.ts',
-    ...WORKERS.map((name) => `test/support/fixture-programs/${name}.ts`),
-  ]);
-});
-
-function supervise(
-  t: TestContext,
-  worker: (typeof WORKERS)[number],
-  options: Partial<SupervisedOptions> = {},
-): Supervised {
-  return startSupervisor(t, {
-    supervisor: programs.get('supervisor-main') ?? '',
-    worker: programs.get(worker) ?? worker,
-    ...options,
-    settings: { ...REAL, ...options.settings },
-  });
-}
+const supervise = overWorkers(WORKERS, { settings: REAL });
 
 /** Seconds that the supervisor and its ended workers have taken. */
 function cpuSeconds({ child }: Supervised): number {

@@ -1,7 +1,6 @@
 // The packed package, installed in another folder as an operator would: the command, a plugin's imports, types and tests,
 // the schema. The SQLite binding is not built again (two minutes): the one of this repository is copied into its place.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -17,11 +16,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runProgram } from '../support/run-program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const BINDING = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
-const MINUTES_MS = 180_000;
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED/;
 
 const PLUGIN = `import { definePlugin, t } from 'svc';
@@ -83,12 +81,6 @@ let project;
 assert.equal(existsSync(project), false);
 `;
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 describe('the packed package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-pack-'));
   const project = join(folder, 'project');
@@ -100,10 +92,10 @@ describe('the packed package', () => {
       join(project, 'package.json'),
       '{"name":"a-project","version":"1.0.0","private":true,"type":"module"}\n',
     );
-    const packed = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], REPOSITORY);
+    const packed = await runProgram('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], REPOSITORY);
     assert.equal(packed.code, 0, packed.stderr);
     const tarball = join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
-    const installed = await run(
+    const installed = await runProgram(
       'npm',
       ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball],
       project,
@@ -128,7 +120,7 @@ describe('the packed package', () => {
     writeFileSync(join(project, 'svc.config.yml'), 'http:\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n');
     writeFileSync(join(project, '.env'), 'HTTP_TOKEN=Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae\n', { mode: 0o600 });
 
-    const { code, stdout, stderr } = await run(
+    const { code, stdout, stderr } = await runProgram(
       'npx',
       ['--no-install', 'svc', 'service', 'install', '--user', '--print'],
       project,
@@ -140,7 +132,7 @@ describe('the packed package', () => {
 
   it('runs as a command', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const { code, stdout, stderr } = await run('npx', ['--no-install', 'svc', '--version'], project);
+    const { code, stdout, stderr } = await runProgram('npx', ['--no-install', 'svc', '--version'], project);
 
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(versionOf(REPOSITORY).replaceAll('.', '\\.')));
@@ -148,7 +140,7 @@ describe('the packed package', () => {
 
   it('holds the guides, names them, and every link in them leads to a file of the package', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const { stdout } = await run('npx', ['--no-install', 'svc', 'help', 'guides', '--json'], project);
+    const { stdout } = await runProgram('npx', ['--no-install', 'svc', 'help', 'guides', '--json'], project);
     const guides = (JSON.parse(stdout) as { readonly file: string }[]).map(({ file }) => file);
     const root = join(project, 'node_modules/svc');
 
@@ -169,10 +161,10 @@ describe('the packed package', () => {
 
   it('gives a plugin the SDK and its test host, which needs no network', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const { code: alone } = await run('unshare', ['-rn', 'true'], project);
+    const { code: alone } = await runProgram('unshare', ['-rn', 'true'], project);
     const test = [process.execPath, '--import', 'tsx', '--test', 'greeter.test.ts'];
     const [command = '', ...args] = alone === 0 ? ['unshare', '-rn', ...test] : test; // where a namespace may be made
-    const { code, stdout } = await run(command, args, project);
+    const { code, stdout } = await runProgram(command, args, project);
 
     assert.equal(code, 0, stdout);
   });
@@ -194,7 +186,7 @@ describe('the packed package', () => {
       files: ['greeter.ts', 'greeter.test.ts'],
     };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(settings));
-    const { code, stdout } = await run(
+    const { code, stdout } = await runProgram(
       process.execPath,
       [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
       project,
@@ -205,7 +197,7 @@ describe('the packed package', () => {
 
   it('exports the schema of the configuration', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const { code, stdout, stderr } = await run(
+    const { code, stdout, stderr } = await runProgram(
       process.execPath,
       ['-p', "require.resolve('svc/config-schema.json') + '\\n' + require('svc/config-schema.json').$schema"],
       project,
@@ -221,7 +213,7 @@ describe('the packed package', () => {
       join(project, 'svc.config.yml'),
       'http:\n  token: ${HTTP_TOKEN}\nplugins:\n  sandbox: {}\n  greeter:\n    use: ./greeter.ts\n    greeting: hi\n',
     );
-    const { code, stdout, stderr } = await run(
+    const { code, stdout, stderr } = await runProgram(
       'npx',
       ['--no-install', 'svc', 'runtime', 'start', '--once', '--mode', 'test', '--json'],
       project,
@@ -234,7 +226,7 @@ describe('the packed package', () => {
   it('starts a real host for a harness in JavaScript', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
     writeFileSync(join(project, 'harness.test.js'), HARNESS);
-    const { code, stdout, stderr } = await run(process.execPath, ['--test', 'harness.test.js'], project);
+    const { code, stdout, stderr } = await runProgram(process.execPath, ['--test', 'harness.test.js'], project);
 
     assert.equal(code, 0, stdout + stderr);
   });
@@ -242,15 +234,15 @@ describe('the packed package', () => {
   it('gives that host to `await using` where Node has it', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
     writeFileSync(join(project, 'using.js'), USING);
-    const { code: readable } = await run(process.execPath, ['--check', 'using.js'], project);
+    const { code: readable } = await runProgram(process.execPath, ['--check', 'using.js'], project);
     if (readable !== 0) return t.skip('this Node does not read `await using`');
-    const { code, stderr } = await run(process.execPath, ['using.js'], project);
+    const { code, stderr } = await runProgram(process.execPath, ['using.js'], project);
 
     assert.equal(code, 0, stderr);
   });
 
   it('passes publint', async () => {
-    const { code, stdout, stderr } = await run(
+    const { code, stdout, stderr } = await runProgram(
       process.execPath,
       [join(REPOSITORY, 'node_modules/publint/src/cli.js'), '--pack', 'false', '--strict'],
       REPOSITORY,
@@ -262,17 +254,3 @@ describe('the packed package', () => {
 
 const versionOf = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
-
-/** Runs a program without a shell; what npm hands to its own scripts is kept from a second npm. */
-async function run(command: string, args: readonly string[], cwd: string): Promise<Ran> {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$/i.test(name)),
-  );
-  try {
-    const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env, timeout: MINUTES_MS });
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    const { code, stdout = '', stderr = '' } = error as { code?: number | string; stdout?: string; stderr?: string };
-    return { code: typeof code === 'number' ? code : 1, stdout, stderr: stderr === '' ? String(error) : stderr };
-  }
-}

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { before, describe, it, type TestContext } from 'node:test';
-import { bundlePrograms } from '../support/bundle.ts';
+import { describe, it, type TestContext } from 'node:test';
+import { overWorkers } from '../support/fixture-workers.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import { fillDisk, smallDisk, smallDiskMissing } from '../support/small-disk.ts';
-import { type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
+import { type Supervised } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -18,22 +18,7 @@ const WORKERS = [
   'crashes-until-mended',
 ];
 const noSmallDisk = smallDiskMissing();
-let programs: ReadonlyMap<string, string>;
-
-before(async () => {
-  programs = await bundlePrograms([
-    'supervisor/main.ts',
-    ...WORKERS.map((name) => `test/support/fixture-programs/${name}.ts`),
-  ]);
-});
-
-function supervise(t: TestContext, worker: string, options: Partial<SupervisedOptions> = {}): Supervised {
-  return startSupervisor(t, {
-    supervisor: programs.get('supervisor-main') ?? '',
-    worker: programs.get(worker) ?? worker,
-    ...options,
-  });
-}
+const supervise = overWorkers<string>(WORKERS);
 
 const entriesOf = (text: string): readonly Readonly<Record<string, unknown>>[] =>
   text

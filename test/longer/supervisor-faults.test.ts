@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { before, describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { bindFault } from '../../shared/port-owner.ts';
-import { bundlePrograms } from '../support/bundle.ts';
+import { overWorkers } from '../support/fixture-workers.ts';
 import { freePort } from '../support/free-port.ts';
-import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
+import { lives, type Supervised } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -23,26 +23,7 @@ const WORKERS = [
 ] as const;
 const HOST = '127.0.0.1';
 
-let programs: ReadonlyMap<string, string>;
-
-before(async () => {
-  programs = await bundlePrograms([
-    'supervisor/main.ts',
-    ...WORKERS.map((name) => `test/support/fixture-programs/${name}.ts`),
-  ]);
-});
-
-function supervise(
-  t: TestContext,
-  worker: (typeof WORKERS)[number],
-  options: Partial<SupervisedOptions> = {},
-): Supervised {
-  return startSupervisor(t, {
-    supervisor: programs.get('supervisor-main') ?? '',
-    worker: programs.get(worker) ?? worker,
-    ...options,
-  });
-}
+const supervise = overWorkers(WORKERS);
 
 const isFree = async (port: number): Promise<boolean> => (await bindFault(HOST, port)) === undefined;
 

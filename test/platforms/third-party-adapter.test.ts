@@ -1,7 +1,6 @@
 // The guide, as a new user follows it: an adapter in a package of its own (test/fixtures/svc-adapter-ntfy), written against the packed svc, tested there
 // by `adapterContract`, packed, installed into a project, and run by the built host, which is killed on the way.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -17,10 +16,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { FakeNtfy } from '../support/fake-platforms/ntfy.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningSvc, runInstalled } from '../support/installed-svc.ts';
+import { runProgram } from '../support/run-program.ts';
 import { until } from '../support/until.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
@@ -47,7 +46,7 @@ describe('an adapter in a package of its own', () => {
     if (unreachable !== false) return;
     cpSync(ADAPTER, adapter, { recursive: true });
     renameSync(join(adapter, 'manifest.json'), join(adapter, 'package.json'));
-    const compiled = await run(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc')], adapter);
+    const compiled = await runProgram(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc')], adapter);
     assert.equal(compiled.code, 0, compiled.stdout);
     await install(await pack(adapter, folder));
   });
@@ -56,7 +55,7 @@ describe('an adapter in a package of its own', () => {
   /** Compiling the SQLite binding takes minutes: that of this repository is taken. Types of Node are a user's own. */
   async function install(tarball: string): Promise<void> {
     const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-    const { code, stderr } = await run('npm', ['install', ...flags, tarball], project);
+    const { code, stderr } = await runProgram('npm', ['install', ...flags, tarball], project);
     if (UNREACHABLE.test(stderr)) unreachable = 'the package registry cannot be reached';
     else assert.equal(code, 0, stderr);
     if (unreachable !== false) return;
@@ -75,7 +74,7 @@ describe('an adapter in a package of its own', () => {
 
   it('passes the suite of adapters from its own folder', async (t) => {
     if (unreachable !== false) return t.skip(unreachable);
-    const { code, stdout } = await run('npm', ['test'], adapter);
+    const { code, stdout } = await runProgram('npm', ['test'], adapter);
 
     assert.equal(code, 0, stdout);
     assert.match(stdout, /pass 15\b/);
@@ -85,7 +84,7 @@ describe('an adapter in a package of its own', () => {
     if (unreachable !== false) return t.skip(unreachable);
     const platform = await new FakeNtfy(TOKEN).start(t);
     await configure(project, platform.url);
-    const checked = await run(
+    const checked = await runProgram(
       'npx',
       ['--no-install', 'svc', 'doctor', '--endpoint', 'ntfy', '--timeout', '5m'],
       project,
@@ -138,27 +137,11 @@ async function startHost(t: TestContext, project: string, platform: FakeNtfy): P
 }
 
 async function pack(folder: string, to: string): Promise<string> {
-  const { code, stdout, stderr } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', to], folder);
+  const { code, stdout, stderr } = await runProgram(
+    'npm',
+    ['pack', '--ignore-scripts', '--pack-destination', to],
+    folder,
+  );
   assert.equal(code, 0, stderr);
   return join(to, stdout.trim().split('\n').at(-1) ?? '');
-}
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** What npm hands to its own scripts is kept from a second npm. */
-async function run(command: string, args: readonly string[], cwd: string): Promise<Ran> {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$/i.test(name)),
-  );
-  try {
-    const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env, timeout: MINUTES_MS });
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    const { code, stdout = '', stderr = '' } = error as { code?: number | string; stdout?: string; stderr?: string };
-    return { code: typeof code === 'number' ? code : 1, stdout, stderr: stderr === '' ? String(error) : stderr };
-  }
 }

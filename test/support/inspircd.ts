@@ -1,35 +1,16 @@
 // A real IRC server from Debian's package inspircd, on a free port of the loopback address, gone with the test.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DebianServer, debianServer, serverMissing } from './debian-server.ts';
 import { freePort } from './free-port.ts';
 import type { Cleanup } from './temporary-project.ts';
-import { until } from './until.ts';
-
-const BINARY = [
-  '/usr/sbin/inspircd',
-  '/usr/bin/inspircd',
-  '/usr/local/bin/inspircd',
-  '/opt/homebrew/bin/inspircd',
-].find((path) => existsSync(path));
 
 /** Why tests with a real server cannot run here, or false. Throws where they have to run. */
-export function inspircdMissing(): string | false {
-  if (BINARY !== undefined) return false;
-  // biome-ignore lint/style/noProcessEnv: a switch of the test run
-  if (process.env['SVC_REQUIRE_INSPIRCD'] === '1')
-    throw new Error('SVC_REQUIRE_INSPIRCD=1, but there is no inspircd: apt-get install -y inspircd');
-  return 'there is no inspircd on this machine: apt-get install -y inspircd';
-}
+export const inspircdMissing = (): string | false => serverMissing('inspircd');
 
-export interface Inspircd {
+export interface Inspircd extends DebianServer {
   readonly port: number;
-  /** SIGKILL; resolves when the process is gone. */
-  kill(): Promise<void>;
-  /** The same server on the same port, as it was configured. */
-  start(): Promise<void>;
 }
 
 export interface InspircdOptions {
@@ -61,44 +42,8 @@ export async function inspircd(t: Cleanup, { threshold = 100_000, password }: In
       '',
     ].join('\n'),
   );
-  let server: ChildProcess | undefined;
-  const stop = async (): Promise<void> => {
-    const running = server;
-    server = undefined;
-    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
-    const gone = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
-    await gone;
-  };
-  const start = async (): Promise<void> => {
-    const lines: string[] = [];
-    const asRoot = process.getuid?.() === 0 ? ['--runasroot'] : [];
-    const args = ['--nofork', '--nopid', '--nolog', ...asRoot, '--config', file];
-    const started = spawn(BINARY ?? 'inspircd', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    server = started;
-    for (const stream of [started.stdout, started.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => lines.push(text));
-    await until(() => started.exitCode === null && accepts(port), { what: 'inspircd to listen' }).catch(
-      (error: unknown) => {
-        throw new Error(`inspircd did not start:\n${lines.join('')}`, { cause: error });
-      },
-    );
-  };
-  t.after(async () => {
-    await stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await start();
-  return { port, kill: stop, start };
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
+  const asRoot = process.getuid?.() === 0 ? ['--runasroot'] : [];
+  const args = ['--nofork', '--nopid', '--nolog', ...asRoot, '--config', file];
+  const server = await debianServer(t, { name: 'inspircd', args: args, ports: [port], folder });
+  return { port, ...server };
 }

@@ -1,32 +1,16 @@
 // A real IRC server from Debian's package ngircd, on a free port of the loopback address, gone with the test.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { type DebianServer, debianServer, serverMissing } from './debian-server.ts';
 import { freePort } from './free-port.ts';
 import type { Cleanup } from './temporary-project.ts';
-import { until } from './until.ts';
-
-const BINARY = ['/usr/sbin/ngircd', '/usr/bin/ngircd', '/usr/local/sbin/ngircd', '/opt/homebrew/sbin/ngircd'].find(
-  (path) => existsSync(path),
-);
 
 /** Why tests with a real server cannot run here, or false. Throws where they have to run. */
-export function ngircdMissing(): string | false {
-  if (BINARY !== undefined) return false;
-  // biome-ignore lint/style/noProcessEnv: a switch of the test run
-  if (process.env['SVC_REQUIRE_NGIRCD'] === '1')
-    throw new Error('SVC_REQUIRE_NGIRCD=1, but there is no ngircd: apt-get install -y ngircd');
-  return 'there is no ngircd on this machine: apt-get install -y ngircd';
-}
+export const ngircdMissing = (): string | false => serverMissing('ngircd');
 
-export interface Ngircd {
+export interface Ngircd extends DebianServer {
   readonly port: number;
-  /** SIGKILL; resolves when the process is gone. */
-  kill(): Promise<void>;
-  /** The same server on the same port, as it was configured. */
-  start(): Promise<void>;
 }
 
 export async function ngircd(t: Cleanup, name = 'irc.test.local'): Promise<Ngircd> {
@@ -60,42 +44,6 @@ export async function ngircd(t: Cleanup, name = 'irc.test.local'): Promise<Ngirc
       ])
       .join('\n'),
   );
-  let server: ChildProcess | undefined;
-  const stop = async (): Promise<void> => {
-    const running = server;
-    server = undefined;
-    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
-    const gone = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
-    await gone;
-  };
-  const start = async (): Promise<void> => {
-    const lines: string[] = [];
-    const started = spawn(BINARY ?? 'ngircd', ['-n', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
-    server = started;
-    for (const stream of [started.stdout, started.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => lines.push(text));
-    await until(() => started.exitCode === null && accepts(port), { what: 'ngircd to listen' }).catch(
-      (error: unknown) => {
-        throw new Error(`ngircd did not start:\n${lines.join('')}`, { cause: error });
-      },
-    );
-  };
-  t.after(async () => {
-    await stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await start();
-  return { port, kill: stop, start };
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
+  const server = await debianServer(t, { name: 'ngircd', args: ['-n', '-f', file], ports: [port], folder });
+  return { port, ...server };
 }

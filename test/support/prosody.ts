@@ -1,37 +1,21 @@
 // A real XMPP server from Debian's package prosody, on free ports of the loopback address, gone with the test.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DebianServer, debianServer, serverMissing } from './debian-server.ts';
 import { freePort } from './free-port.ts';
 import { selfSigned } from './self-signed.ts';
 import type { Cleanup } from './temporary-project.ts';
-import { until } from './until.ts';
-
-const BINARY = ['/usr/bin/prosody', '/usr/local/bin/prosody', '/opt/homebrew/bin/prosody'].find((path) =>
-  existsSync(path),
-);
 
 /** Why tests with a real server cannot run here, or false. Throws where they have to run. */
-export function prosodyMissing(): string | false {
-  if (BINARY !== undefined) return false;
-  // biome-ignore lint/style/noProcessEnv: a switch of the test run
-  if (process.env['SVC_REQUIRE_PROSODY'] === '1')
-    throw new Error('SVC_REQUIRE_PROSODY=1, but there is no prosody: apt-get install -y prosody');
-  return 'there is no prosody on this machine: apt-get install -y prosody';
-}
+export const prosodyMissing = (): string | false => serverMissing('prosody');
 
-export interface Prosody {
+export interface Prosody extends DebianServer {
   /** Plain, or with STARTTLS. */
   readonly port: number;
   readonly directTlsPort: number;
   /** Of the upload service. */
   readonly httpPort: number;
-  /** SIGKILL; resolves when the process is gone. */
-  kill(): Promise<void>;
-  /** The same server on the same ports, with what it has stored. */
-  start(): Promise<void>;
   /** Makes an account, or gives it another password; works while the server runs. */
   user(name: string, password?: string): void;
   log(): string;
@@ -69,35 +53,14 @@ export async function prosody(
   for (const name of users) user(name);
   writeFileSync(file, configOf({ folder, port, directTlsPort, httpPort, modules, lines }));
 
-  let server: ChildProcess | undefined;
-  const stop = async (): Promise<void> => {
-    const running = server;
-    server = undefined;
-    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
-    const gone = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
-    await gone;
-  };
-  const start = async (): Promise<void> => {
-    const said: string[] = [];
-    const started = spawn(BINARY ?? 'prosody', ['-F', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] });
-    server = started;
-    for (const stream of [started.stdout, started.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => said.push(text));
-    const ports = [port, directTlsPort, httpPort];
-    await until(async () => started.exitCode === null && (await Promise.all(ports.map(accepts))).every(Boolean), {
-      what: 'prosody to listen',
-    }).catch((error: unknown) => {
-      throw new Error(`prosody did not start:\n${said.join('')}`, { cause: error });
-    });
-  };
-  t.after(async () => {
-    await stop();
-    rmSync(folder, { recursive: true, force: true });
+  const server = await debianServer(t, {
+    name: 'prosody',
+    args: ['-F', '--config', file],
+    ports: [port, directTlsPort, httpPort],
+    folder,
   });
-  await start();
   const log = (): string => readFileSync(join(folder, 'log'), 'utf8');
-  return { port, directTlsPort, httpPort, kill: stop, start, user, log };
+  return { ...server, port, directTlsPort, httpPort, user, log };
 }
 
 interface Settings extends Required<Pick<ProsodyOptions, 'modules' | 'lines'>> {
@@ -144,14 +107,3 @@ const configOf = ({ folder, port, directTlsPort, httpPort, modules, lines }: Set
     'http_file_share_size_limit = 100000',
     '',
   ].join('\n');
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}

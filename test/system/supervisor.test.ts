@@ -2,35 +2,21 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { before, describe, it, type TestContext } from 'node:test';
+import { basename, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
-import { bundlePrograms } from '../support/bundle.ts';
-import { lives, type Supervised, type SupervisedOptions, startSupervisor } from '../support/supervised.ts';
+import { overWorkers } from '../support/fixture-workers.ts';
+import { lives } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { assertReplays } from '../support/trace.ts';
 import { until } from '../support/until.ts';
 import { WITHOUT_SETPRIV } from '../support/without-setpriv.ts';
 
-let programs: ReadonlyMap<string, string>;
-
-before(async () => {
-  const fixtures = readdirSync(new URL('../support/fixture-programs/', import.meta.url)).filter((name) =>
-    name.endsWith('.ts'),
-  );
-  programs = await bundlePrograms([
-    'supervisor/main.ts',
-    ...fixtures.map((name) => `test/support/fixture-programs/${name}`),
-  ]);
-});
-
-function supervise(t: TestContext, worker: string, options: Partial<SupervisedOptions> = {}): Supervised {
-  return startSupervisor(t, {
-    supervisor: programs.get('supervisor-main') ?? '',
-    worker: programs.get(worker) ?? worker,
-    ...options,
-  });
-}
+const supervise = overWorkers<string>(
+  readdirSync(new URL('../support/fixture-programs/', import.meta.url))
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => basename(name, '.ts')),
+);
 
 /** A loop of 51 that is deferred: three starts within a window, which has to be longer the busier the machine is. */
 async function deferred(t: TestContext) {

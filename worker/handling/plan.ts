@@ -5,7 +5,6 @@ import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { Payload } from '../inbox/payload.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import { laneName } from '../lanes/lane-name.ts';
-import { check } from '../sdk/check.ts';
 import type { Arrival, Conversation, User } from '../sdk/index.ts';
 import { plainText } from '../sdk/message.ts';
 import type { Capability } from './capabilities.ts';
@@ -14,6 +13,7 @@ import type { GenerationView } from './generation-view.ts';
 import { readButton, readDialog, readMenuEntry } from './handling-store.ts';
 import type { OpenDialogs } from './open-dialogs.ts';
 import { route, type Step, type Stored } from './routing.ts';
+import { fitting } from './stored-data.ts';
 
 export interface PlannedStep {
   /** Undefined when the stored work is for a handler that is gone. */
@@ -125,33 +125,23 @@ function directStep(
 function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
   switch (payload.kind) {
     case 'task':
-      return checked(
+      return fitting(
         { type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} },
         payload.data,
       );
     case 'webhook':
       return {
         headers: payload.headers,
-        body: checked(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
+        body: fitting(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
       };
     case 'event':
       if (payload.missed !== undefined) return payload.missed;
       return capability?.kind === 'subscribe' && capability.spec.schema !== undefined
-        ? checked(capability.spec.schema, payload.data)
+        ? fitting(capability.spec.schema, payload.data)
         : payload.data;
     case 'cron':
       return payload.due;
   }
-}
-
-function checked(schema: unknown, value: unknown): unknown {
-  const result = check(schema, value, { open: true });
-  if (!result.ok)
-    throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), {
-      code: 'handler_fatal',
-      [Symbol.for('svc.error')]: true,
-    });
-  return result.value;
 }
 
 /** JSON whose `__proto__` keys are dropped. */

@@ -12,6 +12,7 @@ import { nextQuestion, openDialog, questionOf, stepsOf } from './dialogs.ts';
 import type { PlannedStep } from './plan.ts';
 import { type DialogRow, Run } from './run.ts';
 import { RunEnd } from './run-end.ts';
+import { fitting } from './stored-data.ts';
 
 export type StepResult =
   | { readonly kind: 'decided'; readonly run: Run; readonly result: unknown }
@@ -126,16 +127,6 @@ function commandInput(
   const read = argumentsOf(capability, typed, commands.prefix);
   if (!read.ok) throw userError(read.text);
   return read.value;
-}
-
-function fitting(schema: unknown, value: unknown): unknown {
-  const result = check(schema, value, { open: true });
-  if (!result.ok)
-    throw Object.assign(new Error(`stored data does not fit: ${result.faults.join('; ')}`), {
-      code: 'handler_fatal',
-      [Symbol.for('svc.error')]: true,
-    });
-  return result.value;
 }
 
 async function answerDialog(

@@ -3,9 +3,10 @@
 //   V1  The token comes from SVC_HTTP_TOKEN alone, and goes over plain HTTP to this machine alone, unless that is allowed.
 //   V2  Five seconds for all of it; no redirect is followed; a bounded answer.
 //   V3  What fails has the form {"ready":false,"error":{code,…}}, so that a reader of `ready` needs no other case.
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { readAnswer } from '../read-answer.ts';
 import { hostAddress, maySendToken } from './address.ts';
 
 export interface LiveOptions {
@@ -70,7 +71,7 @@ function get(target: URL, token: string, timeoutMs: number): Promise<Received> {
       target,
       { headers: { accept: 'application/json', authorization: `Bearer ${token}` }, agent: false },
       (response) => {
-        readBody(response).then(
+        readAnswer(response, MAX_BYTES).then(
           (body) =>
             settle(() => resolve({ status: response.statusCode ?? 0, body, location: response.headers.location })),
           (error: Error) => settle(() => reject(error)),
@@ -85,17 +86,6 @@ function get(target: URL, token: string, timeoutMs: number): Promise<Received> {
     request.on('error', (error) => settle(() => reject(error)));
     request.end();
   });
-}
-
-async function readBody(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new SvcError('body_too_large', 'the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function judge(target: URL, { status, body, location }: Received): LiveAnswer {
