@@ -15,6 +15,7 @@ import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
 import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
+import { refuseMissingParts } from './missing-parts.ts';
 import { refusedKeys, refuseHostKeys } from './own-keys.ts';
 import { type LoadedModule, type LoaderOptions, loadPlugin, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';
@@ -67,12 +68,14 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
     for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
       if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
     }
-    await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
     refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
+    await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
     for (const { id, slot, name, by } of shadowedCommands(registered.capabilities))
       options
         .logger(slot)
         .warn({ capability: id, name, by }, 'this command is never reached: another one answers first');
+    for (const { id, slot } of registered.capabilities.ofKind('tool'))
+      options.logger(slot).warn({ capability: id }, 'nothing calls this tool: this version of svc has no agents');
   } catch (error) {
     draft.abort.abort();
     throw error;
@@ -152,12 +155,7 @@ async function addPlugin(
     properties: plugin.config ?? {},
     value: options.loaded.config.plugins[slot],
   });
-  for (const part of plugin.uses ?? []) {
-    if (!options.parts.includes(part))
-      throw new SvcError('plugin_failed', `${ownerOf(slot)} uses ${part}, which this host does not have configured`, {
-        details: { plugin: slot },
-      });
-  }
+  refuseMissingParts(slot, plugin.uses, options.parts);
   const log = options.logger(slot);
   const setup = makeSetup({
     slot,

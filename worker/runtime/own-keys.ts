@@ -4,12 +4,18 @@ import { configError } from '../../shared/config/fault.ts';
 import { type CheckedKeys, ENDPOINT_KEYS, SLOT_KEYS } from '../../shared/config/plugin-keys.ts';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+import { faultOfSchemas } from './spec-shapes.ts';
 
 /** An account may stand in `endpoints` or, alone, in the slot itself. */
 const HOST_KEYS = { plugin: SLOT_KEYS, adapter: [...new Set([...ENDPOINT_KEYS, ...SLOT_KEYS])] } as const;
 
-/** Keys that the host reads itself never come to a plugin. Throws `definition_invalid`. */
+/** Throws `definition_invalid` for what are no schemas, and for keys that the host reads itself: they never come to a plugin. */
 export function refuseHostKeys(slot: string, kind: keyof typeof HOST_KEYS, properties: TProperties): void {
+  const fault = faultOfSchemas(properties);
+  if (fault !== undefined)
+    throw new SvcError('definition_invalid', `${ownerOf(slot)}: ${kind === 'plugin' ? 'config' : 'account'} ${fault}`, {
+      details: { plugin: slot },
+    });
   const hidden = HOST_KEYS[kind].find((key) => Object.hasOwn(properties, key));
   if (hidden === undefined) return;
   const what = `its own key "${hidden}" could never be reached: ${HOST_KEYS[kind].join(', ')} are the host's`;

@@ -109,8 +109,11 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
       const scope = (spec['scope'] ?? 'full') as RouteSpec['scope'];
       add('route', `${method} ${path}`, [{ ...spec, scope, method, path } satisfies Partial<RouteSpec>, run]);
     },
-    subscribe: (event: { id: string; schema?: TSchema }, run: unknown, spec: object = {}) =>
-      add('subscribe', event.id, [{ ...spec, event: event.id, schema: event.schema }, run]),
+    subscribe: (event: { id: string; schema?: TSchema }, run: unknown, spec: object = {}) => {
+      if (typeof event?.id !== 'string')
+        throw new SvcError('definition_invalid', `${slot}: subscribe takes an event: defineEvent(type, schema)`);
+      add('subscribe', event.id, [{ ...spec, event: event.id, schema: event.schema }, run]);
+    },
     tool: (tool: Readonly<Record<string, unknown>>) =>
       add('tool', String(tool['name']), [
         tool,

@@ -32,6 +32,45 @@ const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said:
   ['a path', (p) => p.route('GET a', { scope: 'none' }, nothing), /a path is taken as it is/],
   ['a scope', (p) => p.route('GET /a', { scope: 'all' }, nothing), /scope is "all": known are none, demo, full/],
   ['an address', (p) => p.webhook('a/b', hook, nothing), /a name in an address is of a-z/],
+  ['a summary', (p) => p.command('x', {}, nothing), /root\/x#command\/x: summary is missing/],
+  ['a key', (p) => p.on('message', { addresed: true }, nothing), /there is no key addresed; did you mean addressed\?/],
+  ['a far key', (p) => p.cron('x', { at: '0 3 * * *', every: 5 }, nothing), /no key every: known are at, timeoutMs, /],
+  [
+    'arguments in one',
+    (p) => p.command('x', { summary: '', args: t.object({}) }, nothing),
+    /args is one schema, and has/,
+  ],
+  [
+    'no schema',
+    (p) => p.command('x', { summary: '', args: { n: 'text' } }, nothing),
+    /args has no schema for n: \{ n: /,
+  ],
+  ['a secret', (p) => p.command('x', { summary: '', args: { n: t.secret() } }, nothing), /argument n is a secret/],
+  ['aliases', (p) => p.command('x', { summary: '', aliases: 'y' }, nothing), /aliases has to be a list of texts/],
+  ['a flag', (p) => p.on('message', { addressed: 'yes' }, nothing), /addressed has to be true or false/],
+  [
+    'what to do if missed',
+    (p) => p.cron('x', { at: '0 3 * * *', missed: 'run' }, nothing),
+    /missed is "run": known are/,
+  ],
+  ['a time', (p) => p.cron('x', {}, nothing), /root\/x#cron\/x: at is missing/],
+  ['no data', (p) => p.task('x', {}, nothing), /root\/x#task\/x: data is missing/],
+  ['no answers', (p) => p.dialog('x', {}, nothing), /root\/x#dialog\/x: answers is missing/],
+  [
+    'a step',
+    (p) => p.dialog('x', { answers: { a: t.string() }, steps: { b: {} } }, nothing),
+    /steps names b, which is no answer: known are a/,
+  ],
+  ['no proof', (p) => p.webhook('x', { ...hook, verify: undefined }, nothing), /verify is missing/],
+  ['a proof', (p) => p.webhook('x', { ...hook, verify: 'hmac' }, nothing), /verify has to be a function/],
+  ['no event', (p) => p.subscribe('inbox.done', nothing), /x: subscribe takes an event: defineEvent\(type, schema\)/],
+  ['a tool', (p) => p.tool({ name: 'x', run: nothing }), /root\/x#tool\/x: description is missing/],
+  [
+    'an approval',
+    (p) => p.tool({ name: 'x', description: '', input: {}, approval: 'often', run: nothing }),
+    /approval is "often": known are never, always/,
+  ],
+  ['no value', (p) => p.state('s', { scope: 'plugin' }), /state x\/s of root\/x: value has to be a schema/],
   ['an owner', (p) => p.state('s', { scope: 'room', value: t.string() }), /state x\/s of root\/x: scope is "room"/],
 ];
 
@@ -42,6 +81,42 @@ describe('a definition', () => {
 
       await assert.rejects(testBot(plugin), { code: 'definition_invalid', message: said });
     });
+
+  for (const [uses, said, hint] of [
+    [
+      ['agents'],
+      /root\/x uses agents, which this host does not have configured/,
+      /has no agents: take it out of `uses`/,
+    ],
+    [['agnets'], /root\/x uses agnets, which no host has: did you mean agents\?/, undefined],
+    ['commands', /root\/x: uses has to be a list: uses: \['commands'\]/, undefined],
+  ] as const)
+    it(`is refused when it uses what is not there: ${String(uses)}`, async () => {
+      const plugin = definePlugin({ name: 'x', uses: uses as unknown as [], setup: nothing });
+
+      await assert.rejects(testBot(plugin), (error: Error & { readonly hint?: string }) => {
+        assert.match(error.message, said);
+        assert.match(error.hint ?? '', hint ?? /^$/);
+        return true;
+      });
+    });
+
+  it('has a line of log for a tool, which nothing calls yet', async () => {
+    const tool = { name: 'find', description: 'Finds', input: {}, run: nothing };
+    const bot = await testBot(definePlugin({ name: 'x', setup: (p) => p.tool(tool) }));
+
+    const warnings = bot.logs.filter((line) => (line as { readonly level?: string }).level === 'warn');
+    assert.match(JSON.stringify(warnings), /"root\/x#tool\/find".*nothing calls this tool/);
+  });
+
+  it('is refused when its configuration is one schema', async () => {
+    const config = t.object({ n: t.integer() }) as unknown as Record<string, never>;
+
+    await assert.rejects(testBot(definePlugin({ name: 'x', config, setup: nothing })), {
+      code: 'definition_invalid',
+      message: /^root\/x: config is one schema, and has to name one for each value/,
+    });
+  });
 
   for (const key of ['use', 'enabled', 'endpoints'])
     it(`is refused with a key of its own that is the host's: ${key}`, async () => {
