@@ -1,12 +1,14 @@
 // The suite that every adapter runs, for github.
 import { createHmac } from 'node:crypto';
-import { github } from '../../worker/adapters/github/index.ts';
+import { createGithub } from '../../worker/adapters/github/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 
 const SECRET = 'a secret of the webhook, 32 chars';
 const TOKEN = 'ghp_TokenOfTheBot0123456789';
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+const guidOf = (id: number): string => `72d3162e-cc78-11e3-81ab-4c9367dc09${id}`;
 
 /** A comment, as GitHub delivers it. */
 function delivery(id: number, login = 'ann'): RawRequest {
@@ -21,7 +23,7 @@ function delivery(id: number, login = 'ann'): RawRequest {
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'issue_comment',
-    'x-github-delivery': `72d3162e-cc78-11e3-81ab-4c9367dc09${id}`,
+    'x-github-delivery': guidOf(id),
     'x-hub-signature-256': `sha256=${signature}`,
   };
   return { method: 'POST', path: '', query: {}, headers, body: Buffer.from(body), receivedAt: 1_767_225_600_000 };
@@ -39,18 +41,47 @@ function commented({ body }: RawRequest): HttpAnswer {
   return { status: 201, json: { id: (comments += 1) }, headers: JSON_TYPE };
 }
 
-adapterContract(github, {
-  account: (url) => ({ login: 'helper-bot', token: TOKEN, secrets: [SECRET], apiUrl: url }),
+/** A webhook of the repository whose deliveries all failed while the host was away. */
+const MISSED = [21, 22, 23] as const;
+const HOOK = '/repos/octo/hello/hooks';
+function webhooks({ method, path }: RawRequest): HttpAnswer | undefined {
+  const json = (value: unknown, status = 200): HttpAnswer => ({ status, json: value, headers: JSON_TYPE });
+  if (path === HOOK) return json([{ id: 5, config: { url: 'https://bot.example/webhooks/bench' } }]);
+  if (path === `${HOOK}/5/deliveries`) return json(MISSED.toReversed().map(failed));
+  return method === 'POST' && path.startsWith(`${HOOK}/5/deliveries/`) ? json({}, 202) : undefined;
+}
+const failed = (id: number): object => ({
+  id,
+  guid: guidOf(id),
+  delivered_at: new Date(Date.now() - 3_600_000).toISOString(),
+  status_code: 503,
+});
+
+adapterContract(createGithub(0), {
+  account: (url) => ({
+    login: 'helper-bot',
+    token: TOKEN,
+    secrets: [SECRET],
+    repositories: ['octo/hello'],
+    apiUrl: url,
+  }),
   secrets: [SECRET, TOKEN],
   conversation: 'octo/hello#7',
   // GitHub signs no time: a repeat is known by X-GitHub-Delivery.
   unsigned: ['time'],
   platform: (request) =>
-    request.method === 'POST'
+    webhooks(request) ??
+    (request.method === 'POST'
       ? commented(request)
-      : { status: 404, json: { message: 'Not Found' }, headers: JSON_TYPE },
+      : { status: 404, json: { message: 'Not Found' }, headers: JSON_TYPE }),
+  // Of the three, one is our own.
+  history: [21, 23].map(guidOf),
+  redelivers({ path }) {
+    const id = Number(/\/5\/deliveries\/(\d+)\/attempts$/.exec(path)?.[1]);
+    return Number.isNaN(id) ? undefined : delivery(id, id === 22 ? 'Helper-Bot' : 'ann');
+  },
   good: () => delivery(12),
   own: () => delivery(13, 'Helper-Bot'),
   several: () => [delivery(16), delivery(14), delivery(15)],
-  order: [16, 14, 15].map((id) => `72d3162e-cc78-11e3-81ab-4c9367dc09${id}`),
+  order: [16, 14, 15].map(guidOf),
 });

@@ -46,12 +46,33 @@ function posted({ body }: RawRequest): HttpAnswer {
   return { json: { ok: true, channel: 'C123ABC456', ts: `1503435956.000${(count += 1)}`, message: { text } } };
 }
 
+/** Said while the host was away, the newest first, as the history tells it: Slack itself delivers over HTTP for some minutes alone. */
+const now = Math.floor(Date.now() / 1_000);
+const missed = [3, 2, 1].map((n) => ({
+  type: 'message',
+  user: 'U123ABC456',
+  text: `missed ${n}`,
+  ts: `${now - 3_600}.00000${n}`,
+  ...(n === 2 ? { bot_id: 'B123ABC456', app_id: MESSAGE.api_app_id, subtype: 'bot_message' } : {}),
+}));
+const ANSWERS: Readonly<Record<string, object>> = {
+  'auth.test': { team_id: 'T123ABC456', user_id: 'U0BOT', bot_id: 'B123ABC456' },
+  'users.conversations': { channels: [{ id: 'C123ABC456' }] },
+  'conversations.history': { messages: missed },
+};
+const answered = ({ path }: RawRequest): HttpAnswer => {
+  const answer = ANSWERS[path.replace('/api/', '')];
+  return { json: answer === undefined ? { ok: false, error: 'unknown_method' } : { ok: true, ...answer } };
+};
+
 adapterContract(slack, {
   account: (url) => ({ token: TOKEN, secrets: ['an older secret', SECRET], apiUrl: `${url}/api/` }),
   conversation: 'C123ABC456',
   secrets: [SECRET, TOKEN, 'an older secret'],
-  platform: (request) =>
-    request.path === '/api/chat.postMessage' ? posted(request) : { json: { ok: false, error: 'unknown_method' } },
+  platform: (request) => (request.path === '/api/chat.postMessage' ? posted(request) : answered(request)),
+  // An account that is new has missed nothing.
+  cursor: JSON.stringify({ workspace: 'T123ABC456', at: (now - 7_200) * 1_000, seen: [] }),
+  history: [1, 3].map((n) => `T123ABC456/C123ABC456/${now - 3_600}.00000${n}`),
   good: () => delivery(MESSAGE),
   own: () => delivery(OURS),
   several: () => [said(9), said(7), said(8)],

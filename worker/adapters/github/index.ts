@@ -4,7 +4,7 @@
 // Out: render.ts (Markdown) → send.ts (REST), discussions.ts (GraphQL) → client.ts (limits, errors). GitHub has no idempotency keys: what
 // is posted has a mark (marker.ts), by which a repeat finds what an attempt without a result has made. The webhooks themselves, and what
 // they could not deliver: webhooks.ts.
-import { accountFailed, defineAdapter } from '../../sdk/index.ts';
+import { type AdapterModule, accountFailed, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { MARK_SIZE } from './marker.ts';
@@ -12,28 +12,33 @@ import { parse } from './parse.ts';
 import { render } from './render.ts';
 import { send } from './send.ts';
 import { verify } from './verify.ts';
-import { redeliver, register } from './webhooks.ts';
+import { BETWEEN_MS, redeliver, register } from './webhooks.ts';
 
 const MOST_CHARACTERS = 65_536;
 
-export const github = defineAdapter({
-  name: 'github',
-  account,
-  can: {
-    text: { limit: MOST_CHARACTERS - MARK_SIZE, unit: 'utf16', render },
-    edit: true,
-    remove: true,
-    react: true,
-    threads: true,
-  },
-  // GitHub asks for a second between requests that change something.
-  rate: { perSecond: 1 },
-  webhook: { maxBytes: 25 * 1_048_576, verify, parse, register },
-  async catchUp(link) {
-    const fault = accountFault(link.account);
-    if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
-    await redeliver(link);
-  },
-  send,
-  check,
-});
+/** The adapter; tests shorten its waits. */
+export function createGithub(betweenMs = BETWEEN_MS): AdapterModule {
+  return defineAdapter({
+    name: 'github',
+    account,
+    can: {
+      text: { limit: MOST_CHARACTERS - MARK_SIZE, unit: 'utf16', render },
+      edit: true,
+      remove: true,
+      react: true,
+      threads: true,
+    },
+    // GitHub asks for a second between requests that change something.
+    rate: { perSecond: 1 },
+    webhook: { maxBytes: 25 * 1_048_576, verify, parse, register },
+    async catchUp(link) {
+      const fault = accountFault(link.account);
+      if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+      await redeliver(link, betweenMs);
+    },
+    send,
+    check,
+  });
+}
+
+export const github = createGithub();

@@ -17,7 +17,7 @@ const KEPT_MS = 3 * 86_400_000;
 const OVERLAP_MS = 600_000;
 const MOST_PAGES = 10;
 /** GitHub asks for a second between requests that change something. */
-const BETWEEN_MS = 1_000;
+export const BETWEEN_MS = 1_000;
 
 interface Of {
   readonly owner: string;
@@ -59,15 +59,16 @@ export async function hooksOf(request: Api['request'], of: Of) {
 }
 
 /** W2. The cursor is the time up to which deliveries were looked at. */
-export async function redeliver(link: Link<Account>): Promise<void> {
+export async function redeliver(link: Link<Account>, betweenMs = BETWEEN_MS): Promise<void> {
   const { repositories } = link.account;
   if (repositories.length === 0) return;
   const now = Date.now();
-  const since = Math.max(Date.parse(link.cursor ?? '') || 0, now - KEPT_MS);
+  const looked = Date.parse(link.cursor ?? '') || 0;
+  const since = Math.max(looked > now ? 0 : looked, now - KEPT_MS); // a clock that was ahead has looked at nothing of now
   let count = 0;
   for (const repository of repositories) {
     try {
-      count += await redeliverOf(ofName(repository), { link, since });
+      count += await redeliverOf(ofName(repository), { link, since, betweenMs });
     } catch (error) {
       if (!isRefusal(error)) throw error;
       link.log.warn(
@@ -84,9 +85,10 @@ interface Since {
   readonly link: Link<Account>;
   /** Epoch ms. */
   readonly since: number;
+  readonly betweenMs: number;
 }
 
-async function redeliverOf(of: Of, { link, since }: Since): Promise<number> {
+async function redeliverOf(of: Of, { link, since, betweenMs }: Since): Promise<number> {
   const hooks = await callBy(link, ({ request }) => hooksOf(request, of));
   let count = 0;
   for (const { id: hook_id, config } of hooks) {
@@ -96,7 +98,7 @@ async function redeliverOf(of: Of, { link, since }: Since): Promise<number> {
       const route = 'POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts';
       await callBy(link, ({ request }) => request(route, { ...of, hook_id, delivery_id }));
       count += 1;
-      await wait(BETWEEN_MS, undefined, { signal: link.signal });
+      await wait(betweenMs, undefined, { signal: link.signal });
     }
   }
   return count;

@@ -9,7 +9,7 @@ async function catchesUp(trial: Trial): Promise<void> {
   const { bench, fixtures, online } = trial;
   await online(bench);
   for (const pass of ['first', 'second']) {
-    await bench.catchUp();
+    await caughtUp(trial, bench);
     // A connection may bring some of it by itself.
     if (fixtures.platform === undefined) await until(() => hasAll(trial, bench), fixtures, 'what was missed');
     assert.deepEqual(idsOf(bench), fixtures.history, `${pass} time`);
@@ -21,7 +21,7 @@ async function catchesUp(trial: Trial): Promise<void> {
 async function comesOnline(trial: Trial): Promise<void> {
   const { bench, fixtures, refusal } = trial;
   for (const pass of ['first', 'second']) {
-    const life = comeUp(bench);
+    const life = comeUp(trial, bench);
     try {
       await isUp(life, fixtures, `${pass} connection`);
     } finally {
@@ -49,7 +49,7 @@ async function brings(trial: Trial): Promise<void> {
 /** Cut off once it is up; with HTTP the answer to the next one is lost, too. */
 async function comesUpAgain(trial: Trial): Promise<void> {
   const { bench, fixtures, platform } = trial;
-  const life = comeUp(bench);
+  const life = comeUp(trial, bench);
   try {
     await isUp(life, fixtures, 'the connection');
     let isOver = fixtures.platform !== undefined;
@@ -63,7 +63,7 @@ async function comesUpAgain(trial: Trial): Promise<void> {
   if (fixtures.platform !== undefined) platform.loseNext();
   let isBack = false;
   for (let tries = 0; tries < 3 && !isBack; tries += 1) {
-    const next = comeUp(bench);
+    const next = comeUp(trial, bench);
     try {
       await until(() => next.isUp || next.lost !== undefined, fixtures, 'another connection, or its end');
     } finally {
@@ -96,7 +96,7 @@ async function reconnects(trial: Trial): Promise<void> {
   };
 
   let isBack = false;
-  const life = comeUp(bench);
+  const life = comeUp(trial, bench);
   try {
     await until(() => life.isUp || life.lost !== undefined, fixtures, 'the connection');
     await until(() => cuts > 0, fixtures, 'something to come');
@@ -147,6 +147,16 @@ async function outlivesCrashes(trial: Trial): Promise<void> {
 
 const MOST_LIVES = 12;
 
+/** Where the platform is asked to deliver again, that comes as any delivery does, however often it was asked. */
+async function caughtUp({ fixtures, platform }: Trial, bench: Bench): Promise<void> {
+  await bench.catchUp();
+  if (fixtures.redelivers === undefined) return;
+  for (const request of platform.asked) {
+    const delivery = fixtures.redelivers(request);
+    if (delivery !== undefined) await bench.deliver(delivery);
+  }
+}
+
 const hasAll = ({ fixtures: { history = [] } }: Trial, { stored }: Bench): boolean => stored.length >= history.length;
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | undefined)?.code;
 
@@ -165,11 +175,11 @@ interface Life {
 export async function live(trial: Trial, bench: Bench, { isEnough, ends }: Life): Promise<Lost | undefined> {
   const { connect } = trial.definition;
   if (connect === undefined)
-    return bench.catchUp().then(
+    return caughtUp(trial, bench).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
-  const life = comeUp(bench);
+  const life = comeUp(trial, bench);
   try {
     const isOver = (): boolean => life.lost !== undefined || (life.isUp && isEnough());
     await until(isOver, trial.fixtures, 'what the connection brings, or its end');
@@ -188,7 +198,7 @@ interface Begun {
 }
 
 /** As the host does it: once the account is online, it catches up, and what the end of the connection cuts off of that is no loss. */
-function comeUp(bench: Bench): Begun {
+function comeUp(trial: Trial, bench: Bench): Begun {
   const connection = bench.connect();
   let isUp = false;
   let isClosed = false;
@@ -200,7 +210,7 @@ function comeUp(bench: Bench): Begun {
   connection.online
     .then(() => {
       isUp = true;
-      return bench.catchUp();
+      return caughtUp(trial, bench);
     })
     .catch((error: unknown) => {
       if (!isClosed) lost ??= { error };

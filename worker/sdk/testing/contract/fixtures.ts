@@ -22,6 +22,10 @@ export interface Fixtures {
   readonly secrets: readonly string[];
   /** Ids of what `catchUp` brings, in order, without our own; of an adapter without it: of what `connect` brings. */
   readonly history?: readonly string[];
+  /** The cursor that the account had stored, where one that is new catches nothing up. */
+  readonly cursor?: string;
+  /** Where `catchUp` asks the platform to deliver again: the delivery that this request asks for. */
+  redelivers?(request: RawRequest): RawRequest | undefined;
   /** What a message is sent to, as the platform names it. Default `room`. */
   readonly conversation?: string;
   /** What the platform's rule does not cover: the bytes (a shared token instead of a signature), the time. Left out: it covers both. */

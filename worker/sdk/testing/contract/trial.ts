@@ -62,7 +62,8 @@ export async function onTrial(
     benches.push(bench);
     return bench;
   };
-  const open = (options?: BenchOptions): Bench => made(fixtures.account(platform.url), options);
+  const before = fixtures.cursor === undefined ? {} : { committed: { arrivals: [], cursor: fixtures.cursor } };
+  const open = (options?: BenchOptions): Bench => made(fixtures.account(platform.url), { ...before, ...options });
   try {
     await promised.keep({
       definition,
@@ -73,7 +74,7 @@ export async function onTrial(
       async another() {
         const of = await startPlatform(owner, fixtures);
         const account = (fixtures.other ?? fixtures.account)(of.url);
-        return { bench: made(account, { endpoint: 'another' }), platform: of };
+        return { bench: made(account, { ...before, endpoint: 'another' }), platform: of };
       },
       async refusal() {
         const { url } = await startPlatform(owner, { ...fixtures, platform: () => ({ status: 401 }) });
