@@ -1,6 +1,5 @@
-// The way of a message, wired: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with the due
-// table beside it. It knows no HTTP and no process; `app.ts` puts those around it, `svc/testing` puts a manual clock and a platform
-// in memory around it.
+// The way of a message, wired: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with the due table beside
+// it. It knows no HTTP and no process: `app.ts` puts those around it, `svc/testing` a manual clock and a platform in memory.
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { uuidv7 } from '../shared/identifiers.ts';
 import type { Core } from './core.ts';
@@ -89,6 +88,7 @@ export class Engine {
       core,
       readFile: (endpoint, file) => files.read(file, endpoint),
       openFile: (endpoint, file) => files.open(file, endpoint),
+      fileUrl: ({ adapter }, file) => this.links?.urlOf(file, { config: config(), adapter: adapter.name }),
       commands: () => commandInfos(this.runtime.current),
       logger: (endpoint) => scopedLog(core.log, { endpoint }),
       cursor: (endpoint) => readCursor(core, endpoint),

@@ -15,7 +15,8 @@ export default definePlugin({ name: 'poll', setup(p) {
   p.on('message', {}, async (ctx, message) => {
     for (const file of message.files) {
       const bytes = await ctx.readFile(file);
-      ctx.reply({ text: \`\${bytes.length} bytes\`, files: [await ctx.saveFile('back.txt', 'text/plain', bytes)] });
+      const back = [await ctx.saveFile('back.txt', 'text/plain', bytes), await ctx.saveFile('back.png', 'image/png', Buffer.concat([bytes, bytes]))];
+      ctx.reply({ text: \`\${bytes.length} bytes\`, files: back });
     }
   });
 } });
@@ -125,7 +126,7 @@ describe('line at the whole host', { timeout: 590_000 }, () => {
     assert.deepEqual(stored, []);
   });
 
-  it('takes presses, mentions in groups, and files; gives files back as links', async (t) => {
+  it('takes presses, mentions in groups, and files; gives files back as links, and pictures by them', async (t) => {
     const { host, line, url } = await hostAt(t);
     line.channel.groups.set(GROUP, [ANN, BEN]);
     const source = { type: 'group', groupId: GROUP, userId: ANN };
@@ -146,6 +147,9 @@ describe('line at the whole host', { timeout: 590_000 }, () => {
 
     const link = /https:\/\/bot\.example\/(files\/[^\s)]+)/.exec(textsOf(line).join('\n'))?.[1] ?? '';
     assert.equal(await (await fetch(host.url + link)).text(), 'the bytes');
+    const picture = line.channel.messages.find(({ type }) => type === 'image')?.content['originalContentUrl'];
+    const shown = await fetch(String(picture).replace('https://bot.example/', host.url));
+    assert.deepEqual([shown.headers.get('content-type'), await shown.text()], ['image/png', 'the bytesthe bytes']);
     assert.deepEqual(
       line.channel.messages.filter(({ to }) => to === GROUP).map(({ content }) => content['text']),
       ['Tea?', undefined, 'voted tea'],

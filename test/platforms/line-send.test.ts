@@ -18,13 +18,13 @@ const post = (more: Partial<Extract<Outgoing, { readonly kind: 'post' | 'edit' }
   ...more,
 });
 
-async function start(t: TestContext): Promise<{ readonly platform: FakeLine; readonly bench: Bench }> {
+async function start(t: TestContext) {
   const platform = await FakeLine.start(t);
   const { url, token, secret } = platform;
   const account = { channelAccessToken: token, channelSecrets: [secret], apiUrl: url, dataApiUrl: url };
   const bench = adapterBench(line, account);
   t.after(() => bench.stop());
-  return { platform, bench };
+  return { platform, bench, account };
 }
 const sent = (result: SendResult): string =>
   result.kind === 'sent' ? (result.message ?? '') : `not sent: ${JSON.stringify(result)}`;
@@ -117,6 +117,32 @@ describe('line sends', () => {
     assert.deepEqual(platform.channel.loading, [ANN]);
   });
 
+  it('pictures by their links, more than five messages in several pushes, each once', async (t) => {
+    const { platform, account } = await start(t);
+    const files = [1, 2, 3, 4, 5].map((n) => ({ id: `${n}`, name: `${n}.png`, mime: 'image/png', bytes: 9 }));
+    const fileUrls = Object.fromEntries(files.map(({ id }) => [id, `https://bot.example/files/${id}`]));
+    const bench = adapterBench(line, account, { fileUrls });
+    t.after(() => bench.stop());
+
+    for (const _ of ['once', 'and again']) await bench.send(post({ files }));
+
+    const urls = platform.channel.messages.map(({ content }) => content['originalContentUrl'] ?? content['text']);
+    assert.deepEqual(urls, ['hello', ...Object.values(fileUrls)]);
+  });
+
+  it('a link where LINE does not take the picture', async (t) => {
+    const { platform, account } = await start(t);
+    const bench = adapterBench(line, account, { fileUrls: { f: 'http://bot.example/files/f' } });
+    t.after(() => bench.stop());
+
+    await bench.send(post({ text: '', files: [{ id: 'f', name: 'a.png', mime: 'image/png', bytes: 9 }] }));
+
+    assert.deepEqual(
+      platform.channel.messages.map(({ content }) => content['text']),
+      ['a.png (http://bot.example/files/f)'],
+    );
+  });
+
   it('nothing where LINE refuses or has no such thing, and says why', async (t) => {
     const { platform, bench } = await start(t);
     const file = { id: 'f', name: 'a.txt', mime: 'text/plain', bytes: 5 };
@@ -134,7 +160,7 @@ describe('line sends', () => {
       [
         'this is not the id of a person, a group or a room of LINE',
         'LINE answered 400: The request body has 1 error(s); messages[0]/text: Length must be between 0 and 5000',
-        'LINE takes no files of bots, only links',
+        'LINE fetches pictures from http.publicUrl, and has no link to a.txt',
         'a bot of LINE cannot change what it has said',
         'a bot of LINE cannot change what it has said',
         'LINE has no reactions of bots',

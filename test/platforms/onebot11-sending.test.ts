@@ -77,6 +77,24 @@ for (const mode of ['forward', 'http'] as const)
       assert.equal(refused.kind, 'refused');
     });
 
+    it('gives links where the account says so, and the bytes where those are refused', async (t) => {
+      const { fake, send } = await sending(t, { change: { ...change, files: 'link' } });
+
+      await send({ kind: 'post', text: 'see', files: [file('a', 'image/png'), file('b', 'text/plain')] });
+      fake.bot.without.add('file segment');
+      const sent = await send({ kind: 'post', key: 'k2', files: [file('b', 'text/plain')] });
+
+      assert.deepEqual(
+        fake.bot.messages.map(({ message }) => message.map(({ data }) => data['file'] ?? data['text'])),
+        [['see', 'https://bot.example/files/a'], ['https://bot.example/files/b']],
+      );
+      assert.equal(sent.kind, 'sent');
+      assert.deepEqual(
+        fake.bot.uploads.map(({ bytes }) => bytes.toString()),
+        ['BBB'],
+      );
+    });
+
     it('removes and reacts, and counts what is gone as removed', async (t) => {
       const { fake, send } = await sending(t, { change });
       const { message = '' } = (await send({ kind: 'post', text: 'x' })) as { readonly message?: string };

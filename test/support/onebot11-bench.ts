@@ -41,6 +41,7 @@ export async function onebotBench(
     accessTokens: [secret(fake.token)],
     secrets: [],
     perSecond: 100,
+    files: 'inline',
     catchUp: false,
     ...change,
   };
@@ -51,6 +52,7 @@ export async function onebotBench(
     const link: TestLink<Account> = Object.assign(Object.create(base) as typeof base, {
       cursor,
       readFile: async ({ id }: FileRef) => Buffer.from(files[id] ?? ''),
+      fileUrl: ({ id }: FileRef) => `https://bot.example/files/${id}`,
       online: () => {
         if (!base.isOnline && account.catchUp) void adapter.catchUp?.(link).catch(() => base.degraded('behind'));
         base.online();

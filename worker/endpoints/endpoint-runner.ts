@@ -53,6 +53,8 @@ export interface EndpointRunnerDeps {
   /** Bytes of a file that this account is to send, or has seen. */
   readonly readFile: (endpoint: string, file: FileRef) => Promise<Uint8Array>;
   readonly openFile: (endpoint: string, file: FileRef) => Promise<FileContent>;
+  /** A signed link to a stored file, where the host has an address. */
+  readonly fileUrl: (spec: EndpointSpec, file: FileRef) => string | undefined;
   /** The commands of the serving generation, for platforms with command menus. */
   readonly commands: () => readonly CommandInfo[];
   readonly random?: () => number;
@@ -238,14 +240,14 @@ export class EndpointRunner {
       await adapter.connect(link);
       mine({ kind: 'lost', reason: 'the connection ended' });
     } catch (error) {
-      if (errorCode(error) === 'account_failed')
-        mine({
-          kind: 'account_failed',
-          reason: reasonOf(this.#deps.core, error),
-          remedy: String((error as { remedy?: unknown }).remedy ?? ''),
-        });
+      if (errorCode(error) === 'account_failed') mine(this.#failed(error));
       else mine({ kind: 'lost', reason: reasonOf(this.#deps.core, error) });
     }
+  }
+
+  #failed(error: unknown): EndpointEvent {
+    const remedy = String((error as { remedy?: unknown }).remedy ?? '');
+    return { kind: 'account_failed', reason: reasonOf(this.#deps.core, error), remedy };
   }
 
   /** Online again once nothing is left to say against it. */
@@ -271,6 +273,7 @@ export class EndpointRunner {
       accept: (take) => this.#sockets.accept(take, signal),
       readFile: (file) => this.#deps.readFile(spec.id, file),
       openFile: (file) => this.#deps.openFile(spec.id, file),
+      fileUrl: (file) => this.#deps.fileUrl(spec, file),
       receive: async (arrivals, next) => {
         await this.#deps.receive(spec, arrivals, next);
         cursor = next ?? cursor;
@@ -283,12 +286,7 @@ export class EndpointRunner {
       await this.spec.adapter.catchUp?.(link);
       this.#well(health, { isBehind: false }, mine);
     } catch (error) {
-      if (errorCode(error) === 'account_failed')
-        mine({
-          kind: 'account_failed',
-          reason: reasonOf(this.#deps.core, error),
-          remedy: String((error as { remedy?: unknown }).remedy ?? ''),
-        });
+      if (errorCode(error) === 'account_failed') mine(this.#failed(error));
       else {
         health.isBehind = true;
         mine({ kind: 'troubled', code: 'catch_up_failed', reason: reasonOf(this.#deps.core, error) });

@@ -143,22 +143,30 @@ function placeFiles(files: readonly FileRef[], can: Can, where: Where): PlacedFi
   const links: Segment[][] = [];
   const refused: RefusedPart[] = [];
   for (const file of files) {
-    if (can.files !== undefined && file.bytes <= can.files.maxBytes) {
+    const url = where.fileUrl?.(file);
+    if (takesFile(file, can, url)) {
       attached.push(file);
       continue;
     }
-    const url = where.fileUrl?.(file);
     if (url === undefined) refused.push(refuse(noFile(file, can, where)));
     else links.push([{ kind: 'link', text: file.name, url }]);
   }
   return { attached, links, refused };
 }
 
+function takesFile({ bytes, mime }: FileRef, { files }: Can, url: string | undefined): boolean {
+  if (files === undefined || bytes > files.maxBytes || !takesType(mime, files.types)) return false;
+  return files.byLink !== true || url?.startsWith('https://') === true;
+}
+
+const takesType = (mime: string, types: readonly string[] | undefined): boolean =>
+  types?.includes(mime.split(';')[0]?.trim().toLowerCase() ?? '') !== false;
+
 function noFile(file: FileRef, { files }: Can, { fileUrl }: Where): string {
-  const reason =
-    files === undefined
-      ? `the platform takes no files: ${file.name}`
-      : `${file.name} has ${file.bytes} bytes, the platform takes ${files.maxBytes}`;
+  const isTaken = files !== undefined && files.byLink !== true && takesType(file.mime, files.types);
+  const reason = isTaken
+    ? `${file.name} has ${file.bytes} bytes, the platform takes ${files.maxBytes}`
+    : `the platform takes no ${files === undefined || files.byLink === true ? 'files' : file.mime}: ${file.name}`;
   return fileUrl === undefined ? reason : `${reason}; a link to it needs http.publicUrl and a stored file`;
 }
 

@@ -30,7 +30,13 @@ export interface Can {
   /** A message for one person's eyes in a group. */
   readonly only?: boolean;
   readonly typing?: boolean;
-  readonly files?: { readonly maxBytes: number };
+  readonly files?: {
+    readonly maxBytes: number;
+    /** Media types that it takes; others come as links. Left out: all. */
+    readonly types?: readonly string[];
+    /** It fetches them itself (`link.fileUrl`), over https alone: without such an address they are what is not taken. */
+    readonly byLink?: true;
+  };
   /** Drops a second call with the same key. */
   readonly idempotent?: boolean;
 }
@@ -57,6 +63,11 @@ export interface Link<A> {
   readFile(file: FileRef): Promise<Uint8Array>;
   /** The same without having it in memory: what a platform takes as a stream goes to it from the disk. */
   openFile(file: FileRef): Promise<FileContent>;
+  /**
+   * A signed link to it, for platforms that fetch what they show: whoever has it may read that file, for `files.linkHours`. Undefined where
+   * the host has no address (`http.publicUrl`), and for a file that lies on a platform.
+   */
+  fileUrl(file: FileRef): string | undefined;
 }
 
 /** A file that is about to be read. */

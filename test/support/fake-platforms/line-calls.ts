@@ -145,8 +145,9 @@ export class LineChannel {
     if (quoteToken !== undefined && this.#quotable.get(String(quoteToken)) !== to)
       return refuse('The quote token is invalid');
     if (type === 'flex') return flexFault(message, at);
+    if (type === 'image') return imageFault(message, at);
     if (type !== 'text' && type !== 'textV2')
-      return invalid(`${at}/type`, `Must be one of the following values: [text, textV2, flex]`);
+      return invalid(`${at}/type`, `Must be one of the following values: [text, textV2, flex, image]`);
     if (typeof text !== 'string' || text.trim() === '') return invalid(`${at}/text`, 'May not be empty');
     if (text.length > 5_000) return invalid(`${at}/text`, 'Length must be between 0 and 5000');
     return type === 'textV2' ? this.#substitutionFault(message, { at, to }) : undefined;
@@ -172,6 +173,14 @@ export class LineChannel {
     );
     return isFine ? undefined : invalid(`${at}/substitution`, 'The mentioned user is not in the chat');
   }
+}
+
+/** Both are addresses over TLS of at most 2,000 characters. */
+function imageFault(message: Message, at: string): LineReply | undefined {
+  const bad = ['originalContentUrl', 'previewImageUrl'].find(
+    (key) => !String(message[key]).startsWith('https://') || String(message[key]).length > 2_000,
+  );
+  return bad === undefined ? undefined : invalid(`${at}/${bad}`, 'Invalid HTTPS URL');
 }
 
 function flexFault({ altText, contents }: Message, at: string): LineReply | undefined {

@@ -21,7 +21,14 @@ const sent = (segments: readonly Segment[], more: Partial<Post> = {}, told: obje
     ...more,
   };
   const nameOf = (user: string): string => (user === ANN ? 'Ann' : user);
-  return messagesOf(post, { quoteToken: undefined, mentions: true, nameOf, ...told });
+  return messagesOf(post, {
+    quoteToken: undefined,
+    mentions: true,
+    images: true,
+    urlOf: () => undefined,
+    nameOf,
+    ...told,
+  });
 };
 
 describe('a post on LINE', () => {

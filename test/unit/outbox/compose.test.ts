@@ -88,6 +88,22 @@ describe('compose', () => {
     ]);
   });
 
+  it('attaches what the platform fetches by a link where there is one over https, and only the types that it takes', () => {
+    const can: Can = { ...POOR, files: { maxBytes: 2_000, types: ['image/png'], byLink: true } };
+    const body = content({ segments: [], files: [FILE, { ...FILE, name: 'a.pdf', mime: 'application/pdf' }] });
+    const at = (origin: string): Where => ({ ...GROUP, fileUrl: ({ name }) => `${origin}/${name}` });
+
+    const [fetched] = compose(body, can, at('https://h'));
+    const [linked] = compose(body, can, at('http://h'));
+
+    assert.deepEqual(fetched, message({ text: 'a.pdf (https://h/a.pdf)', files: [FILE] }));
+    assert.deepEqual(linked, message({ text: 'cat.png (http://h/cat.png)\na.pdf (http://h/a.pdf)' }));
+    assert.deepEqual(compose(body, can, GROUP), [
+      { kind: 'refused', reason: 'the platform takes no files: cat.png' },
+      { kind: 'refused', reason: 'the platform takes no files: a.pdf' },
+    ]);
+  });
+
   it('puts the reply on the first part, buttons and files on the last, and edits as many as there are (K2)', () => {
     const replyTo = { sent: 'k1' };
     const body = content({

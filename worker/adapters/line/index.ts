@@ -2,13 +2,14 @@
 //
 // In: config.ts (account) → verify.ts (signature) → parse.ts (events; text.ts) → inbox. The address is registered and watched by connect.ts.
 // Out: text.ts (render) → messages.ts (message objects) → send.ts (push with a retry key) → client.ts (LINE's client, errors, limits).
-// What LINE does not tell twice (tokens to quote by, names) is in remembered.ts. Files come from the data API (files.ts); out they go as links.
+// What LINE does not tell twice (tokens to quote by, names) is in remembered.ts. Files come from the data API (files.ts); out they go as links,
+// of which LINE fetches and shows small pictures.
 import { defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect, register } from './connect.ts';
 import { fetchFile } from './files.ts';
-import { MOST_BUTTONS } from './messages.ts';
+import { IMAGE_TYPES, MOST_BUTTONS, MOST_IMAGE_BYTES } from './messages.ts';
 import { parse } from './parse.ts';
 import { send } from './send.ts';
 import { isPerson, render } from './text.ts';
@@ -22,6 +23,7 @@ export const line = defineAdapter({
     buttons: MOST_BUTTONS,
     replies: true,
     typing: true,
+    files: { maxBytes: MOST_IMAGE_BYTES, types: IMAGE_TYPES, byLink: true },
     idempotent: true,
   },
   // LINE takes 2,000 a second of a channel.

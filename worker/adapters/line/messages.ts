@@ -3,8 +3,9 @@
 //   M1  Text is one object, `textV2` where it mentions somebody in a group; to a single person names are text, because LINE takes no mentions
 //       there.
 //   M2  Buttons are an object of their own behind the text: a Flex bubble, which stays when it is pressed. A press comes back as a postback.
+//   M3  A picture is an object of its own, which LINE fetches by a signed link, with itself as its preview; where LINE says no, the link is text.
 import type { messagingApi } from '@line/bot-sdk';
-import type { Outgoing } from '../../sdk/index.ts';
+import type { FileRef, Outgoing } from '../../sdk/index.ts';
 import { PRESSED } from './parse.ts';
 import { isPerson, type Piece, piecesOf } from './text.ts';
 
@@ -17,18 +18,25 @@ const MOST_LABEL = 40;
 const MOST_ALT = 400;
 /** Most that fits well below the 30 KB of a bubble. */
 export const MOST_BUTTONS = 20;
+/** Of a preview. */
+export const MOST_IMAGE_BYTES = 1_000_000;
+export const IMAGE_TYPES = ['image/jpeg', 'image/png'] as const;
 
 export interface Told {
   readonly quoteToken: string | undefined;
   /** False: names are text. */
   readonly mentions: boolean;
+  /** False: pictures are links. */
+  readonly images: boolean;
   nameOf(user: string): string;
+  urlOf(file: FileRef): string | undefined;
 }
 
 export function messagesOf(post: Post, told: Told): Message[] {
   const messages: Message[] = [];
   if (post.text !== '') messages.push(textOf(post, told));
   if (post.buttons.length > 0) messages.push(bubbleOf(post));
+  for (const file of post.files) messages.push(...imageOf(file, told));
   return messages;
 }
 
@@ -79,6 +87,15 @@ function bubbleOf({ buttons }: Post): Message {
     altText: cut(buttons.map(({ label }) => label).join(' · '), MOST_ALT),
     contents: { type: 'bubble', body: { type: 'box', layout: 'vertical', spacing: 'sm', contents } },
   };
+}
+
+/** M3. */
+function imageOf(file: FileRef, { images, urlOf }: Told): Message[] {
+  const url = urlOf(file);
+  if (url === undefined) return [];
+  return images
+    ? [{ type: 'image', originalContentUrl: url, previewImageUrl: url }]
+    : [{ type: 'text', text: `${file.name} (${url})` }];
 }
 
 /** No half of a character stays. */

@@ -8,6 +8,7 @@
 //       that is not taken (somebody who has left) goes as a name.
 //   S4  LINE holds the quota of a delivery to many while that is under way, and refuses others meanwhile as if the month's were used up.
 //       A push that fits in what is left is later then.
+//   S5  A push takes five messages: what is more is in further ones, each with a retry key of its own.
 import { createHash } from 'node:crypto';
 import { listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -21,6 +22,8 @@ type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type SentMessages = readonly { readonly id?: string; readonly quoteToken?: string }[];
 
 const TYPING_SECONDS = 20;
+/** In one push. */
+const MOST_MESSAGES = 5;
 const HELD_WAIT_MS = 60_000;
 /** Of a group; a push counts once for each. */
 const MOST_MEMBERS = 500;
@@ -43,10 +46,11 @@ export async function send(out: Outgoing, link: Link<Account>): Promise<SendResu
 }
 
 async function post(out: Post, link: Link<Account>): Promise<SendResult> {
-  if (out.files.length > 0) return refused('LINE takes no files of bots, only links');
+  const lost = out.files.find((file) => link.fileUrl(file) === undefined);
+  if (lost !== undefined) return refused(`LINE fetches pictures from http.publicUrl, and has no link to ${lost.name}`);
   await learnNames(out, link);
   const quoteToken = out.replyTo === undefined ? undefined : rememberedOf(link.account).quoteOf(out.replyTo);
-  let form: Form = { quoteToken, mentions: true };
+  let form: Form = { quoteToken, mentions: true, images: true };
   for (;;) {
     const answer = await push(out, form, link);
     const simpler = simplerThan(form, answer);
@@ -55,12 +59,13 @@ async function post(out: Post, link: Link<Account>): Promise<SendResult> {
   }
 }
 
-type Form = Omit<Told, 'nameOf'>;
+type Form = Omit<Told, 'nameOf' | 'urlOf'>;
 
 /** S3. What LINE said no to was not sent: the same retry key serves again. */
 function simplerThan(form: Form, answer: Answer<SentMessages>): Form | undefined {
   if (answer.kind !== 'refused' || answer.status !== 400) return undefined;
   if (form.quoteToken !== undefined && /quote/i.test(answer.reason)) return { ...form, quoteToken: undefined };
+  if (form.images && /(?:originalContent|previewImage)Url/i.test(answer.reason)) return { ...form, images: false };
   return form.mentions && /mention|substitution/i.test(answer.reason) ? { ...form, mentions: false } : undefined;
 }
 
@@ -79,12 +84,19 @@ async function heldBack(answer: Answer<SentMessages>, out: Post, link: Link<Acco
 async function push(out: Post, form: Form, link: Link<Account>): Promise<Answer<SentMessages>> {
   const remembered = rememberedOf(link.account);
   const nameOf = (user: string): string => remembered.nameOf(user) ?? user;
-  const messages = messagesOf(out, { ...form, nameOf });
-  if (messages.length === 0) return { kind: 'refused', status: 400, reason: 'there is nothing to say' };
-  return call(link, 'push', async (api) => {
-    const answer = await api.pushMessage({ to: out.conversation, messages }, retryKeyOf(out.key));
-    return answer?.sentMessages ?? [];
-  });
+  const all = messagesOf(out, { ...form, nameOf, urlOf: (file) => link.fileUrl(file) });
+  let first: Answer<SentMessages> = { kind: 'refused', status: 400, reason: 'there is nothing to say' };
+  for (let at = 0; at < all.length; at += MOST_MESSAGES) {
+    const messages = all.slice(at, at + MOST_MESSAGES);
+    const key = retryKeyOf(at === 0 ? out.key : `${out.key}/${at}`);
+    const answer = await call(link, 'push', async (api) => {
+      const { sentMessages } = (await api.pushMessage({ to: out.conversation, messages }, key)) ?? {};
+      return sentMessages ?? [];
+    });
+    if (answer.kind !== 'ok' && answer.kind !== 'accepted') return answer;
+    if (at === 0) first = answer;
+  }
+  return first;
 }
 
 /** A UUID (version 8) that is the same for the same key. */

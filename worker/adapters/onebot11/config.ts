@@ -54,6 +54,11 @@ export const account = {
     default: 5,
     description: 'Most calls of this account in a second that send, remove or react',
   }),
+  files: t.enum(['inline', 'link'], {
+    default: 'inline',
+    description:
+      'How it is given files: inside the call, in memory, or by signed links to this host (http.publicUrl) that it fetches itself',
+  }),
   catchUp: t.boolean({
     default: false,
     description: 'Modes forward and reverse: read what was missed from the history, which not every implementation has',

@@ -1,5 +1,5 @@
 // Files both ways. What goes out is held in memory and sent within the call, as base64: the implementation is on another machine, perhaps, and
-// our paths are none of its own. What came is fetched by its address, or asked of the implementation.
+// our paths are none of its own. Where the account says so, it gets links and fetches them itself: nothing is in memory then. What came is fetched by its address, or asked of the implementation.
 //
 //   F1  A path on the implementation's machine is not read, also when it is this one: what a platform names is no file of ours.
 //   F2  Of an address address.ts takes care.
@@ -21,14 +21,37 @@ export const MOST_SENT_BYTES = 30_000_000;
 
 export const isPicture = ({ mime }: FileRef): boolean => /^image\/(?:jpeg|png|gif|webp|bmp)$/.test(mime);
 
-export const imagePiece = (bytes: Uint8Array): Piece => ({ type: 'image', data: { file: inline(bytes) } });
+export const imagePiece = (source: string): Piece => ({ type: 'image', data: { file: source } });
+
+/** F3. Asks with links first, where the account has them; what is refused so goes with the bytes. */
+export async function withSources(
+  files: readonly FileRef[],
+  link: Link<Account>,
+  ask: (sources: readonly string[]) => Promise<Answer>,
+): Promise<Answer> {
+  const urls = link.account.files === 'link' ? files.flatMap((file) => link.fileUrl(file) ?? []) : [];
+  if (urls.length === files.length && urls.length > 0) {
+    const answer = await ask(urls);
+    if (answer.kind !== 'refused') return answer;
+    link.log.warn({ reason: answer.reason }, 'files were not taken by their links: sent within the call');
+  }
+  const sources: string[] = [];
+  for (const file of files) sources.push(inline(await link.readFile(file)));
+  return ask(sources);
+}
 
 /** F3. A file or video as a message, else as an upload. */
-export async function sendFile(
+export const sendFile = (
   file: FileRef,
   { place, caller, link }: { readonly place: Place; readonly caller: Caller; readonly link: Link<Account> },
+): Promise<Answer> =>
+  withSources([file], link, async ([source = '']) => sendSource({ ...file, source }, { place, caller }));
+
+async function sendSource(
+  file: FileRef & { readonly source: string },
+  { place, caller }: { readonly place: Place; readonly caller: Caller },
 ): Promise<Answer> {
-  const data = { file: inline(await link.readFile(file)), name: file.name };
+  const data = { file: file.source, name: file.name };
   const type = file.mime === 'video/mp4' ? 'video' : 'file';
   const said = await caller.call(...messageTo(place, [{ type, data }]));
   if (said.kind !== 'refused') return said;

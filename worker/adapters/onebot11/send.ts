@@ -14,7 +14,7 @@ import { type Caller, callerOf } from './caller.ts';
 import type { Account } from './config.ts';
 import { type Piece, parseCq, textPiece } from './cq-code.ts';
 import { toEmojiId } from './emoji.ts';
-import { imagePiece, isPicture, sendFile } from './files.ts';
+import { imagePiece, isPicture, sendFile, withSources } from './files.ts';
 import { idAt, idOut } from './json.ts';
 import { placeInLine } from './pace.ts';
 import { messageTo, type Place, readPlace } from './place.ts';
@@ -77,11 +77,11 @@ function stepsOf(call: Post, target: Target): readonly (() => Promise<Answer>)[]
 }
 
 async function say(call: Post, pictures: readonly FileRef[], { place, caller, link }: Target): Promise<Answer> {
-  const images: Piece[] = [];
-  for (const file of pictures) images.push(imagePiece(await link.readFile(file)));
   const reply: readonly Piece[] = call.replyTo === undefined ? [] : [{ type: 'reply', data: { id: call.replyTo } }];
-  const message = [...reply, ...wordsFor(call.text, place), ...images];
-  return caller.call(...messageTo(place, message));
+  const words = [...reply, ...wordsFor(call.text, place)];
+  return withSources(pictures, link, (sources) =>
+    caller.call(...messageTo(place, [...words, ...sources.map(imagePiece)])),
+  );
 }
 
 /** In private a mention is a name: there is nobody else. */

@@ -45,6 +45,8 @@ export interface Committed {
 export interface BenchOptions {
   /** What `link.readFile` and `link.openFile` give, by id. */
   readonly files?: Readonly<Record<string, Uint8Array>>;
+  /** What `link.fileUrl` gives, by id. Default: none. */
+  readonly fileUrls?: Readonly<Record<string, string>>;
   /** The id of the account in the configuration. Default `bench`. */
   readonly endpoint?: string;
   /** What the life before has left; of the adapter itself nothing is left. */
@@ -60,7 +62,7 @@ export interface BenchOptions {
 export function adapterBench(
   adapter: AdapterModule,
   account: Record<string, unknown>,
-  { files = {}, endpoint = 'bench', committed, store = (commit) => commit() }: BenchOptions = {},
+  { files = {}, fileUrls = {}, endpoint = 'bench', committed, store = (commit) => commit() }: BenchOptions = {},
 ): Bench {
   const definition = readAdapter(adapter);
   const checked = check({ type: 'object', properties: definition.account }, account);
@@ -105,6 +107,7 @@ export function adapterBench(
         },
       };
     },
+    fileUrl: ({ id }) => fileUrls[id],
     receive: async (arrivals, next) => keep(arrivals, next),
   });
 
