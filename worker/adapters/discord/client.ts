@@ -7,8 +7,6 @@
 //   C3  Discord shuts out an address after 10,000 requests in 10 minutes that it had to refuse: at 8,000 nothing is asked until they are over.
 //   C4  No error holds the address or the body of a call: tokens of interactions are in the one, texts in the other.
 import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
-import { systemClock } from '../../../shared/clock.ts';
-import { ClockSteps } from '../../../shared/clock-steps.ts';
 import { asObject, type Json } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
@@ -33,6 +31,7 @@ export type Answer =
 
 const TIME_LIMIT_MS = 50_000;
 const DEFAULT_WAIT_MS = 5_000;
+const CLOCK_STEP_MS = 1_000;
 const INVALID_STEP = 500;
 const MOST_INVALID = 8_000;
 
@@ -41,7 +40,8 @@ const REMEDY =
 
 interface Known {
   readonly rest: Promise<REST>;
-  readonly steps: ClockSteps;
+  /** How far the wall clock was from the monotonic one. */
+  readonly offsetMs: number;
 }
 const clients = new WeakMap<Account, Known>();
 
@@ -51,12 +51,14 @@ let quietUntil = 0;
 /** One an account. It knows by the wall clock how long a bucket is closed: once that is set back, it has to forget them. */
 function clientOf(account: Account): Promise<REST> {
   let client = clients.get(account);
-  if (client === undefined || client.steps.setBack() > 0) {
-    client = { rest: makeClient(account), steps: new ClockSteps(systemClock) };
+  if (client === undefined || client.offsetMs - wallOffsetMs() > CLOCK_STEP_MS) {
+    client = { rest: makeClient(account), offsetMs: wallOffsetMs() };
     clients.set(account, client);
   }
   return client.rest;
 }
+
+const wallOffsetMs = (): number => Date.now() - performance.now();
 
 async function makeClient({ token, apiUrl }: Account): Promise<REST> {
   const { REST, RESTEvents } = await import('@discordjs/rest');
