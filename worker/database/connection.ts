@@ -1,5 +1,6 @@
 // How a connection to the project's SQLite file is opened. Nothing else opens a `*.sqlite` file: a stray close of the same
 // file would drop the POSIX locks of all connections of this process.
+import { refuseLostHistory } from '../../shared/lost-history.ts';
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 
 /** Another program has the lock only by mistake; readiness must say so within two seconds. */
@@ -9,6 +10,7 @@ const READER_BUSY_MS = 200;
 
 /** The connection that writes: WAL, synced at each commit, keys and triggers enforced. */
 export function openWritable(file: string): Database {
+  refuseLostHistory(file);
   const database = new Sqlite(file, { timeout: WRITER_BUSY_MS });
   try {
     database.pragma('journal_mode = WAL');
@@ -26,6 +28,7 @@ export function openWritable(file: string): Database {
 
 /** A connection that cannot write. */
 export function openReadOnly(file: string): Database {
+  refuseLostHistory(file);
   const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
   database.pragma('query_only = ON');
   return database;

@@ -1,4 +1,5 @@
 // Which migrations a database file has, without opening it: for what judges a project beside its running worker.
+import { refuseLostHistory } from '../../shared/lost-history.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { type Applied, refuseNewer } from './migrate.ts';
 import { MIGRATIONS } from './migrations/list.ts';
@@ -32,6 +33,7 @@ export function readStoredSchema(file: string): StoredSchema {
   let failure: unknown;
   for (let tries = 0; tries < TRIES; tries += 1) {
     try {
+      refuseLostHistory(file);
       return judge(readMigrations(file));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { state: 'absent' };

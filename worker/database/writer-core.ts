@@ -2,11 +2,13 @@
 //
 //   W1  No group is answered when the file it went into is no longer the file at its path (unlinked, replaced).
 //   W2  After a failed group the connection is closed; the next group opens it anew, so that SQLite re-reads what the disk has.
-//   W3  A database file that was there and is gone or empty is never made anew: that would be an empty history.
+//   W3  A database file that was there and is gone or empty is never made anew: that would be an empty history. Before this process:
+//       shared/lost-history.ts.
 //   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
 //       again once it is found whole.
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { openWritable, sqliteCode } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
@@ -62,6 +64,7 @@ export class WriterCore {
       database.close();
       throw explain(file, error);
     }
+    if (this.#inode === undefined) noteHistory(file);
     const { inode, bytes } = this.#look();
     this.#inode = inode;
     this.#bytes = bytes;

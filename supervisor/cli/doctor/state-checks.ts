@@ -1,6 +1,7 @@
 // Checks of the machine and the state: address, port, state folder, disk, database, owner.
 import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { refuseLostHistory } from '../../../shared/lost-history.ts';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
 import { commandOf } from '../../../shared/process-identity.ts';
 import { checkStateFolder } from '../../../shared/state-folder.ts';
@@ -127,6 +128,12 @@ async function space({ paths }: Subject, leastBytes: number): Promise<Finding> {
 async function database(settings: Readonly<Record<string, unknown>>): Promise<Finding> {
   const filename = settings['filename'];
   if (settings['dialect'] !== 'sqlite' || typeof filename !== 'string') return skip('not an SQLite file');
+  try {
+    refuseLostHistory(filename);
+  } catch (error) {
+    const { message, hint = '' } = coerceError(error);
+    return fault(message, hint);
+  }
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
   const restore = 'stop the runtime, keep a copy of the file, and put back the last copy of the project folder';
   try {

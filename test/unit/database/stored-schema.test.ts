@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
-import { openWritable } from '../../../worker/database/connection.ts';
+import { openReadOnly, openWritable } from '../../../worker/database/connection.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS } from '../../../worker/database/migrations/list.ts';
 import { readStoredSchema } from '../../../worker/database/stored-schema.ts';
@@ -64,6 +64,19 @@ describe('the schema of a database file', () => {
     assert.deepEqual(readStoredSchema(join(path, 'none.sqlite')), { state: 'absent' });
     assert.deepEqual(readStoredSchema(join(path, 'empty.sqlite')), { state: 'absent' });
     assert.deepEqual(readdirSync(path), ['empty.sqlite']);
+  });
+
+  it('is refused where a file was emptied, and its log stays', (t) => {
+    const path = folder(t);
+    const file = join(path, 'data.sqlite');
+    writeFileSync(file, '');
+    writeFileSync(`${file}-wal`, 'commits');
+
+    const found = readStoredSchema(file);
+
+    assert.equal(found.state, 'refused');
+    assert.throws(() => openReadOnly(file), { code: 'storage_unavailable' });
+    assert.deepEqual(readdirSync(path), ['data.sqlite', 'data.sqlite-wal']);
   });
 
   it('is read from a closed file, and nothing is made or touched', (t) => {
