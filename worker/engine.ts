@@ -19,6 +19,7 @@ import { handleItem } from './handling/handle-item.ts';
 import { type HandlingDeps, tellDecided } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
 import { isForNobody } from './handling/plan.ts';
+import { StateTurns } from './handling/state-turns.ts';
 import { type ClaimedItem, createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { type ItemHead, itemWaits } from './inbox/inbox-store.ts';
@@ -125,6 +126,7 @@ export class Engine {
     this.context = {
       core,
       files,
+      turns: new StateTurns(core.clock),
       logger: ({ id, slot }, of) => scopedLog(core.log, { plugin: `root/${slot}`, capability: id, ...of }),
       typing: (endpoint, conversation) => this.#typing(endpoint, conversation.id),
     };
@@ -258,16 +260,14 @@ export class Engine {
           for (const { counter, labels } of counts) observer.counted?.(counter, labels);
         },
         droppedReaction: (endpoint) => observer.reactionDropped?.(endpoint),
-        refusedPress: (endpoint) => this.#pressRefused(endpoint),
+        refusedPress: (endpoint) => {
+          observer.pressRefused?.(endpoint);
+          core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
+        },
         failed: (failed) => this.pluginFailed(failed),
         handled: (row, outcome) => observer.handled?.(row, outcome),
       },
     };
-  }
-
-  #pressRefused(endpoint: string): void {
-    this.#options.observer.pressRefused?.(endpoint);
-    this.core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
   }
 
   /** A handler or a route of a plugin threw: counted, logged, and told as an event. */

@@ -26,11 +26,13 @@ import { type OnceOptions, runOnce } from './once.ts';
 import { ANSWER_ACTION } from './routing.ts';
 import type { Effect, Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
+import type { StateTurns } from './state-turns.ts';
 
 export interface ContextDeps {
   readonly core: Core;
   readonly generation: GenerationView;
   readonly files: FileSource;
+  readonly turns: StateTurns;
   /** Each line names the handler, the generation that runs it and the item. */
   readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
   /** Typing hints go out at once and are never repeated. */
@@ -111,7 +113,9 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     count: (counter: CountedBy, labels: Readonly<Record<string, string>> = {}) =>
       effect({ kind: 'count', counter: counter.id, labels: declared(counter, labels) }),
     schedule: (task: { id: string }, data: unknown, when: { at?: number; afterMs?: number; key?: string } = {}) => {
-      const at = when.at ?? core.clock.now() + (when.afterMs ?? 0);
+      const at = Math.ceil(when.at ?? core.clock.now() + (when.afterMs ?? 0));
+      if (Number.isNaN(new Date(at).getTime()))
+        throw coded('no_time', `${capability.id}: task ${task.id}: ${JSON.stringify(when)} is no time`);
       const id = when.key === undefined ? `task/${task.id}/${nextKey()}` : taskKey(task.id, when.key);
       const checked = fitting(dataOfTask(generation, task.id), data, `${capability.id}: task ${task.id}`);
       effect({

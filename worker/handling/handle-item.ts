@@ -132,44 +132,38 @@ class ItemHandling {
         { kind: 'dead', reason: `ended the process or was cut ${attempt - 1} times`, error: undefined },
         isLast,
       );
-    for (let moves = 0; ; moves += 1) {
-      const result = await runStep({
-        deps: { generation: this.#generation, ...this.#deps.context },
-        step,
-        cause: causeOf(this.#ledger.row, this.#payload, attempt),
-      });
-      if (result.kind === 'failed')
-        return this.#fail(step, {
-          failure: failureOf(result.error, { reason: reasonOf(core, result.error), attempt, limit }),
-          attempt,
-          failures: known?.failures ?? 0,
-          isLast,
+    const failed = (error: unknown, reason = reasonOf(core, error)): Promise<StepEnd> => {
+      const failure = failureOf(error, { reason, attempt, limit });
+      return this.#fail(step, { failure, attempt, failures: known?.failures ?? 0, isLast });
+    };
+    const turn = this.#deps.context.turns.begin();
+    try {
+      for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
+        const result = await runStep({
+          deps: { generation: this.#generation, ...this.#deps.context },
+          step,
+          cause: causeOf(this.#ledger.row, this.#payload, attempt),
         });
-      if (FAILPOINTS) await core.point('decided');
-      const committed = await this.#commit(step, result, isLast);
-      if (committed !== 'moved') {
-        if (FAILPOINTS) await core.point('committed');
-        return committed;
+        if (result.kind === 'failed') return await failed(result.error);
+        if (FAILPOINTS) await core.point('decided');
+        const committed = turn.mayCommit(result.run) ? await this.#commit(step, result, isLast) : 'moved';
+        if (FAILPOINTS && committed !== 'moved') await core.point('committed');
+        if (committed instanceof Error) return await failed(committed);
+        if (committed !== 'moved') return committed;
+        await turn.take(result.run);
       }
-      if (moves >= STATE_MOVES)
-        return this.#fail(step, {
-          failure: failureOf(undefined, {
-            reason: `the state it depends on moved ${STATE_MOVES} times`,
-            attempt,
-            limit,
-          }),
-          attempt,
-          failures: known?.failures ?? 0,
-          isLast,
-        });
+      return await failed(undefined, `the state it depends on moved ${STATE_MOVES} times`);
+    } finally {
+      turn.end();
     }
   }
 
+  /** An error where what it decided cannot be stored: that would be so the next time, too. */
   async #commit(
     step: PlannedStep,
     result: Extract<StepResult, { kind: 'decided' }>,
     isLast: boolean,
-  ): Promise<StepEnd | 'moved'> {
+  ): Promise<StepEnd | 'moved' | Error> {
     const { run } = result;
     const sent = await readSentMessages(this.#deps.core, run.effects);
     const decided = decideEffects(
@@ -215,7 +209,8 @@ class ItemHandling {
     if (answer.kind === 'refused') {
       if (answer.guard === 'item') this.#ledger.gone = true;
       if (this.#ledger.gone) return 'ended';
-      throw new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);
+      this.#ledger.sends = sendsBefore;
+      return new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);
     }
     if (run.dialog === null && this.#dialogOwner !== undefined) this.#deps.dialogs.closed(this.#dialogOwner);
     return ends ? 'ended' : run.stopped ? 'stop' : 'next';

@@ -1,17 +1,22 @@
 // Statements and reads of what handlers keep: cells of state, results of `once`, dialogs, buttons.
+import { randomInt } from 'node:crypto';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import type { CellGuard, CellId, DialogRow } from './run.ts';
 
-const insertCell = prepared<CellId & { value: string }>(({ store, owner, key, value }) =>
-  sql.insertInto('cells').values({ store, owner, key, value, revision: 1 }),
+const MOST_FIRST_REVISION = 2 ** 47;
+
+type NewCell = CellId & { readonly value: string; readonly revision: number };
+
+const insertCell = prepared<NewCell>(({ store, owner, key, value, revision }) =>
+  sql.insertInto('cells').values({ store, owner, key, value, revision }),
 );
 
-const upsertCell = prepared<CellId & { value: string }>(({ store, owner, key, value }) =>
+const upsertCell = prepared<NewCell>(({ store, owner, key, value, revision }) =>
   sql
     .insertInto('cells')
-    .values({ store, owner, key, value, revision: 1 })
+    .values({ store, owner, key, value, revision })
     .onConflict((conflict) =>
       conflict
         .columns(['store', 'owner', 'key'])
@@ -19,7 +24,7 @@ const upsertCell = prepared<CellId & { value: string }>(({ store, owner, key, va
     ),
 );
 
-const updateCell = prepared<CellId & { value: string; revision: number }>(
+const updateCell = prepared<NewCell>(
   ({ store, owner, key, value, revision }) =>
     sql
       .updateTable('cells')
@@ -34,15 +39,19 @@ const updateCell = prepared<CellId & { value: string; revision: number }>(
 /** The cell's new value, or its removal, under the guard. A failed guard refuses the unit: the handler runs again. */
 export function writeCell(cell: CellId, value: string | undefined, guard: CellGuard): Statement {
   if (value === undefined) return removeCell(cell, guard);
-  if (guard.kind === 'any') return upsertCell({ value, ...cell });
+  if (guard.kind === 'any') return upsertCell({ value, revision: firstRevision(), ...cell });
   return guard.revision === 0
-    ? { ...insertCell({ ...cell, value }), guard: 'cell' }
+    ? { ...insertCell({ ...cell, value, revision: firstRevision() }), guard: 'cell' }
     : updateCell({ value, revision: guard.revision, ...cell });
 }
 
+/** Where the next ones begin: a cell that was removed and written again is not taken for the one that somebody has read before. */
+const firstRevision = (): number => randomInt(1, MOST_FIRST_REVISION);
+
 function removeCell({ store, owner, key }: CellId, guard: CellGuard): Statement {
   const all = sql.deleteFrom('cells').where('store', '=', store).where('owner', '=', owner).where('key', '=', key);
-  if (guard.kind === 'any' || guard.revision === 0) return statement(all);
+  if (guard.kind === 'any') return statement(all);
+  if (guard.revision === 0) return statement(all, { expect: 0, guard: 'cell' });
   return statement(all.where('revision', '=', guard.revision), { expect: 1, guard: 'cell' });
 }
 

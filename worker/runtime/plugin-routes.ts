@@ -9,6 +9,7 @@ import { type Decided, decideEffects, hasMoved } from '../handling/effects.ts';
 import { forgetSteps } from '../handling/once.ts';
 import { runHandler } from '../handling/run-step.ts';
 import { readSentMessages } from '../handling/sent-messages.ts';
+import type { StateTurn } from '../handling/state-turns.ts';
 import type { HostPort, HttpReply, RawDelivery } from '../http/host-port.ts';
 import { check, lineOf } from '../sdk/check.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -76,14 +77,16 @@ async function answer(deps: PluginRoutesDeps, asked: Call): Promise<HttpReply> {
     });
   const { call, leave } = begun;
   const id = uuidv7(deps.context.core.clock.now());
+  const turn = deps.context.turns.begin();
   try {
     const request: RawRequest & { json: unknown } = { ...call.delivery, json: bodyOf(call) };
     for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
-      const reply = await attempt(deps, call, { id, request });
+      const reply = await attempt(deps, call, { id, request, turn });
       if (reply !== undefined) return reply;
     }
     throw new SvcError('conflict', 'the state that this depends on keeps moving');
   } finally {
+    turn.end();
     leave();
   }
 }
@@ -92,7 +95,11 @@ async function answer(deps: PluginRoutesDeps, asked: Call): Promise<HttpReply> {
 async function attempt(
   deps: PluginRoutesDeps,
   { generation, route }: Call,
-  { id, request }: { readonly id: string; readonly request: RawRequest & { json: unknown } },
+  {
+    id,
+    request,
+    turn,
+  }: { readonly id: string; readonly request: RawRequest & { json: unknown }; readonly turn: StateTurn },
 ): Promise<HttpReply | undefined> {
   const { core } = deps.context;
   const cause = { id, receivedAt: request.receivedAt, attempt: 1, chat: undefined };
@@ -109,11 +116,12 @@ async function attempt(
   const decided = decideEffects(of, result.run.effects);
   const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.id })] : [];
   if (decided.statements.length + decided.events.length + forget.length > 0) {
-    const committed = await core.writer.commit({
-      name: 'route.decided',
-      statements: [...decided.statements, ...forget, ...recordEvents(decided.events)],
-    });
-    if (hasMoved(committed)) return undefined;
+    const statements = [...decided.statements, ...forget, ...recordEvents(decided.events)];
+    const committed = turn.mayCommit(result.run) && (await core.writer.commit({ name: 'route.decided', statements }));
+    if (committed === false || hasMoved(committed)) {
+      await turn.take(result.run);
+      return undefined;
+    }
     if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
   }
   deps.decided(decided);
