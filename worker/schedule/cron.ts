@@ -3,7 +3,9 @@
 //
 //   C1  An item of a due time is stored once: its delivery id is the capability and the instant.
 //   C2  The next due time and the item of this one are one unit.
-//   C3  croner is loaded where there is a job, and only there.
+//   C3  A clock that was ahead holds up no job: a due time that it led to is taken back once the clock is right. What it ran ahead of its
+//       time does not run again then (C1).
+//   C4  croner is loaded where there is a job, and only there.
 import type { Cron } from 'croner';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
@@ -35,29 +37,45 @@ export class CronService {
     this.#core = core;
     this.#deps = deps;
     deps.timers.on('cron', (row) => this.#fire(row));
+    deps.timers.onSetBack(async () => {
+      if (this.#jobs.size > 0) await this.#align(); // none: nothing serves yet, and what is stored is of jobs to come
+    });
   }
 
   /** Rows of jobs that are new; those of jobs that went are removed. A changed pattern or zone starts anew. */
   async serve(generation: GenerationView): Promise<void> {
-    const { reader, writer, clock } = this.#core;
     this.#jobs = new Map(generation.capabilities.ofKind('cron').map((job) => [dueId(job), job]));
     if (this.#jobs.size > 0) this.#next = await loadNextDue();
+    await this.#align();
+    this.#deps.timers.wake();
+  }
+
+  /** A row for each job, at its next time from now or before. */
+  async #align(): Promise<void> {
+    const { reader, writer, clock } = this.#core;
     const rows = await reader.all(sql.selectFrom('due').selectAll().where('kind', '=', 'cron'));
+    const now = clock.now();
     const isKept = (row: DueRow): boolean => {
       const job = this.#jobs.get(row.id);
-      return job !== undefined && row.data === JSON.stringify(this.#patternOf(job));
+      return job !== undefined && row.data === JSON.stringify(this.#patternOf(job)) && !this.#isAhead(row, now);
     };
     const gone = rows
       .filter((row) => !isKept(row))
       .map((row) => statement(sql.deleteFrom('due').where('id', '=', row.id)));
     const fresh = [...this.#jobs.values()].flatMap((job) => {
       if (rows.some((row) => row.id === dueId(job) && isKept(row))) return [];
-      const at = this.#next(this.#patternOf(job), clock.now());
+      const at = this.#next(this.#patternOf(job), now);
       return at === undefined ? [] : [this.#row(job, at)];
     });
     if (gone.length + fresh.length > 0)
       await commitOrThrow(writer, { name: 'cron.serve', statements: [...gone, ...fresh] });
-    this.#deps.timers.wake();
+  }
+
+  /** C3. */
+  #isAhead({ id, at }: DueRow, now: number): boolean {
+    const job = this.#jobs.get(id);
+    const next = job && this.#next(this.#patternOf(job), now);
+    return next !== undefined && at > next;
   }
 
   async #fire(row: DueRow): Promise<void> {

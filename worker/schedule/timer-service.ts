@@ -24,7 +24,7 @@ export class TimerService {
   readonly #steps: ClockSteps;
   /** By how much waits are still to be brought forward. */
   #setBackMs = 0;
-  #bringForward: (by: SetBack) => Promise<void> = async () => {};
+  readonly #onSetBack: ((by: SetBack) => Promise<void>)[] = [];
   #timer: Timer | undefined;
   /** Monotonic: a wall clock that steps does not hide a row that is due before. */
   #wakeAt = Number.POSITIVE_INFINITY;
@@ -41,9 +41,9 @@ export class TimerService {
     this.#fire.set(kind, fire);
   }
 
-  /** Shortens every wait that was stored before. */
-  onSetBack(bringForward: (by: SetBack) => Promise<void>): void {
-    this.#bringForward = bringForward;
+  /** What was stored before is put right: waits are shortened, next times found anew. Called again where it fails. */
+  onSetBack(putRight: (by: SetBack) => Promise<void>): void {
+    this.#onSetBack.push(putRight);
   }
 
   start(): void {
@@ -117,7 +117,8 @@ export class TimerService {
     if (byMs > 0) log.warn({ byMs }, 'the wall clock was set back: what waits for its next attempt is not held up');
     this.#setBackMs += byMs;
     if (this.#setBackMs === 0) return;
-    await this.#bringForward({ byMs: this.#setBackMs, after: clock.now() + this.#setBackMs / 2 });
+    const by: SetBack = { byMs: this.#setBackMs, after: clock.now() + this.#setBackMs / 2 };
+    for (const putRight of this.#onSetBack) await putRight(by);
     this.#setBackMs = 0;
   }
 

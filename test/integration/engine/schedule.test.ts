@@ -232,6 +232,31 @@ describe('a cron job', () => {
     assert.deepEqual(said(next), ['2026-01-01T13:00:00.000Z']);
   });
 
+  it('runs at its next time once a clock that was a year ahead is set right, in this process or before the next', async (context) => {
+    const modules = { cron: cronAt('0 * * * *', 'UTC') };
+    const host = await engineHost(context, { modules });
+    host.clock.step(365 * 24 * HOUR);
+    await host.advance(60_000);
+
+    host.clock.step(-365 * 24 * HOUR);
+    await host.advance(2 * HOUR);
+    const runs = said(host);
+    host.clock.step(365 * 24 * HOUR);
+    await host.advance(60_000);
+    await host.stop();
+    const next = await engineHost(context, {
+      modules,
+      project: host.project,
+      platform: host.platform,
+      clock: new ManualClock(host.clock.now() - 365 * 24 * HOUR),
+    });
+    await next.advance(2 * HOUR);
+
+    // 13:00 and 15:00 ran when the clock had passed them, a year later: not a second time when it comes to them.
+    assert.deepEqual(runs, ['2026-01-01T13:00:00.000Z', '2026-01-01T14:00:00.000Z']);
+    assert.deepEqual(said(next), [...runs, '2026-01-01T15:00:00.000Z', '2026-01-01T16:00:00.000Z']);
+  });
+
   it('with another pattern starts anew, and a removed one leaves nothing', async (context) => {
     const host = await engineHost(context, { modules: { cron: cronAt('0 * * * *', 'UTC') } });
 
