@@ -1,4 +1,4 @@
-// Jittered exponential delay that resets after a minimum uptime, for loops that never give up.
+// Jittered exponential delay that resets after a minimum uptime, for loops that never give up; waits that somebody else names.
 
 export interface BackoffOptions {
   /** First delay. Default 1 000. */
@@ -26,4 +26,12 @@ export function nextFailures(
   { resetAfterMs = 30_000 }: BackoffOptions = {},
 ): number {
   return uptimeMs >= resetAfterMs ? 1 : failures + 1;
+}
+
+const LONGEST_WAIT_MS = 365 * 86_400_000;
+
+/** A wait that somebody else names, as it can be stored: whole, at most a year; undefined where it is none. */
+export function wholeWaitMs(ms: unknown): number | undefined {
+  if (typeof ms !== 'number' || !Number.isFinite(ms)) return undefined;
+  return Math.ceil(Math.min(Math.max(0, ms), LONGEST_WAIT_MS));
 }

@@ -3,6 +3,7 @@
 //   userError: the person is told, the item is handled · retryLater: again after its wait · giveUp: a dead letter now ·
 //   anything else: again with backoff, a dead letter at the bound of attempts.
 import { createHash } from 'node:crypto';
+import { wholeWaitMs } from '../../shared/backoff.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Body } from '../sdk/index.ts';
 import { toContent } from '../sdk/message.ts';
@@ -22,8 +23,12 @@ export function failureOf(
   const code = errorCode(error);
   if (code === 'user_error') return { kind: 'told', body: (error as { body: Body }).body, reason, error };
   if (code === 'handler_fatal' || attempt >= limit) return { kind: 'dead', reason, error };
-  const afterMs = (error as { afterMs?: unknown }).afterMs;
-  return { kind: 'wait', afterMs: typeof afterMs === 'number' ? afterMs : undefined, reason, error };
+  return {
+    kind: 'wait',
+    afterMs: wholeWaitMs((error as { afterMs?: unknown } | null | undefined)?.afterMs),
+    reason,
+    error,
+  };
 }
 
 /** What the person who asked is told, as an effect; nothing where nobody asked. A replayed item that fails again tells again. */

@@ -11,6 +11,7 @@
 // The bound counts every attempt, those included that a crash cut: a send that ends the process each time is a dead letter after
 // `outbox.maxAttempts` of them. The wait counts only attempts that ended: a crash is not the platform's fault. Sends that were in hand
 // at two deaths in a row go out one at a time (lanes/suspects.ts), so that the others are not cut, and counted, with the guilty one.
+import { wholeWaitMs } from '../../shared/backoff.ts';
 import type { SendResult } from '../sdk/index.ts';
 
 export type AttemptEnd = SendResult | { readonly kind: 'threw'; readonly reason: string } | { readonly kind: 'lost' };
@@ -45,7 +46,7 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
       return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
     case 'later':
       return retry(of, {
-        delayMs: Math.max(end.afterMs, 100),
+        delayMs: Math.max(wholeWaitMs(end.afterMs) ?? sendDelayMs(of.failures), 100),
         reason: 'the platform asks for later',
         code: 'platform_later',
       });
