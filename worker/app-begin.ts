@@ -1,4 +1,4 @@
-// What begins once the database is open: this start in the ledger, the event stream over the stored history.
+// What begins once the database is open: this start in the ledger, the event stream over the stored history, the first generation.
 import { systemClock } from '../shared/clock.ts';
 import { VERSION } from '../shared/version.ts';
 import type { Parts } from './app-parts.ts';
@@ -7,6 +7,10 @@ import { createEventGateway } from './events/event-gateway.ts';
 import { recordEvents } from './events/event-history.ts';
 import { createEventRetention } from './events/retention.ts';
 import { forgetUnfinished } from './ingress/idempotency.ts';
+import type { Candidate } from './runtime/assemble.ts';
+
+const AGAIN_MS = 1_000;
+const OF_STORAGE: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'database_corrupt']);
 
 /** One row of the ledger a worker, whatever its owner. Refused where this start stands there already. */
 export async function recordThisStart({ options, facts, core }: Parts): Promise<void> {
@@ -34,6 +38,15 @@ export async function recordThisStart({ options, facts, core }: Parts): Promise<
   };
   const events = recordEvents([{ type: 'runtime.started', at: systemClock.now(), runtimeId, data }]);
   await core.writer.commit({ name: 'runtime.started', statements: [forgetUnfinished(), recordStart(row), ...events] });
+}
+
+/** The first generation. One that the storage did not take is made again once that is back: nothing else would ask for it. */
+export async function serveFirst(parts: Parts, first?: Promise<Candidate>): Promise<void> {
+  const { database, engine, facts } = parts;
+  const { runtime } = engine;
+  if (facts.draining || runtime.current !== undefined) return;
+  if (database.state.kind === 'open') await runtime.start(first).catch(() => {}); // said by the runtime: log, event, readiness
+  if (OF_STORAGE.has(runtime.lastFailure?.code)) systemClock.after(AGAIN_MS, () => void serveFirst(parts));
 }
 
 export function openEvents({ facts, core, engine, metrics }: Parts, state: ProjectState): void {

@@ -12,7 +12,7 @@ import { systemClock } from '../shared/clock.ts';
 import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { conversationId, sandboxArrival, sandboxPress } from './adapters/sandbox/arrival.ts';
 import { chatView } from './adapters/sandbox/chat-view.ts';
-import { openEvents, recordThisStart } from './app-begin.ts';
+import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
 import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
 import { requestRestart } from './app-restart.ts';
@@ -164,7 +164,7 @@ class Host implements App {
     facts.head = Math.max(facts.head, state.head);
     facts.restarts = Math.max(0, (await countStarts(core.reader)) - 1);
     openEvents(this.#parts, state);
-    await engine.runtime.start(first).catch(() => {}); // said by the runtime: log, event, readiness
+    await serveFirst(this.#parts, first);
     facts.retention?.start();
     housekeeping.start();
     if (this.#address !== undefined) this.#run();

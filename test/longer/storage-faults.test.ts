@@ -69,6 +69,17 @@ async function outage(host: FaultyHost, fault: Fault): Promise<number> {
   return Math.max(downMs, upMs);
 }
 
+describe('a commit of a start that fails', () => {
+  for (const pass of [1, 2, 3]) {
+    it(`holds up the start, and no longer than the storage is away (commit ${pass})`, TIMEOUT, async (t) => {
+      const host = await FaultyHost.start(t, { failpoints: `writer.sync=error@${pass}` });
+
+      assert.ok((await host.deliverMany(20)).every((status) => status === 200 || status === 503));
+      await assertKept(host);
+    });
+  }
+});
+
 describe('a sync that fails', () => {
   for (const pass of [30, 37]) {
     it(`acknowledges nothing of its group, and goes on (commit ${pass})`, TIMEOUT, async (t) => {

@@ -27,6 +27,10 @@ export class OpenItems {
         .where(isOpen)
         .groupBy('lane'),
     );
+    // A start whose storage failed reads again.
+    this.#lanes.clear();
+    this.items = 0;
+    this.bytes = 0;
     for (const { lane, items, bytes } of rows) {
       this.#lanes.set(lane, Number(items));
       this.items += Number(items);
