@@ -1,10 +1,17 @@
 // An account as the sender sees it.
+import type { LoadedConfig } from '../shared/config/load.ts';
+import { endpointId, endpointName, ownerOf } from '../shared/identifiers.ts';
 import type { EndpointRunner } from './endpoints/endpoint-runner.ts';
 import type { SurfaceState } from './outbox/send-surface.ts';
 
-/** `isServing`: there is a generation, so that an account that is not known is not in the configuration. */
-export function surfaceOf(runner: EndpointRunner | undefined, isServing: boolean): SurfaceState {
-  if (runner === undefined) return isServing ? { kind: 'missing' } : { kind: 'waiting' };
+/** `config`: that of the generation that serves, so that an account that is not known is not in it; undefined while there is none. */
+export function surfaceOf(
+  endpoint: string,
+  runner: EndpointRunner | undefined,
+  config: LoadedConfig['config'] | undefined,
+): SurfaceState {
+  if (runner === undefined)
+    return config === undefined || isSwitchedOff(endpoint, config) ? { kind: 'waiting' } : { kind: 'missing' };
   if (!runner.takesSends) return { kind: 'waiting' };
   const { adapter } = runner.spec;
   return {
@@ -17,3 +24,10 @@ export function surfaceOf(runner: EndpointRunner | undefined, isServing: boolean
     },
   };
 }
+
+/** An account of a slot that is disabled: it waits like one that is disabled itself. */
+const isSwitchedOff = (endpoint: string, { plugins }: LoadedConfig['config']): boolean =>
+  Object.entries(plugins).some(
+    ([slot, { enabled, endpoints = [{ id: undefined }] }]) =>
+      !enabled && endpoints.some(({ id }) => endpointId(ownerOf(slot), endpointName(slot, id)) === endpoint),
+  );

@@ -283,7 +283,7 @@ export class Engine {
   }
 
   #surface(endpoint: string): SurfaceState {
-    return surfaceOf(this.endpoints.get(endpoint), this.runtime.current !== undefined);
+    return surfaceOf(endpoint, this.endpoints.get(endpoint), this.runtime.current?.loaded.config);
   }
 
   #typing(endpoint: string, conversation: string): void {

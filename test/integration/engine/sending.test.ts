@@ -160,6 +160,31 @@ describe('sending', () => {
     assert.equal(host.rows<{ attempts: number }>('SELECT attempts FROM outbox')[0]?.attempts, 1);
   });
 
+  it('waits for an account whose slot is disabled, and is a dead letter where there is none any more', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    host.platform.answer = () => ({ kind: 'later', afterMs: 60_000 });
+    await host.platform.says('x');
+    await host.quiet();
+    host.configure({ plugins: { memory: { enabled: false, endpoints: [{ id: 'a' }] } } });
+    await host.engine.runtime.reload('test');
+    await host.advance(600_000);
+    const meanwhile = host.states('outbox');
+    host.platform.answer = undefined;
+
+    const next = await host.restart(t);
+    await next.quiet();
+    next.platform.answer = () => ({ kind: 'later', afterMs: 60_000 });
+    await next.platform.says('y');
+    await next.quiet();
+    next.configure({ plugins: { memory: { enabled: false, endpoints: [{ id: 'b' }] } } });
+    await next.engine.runtime.reload('test');
+    await next.advance(600_000);
+
+    assert.deepEqual(meanwhile, ['waiting']);
+    assert.equal(next.platform.said('dm-ann')[0], 're x');
+    assert.deepEqual(next.states('outbox'), ['sent', 'dead']);
+  });
+
   it('does not repeat a send whose result could not be stored at once', async (t) => {
     const host = await engineHost(t, { modules: { echo }, platform: new MemoryPlatform({ idempotent: false }) });
     const { writer } = host.core;
