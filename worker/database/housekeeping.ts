@@ -69,7 +69,7 @@ export class Housekeeping {
     const { bodyDays, idDays, outboxDays } = this.#keep();
     const before = (days: number): number => clock.now() - days * DAY_MS;
     const texts = before(bodyDays);
-    const erased = this.#erasedTo;
+    const erased = Math.min(this.#erasedTo, texts); // a clock that was ahead then
     return [
       // From where the pass before it ended: rows without a text are not walked again each time.
       () =>

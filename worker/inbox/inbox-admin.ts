@@ -37,7 +37,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       throw new SvcError('not_found', `no inbox item ${id.slice(0, 64)}`, { hint: 'svc inbox list' });
     return row;
   };
-  return {
+  const admin: ItemStore = {
     page: (request) => readItemPage(core, { table: 'inbox', summary }, request),
     async show(id, texts) {
       const row = await find(id);
@@ -89,7 +89,8 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       dispatcher.reread();
       return summary(await find(row.id), true);
     },
-    async drop(id, { caller, revision, reason }) {
+    async drop(id, change) {
+      const { caller, revision, reason } = change;
       const row = await find(id);
       refuseStale('inbox item', row, revision);
       const at = core.clock.now();
@@ -106,12 +107,16 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
         name: 'inbox.drop',
         statements: [dropItem(row, at, `dropped: ${reason}`), ...recordEvents([event])],
       });
-      if (answer.kind === 'refused') throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
+      if (answer.kind === 'refused') {
+        if (row.state !== 'dead' && (await find(id)).state === 'dead') return admin.drop(id, change); // it died meanwhile
+        throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
+      }
       if (OPEN_STATES.includes(row.state)) inbox.release(row);
       dispatcher.dropped(row.lane, row.id);
       return summary(await find(row.id), true);
     },
   };
+  return admin;
 }
 
 function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown>> {

@@ -162,11 +162,12 @@ export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
 export const readCalled = (reader: Reader, id: string): Promise<{ step: string } | undefined> =>
   reader.first(sql.selectFrom('once_results').select('step').where('item_id', '=', id).where('state', '=', 'called'));
 
-export function dropItem(row: SeenItem, at: number, reason: string): Statement {
+/** Of one that was open it ends the wait; one that died meanwhile has ended it itself, and has to be seen as that first. */
+export function dropItem(row: SeenItem & Pick<InboxRow, 'state'>, at: number, reason: string): Statement {
   return statement(
     changed(row)
       .set({ state: 'done', done_at: at, next_at: null, last_error: reason })
-      .where('state', 'in', [...OPEN, 'dead']),
+      .where('state', 'in', row.state === 'dead' ? ['dead'] : OPEN),
     { expect: 1, guard: 'item' },
   );
 }

@@ -79,7 +79,7 @@ export class IngressGate {
       const now = new Date(this.#core.clock.now()).toISOString();
       return this.#store(
         { ...OPEN, since: now, by: 'until' },
-        { actor: 'until', automatic: true, statements: [takeDue({ id: row.id, at: row.at })] },
+        { actor: 'until', automatic: true, statements: [takeDue(row)] },
       );
     });
   }

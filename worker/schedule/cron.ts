@@ -85,7 +85,7 @@ export class CronService {
     const missed = clock.now() - row.at > LATE_MS && job.spec.missed === 'skip';
     const at = this.#next(this.#patternOf(job), clock.now());
     const next = at === undefined ? [] : [this.#row(job, at)];
-    const unit = { name: 'cron.due', statements: [takeDue({ id: row.id, at: row.at }), ...next] };
+    const unit = { name: 'cron.due', statements: [takeDue(row), ...next] };
     const delivery: Delivery = {
       endpoint: job.id,
       deliveryId: `cron/${row.at}`,

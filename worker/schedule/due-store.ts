@@ -46,9 +46,9 @@ export const bringForward = ({ byMs, after }: SetBack): Statement =>
 
 export const removeDue = (id: string): Statement => statement(sql.deleteFrom('due').where('id', '=', id));
 
-/** Takes a due row away exactly as it was read; refuses the unit when it changed meanwhile. */
-export const takeDue = prepared<{ id: string; at: number }>(
-  ({ id, at }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at),
+/** Takes a due row away exactly as it was read; refuses the unit when it changed meanwhile: what is new is due, too. */
+export const takeDue = prepared<Pick<DueRow, 'id' | 'at' | 'data'>>(
+  ({ id, at, data }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at).where('data', '=', data),
   { expect: 1, guard: 'due' },
 );
 

@@ -36,7 +36,7 @@ export function connectTimers(deps: FireDeps): void {
   const release = (to: Released) => async (row: DueRow) => {
     await core.writer.commit({
       name: 'due.retry',
-      statements: [takeDue({ id: row.id, at: row.at }), ...to.isDue(row.data, row.at)],
+      statements: [takeDue(row), ...to.isDue(row.data, row.at)],
     });
     to.release(row.lane ?? '', row.data);
   };
@@ -56,7 +56,7 @@ async function fireTask({ core, inbox, stored }: FireDeps, row: DueRow): Promise
       lane: row.lane ?? row.id,
       capability: row.capability ?? '',
     },
-    { name: 'due.task', statements: [takeDue({ id: row.id, at: row.at })] },
+    { name: 'due.task', statements: [takeDue(row)] },
   );
   if (answer.kind === 'committed') stored();
 }

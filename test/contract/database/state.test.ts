@@ -190,4 +190,21 @@ describe('housekeeping', () => {
       [['dead 1'], 0, 1],
     ]);
   });
+
+  it('goes on erasing texts after a clock that was a year ahead is set right', async (t) => {
+    const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
+    const host = await engineHost(t, { modules: { echo } });
+    const housekeeping = new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
+    host.clock.step(365 * DAY);
+    await housekeeping.run();
+    host.clock.step(-365 * DAY);
+    await housekeeping.run();
+
+    await host.platform.says('x');
+    await host.quiet();
+    host.clock.moveTo(host.clock.now() + 8 * DAY);
+    await housekeeping.run();
+
+    assert.deepEqual(host.rows('SELECT body FROM inbox'), [{ body: null }]);
+  });
 });

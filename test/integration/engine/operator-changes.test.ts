@@ -116,3 +116,38 @@ describe('the revision of an item', () => {
     assert.ok(statuses[1] === 409 || statuses[1] === 412, String(statuses[1]));
   });
 });
+
+describe('an item that dies while an operator drops it', () => {
+  it('is released once', async (t) => {
+    let fail = (): void => {};
+    const held = definePlugin({
+      name: 'held',
+      setup(p) {
+        p.on('message', { attempts: 1 }, async (_ctx, { text }) => {
+          if (text === 'mine') await new Promise((_, reject) => (fail = () => reject(new Error('no'))));
+          else await new Promise(() => {});
+        });
+      },
+    });
+    const host = await engineHost(t, { modules: { held } });
+    for (const text of ['mine', 'next']) await host.platform.says(text);
+    await host.quiet();
+    const { core, engine } = host;
+    const admin = createInboxAdmin({ core, inbox: engine.inbox, dispatcher: engine.dispatcher });
+    const id = host.rows<{ id: string }>('SELECT id FROM inbox ORDER BY seq')[0]?.id ?? '';
+    const { writer } = core;
+    const commit = writer.commit.bind(writer);
+    writer.commit = async (unit) => {
+      if (unit.name === 'inbox.drop' && host.states('inbox')[0] === 'handling') {
+        fail();
+        await host.quiet();
+      }
+      return commit(unit);
+    };
+
+    await admin.drop(id, { caller: { actor: 'test', scope: 'full' } as never, revision: undefined, reason: 'test' });
+
+    assert.deepEqual(host.states('inbox'), ['done', 'handling']);
+    assert.equal(engine.inbox.pending.items, 1);
+  });
+});

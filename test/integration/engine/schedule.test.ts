@@ -88,6 +88,27 @@ describe('a task', () => {
     assert.deepEqual(said(host), ['one', 'two']);
   });
 
+  it('that is replaced for the same moment while it fires, fires as the newer one says', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    await host.platform.says('set k 60000 old');
+    await host.quiet();
+    const { writer } = host.core;
+    const commit = writer.commit.bind(writer);
+    let isFirst = true;
+    writer.commit = async (unit) => {
+      if (unit.name === 'due.task' && isFirst) {
+        isFirst = false;
+        await host.write(`UPDATE due SET data = '{"text":"new"}'`);
+      }
+      return commit(unit);
+    };
+
+    await host.advance(HOUR);
+
+    assert.deepEqual(said(host), ['new']);
+    assert.deepEqual(host.rows('SELECT * FROM due'), []);
+  });
+
   it('fires once though the clock steps back an hour', async (context) => {
     const host = await engineHost(context, { modules: { alarm } });
     await host.platform.says('set - 1000 one');
