@@ -69,6 +69,31 @@ describe('a test bot', () => {
     assert.equal(bot.help().split('\n').length, 1);
   });
 
+  it('runs what is due at once without the clock, as a host does', async () => {
+    const plugin = definePlugin({
+      name: 'later',
+      setup(p) {
+        const say = p.task('say', { data: { to: t.conversation(), text: t.string() } }, (ctx, { to, text }) => {
+          ctx.send(to, text);
+        });
+        p.command('now', { summary: '' }, (ctx) => {
+          ctx.schedule(say, { to: ctx.conversation, text: 'no wait' });
+          ctx.schedule(say, { to: ctx.conversation, text: 'after nothing' }, { afterMs: 0, key: 'k' });
+          ctx.schedule(say, { to: ctx.conversation, text: 'in the past' }, { at: ctx.now() - 1 });
+          ctx.schedule(say, { to: ctx.conversation, text: 'later' }, { afterMs: 1 });
+        });
+      },
+    });
+    const bot = await testBot(plugin);
+
+    await bot.person('ann').says('/now');
+    const atOnce = bot.shown('dm-ann').toSorted();
+    await bot.clock.advance(1);
+
+    assert.deepEqual(atOnce, ['after nothing', 'in the past', 'no wait']);
+    assert.equal(bot.shown('dm-ann').at(-1), 'later');
+  });
+
   it('shows files, buttons, reactions, threads and what is replied to', async () => {
     const plugin = definePlugin({
       name: 'x',
