@@ -83,7 +83,7 @@ const PLAIN_LINE = /^[A-Za-z_][A-Za-z0-9_]*=[^\s"'`#$\\]*$/;
 const WARNED_LINES = 20;
 
 /** Warnings for lines outside the common subset (E2) and for names given twice. Never shows a value. */
-function strangeLines(text: string): string[] {
+export function strangeLines(text: string): string[] {
   const seen = new Set<string>();
   const warnings: string[] = [];
   for (const [index, line] of text

@@ -5,11 +5,13 @@ import { createServer as createHttp, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { Subject } from '../../supervisor/cli/doctor/check.ts';
 import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding } from '../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../supervisor/cli/doctor/version-range.ts';
 import { FIXTURES, good } from '../support/doctor-fixtures.ts';
 import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
 const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
@@ -86,6 +88,21 @@ describe('svc doctor', () => {
       assert.equal(code, 1);
     });
   }
+
+  it('looks at .env also where its quotes are what makes the configuration invalid (env.format)', async (t) => {
+    const project = temporaryProject(t);
+    writeFileSync(project.paths.env, 'HTTP_TOKEN="quoted and # more"\n', { mode: 0o600 });
+    const check = CHECKS.find(({ id }) => id === 'env.format');
+
+    const finding = await check?.run({ paths: project.paths, config: { fault: 'invalid' } } as Subject);
+
+    assert.equal(finding?.status, 'warn');
+    assert.match(
+      finding.reason,
+      /^\.env:1:1 other tools may read this line differently: write NAME=value without quotes/,
+    );
+    assert.equal(finding.reason.includes('quoted and'), false, 'no value is shown');
+  });
 
   it('calls Node 20 an error where the project wants a newer one, and not where it does not', () => {
     assert.deepEqual(

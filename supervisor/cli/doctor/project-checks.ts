@@ -1,6 +1,7 @@
 // Checks of what lies in the project folder: Node, package, lockfile, configuration, .env, token.
 import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { strangeLines } from '../../../shared/config/environment.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 import { inRange } from './version-range.ts';
@@ -22,7 +23,7 @@ export const PROJECT_CHECKS: readonly Check[] = [
   {
     id: 'env.format',
     title: '.env is written so that every tool reads it alike',
-    run: withConfig(({ warnings }) => envFormat(warnings)),
+    run: envFormat,
   },
   {
     id: 'token.strength',
@@ -118,11 +119,14 @@ function envRights({ paths }: Subject): Finding {
   return ok('only its owner can read it');
 }
 
-function envFormat(warnings: readonly string[]): Finding {
-  const own = warnings.filter((warning) => warning.startsWith(ENV_FILE));
-  return own.length === 0
+/** By itself: a quoted value is often why the configuration is invalid. */
+function envFormat({ paths }: Subject): Finding {
+  const text = readText(paths.env);
+  if (text === undefined) return skip('there is no .env that could be read');
+  const strange = strangeLines(text);
+  return strange.length === 0
     ? ok('plain NAME=value lines')
-    : warn(own.join('; '), 'write NAME=value without quotes, blanks, # or $');
+    : warn(strange.join('; '), 'write NAME=value without quotes, blanks, # or $');
 }
 
 function tokenStrength(token: string): Finding {
