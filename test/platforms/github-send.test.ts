@@ -302,6 +302,14 @@ describe('accounts of github', () => {
     assert.equal(fake.requests.length, 1);
   });
 
+  it('fail by a token that GitHub does not know before the first send, also where no repository is named', async (t) => {
+    const revoked = await scene(t, { token: 'ghp-revoked' });
+    const good = await scene(t);
+
+    await assert.rejects(revoked.bench.catchUp(), { code: 'account_failed', remedy: /token/ });
+    await good.bench.catchUp();
+  });
+
   it('look again when GitHub could not be asked, and fail by a token that it does not know', async (t) => {
     const down = await scene(t, { repositories: [HELLO] });
     down.fake.misbehave = () => ({ status: 502, json: { message: 'Server Error' } });

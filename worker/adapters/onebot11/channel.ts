@@ -37,7 +37,7 @@ export function openChannel(address: string, { token, signal, handshakeMs, pingM
   signal.addEventListener('abort', cut, { once: true });
   return new Promise<Opening>((resolve, reject) => {
     socket.once('open', () => resolve({ kind: 'open', channel: new OwnChannel(socket, pingMs) }));
-    socket.on('error', (error) => reject(new Error(`no connection: ${codeOf(error)}`)));
+    socket.on('error', (error) => reject(new Error(`no connection to ${new URL(address).host}: ${codeOf(error)}`)));
     socket.once('unexpected-response', (_request, { statusCode = 0 }) => {
       const isRefused = statusCode === 401 || statusCode === 403;
       if (isRefused) resolve({ kind: 'refused', reason: `the connection was answered with ${statusCode}` });
