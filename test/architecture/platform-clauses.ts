@@ -14,7 +14,7 @@ const FILES_OF_XMPP =
   'hands files over: up through the service of the server, down from where the message says, within the limits';
 const SENDS_OF_ONEBOT = 'says text with mentions and an answer in a group, and with names in private';
 const CHANGES_OF_ONEBOT = 'removes and reacts, and counts what is gone as removed';
-const PRESSES_OF_LINE = 'takes presses, mentions in groups, and files; gives files back as links';
+const PRESSES_OF_LINE = 'takes presses, mentions in groups, and files; gives files back as links, and pictures by them';
 
 const WAYS: ByPlatform = {
   telegram: [
