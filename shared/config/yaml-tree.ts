@@ -174,7 +174,7 @@ class Walk {
   #scalar(value: unknown, at: number, path: string): unknown {
     if (typeof value !== 'number') return value;
     if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
-    this.#ports.report(at, 'is a number that cannot be held exactly', path);
+    this.#ports.report(at, 'is a number that cannot be held exactly: an id is written in quotes', path);
     return null;
   }
 

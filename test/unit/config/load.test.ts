@@ -79,6 +79,17 @@ describe('loadConfig', () => {
       assert.ok(error.message.includes(` ${key} `), error.message);
     });
 
+  it('says how an id is written that is too long for a number', (t) => {
+    const text = `${GOOD}plugins:\n  discord:\n    endpoints: [{ id: main, applicationId: 845027738276462632 }]\n`;
+
+    const { error } = faultsOf(() => loadText(t, text));
+
+    assert.match(
+      error.message,
+      /:5:\d+ plugins\.discord\.endpoints\[0\]\.applicationId is a number .*: an id is written in quotes$/m,
+    );
+  });
+
   it('refuses control characters in http.host', (t) => {
     const { error } = faultsOf(() => loadText(t, 'http: {token: "${HTTP_TOKEN}", host: "127.0.0.1\\n"}\n'));
 
