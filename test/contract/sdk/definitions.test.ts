@@ -109,6 +109,13 @@ describe('a definition', () => {
     assert.match(JSON.stringify(warnings), /"root\/x#tool\/find".*nothing calls this tool/);
   });
 
+  it('is refused when its module exports none', async () => {
+    await assert.rejects(testBot(undefined as unknown as ReturnType<typeof definePlugin>), {
+      code: 'definition_invalid',
+      message: 'not a svc definition: export default definePlugin(…)',
+    });
+  });
+
   it('is refused when its configuration is one schema', async () => {
     const config = t.object({ n: t.integer() }) as unknown as Record<string, never>;
 

@@ -1,4 +1,5 @@
 // Makes and starts a test bot. Apart from `test-bot.ts`, so that the published declarations end at what authors use.
+import { invalid } from '../definition-mark.ts';
 import type { PluginModule } from '../plugin.ts';
 import { MemoryBot } from './memory-bot.ts';
 import type { TestBotOptions } from './test-bot.ts';
@@ -8,6 +9,9 @@ export async function startBot(
   plugins: PluginModule | Record<string, PluginModule>,
   options: TestBotOptions = {},
 ): Promise<MemoryBot> {
+  // A module without a default export, in plain JavaScript.
+  if (typeof plugins !== 'object' || plugins === null)
+    throw invalid('not a svc definition: export default definePlugin(…)');
   const single = isPlugin(plugins) ? plugins : undefined;
   const modules = single === undefined ? (plugins as Record<string, PluginModule>) : { [single.name]: single };
   const config =
