@@ -13,6 +13,9 @@ const BUNDLED = existsSync(beside('./worker.js'));
 const MAJOR = Number(process.versions.node.split('.', 1)[0]);
 const JITLESS = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? ['--jitless'] : [];
 
+/** Of the supervisor: it computes nothing for which machine code would be worth the 2 MiB that making any takes; it collects by itself, with one helper. */
+export const SUPERVISOR_OPTIONS: readonly string[] = [...JITLESS, '--expose-gc', '--v8-pool-size=1'];
+
 /**
  * Of a worker: MiB of each half of the space for young objects (16 of itself). What an item needs lives for some commits; in a small space
  * much of that is copied and taken for old before its end. It grows under load alone.
@@ -29,7 +32,7 @@ export interface ProgramFiles {
   readonly worker: string;
   /** Options of Node for the worker. */
   readonly workerOptions: readonly string[];
-  /** Of the supervisor: it computes nothing for which machine code would be worth the 2 MiB that making any takes; it collects by itself. */
+  /** Of the same for the supervisor. */
   readonly supervisorOptions: readonly string[];
 }
 
@@ -39,7 +42,7 @@ export function programFiles(env: Environment): ProgramFiles {
       supervisor: beside('./supervisor.cjs'),
       worker: beside('./worker.js'),
       workerOptions: workerOptionsIn(env),
-      supervisorOptions: [...JITLESS, '--expose-gc'],
+      supervisorOptions: SUPERVISOR_OPTIONS,
     };
   const tsx = ['--import', import.meta.resolve('tsx')];
   return {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
+import { SUPERVISOR_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
 import { lives, QUICK } from '../support/supervised.ts';
 import { until } from '../support/until.ts';
 import { CLI, type HostProject } from './host-project.ts';
@@ -80,7 +81,8 @@ export const SVC: Keeper = {
     const paths = projectPaths(folder);
     ensureStateFolder(paths.stateDir);
     const options = nodeOptions.map((option) => `--node-option=${option}`);
-    const args = [join(ROOT, 'dist/supervisor.cjs'), '--project', folder, '--worker', file, ...options];
+    const program = [...SUPERVISOR_OPTIONS, join(ROOT, 'dist/supervisor.cjs')];
+    const args = [...program, '--project', folder, '--worker', file, ...options];
     const child = spawn('sh', ['-c', 'ulimit -c 0; exec "$@"', 'sh', process.execPath, ...args], {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { ...process.env, ...env },
