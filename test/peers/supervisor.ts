@@ -50,7 +50,7 @@ export const ROWS: readonly Rows[] = [
     names: ['lines lost in 40 deaths of 2,000 lines each'],
     async measure(keeper) {
       const { lost, deaths } = await lostLastWords(keeper);
-      return [{ text: `${rounded(lost)} in ${deaths} deaths`, value: lost }];
+      return [{ text: lost === 0 ? '0' : `${rounded(lost)} (in ${deaths} of the deaths)`, value: lost }];
     },
   },
   {
