@@ -272,12 +272,10 @@ class Host implements App {
     this.#parts.readiness.look();
   }
 
+  /** The database may have been away just when the runners were to start: starting them again wakes them. */
   #wakeAll(): void {
-    const { engine, readiness } = this.#parts;
-    engine.dispatcher.wake();
-    engine.sender.wake();
-    engine.timers.wake();
-    readiness.look();
+    if (this.#starting !== undefined) this.#run();
+    this.#parts.readiness.look();
   }
 }
 
