@@ -3,6 +3,7 @@
 //
 // Rules of tokens are in `token-checks.ts`.
 import { isIP } from 'node:net';
+import { addressOf } from '../ip-address.ts';
 import { valueAt } from './explain.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
 import { isRecord } from './json-schema.ts';
@@ -40,13 +41,10 @@ export const listAt = (tree: unknown, path: string): readonly unknown[] => {
   return Array.isArray(value) ? value : [];
 };
 
-/** True for 127.0.0.0/8 and ::1. */
-export const isLoopback = (host: string): boolean => /^127\.\d+\.\d+\.\d+$/.test(host) || host === '::1';
-
 function address(tree: unknown): Finding[] {
   const host = textAt(tree, '/http/host');
   if (host === undefined || isIP(host) !== 0) return [];
-  const suggestion = host === 'localhost' ? '127.0.0.1' : host === '*' ? '0.0.0.0' : undefined;
+  const suggestion = host === 'localhost' ? '127.0.0.1' : host === '*' ? '0.0.0.0' : addressOf(host);
   return [
     {
       path: '/http/host',

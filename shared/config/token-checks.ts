@@ -6,8 +6,9 @@
 //   T4  In test mode, which serves nothing, each of these is a warning.
 
 import { isBearerToken, LONGEST_TOKEN } from '../bearer-token.ts';
+import { isLoopback } from '../ip-address.ts';
 import type { CheckResult } from './cross-checks.ts';
-import { isLoopback, listAt, textAt } from './cross-checks.ts';
+import { listAt, textAt } from './cross-checks.ts';
 import { valueAt } from './explain.ts';
 import { dotted, type Finding, printable } from './fault.ts';
 import type { Mode } from './mode.ts';

@@ -1,9 +1,11 @@
 // The running host over HTTP, at the address where its worker listens. The worker is asked for it over the local socket: the token goes to
 // nobody else who may hold the port by now, and an address that was changed in the configuration since is not the host's yet.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
+import { isEveryAddress } from '../../shared/ip-address.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { HostClient } from './command.ts';
 import { findRunning } from './control-client.ts';
@@ -51,9 +53,8 @@ export async function connectHost(
 
 /** The address by which this machine reaches a server that binds `host`. */
 export function loopbackOf(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+  const address = !isEveryAddress(host) ? host : isIPv6(host) ? '::1' : '127.0.0.1';
+  return isIPv6(address) ? `[${address}]` : address;
 }
 
 /** Undefined between two workers, where the supervisor holds the socket of the configuration. Throws `not_running`. */

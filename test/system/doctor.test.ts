@@ -125,13 +125,14 @@ describe('svc doctor', () => {
     const judged = [
       bindAddress('0.0.0.0', false),
       bindAddress('::', false),
+      bindAddress('0:0:0:0:0:0:0:0', false),
       bindAddress('0.0.0.0', true),
       bindAddress('127.0.0.1', false),
     ];
 
     assert.deepEqual(
       judged.map(({ status }) => status),
-      ['warn', 'warn', 'ok', 'ok'],
+      ['warn', 'warn', 'warn', 'ok', 'ok'],
     );
   });
 

@@ -1,11 +1,8 @@
 // Addresses of clients: whose a request is after trusted proxies (Express reads the header from the right, and stops at the
-// first hop that is not listed), and which addresses no limit per address applies to.
+// first hop that is not listed).
 import type { IncomingMessage } from 'node:http';
 import type { Express } from 'express';
 import type { HttpLog } from './log.ts';
-
-/** Loopback in its IPv4, IPv6 and mapped forms. */
-export const isLoopback = (address: string): boolean => /^(?:::ffff:)?127\.|^::1$/.test(address);
 
 export class ClientAddresses {
   readonly #app: Express;

@@ -2,7 +2,8 @@
 // requests are counted in the place of connections. Loopback is never limited by address: an operator always gets in.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ClientAddresses, isLoopback } from './client-address.ts';
+import { isLoopback } from '../../shared/ip-address.ts';
+import type { ClientAddresses } from './client-address.ts';
 import type { HttpSettings } from './host-port.ts';
 
 export interface ConnectionLimitParts {

@@ -4,6 +4,8 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
+export { isLoopbackHost } from '../../shared/ip-address.ts';
+
 // One list each: a list takes an address of IPv4 for its form in IPv6 as well.
 const PRIVATE_4 = new BlockList();
 const PRIVATE_6 = new BlockList();

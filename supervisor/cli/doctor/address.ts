@@ -1,4 +1,5 @@
 // Addresses that a person gives to `svc doctor`: of a host, without credentials, and whether a token may go there.
+import { isLoopbackHost } from '../../../shared/ip-address.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
 /** The address without hash and final slash. Throws `usage`. */
@@ -22,8 +23,4 @@ export function hostAddress(option: string, url: string): URL {
 
 /** In the clear a token goes to this machine alone. */
 export const maySendToken = ({ protocol, hostname }: URL, insecureHttp: boolean): boolean =>
-  protocol === 'https:' ||
-  insecureHttp ||
-  hostname === 'localhost' ||
-  hostname === '[::1]' ||
-  /^127(\.\d{1,3}){3}$/.test(hostname);
+  protocol === 'https:' || insecureHttp || isLoopbackHost(hostname);

@@ -1,6 +1,7 @@
 // Checks of the machine and the state: address, port, state folder, disk, database, owner.
 import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { refuseLostHistory } from '../../../shared/lost-history.ts';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
 import { commandOf } from '../../../shared/process-identity.ts';
@@ -42,7 +43,7 @@ export const STATE_CHECKS: readonly Check[] = [
 
 /** Apart, because a test may itself run in a container. */
 export function bindAddress(host: string, contained: boolean): Finding {
-  if (host !== '0.0.0.0' && host !== '::') return ok(host);
+  if (!isEveryAddress(host)) return ok(host);
   if (contained) return ok(`${host} inside a container`);
   return warn(
     `${host} is every address of this machine`,

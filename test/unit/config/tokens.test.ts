@@ -117,7 +117,7 @@ describe('tokens (47, 48)', () => {
   });
 
   it('warns of eight characters on loopback', (t) => {
-    for (const host of ['127.0.0.1', '127.9.9.9', '"::1"']) {
+    for (const host of ['127.0.0.1', '127.9.9.9', '"::1"', '"0:0:0:0:0:0:0:1"', '"::ffff:127.0.0.1"']) {
       const { warnings } = loadText(t, `${GOOD}  host: ${host}\n`, { env: { HTTP_TOKEN: 'abcdefgh' } });
 
       assert.deepEqual(warnings, [

@@ -4,8 +4,8 @@
 //     xmpp:
 //       endpoints:
 //         - { id: main, jid: helper@example.org, password: '${XMPP_PASSWORD}', rooms: [{ jid: team@rooms.example.org }] }
-import { isIP } from 'node:net';
 import { t, type Values } from '../../sdk/index.ts';
+import { isLoopbackHost } from '../../sdk/public-address.ts';
 
 const BARE_JID = '^[^@/\\s"&\'<>:]{1,255}@[^@/\\s]{1,255}$';
 const HOST = '^[^\\s/@]{1,253}$';
@@ -69,16 +69,12 @@ export interface Fault {
 
 /** What keeps this account from working at all. */
 export function accountFault(of: Account): Fault | undefined {
-  if (of.tls === 'none' && !isLoopback(of.host ?? domainOf(of)))
+  if (of.tls === 'none' && !isLoopbackHost(of.host ?? domainOf(of)))
     return {
       reason: 'tls: none would send all that is said over the network in the clear',
       remedy: 'take tls: starttls or direct, or a host on a loopback address, and reload',
     };
   return undefined;
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 export const domainOf = ({ jid }: Pick<Account, 'jid'>): string => jid.slice(jid.indexOf('@') + 1).toLowerCase();
