@@ -49,10 +49,18 @@ export async function serveFirst(parts: Parts, first?: Promise<Candidate>): Prom
   if (OF_STORAGE.has(runtime.lastFailure?.code)) systemClock.after(AGAIN_MS, () => void serveFirst(parts));
 }
 
-export function openEvents({ facts, core, engine, metrics }: Parts, state: ProjectState): void {
+export function openEvents({ facts, core, engine, metrics, housekeeping }: Parts, state: ProjectState): void {
   const { reader, writer, clock, log } = core;
   const retention = createEventRetention(
-    { reader, writer, clock, log, head: () => facts.head, limits: () => engine.runtime.loaded.config.events.history },
+    {
+      reader,
+      writer,
+      clock,
+      log,
+      now: () => housekeeping.now(),
+      head: () => facts.head,
+      limits: () => engine.runtime.loaded.config.events.history,
+    },
     { oldest: state.oldest },
   );
   facts.retention = retention;

@@ -182,7 +182,7 @@ export class Parts {
       const { inbox, outbox } = config();
       return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
     };
-    return new Housekeeping(this.core, keep, () => files.run());
+    return new Housekeeping(this.core, keep, (now) => files.run(now));
   }
 
   #makeReadiness(): Readiness {

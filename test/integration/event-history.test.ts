@@ -16,6 +16,7 @@ function retentionOf(log: EventLogFixture, limits: Partial<RetentionLimits>, old
       writer: log.writer,
       clock: systemClock,
       log: { warn: () => {} },
+      now: () => Promise.resolve(systemClock.now()),
       head: () => log.head(),
       limits: () => ({ ...NO_LIMITS, ...limits }),
     },

@@ -1,9 +1,11 @@
 // What is kept for how long: texts, delivery ids, sent messages, buttons, keys. Small deletes, one unit each, every few minutes.
 // Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
+// Ages are by a clock of their own: see kept-clock.ts.
 import { type RawBuilder, sql as raw } from 'kysely';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
+import { KeptClock } from './kept-clock.ts';
 import { sql, statement } from './statement.ts';
 import type { Statement } from './unit.ts';
 
@@ -21,17 +23,24 @@ const BUTTON_DAYS = 90;
 export class Housekeeping {
   readonly #core: Core;
   readonly #keep: () => KeepFor;
-  readonly #also: () => Promise<void>;
+  readonly #also: (now: number) => Promise<void>;
+  readonly #clock: KeptClock;
   #timer: Timer | undefined;
   #stopped = false;
   /** Texts of items that ended before this are erased. */
   #erasedTo = 0;
 
-  /** `also` is done after each pass, and never rejects. */
-  constructor(core: Core, keep: () => KeepFor, also: () => Promise<void> = async () => {}) {
+  /** `also` is done after each pass, with the time by which things are kept, and never rejects. */
+  constructor(core: Core, keep: () => KeepFor, also: (now: number) => Promise<void> = async () => {}) {
     this.#core = core;
     this.#keep = keep;
     this.#also = also;
+    this.#clock = new KeptClock(core, () => keep().idDays * DAY_MS);
+  }
+
+  /** The time by which things are kept. */
+  now(): Promise<number> {
+    return this.#clock.now();
   }
 
   start(): void {
@@ -49,15 +58,15 @@ export class Housekeeping {
 
   /** One pass: each kind of row in batches until nothing is over its time. Never throws. */
   async run(): Promise<void> {
+    let now: number | undefined;
     try {
-      const texts = this.#core.clock.now() - this.#keep().bodyDays * DAY_MS;
-      for (const make of this.#passes(this.#core.clock))
-        while (!this.#stopped && (await this.#batch(make())) === BATCH);
-      if (!this.#stopped) this.#erasedTo = texts;
+      now = await this.#clock.keep();
+      for (const make of this.#passes(now)) while (!this.#stopped && (await this.#batch(make())) === BATCH);
+      if (!this.#stopped) this.#erasedTo = now - this.#keep().bodyDays * DAY_MS;
     } catch (error) {
       this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
     }
-    if (!this.#stopped) await this.#also();
+    if (!this.#stopped && now !== undefined) await this.#also(now);
   }
 
   async #batch(one: Statement): Promise<number> {
@@ -65,11 +74,11 @@ export class Housekeeping {
     return answer.kind === 'committed' ? (answer.rows[0]?.length ?? 0) : 0;
   }
 
-  #passes(clock: Clock): readonly (() => Statement)[] {
+  #passes(now: number): readonly (() => Statement)[] {
     const { bodyDays, idDays, outboxDays } = this.#keep();
-    const before = (days: number): number => clock.now() - days * DAY_MS;
+    const before = (days: number): number => now - days * DAY_MS;
     const texts = before(bodyDays);
-    const erased = Math.min(this.#erasedTo, texts); // a clock that was ahead then
+    const erased = Math.min(this.#erasedTo, texts); // a clock that was set back since
     return [
       // From where the pass before it ended: rows without a text are not walked again each time.
       () =>
@@ -97,7 +106,7 @@ export class Housekeeping {
         deletion(
           raw`DELETE FROM buttons WHERE token IN (SELECT token FROM buttons WHERE created_at < ${before(BUTTON_DAYS)} LIMIT ${BATCH}) RETURNING token`,
         ),
-      () => deletion(raw`DELETE FROM dialogs WHERE expires_at < ${clock.now()} RETURNING owner`),
+      () => deletion(raw`DELETE FROM dialogs WHERE expires_at < ${now} RETURNING owner`),
       () => deletion(raw`DELETE FROM idempotency WHERE at < ${before(1)} RETURNING key`),
     ];
   }

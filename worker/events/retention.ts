@@ -18,6 +18,8 @@ export interface RetentionDeps {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
+  /** The time by which things are kept. */
+  now(): Promise<number>;
   head(): number;
   /** Read at each run, because a reload changes them. */
   limits(): RetentionLimits;
@@ -66,7 +68,8 @@ export function createEventRetention(
   async function trimOnce(): Promise<boolean> {
     const head = deps.head();
     const rows = await readOldest(deps.reader);
-    const through = cutOf(rows, { limits: deps.limits(), head, now: deps.clock.now(), bytes: await size.upTo(head) });
+    const now = await deps.now();
+    const through = cutOf(rows, { limits: deps.limits(), head, now, bytes: await size.upTo(head) });
     if (through === undefined) return false;
     await deps.writer.commit({ name: 'events.trim', statements: trimEvents(through) });
     size.removed(rows, through);

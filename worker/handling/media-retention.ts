@@ -31,7 +31,8 @@ export class MediaRetention {
   readonly #core: Core;
   readonly #folder: MediaFolder;
   readonly #days: () => number;
-  #nextAt = 0;
+  /** Monotonic. */
+  #nextAt = Number.NEGATIVE_INFINITY;
   /** Named by nothing at the pass before. */
   #unnamed: ReadonlySet<string> = new Set();
 
@@ -41,11 +42,11 @@ export class MediaRetention {
     this.#days = days;
   }
 
-  /** One pass, at most once an hour. Never throws. */
-  async run(): Promise<void> {
-    const now = this.#core.clock.now();
-    if (now < this.#nextAt) return;
-    this.#nextAt = now + EVERY_MS;
+  /** One pass, at most once an hour; `now` is the time by which things are kept. Never throws. */
+  async run(now: number): Promise<void> {
+    const at = this.#core.clock.monotonic();
+    if (at < this.#nextAt) return;
+    this.#nextAt = at + EVERY_MS;
     try {
       await this.#pass(now);
     } catch (error) {

@@ -191,6 +191,49 @@ describe('housekeeping', () => {
     ]);
   });
 
+  it('remembers deliveries over a clock that is a year ahead for a day, and over restarts meanwhile (K2)', async (t) => {
+    const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
+    const host = await engineHost(t, { modules: { echo } });
+    const life = (): Housekeeping => new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
+    await host.platform.says('x', { id: 'd1' });
+    await host.quiet();
+
+    const lives = [life()];
+    await lives[0]?.run();
+    host.clock.step(365 * DAY);
+    for (let hours = 0; hours < 24; hours += 1) {
+      if (hours % 6 === 0) lives.push(life());
+      host.clock.moveTo(host.clock.now() + DAY / 24);
+      await lives.at(-1)?.run();
+    }
+    host.clock.step(-365 * DAY);
+    await host.platform.says('x', { id: 'd1' });
+    await host.quiet();
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['x']);
+  });
+
+  it('erases by a jump of the clock that has stood for as long as ids are kept', async (t) => {
+    const host = await engineHost(t, {
+      modules: { echo: definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, () => {}) }) },
+    });
+    const housekeeping = new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
+    host.clock.step(-56 * 365 * DAY); // a machine without a clock of its own, before it hears the time
+    await host.platform.says('x');
+    await host.quiet();
+    await housekeeping.run();
+    host.clock.step(56 * 365 * DAY);
+
+    const left: number[] = [];
+    for (let days = 1; days <= 61; days += 1) {
+      host.clock.moveTo(host.clock.now() + DAY);
+      await housekeeping.run();
+      left.push(host.rows('SELECT 1 FROM inbox').length);
+    }
+
+    assert.deepEqual([left[28], left[60]], [1, 0]);
+  });
+
   it('goes on erasing texts after a clock that was a year ahead is set right', async (t) => {
     const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
     const host = await engineHost(t, { modules: { echo } });

@@ -56,7 +56,7 @@ async function start(t: TestContext): Promise<Kept> {
   const folder = host.project.paths.mediaDir;
   const retention = new MediaRetention(host.core, new MediaFolder(host.core, folder), () => 30);
   const pass = async (): Promise<string[]> => {
-    await retention.run();
+    await retention.run(host.clock.now());
     await later(host, 3_600_000);
     return host.rows<{ name: string }>('SELECT name FROM files ORDER BY name').map(({ name }) => name);
   };
@@ -112,7 +112,7 @@ describe('saved files', () => {
     for (const name of [old, `${old}.77.tmp`, foreign]) utimesSync(join(folder, name), past, past);
     utimesSync(join(folder, young), now, now);
 
-    await retention.run();
+    await retention.run(host.clock.now());
 
     assert.deepEqual(readdirSync(folder).sort(), [young, foreign].sort());
   });
