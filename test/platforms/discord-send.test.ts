@@ -151,6 +151,19 @@ describe('discord sends', () => {
     await assert.rejects(async () => adapter.fetchFile?.({ ...FILE, id: 'x' }, link), /not a file of Discord/);
   });
 
+  it('and fetches those of a forwarded message from its snapshot', async (t) => {
+    const { platform, send, adapter, link } = await discordBench(t);
+    await send(post({ text: 'look', files: [FILE] }));
+    const [message] = platform.world.messages;
+    const [file] = message?.attachments ?? [];
+    Object.assign(message ?? {}, { isForwarded: true });
+
+    const id = `${message?.channel_id}/${message?.id}/${file?.id}`;
+    const bytes = await new Response(await adapter.fetchFile?.({ ...FILE, id }, link)).text();
+
+    assert.equal(bytes, 'bytes');
+  });
+
   it('more files than one message takes, in number or size, in several messages, each once', async (t) => {
     const { platform, send, link } = await discordBench(t);
     const large = Buffer.alloc(LARGE.bytes, 'x');

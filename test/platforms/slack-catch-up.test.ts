@@ -243,6 +243,39 @@ describe('slack catches up', () => {
     link.stop();
   });
 
+  it('with what Slack left out because there was too much, once it has said so', async (t) => {
+    const { platform, account, open, says, texts } = await start(t);
+    const link = open();
+    await catchUp(link, 5);
+    says('left out');
+    await until(() => platform.calls.length > 0, { what: 'the first calls' });
+    assert.equal(historyCalls(platform), 0);
+    const limited = {
+      token: 'x',
+      type: 'app_rate_limited',
+      team_id: platform.workspace.team,
+      minute_rate_limited: Math.floor(Date.now() / 60_000) * 60,
+      api_app_id: 'A1',
+    };
+    const headers = { 'content-type': 'application/json' };
+
+    parse(
+      {
+        method: 'POST',
+        path: '',
+        query: {},
+        headers,
+        body: Buffer.from(JSON.stringify(limited)),
+        receivedAt: Date.now(),
+      },
+      account,
+    );
+
+    await until(() => texts().length > 0, { what: 'what was left out' });
+    assert.deepEqual(texts(), ['left out']);
+    link.stop();
+  });
+
   it('notes the time while it stands, with the places, and stops with its connection', async (t) => {
     const { platform, account, open, stored } = await start(t);
     const link = open();

@@ -30,6 +30,8 @@ export interface FakeMessage {
   readonly attachments: readonly FakeAttachment[];
   readonly message_reference?: Json;
   readonly nonce?: string;
+  /** Its content and files are those of a message that somebody has forwarded: they are in its snapshot alone. */
+  isForwarded?: true;
   content: string;
   components: unknown;
   edited_timestamp: string | null;
@@ -136,7 +138,7 @@ export class DiscordWorld {
 
   /** As the API shows it. */
   shown(message: FakeMessage, url: string): Json {
-    const { notified: _, reactions: __, ...rest } = message;
+    const { notified: _, reactions: __, isForwarded, ...rest } = message;
     const file = ({ id, filename, content_type, bytes }: FakeAttachment) => ({
       id,
       filename,
@@ -145,6 +147,8 @@ export class DiscordWorld {
       url: `${url}/attachments/${message.channel_id}/${id}/${encodeURIComponent(filename)}?ex=1&is=2&hm=3`,
       proxy_url: `${url}/proxy`,
     });
+    const attachments = message.attachments.map(file);
+    const snapshot = { type: 0, content: message.content, attachments };
     return {
       type: message.message_reference === undefined ? 0 : 19,
       tts: false,
@@ -155,7 +159,9 @@ export class DiscordWorld {
       embeds: [],
       timestamp: new Date(Number((BigInt(message.id) >> 22n) + EPOCH_MS)).toISOString(),
       ...rest,
-      attachments: message.attachments.map(file),
+      ...(isForwarded === true
+        ? { content: '', attachments: [], message_snapshots: [{ message: snapshot }] }
+        : { attachments }),
     };
   }
 }

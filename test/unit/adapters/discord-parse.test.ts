@@ -135,6 +135,42 @@ describe('messages', () => {
     assert.ok(!JSON.stringify(arrival).includes('secret'));
   });
 
+  it('that are forwarded hold what was said, its files and stickers; a poll its question and answers', () => {
+    const file = { id: '999999999999999999', filename: 'a.png', size: 9, content_type: 'image/png' };
+    const forwarded = (message: object) =>
+      said({
+        content: '',
+        attachments: [],
+        message_reference: { type: 1, message_id: '334385199974967000', channel_id: '290926798999357111' },
+        message_snapshots: [{ message: { type: 0, content: '', attachments: [], ...message } }],
+      });
+    const media = {
+      question: { text: 'Lunch?' },
+      answers: [
+        { answer_id: 1, poll_media: { text: 'pizza' } },
+        { answer_id: 2, poll_media: { text: 'sushi' } },
+      ],
+    };
+
+    const arrivals = [
+      forwarded({ content: 'the report', attachments: [file] }),
+      forwarded({ attachments: [file] }),
+      forwarded({ sticker_items: [{ id: '1', name: 'wave', format_type: 1 }] }),
+      said({ content: '', poll: media }),
+    ];
+
+    const id = '290926798999357250/334385199974967042/999999999999999999';
+    assert.deepEqual(
+      arrivals.map(({ text, files, replyTo }) => [text, files?.map((one) => one.id), replyTo]),
+      [
+        ['the report', [id], undefined],
+        ['', [id], undefined],
+        [':wave:', undefined, undefined],
+        ['Lunch?\n• pizza\n• sushi', undefined, undefined],
+      ],
+    );
+  });
+
   it('that say nothing, and notes of Discord, are left out; somebody who joined is a member', () => {
     const nothing = [
       told('MESSAGE_CREATE', { ...MESSAGE, content: '' }),

@@ -227,6 +227,47 @@ describe('what Slack delivers', () => {
     ]);
   });
 
+  it('holds what was forwarded, as a quote behind the own words, and its files', () => {
+    const file = { id: 'F2', name: 'plan.pdf', mimetype: 'application/pdf', size: 7 };
+    const share = {
+      is_msg_unfurl: true,
+      is_share: true,
+      author_id: 'U9',
+      text: 'see <@U7> &amp; me',
+      fallback: '[…] x',
+      from_url: 'https://x.slack.com/archives/C9/p1',
+      files: [file],
+    };
+    const unfurled = { is_msg_unfurl: true, text: 'another message', fallback: 'another message' };
+    const files = ({ files }: { readonly files?: unknown }): unknown => files;
+
+    const bare = one(said('', { attachments: [share] }));
+    const commented = one(said('look', { attachments: [share, unfurled] }));
+
+    const quote = { kind: 'quote', text: 'see @U7 & me' };
+    assert.deepEqual(textOf(said('', { attachments: [share] })), [quote]);
+    assert.deepEqual(textOf(said('look', { attachments: [share, unfurled] })), [
+      { kind: 'text', text: 'look\n' },
+      quote,
+    ]);
+    for (const arrival of [bare, commented])
+      assert.deepEqual(files(arrival as { files?: unknown }), [
+        { id: 'F2', name: 'plan.pdf', mime: 'application/pdf', bytes: 7 },
+      ]);
+  });
+
+  it('of an app that says all in attachments holds their words', () => {
+    const attachments = [
+      { pretext: 'New build', title: 'main #12', text: 'failed &gt; 3 tests', fallback: 'x' },
+      { fallback: 'only here' },
+      { image_url: 'https://a.example/b.png' },
+    ];
+
+    const text = textOf(said('', { subtype: 'bot_message', user: undefined, bot_id: 'B9', attachments }));
+
+    assert.equal(text, 'New build\nmain #12\nfailed > 3 tests\nonly here');
+  });
+
   it('reads what stands in angle brackets, and the characters that were escaped', () => {
     assert.equal(textOf(said('1 &lt; 2 &amp;&amp; *x*')), '1 < 2 && *x*');
     assert.equal(textOf(said('see <http://example.com|example.com> in <#C9|general>')), 'see example.com in #general');
@@ -262,6 +303,16 @@ describe('what Slack delivers', () => {
   it('is left to the account of its workspace', () => {
     assert.equal(read(example.MESSAGE, { team: 'T123ABC456' }).length, 1);
     assert.deepEqual(read(example.MESSAGE, { team: 'T000OTHER' }), []);
+  });
+
+  it('from another organisation, in a channel that is shared, is of the workspace that the app is installed in', () => {
+    const authorizations = [{ enterprise_id: null, team_id: 'T123ABC456', user_id: BOT, is_bot: true }];
+    const shared = { ...example.MESSAGE, team_id: 'T0EXTERN', is_ext_shared_channel: true };
+
+    for (const of of [{ authorizations }, { authorizations: [], context_team_id: 'T123ABC456' }]) {
+      assert.equal(read({ ...shared, ...of }, { team: 'T123ABC456' }).length, 1);
+      assert.deepEqual(read({ ...shared, ...of }, { team: 'T000OTHER' }), []);
+    }
   });
 
   it('throws for what is none of it, and lets nothing reach a prototype', () => {

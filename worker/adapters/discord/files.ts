@@ -9,7 +9,7 @@ import { openSized } from '../../sdk/sized-file.ts';
 import { need } from './client.ts';
 import type { Account } from './config.ts';
 import type { SentFile } from './form.ts';
-import { isSnowflake } from './place.ts';
+import { isSnowflake, shownIn } from './place.ts';
 
 /** What Discord takes from a bot, each. */
 export const MOST_FILE_BYTES = 10_485_760;
@@ -29,7 +29,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   if (rest.length > 0 || ![channel, message, attachment].every(isSnowflake))
     throw new Error(`${file.name} is not a file of Discord`);
   const found = asObject(await need(link, { method: 'GET', path: `/channels/${channel}/messages/${message}` }));
-  const address = textAt(listAt(found, 'attachments').find(({ id }) => id === attachment) ?? {}, 'url');
+  const address = textAt(listAt(shownIn(found), 'attachments').find(({ id }) => id === attachment) ?? {}, 'url');
   if (address === undefined) throw new Error(`${file.name} is no longer there`);
   if (!isPlaceOfFiles(address, link.account)) throw new Error(`${file.name} does not lie on Discord`);
   const signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]);

@@ -10,7 +10,7 @@
 import { type Json, listAt, objectAt, textAt, textsAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
 import { interactionArrivals } from './interactions.ts';
-import { conversationOf, filesOf, messageId, NOBODY, nameOf, timeOf } from './place.ts';
+import { conversationOf, filesOf, messageId, NOBODY, nameOf, shownIn, timeOf } from './place.ts';
 import { plainWhereText, segmentsOf, withoutMention } from './text.ts';
 
 /** One dispatch. */
@@ -116,9 +116,8 @@ type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind' | 'id
 /** Undefined when nothing is said: without the intent MESSAGE_CONTENT, or in a message of embeds alone. */
 function wordsOf(message: Json, context: Context): Words | undefined {
   const channel = textAt(message, 'channel_id') ?? '';
-  const [first] = listAt(message, 'message_snapshots');
-  const shown = first === undefined ? message : objectAt(first, 'message');
-  const content = textAt(shown, 'content') ?? stickersOf(message);
+  const shown = shownIn(message);
+  const content = textAt(shown, 'content') ?? (pollOf(shown) || stickersOf(shown));
   const heard = segmentsOf(content, { everyone: message['mention_everyone'] === true });
   const files = filesOf(message, channel);
   if (heard.length === 0 && files.length === 0) return undefined;
@@ -133,6 +132,16 @@ function wordsOf(message: Json, context: Context): Words | undefined {
     ...(to === undefined ? {} : { replyTo: messageId(textAt(answered, 'channel_id') ?? channel, to) }),
     ...(files.length === 0 ? {} : { files }),
   };
+}
+
+/** Its question, and what may be answered. */
+function pollOf(message: Json): string {
+  const poll = objectAt(message, 'poll');
+  const question = textAt(objectAt(poll, 'question'), 'text');
+  if (question === undefined) return '';
+  const answers = listAt(poll, 'answers').map((answer) => objectAt(answer, 'poll_media'));
+  const lines = answers.map((media) => textAt(media, 'text') ?? textAt(objectAt(media, 'emoji'), 'name') ?? '…');
+  return [question, ...lines.map((line) => `• ${line}`)].join('\n');
 }
 
 const stickersOf = (message: Json): string =>

@@ -4,7 +4,7 @@
 //   I2  A message is named `<channel>/<message>`, because Discord wants the channel to change it. A thread is a channel of its own.
 //   I3  Snowflakes hold their time: milliseconds since 2015, 22 bits up.
 
-import { countAt, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
+import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, FileRef } from '../../sdk/index.ts';
 
 const EPOCH_MS = 1_420_070_400_000n;
@@ -62,13 +62,16 @@ export const nameOf = (user: Json, member: Json = {}): string =>
 /** Whoever did it is not told. */
 export const NOBODY = { id: 'unknown', name: 'unknown', admin: false } as const;
 
+/** The message itself; of one that was forwarded, what it was when it was: its own words and files are empty. */
+export function shownIn(message: Json): Json {
+  const [first] = listAt(message, 'message_snapshots');
+  return first === undefined ? message : objectAt(first, 'message');
+}
+
 /** The files of a message; each is named by where it lies, because its address is valid for a day. */
 export function filesOf(message: Json, channel: string): readonly FileRef[] {
   const id = textAt(message, 'id') ?? '';
-  const found = message['attachments'];
-  if (!Array.isArray(found)) return [];
-  return found.flatMap((given: unknown) => {
-    const file = objectAt({ given }, 'given');
+  return listAt(shownIn(message), 'attachments').flatMap((file) => {
     const attachment = textAt(file, 'id');
     if (attachment === undefined) return [];
     return [

@@ -2,9 +2,10 @@
 
 import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, FileRef } from '../../sdk/index.ts';
+import { filesIn, wordsIn } from './attachments.ts';
 import { fromSlackName } from './emoji.ts';
 import { baseOf, type Context, type Happened, messageId } from './place.ts';
-import { mentions, segmentsOf, withoutMention } from './text.ts';
+import { mentions, withoutMention } from './text.ts';
 
 /** One event with what its wrapper says of it. */
 interface Told {
@@ -98,7 +99,7 @@ function wordsOf(
 ): Words {
   const root = textAt(spoken, 'thread_ts');
   const thread = root === ts ? undefined : root;
-  const heard = segmentsOf(textAt(spoken, 'text') ?? '');
+  const heard = wordsIn(spoken);
   const isMeant =
     told.event['type'] === 'app_mention' ||
     (told.bot !== undefined && (mentions(heard, told.bot) || textAt(spoken, 'parent_user_id') === told.bot));
@@ -139,7 +140,7 @@ function speakerOf({ app, bot }: Told, spoken: Json): Pick<Happened, 'user' | 'u
 
 /** Files that are only named in Slack, or that it keeps from us, have no bytes for us. */
 function filesOf(spoken: Json): readonly FileRef[] {
-  return listAt(spoken, 'files').flatMap((file) => {
+  return filesIn(spoken).flatMap((file) => {
     const id = textAt(file, 'id');
     const isKept = ['tombstone', 'hidden_by_limit'].includes(textAt(file, 'mode') ?? '');
     if (id === undefined || isKept) return [];

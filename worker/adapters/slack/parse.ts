@@ -3,12 +3,12 @@
 //   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
 //       channel and time, and so are its edits and its removal, which the history may tell of, too. Everything else has the id of its event,
 //       command or press.
-//   P2  All ids of deliveries begin with the workspace. What came for another workspace than the account's is left to that account.
+//   P2  All ids of deliveries begin with the workspace. What came for another installation than the account's is left to that account.
 //   P3  A direct message is a conversation with the id of its person: there a person is told something in private, whoever began.
 //       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.
 //   P4  What is signed and not of these forms arrives as `other`, without the verification token.
 
-import { isObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
+import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
@@ -31,7 +31,8 @@ export function arrivalsOf(payload: unknown, account: Pick<Account, 'team'>, now
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
   const { team } = account;
   const workspace = workspaceOf(payload);
-  if (team !== undefined && !workspace.includes(team)) return [];
+  if (team !== undefined && ![...workspace, ...installedIn(payload)].includes(team)) return [];
+  if (payload['type'] === 'app_rate_limited') seenOf(account).missedSomething();
   const context = { workspace: workspace[0] ?? 'unknown', now };
   const arrivals =
     payload['type'] === 'event_callback'
@@ -56,5 +57,13 @@ function workspaceOf(payload: Json): readonly string[] {
     textAt(payload, 'enterprise_id'),
     textAt(objectAt(payload, 'enterprise'), 'id'),
   ];
+  return named.filter((id) => id !== undefined);
+}
+
+/** In a channel that is shared with others `team_id` may be theirs: whose installation is told is named here. */
+function installedIn(payload: Json): readonly string[] {
+  const named = [payload, ...listAt(payload, 'authorizations')].flatMap((one) =>
+    ['context_team_id', 'context_enterprise_id', 'team_id', 'enterprise_id'].map((key) => textAt(one, key)),
+  );
   return named.filter((id) => id !== undefined);
 }

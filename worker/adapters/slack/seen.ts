@@ -11,6 +11,7 @@ const PLACE = /^[CDG][A-Z0-9]{1,30}(?::\d{1,12}\.\d{1,9})?$/;
 
 export class Seen {
   readonly #places = new Set<string>();
+  #isMissing = false;
 
   /** A message: its channel and, in a thread, `<channel>:<root>`. */
   note(arrival: Arrival): void {
@@ -27,6 +28,18 @@ export class Seen {
     this.#places.add(place);
     const [oldest] = this.#places.size > MOST ? this.#places : [];
     if (oldest !== undefined) this.#places.delete(oldest);
+  }
+
+  /** Slack has left events out, because there were too many of them. */
+  missedSomething(): void {
+    this.#isMissing = true;
+  }
+
+  /** True once for what was missed so. */
+  takeMissed(): boolean {
+    const isMissing = this.#isMissing;
+    this.#isMissing = false;
+    return isMissing;
   }
 
   newestFirst(): readonly string[] {
