@@ -1,5 +1,6 @@
 // The nearest of some valid words to a wrong one, for "did you mean". Bounded: long words are not compared.
 const LONGEST = 64;
+const MOST_KNOWN = 10;
 
 /** The candidate with the fewest edits (a swap of neighbours is one), when these are at most a third of the word. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
@@ -17,6 +18,15 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     }
   }
   return best?.candidate;
+}
+
+/** What to say instead of a word that is none: the nearest one, else the first of those there are. */
+export function nearestOrKnown(word: string, known: readonly string[]): string | undefined {
+  const near = nearest(word, known);
+  if (near !== undefined) return `did you mean ${near}?`;
+  const rest = known.length - MOST_KNOWN;
+  if (known.length === 0) return undefined;
+  return `known are ${known.slice(0, MOST_KNOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 const fold = (word: string): string => word.toLowerCase().replaceAll(/[-_]/g, '');

@@ -107,12 +107,13 @@ export function fakeHostPort({
       list: async (texts) => [
         { id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) },
       ],
-      show: async (id) => {
-        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
-        return { endpoint: { id: 'root/irc:irc~libera', state: 'online' }, revision: '3' };
+      show: async (id, texts) => {
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', `there is no endpoint ${id}`);
+        const view = { id: 'root/irc:irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) };
+        return { endpoint: view, revision: '3' };
       },
       act: async (id, action, { revision }) => {
-        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', `there is no endpoint ${id}`);
         if (revision !== undefined && revision !== '3')
           throw new SvcError('precondition_failed', 'another revision is there');
         calls.push(`${action} ${id}`);
@@ -122,7 +123,7 @@ export function fakeHostPort({
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],
       register: async (id) => {
-        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no such endpoint');
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', `there is no endpoint ${id}`);
         calls.push(`register ${id}`);
         return { ...WEBHOOK_ADDRESS, done: 'registered' };
       },

@@ -68,7 +68,15 @@ describe('addresses of webhooks', () => {
   it('registers by short name and whole id, and says why not', async () => {
     for (const id of ['registers~main', 'root/registers:registers~main'])
       assert.equal((await control(HERE).register(id)).done, 'done');
-    await assert.rejects(control(HERE).register('other~main'), { code: 'not_found' });
+    await assert.rejects(control(HERE).register('register~mian'), {
+      code: 'not_found',
+      message: 'there is no endpoint register~mian',
+      hint: 'did you mean registers~main?',
+    });
+    await assert.rejects(control(HERE).register('other\n'), {
+      message: 'there is no endpoint "other\\n"',
+      hint: 'known are registers~main, manual~main, polls~main, without~main',
+    });
     await assert.rejects(control(HERE).register('polls~main'), { code: 'conflict', message: /takes no webhooks/ });
     await assert.rejects(control(HERE).register('manual~main'), { code: 'conflict', message: /no API/ });
     await assert.rejects(control({ origin: undefined, base: '' }).register('registers~main'), {

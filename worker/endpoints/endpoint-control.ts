@@ -3,16 +3,11 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { EndpointControl } from '../http/host-port.ts';
+import { endpointNamed } from './endpoint-named.ts';
 import type { EndpointRunner } from './endpoint-runner.ts';
 import type { Endpoints } from './endpoints.ts';
 
 export function createEndpointControl(core: Core, endpoints: Endpoints): EndpointControl {
-  const find = (id: string): EndpointRunner => {
-    const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
-    if (runner === undefined)
-      throw new SvcError('not_found', 'there is no endpoint of this name', { hint: 'svc endpoints list' });
-    return runner;
-  };
   const view = (runner: EndpointRunner, texts: boolean): Readonly<Record<string, unknown>> => {
     const { spec, state } = runner;
     return {
@@ -41,12 +36,12 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
     async list(texts) {
       return endpoints.all().map((runner) => view(runner, texts));
     },
-    async show(id) {
-      const runner = find(id);
-      return { endpoint: view(runner, true), revision: revisionOf(runner) };
+    async show(id, texts) {
+      const runner = endpointNamed(endpoints, id);
+      return { endpoint: view(runner, texts), revision: revisionOf(runner) };
     },
     async act(id, action, { caller, revision }) {
-      const runner = find(id);
+      const runner = endpointNamed(endpoints, id);
       const seen = endpoints.override(runner.spec.id).revision;
       if (revision !== undefined && revision !== String(seen))
         throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);

@@ -135,8 +135,11 @@ export interface ItemStore {
 
 export interface EndpointControl {
   list(texts: boolean): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** `id` is `<owner>:<name>` or the short `<name>`. Throws `not_found`. */
-  show(id: string): Promise<{ readonly endpoint: Readonly<Record<string, unknown>>; readonly revision: string }>;
+  /** `id` is `<owner>:<name>` or the short `<name>`; `texts`: with what demo scope does not see. Throws `not_found`. */
+  show(
+    id: string,
+    texts: boolean,
+  ): Promise<{ readonly endpoint: Readonly<Record<string, unknown>>; readonly revision: string }>;
   act(
     id: string,
     action: 'enable' | 'disable' | 'reconnect',

@@ -4,6 +4,7 @@ import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
+import { endpointNamed } from '../endpoints/endpoint-named.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
@@ -67,9 +68,7 @@ export function createWebhookControl({ core, endpoints, generation, address }: W
       ];
     },
     async register(id) {
-      const runner = endpoints.get(id) ?? endpoints.all().find(({ spec }) => spec.name === id);
-      if (runner === undefined)
-        throw new SvcError('not_found', 'there is no endpoint of this name', { hint: 'svc webhooks url' });
+      const runner = endpointNamed(endpoints, id);
       const { spec } = runner;
       if (!takesWebhooks(spec)) throw new SvcError('conflict', `${spec.id} takes no webhooks`);
       const known = ofAccount(spec);

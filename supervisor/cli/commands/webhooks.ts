@@ -1,6 +1,7 @@
 // `svc webhooks url|register`: the addresses to which platforms deliver, and telling a platform of one.
 import { randomUUID } from 'node:crypto';
 import type { WebhookAddress } from '../../../shared/api/webhook.ts';
+import { nearestOrKnown } from '../../../shared/config/nearest.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
@@ -21,7 +22,13 @@ const url: Command = {
     const wanted =
       endpoint === undefined ? all : all.filter((one) => isNamed(one, textArgument(endpoint, '<endpoint>')));
     if (endpoint !== undefined && wanted.length === 0)
-      throw new SvcError('not_found', `no webhook of ${shown(endpoint)}`, { hint: 'svc webhooks url' });
+      throw new SvcError('not_found', `no webhook of ${shown(endpoint)}`, {
+        hint:
+          nearestOrKnown(
+            textArgument(endpoint, '<endpoint>'),
+            all.map((one) => one.endpoint.replace(/^.*:/, '')),
+          ) ?? 'no endpoint and no plugin takes webhooks',
+      });
     if (json) print.json({ webhooks: wanted });
     else if (wanted.length === 0) print.text('no webhooks: no endpoint and no plugin takes any');
     else if (endpoint !== undefined) for (const one of wanted) print.text(shown(one.url ?? one.path));

@@ -126,6 +126,10 @@ describe('accounts that a platform connects to', () => {
     platform.links.get(A)?.accept((one) => taken.push(one));
     runner.accept(socket(closed));
     const control = createEndpointControl(host.core, host.engine.endpoints);
+    await assert.rejects(control.show('fake~z', true), {
+      message: 'there is no endpoint fake~z',
+      hint: 'known are memory~a',
+    });
     await control.act(A, 'disable', { caller: { actor: 'op', scope: 'full' } as never, revision: undefined });
     await host.quiet();
     runner.accept(socket(closed));

@@ -1,8 +1,7 @@
 // Endpoints: list, look, enable, disable, reconnect. An id is the short name, or `<owner>:<name>` with its slashes as they
 // are (`/api/endpoints/root/irc:irc~libera`).
-import { SvcError } from '../../../shared/svc-error.ts';
 import { tagOf } from '../revision.ts';
-import { type Exchange, type Route, route } from '../route.ts';
+import { type Route, route } from '../route.ts';
 
 const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Route =>
   route({
@@ -42,15 +41,9 @@ export const endpointRoutes = [
     summary: 'One endpoint; with its last error for full scope',
     answers: { 200: 'Endpoint' },
     handle: async (exchange) => {
-      if (exchange.caller().scope === 'demo') return { status: 200, json: await showWithoutTexts(exchange) };
-      const { endpoint, revision } = await exchange.port.endpoints.show(exchange.params.id ?? '');
-      return { status: 200, json: endpoint, headers: { ETag: tagOf(revision) } };
+      const isFull = exchange.caller().scope === 'full';
+      const { endpoint, revision } = await exchange.port.endpoints.show(exchange.params.id ?? '', isFull);
+      return { status: 200, json: endpoint, ...(isFull ? { headers: { ETag: tagOf(revision) } } : {}) };
     },
   }),
 ];
-
-async function showWithoutTexts({ port, params }: Exchange<undefined>): Promise<unknown> {
-  const found = (await port.endpoints.list(false)).find(({ id, name }) => id === params.id || name === params.id);
-  if (found === undefined) throw new SvcError('not_found', 'there is no endpoint of this name');
-  return found;
-}
