@@ -7,6 +7,7 @@ import { addressOf } from '../ip-address.ts';
 import { valueAt } from './explain.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
 import { isRecord } from './json-schema.ts';
+import { isZone, nearestZone } from './time-zone.ts';
 
 export interface CheckResult {
   readonly findings: readonly Finding[];
@@ -98,17 +99,14 @@ function endpointIds(tree: unknown): Finding[] {
 function timezone(tree: unknown): Finding[] {
   const zone = textAt(tree, '/schedule/timezone');
   if (zone === undefined || zone === '' || isZone(zone)) return [];
-  return [{ path: '/schedule/timezone', message: "must be an IANA name of a time zone, like 'Europe/Berlin'" }];
-}
-
-function isZone(name: string): boolean {
-  // The default needs no table of zones, which takes 10 ms to load.
-  if (name === 'UTC') return true;
-  try {
-    return /^[A-Za-z]/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
+  const suggestion = nearestZone(zone);
+  return [
+    {
+      path: '/schedule/timezone',
+      message: "must be an IANA name of a time zone, like 'Europe/Berlin'",
+      ...(suggestion === undefined ? {} : { suggestion }),
+    },
+  ];
 }
 
 function databaseFile(tree: unknown): Finding[] {

@@ -7,7 +7,7 @@
 //       time does not run again then (C1).
 //   C4  croner is loaded where there is a job, and only there.
 import type { Cron } from 'croner';
-import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { CronCapability } from '../handling/capabilities.ts';
@@ -136,11 +136,19 @@ export async function nextRun(pattern: Parameters<NextDue>[0], now: number): Pro
 export async function refuseBadPatterns(jobs: readonly CronCapability[], timezone: string): Promise<void> {
   if (jobs.length === 0) return;
   const next = await loadNextDue();
-  for (const job of jobs) {
+  const isReadable = (of: Parameters<NextDue>[0]): boolean => {
     try {
-      next({ at: job.spec.at, timezone: job.spec.timezone ?? timezone }, 0);
-    } catch (error) {
-      throw new SvcError('definition_invalid', `${job.id}: ${messageOf(error)}`, { details: { plugin: job.slot } });
+      next(of, 0);
+      return true;
+    } catch {
+      return false; // croner's reason names neither the part nor what it takes: cron-fault.ts does
     }
+  };
+  for (const { id, slot, spec } of jobs) {
+    const of = { at: spec.at, timezone: spec.timezone ?? timezone };
+    if (isReadable(of)) continue;
+    const { cronFault } = await import('./cron-fault.ts');
+    const { message, hint } = cronFault(of, (at) => isReadable({ at, timezone: 'UTC' }));
+    throw new SvcError('definition_invalid', `${id}: ${message}`, { hint, details: { plugin: slot } });
   }
 }

@@ -212,6 +212,11 @@ describe('cross checks', () => {
     /^svc\.config\.yml:3:3 http\.host must be an IP literal.*did you mean 127\.0\.0\.1\?$/,
   );
   refused('a shorthand', '  host: "127.1"\n', /must be an IP literal.*did you mean 127\.0\.0\.1\?$/);
+  refused(
+    'a zone',
+    'schedule: { timezone: Europe/Berln }\n',
+    /schedule\.timezone must be.*did you mean Europe\/Berlin\?$/,
+  );
   refused('port 0 (48)', '  port: 0\n', /^svc\.config\.yml:3:3 http\.port must be an integer from 1 to 65535, not 0$/);
   refused(
     'port 65536 (48)',
