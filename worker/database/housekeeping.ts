@@ -1,6 +1,9 @@
 // What is kept for how long: texts, delivery ids, sent messages, buttons, keys. Small deletes, one unit each, every few minutes.
 // Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
-// Ages are by a clock of their own: see kept-clock.ts.
+//
+//   H1  Ages are by clocks of their own (kept-clock.ts). That of ids believes a jump once it has stood for as long as ids are kept: a delivery
+//       that is forgotten too early is handled twice. That of all else believes it after an hour: a text that a person was promised to be
+//       erased must not wait for a host that is seldom up.
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
@@ -18,6 +21,7 @@ export interface KeepFor {
 const DAY_MS = 86_400_000;
 const BATCH = 500;
 const EVERY_MS = 300_000;
+const HOUR_MS = 3_600_000;
 const BUTTON_DAYS = 90;
 
 export class Housekeeping {
@@ -25,6 +29,7 @@ export class Housekeeping {
   readonly #keep: () => KeepFor;
   readonly #also: (now: number) => Promise<void>;
   readonly #clock: KeptClock;
+  readonly #clockOfIds: KeptClock;
   #timer: Timer | undefined;
   #stopped = false;
   /** Texts of items that ended before this are erased. */
@@ -35,10 +40,11 @@ export class Housekeeping {
     this.#core = core;
     this.#keep = keep;
     this.#also = also;
-    this.#clock = new KeptClock(core, () => keep().idDays * DAY_MS);
+    this.#clock = new KeptClock(core, 'kept_clock', () => HOUR_MS);
+    this.#clockOfIds = new KeptClock(core, 'kept_clock_of_ids', () => keep().idDays * DAY_MS);
   }
 
-  /** The time by which things are kept. */
+  /** The time by which all but ids is kept. */
   now(): Promise<number> {
     return this.#clock.now();
   }
@@ -61,7 +67,7 @@ export class Housekeeping {
     let now: number | undefined;
     try {
       now = await this.#clock.keep();
-      for (const make of this.#passes(now)) while (!this.#stopped && (await this.#batch(make())) === BATCH);
+      for (const make of this.#passes(now, await this.#clockOfIds.keep())) while (!this.#stopped && (await this.#batch(make())) === BATCH);
       if (!this.#stopped) this.#erasedTo = now - this.#keep().bodyDays * DAY_MS;
     } catch (error) {
       this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
@@ -74,7 +80,7 @@ export class Housekeeping {
     return answer.kind === 'committed' ? (answer.rows[0]?.length ?? 0) : 0;
   }
 
-  #passes(now: number): readonly (() => Statement)[] {
+  #passes(now: number, nowOfIds: number): readonly (() => Statement)[] {
     const { bodyDays, idDays, outboxDays } = this.#keep();
     const before = (days: number): number => now - days * DAY_MS;
     const texts = before(bodyDays);
@@ -87,7 +93,7 @@ export class Housekeeping {
         ),
       () =>
         deletion(
-          raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${before(idDays)} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`,
+          raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${nowOfIds - idDays * DAY_MS} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`,
         ),
       () =>
         deletion(

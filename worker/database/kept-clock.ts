@@ -1,9 +1,9 @@
-// The clock by which things are kept. What is erased is gone, and a delivery whose id is gone is handled again: so a wall clock that is
+// A clock by which things are kept. What is erased is gone, and a delivery whose id is gone is handled again: so a wall clock that is
 // wrong for a while must not count.
 //
 //   K1  It runs with the monotonic clock, over restarts, and is never ahead of the wall clock.
-//   K2  What the wall clock is ahead of it (a jump, the time that the host was down) is taken over once it has stood for as long as ids are
-//       kept, counted while the host runs: what was stored before the jump is that old by then, whatever the wall clock says.
+//   K2  What the wall clock is ahead of it (a jump, sleep, the time that the host was down) is taken over once it has stood for the time of
+//       trust, counted while the host runs. Where that is as long as things are kept, whatever was stored before the jump is that old by then.
 import type { Core } from '../core.ts';
 import { readMeta, writeMeta } from './project-state.ts';
 
@@ -15,8 +15,6 @@ export interface KeptTime {
   /** The least that it was ahead by then. */
   readonly aheadMs: number;
 }
-
-const KEY = 'kept_clock';
 
 /** So much later by the monotonic clock. Pure. */
 export function stepKept(
@@ -32,13 +30,16 @@ export function stepKept(
 
 export class KeptClock {
   readonly #core: Core;
+  readonly #name: string;
   readonly #trustMs: () => number;
   #kept: KeptTime | undefined;
   /** Monotonic. */
   #lookedAt: number;
 
-  constructor(core: Core, trustMs: () => number) {
+  /** Stored as `name`. */
+  constructor(core: Core, name: string, trustMs: () => number) {
     this.#core = core;
+    this.#name = name;
     this.#trustMs = trustMs;
     this.#lookedAt = core.clock.monotonic();
   }
@@ -56,12 +57,12 @@ export class KeptClock {
   /** So that the next process goes on from here. */
   async keep(): Promise<number> {
     const at = await this.now();
-    await this.#core.writer.commit({ name: 'kept_clock', statements: [writeMeta(KEY, JSON.stringify(this.#kept))] });
+    await this.#core.writer.commit({ name: 'kept_clock', statements: [writeMeta(this.#name, JSON.stringify(this.#kept))] });
     return at;
   }
 
   async #load(): Promise<KeptTime> {
-    const stored = await readMeta(this.#core.reader, KEY);
+    const stored = await readMeta(this.#core.reader, this.#name);
     if (stored !== undefined) return JSON.parse(stored) as KeptTime;
     return { at: this.#core.clock.now(), lookedMs: 0, aheadMs: 0 };
   }

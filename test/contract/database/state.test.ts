@@ -234,6 +234,27 @@ describe('housekeeping', () => {
     assert.deepEqual([left[28], left[60]], [1, 0]);
   });
 
+  it('erases texts that grew old while the host was down within an hour or two, and not at once (H1)', async (t) => {
+    const host = await engineHost(t, {
+      modules: { echo: definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, () => {}) }) },
+    });
+    const life = (): Housekeeping => new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
+    await host.platform.says('x');
+    await host.quiet();
+    await life().run();
+    host.clock.step(8 * DAY);
+
+    const [after, texts] = [life(), (): number => host.rows('SELECT 1 FROM inbox WHERE body IS NOT NULL').length];
+    await after.run();
+    const atOnce = texts();
+    for (let minutes = 0; minutes < 120; minutes += 10) {
+      host.clock.moveTo(host.clock.now() + DAY / 144);
+      await after.run();
+    }
+
+    assert.deepEqual([atOnce, texts(), host.rows('SELECT 1 FROM inbox').length], [1, 0, 1]);
+  });
+
   it('goes on erasing texts after a clock that was a year ahead is set right', async (t) => {
     const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
     const host = await engineHost(t, { modules: { echo } });
