@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
-import { TIMING } from '../../worker/adapters/irc/session.ts';
+import { TIMING } from '../../worker/adapters/irc/timing.ts';
 import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';

@@ -26,8 +26,8 @@ export class Channels {
     this.#options = options;
   }
 
-  get count(): number {
-    return this.#joined.size;
+  get joined(): readonly string[] {
+    return [...this.#joined];
   }
 
   /** True for one of ours in which we are not. */

@@ -5,7 +5,8 @@ import { TLSSocket } from 'node:tls';
 import type { Client, IrcLine } from 'irc-framework';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { type Account, channelsOf } from './config.ts';
-import { IrcSession, type SessionTiming } from './session.ts';
+import { IrcSession } from './session.ts';
+import type { SessionTiming } from './timing.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -27,6 +28,7 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
       account: { ...account, channels: [], channelKeys: [] },
       signal: AbortSignal.any([tools.signal, leave.signal]),
       log: tools.log,
+      cursor: undefined,
       receive: async () => {}, // a greeting: who says it reaches the host as well, or says it to nobody
       online() {
         found.push(...loginChecks(client, account));

@@ -1,6 +1,7 @@
 // irc: any server that speaks RFC 2812, with IRCv3 msgid, server-time and SASL where it has them.
 //
-// In: config.ts (account) → connect.ts → session.ts (one connection) → parse.ts (a line) → arrival-queue.ts → inbox.
+// In: config.ts (account) → connect.ts → session.ts (one connection) → parse.ts (a line) → history.ts (what was missed goes first) →
+// arrival-queue.ts → inbox.
 // Out: send.ts → session.ts → lines.ts; sent means that the server answered a PING written after the last line. IRC knows no key by which it
 // could drop a repeat, so after a lost connection a post may be said twice: `unsure` of its body decides.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
@@ -9,7 +10,7 @@ import { account } from './config.ts';
 import { connect, type Sessions } from './connect.ts';
 import { TEXT_BYTES } from './lines.ts';
 import { send } from './send.ts';
-import { type SessionTiming, TIMING } from './session.ts';
+import { type SessionTiming, TIMING } from './timing.ts';
 
 /** The adapter; tests shorten its waits. */
 export function createIrc(timing: SessionTiming = TIMING): AdapterModule {

@@ -42,8 +42,16 @@ declare module 'irc-framework' {
   }
   export class Client {
     readonly user: { nick: string; username: string; host: string };
-    readonly network: { readonly options: { readonly NICKLEN?: string; readonly CHANTYPES?: readonly string[] } };
+    readonly network: {
+      readonly options: {
+        readonly NICKLEN?: string;
+        readonly CHANTYPES?: readonly string[];
+        readonly CHATHISTORY?: string | true;
+      };
+      readonly cap: { isEnabled(name: string): boolean };
+    };
     readonly connection: Connection;
+    requestCap(name: string): void;
     connect(options: ClientOptions): void;
     caseLower(text: string): string;
     on(event: 'registered' | 'ping timeout', listener: () => void): void;

@@ -1,5 +1,10 @@
 // Which nick to try while the wanted one is in use. Pure.
 
+/** Tries behind the alternates. */
+export const MORE_NICKS = 10;
+/** No server takes a longer one. */
+const LONGEST = 64;
+
 export interface NickChoice {
   readonly nick: string;
   readonly alternateNicks: readonly string[];
@@ -13,3 +18,9 @@ export function nickForTry({ nick, alternateNicks }: NickChoice, tried: number, 
   const tail = extra <= 3 ? '_'.repeat(extra) : String(extra);
   return `${nick.slice(0, Math.max(1, limit - tail.length))}${tail}`;
 }
+
+/** Every nick that the account would take: what was said under one of them was said by the bot. */
+export const ownNicks = (of: NickChoice): readonly string[] => [
+  of.nick,
+  ...Array.from({ length: of.alternateNicks.length + MORE_NICKS }, (_, i) => nickForTry(of, i + 1, LONGEST)),
+];

@@ -5,9 +5,7 @@
 import type { ClientOptions } from 'irc-framework';
 import { accountFailed } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
-import { nickForTry } from './nick.ts';
-
-const MORE_NICKS = 10;
+import { MORE_NICKS, nickForTry } from './nick.ts';
 
 /** Options of the client library: it neither reconnects nor answers CTCP by itself. */
 export function clientOptions(account: Account): ClientOptions {

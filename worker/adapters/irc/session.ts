@@ -13,40 +13,22 @@ import { Channels } from './channels.ts';
 import type { Account } from './config.ts';
 import { Confirmations } from './confirmations.ts';
 import { type Bucket, fullBucket, takeLine } from './flood.ts';
+import { CAPABILITY, History } from './history.ts';
 import { messageLines } from './lines.ts';
 import { NickKeeper } from './nick-keeper.ts';
 import { arrivalOf } from './parse.ts';
 import { afterRefusal, clientOptions, saslError } from './registration.ts';
 import { ServiceLogin } from './service-login.ts';
-
-export interface SessionTiming {
-  /** From opening the socket to the server's welcome. */
-  readonly registerMs: number;
-  readonly confirmMs: number;
-  /** Between tries to get the wanted nick back. */
-  readonly regainMs: number;
-  /** Before coming back to a channel after a kick. */
-  readonly rejoinMs: number;
-  /** For the answer of the service that the account logs in with; without one it goes on. */
-  readonly identifyMs: number;
-}
-export const TIMING: SessionTiming = {
-  registerMs: 30_000,
-  confirmMs: 30_000,
-  regainMs: 30_000,
-  rejoinMs: 10_000,
-  identifyMs: 10_000,
-};
+import type { SessionTiming } from './timing.ts';
 
 export interface SessionOptions {
   readonly client: Client;
-  readonly link: Pick<Link<Account>, 'account' | 'signal' | 'log' | 'online' | 'receive'>;
+  readonly link: Pick<Link<Account>, 'account' | 'signal' | 'log' | 'cursor' | 'online' | 'receive'>;
   readonly timing: SessionTiming;
   /** Unique among the connections of an account: part of ids that the server does not give. */
   readonly epoch: string;
 }
 
-const MAX_LINE_BYTES = 64 * 1_024;
 const QUIT_MS = 2_000;
 const NOT_JOINED_MS = 5_000;
 
@@ -59,6 +41,7 @@ export class IrcSession {
   readonly #confirmations: Confirmations;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #channels: Channels;
+  readonly #history: History;
   readonly #login: ServiceLogin;
   readonly #nick: NickKeeper;
   #end: (error?: Error) => void = () => {};
@@ -94,8 +77,16 @@ export class IrcSession {
       current: () => client.user.nick,
       regained: () => void this.#logIn().catch((error: unknown) => this.#end(asError(error))),
     });
+    this.#history = new History({
+      ...common,
+      cursor: link.cursor,
+      limitMs: timing.historyMs,
+      after: (delayMs, run) => this.#after(delayMs, run),
+      push: (arrival) => this.#queue.push(arrival),
+      note: (cursor) => void link.receive([], cursor).catch(() => {}), // with the next message, then
+    });
     this.#queue = new ArrivalQueue({
-      store: (arrivals) => link.receive(arrivals),
+      store: (arrivals) => link.receive(arrivals, this.#history.cursorAfter(arrivals)),
       pause: () => client.connection.transport?.socket?.pause(),
       resume: () => client.connection.transport?.socket?.resume(),
       log: link.log,
@@ -117,6 +108,7 @@ export class IrcSession {
     this.#hasEnded = true;
     this.#link.signal.removeEventListener('abort', stop);
     this.#release();
+    this.#history.end();
     await this.#queue.close();
     if (error !== undefined && !this.#link.signal.aborted) throw error;
   }
@@ -151,12 +143,6 @@ export class IrcSession {
       ),
     );
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
-    client.on('raw socket connected', (socket) => {
-      socket.on('data', () => {
-        if ((client.connection.transport?.incoming_buffer?.length ?? 0) > MAX_LINE_BYTES)
-          socket.destroy(new Error('a line without an end'));
-      });
-    });
     client.connection.on('message', (line) => this.#onLine(line));
     this.#after(this.#timing.registerMs, () => {
       if (!this.#isRegistered) this.#end(new Error(`not registered within ${this.#timing.registerMs} ms`));
@@ -172,8 +158,11 @@ export class IrcSession {
     await this.#logIn();
     this.#channels.join();
     await this.#ping('joined');
-    this.#link.log.info({ nick: this.#client.user.nick, channels: this.#channels.count }, 'connected');
+    this.#link.log.info({ nick: this.#client.user.nick, channels: this.#channels.joined.length }, 'connected');
     this.#link.online();
+    const { cap, options } = this.#client.network;
+    const most = cap.isEnabled(CAPABILITY) ? Number(options.CHATHISTORY ?? 0) || 0 : undefined;
+    this.#history.ask(this.#channels.joined, most);
     this.#regainLater();
   }
 
@@ -202,7 +191,7 @@ export class IrcSession {
       channelTypes: client.network.options.CHANTYPES ?? ['#', '&'],
       lower: (text) => client.caseLower(text),
     });
-    if (arrival !== undefined && !this.#hasEnded) this.#queue.push(arrival);
+    if (!this.#hasEnded) this.#history.take(line, arrival);
   }
 
   #onError(command: string, params: readonly string[]): void {

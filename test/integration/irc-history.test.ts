@@ -1,0 +1,132 @@
+// What was said while an IRC account was away, at a server that keeps it (draft/chathistory, by the specification of IRCv3).
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
+import { createIrc } from '../../worker/adapters/irc/index.ts';
+import { TIMING } from '../../worker/adapters/irc/timing.ts';
+import type { Arrival } from '../../worker/sdk/index.ts';
+import { adapterLink, definitionOf } from '../support/adapter-link.ts';
+import { ircAccount } from '../support/irc-account.ts';
+import { HistoryServer } from '../support/irc-history-server.ts';
+import { until } from '../support/until.ts';
+
+const irc = definitionOf(createIrc(TIMING), properties);
+const impatient = definitionOf(createIrc({ ...TIMING, historyMs: 150 }), properties);
+const texts = (arrivals: readonly Arrival[]): readonly unknown[] =>
+  arrivals.flatMap((one) => (one.kind === 'message' ? [one.text] : []));
+const MINUTE_MS = 60_000;
+
+describe('IRC history', () => {
+  it('notes a first time without asking, and then how far all has come', async (t) => {
+    const server = await HistoryServer.start(t);
+    server.keep('#room', 'ann', 'before the bot was there', { agoMs: MINUTE_MS });
+    const bot = start(t, server);
+    await until(() => bot.cursors.length > 0, { what: 'the first time' });
+
+    server.says('#room', 'ann', 'now');
+    await until(() => texts(bot.arrivals).length > 0, { what: 'the message' });
+
+    assert.deepEqual(texts(bot.arrivals), ['now']);
+    assert.ok(Date.parse(bot.cursors.at(-1) ?? '') > Date.parse(bot.cursors[0] ?? ''));
+    assert.deepEqual(server.asked, []);
+  });
+
+  it('is asked for what was missed, in channels and in private, before what is said meanwhile', async (t) => {
+    const server = await HistoryServer.start(t, { most: 2 });
+    server.keep('#room', 'ann', 'long ago', { agoMs: 10 * MINUTE_MS });
+    for (const text of ['one', 'two', 'three', 'four', 'five']) server.keep('#room', 'ann', text);
+    server.keep('#room', 'svcbot', 'my own');
+    server.keep('bob', 'bob', 'in private');
+    server.keep('bob', 'svcbot', 'my own answer');
+    server.onAsked = () => server.says('carl', 'carl', 'said meanwhile');
+    const cursor = new Date(Date.now() - 5 * MINUTE_MS).toISOString();
+
+    const bot = start(t, server, { cursor });
+    await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
+
+    // It is in the history, too, under the same id.
+    const once = bot.arrivals.filter(({ id }, i, all) => all.findIndex((one) => one.id === id) === i);
+    assert.deepEqual(texts(once), ['one', 'two', 'three', 'four', 'five', 'in private', 'said meanwhile']);
+    const inPrivate = bot.arrivals.find((one) => one.kind === 'message' && one.text === 'in private');
+    assert.deepEqual(inPrivate?.conversation, { id: 'bob', kind: 'private', name: 'bob' });
+    assert.equal(bot.arrivals[0]?.id, server.idOf('one'), 'the id that it had when it was said');
+    assert.equal(bot.arrivals.filter((one) => one.kind === 'message' && one.text === 'said meanwhile').length, 2);
+    assert.deepEqual(
+      bot.cursors,
+      [server.timeOf('said meanwhile')],
+      'nothing is noted before all that was missed has come',
+    );
+  });
+
+  it('leaves out lines that the bot said under another nick, also where the server tells them unasked', async (t) => {
+    const server = await HistoryServer.start(t, { taken: ['svcbot'], plays: true });
+    server.keep('#room', 'svcbot', 'said before the connection was lost');
+    server.keep('#room', 'svc-too', 'said under an alternate');
+    server.keep('#room', 'ann', 'heard');
+
+    const bot = start(t, server, { account: { alternateNicks: ['svc-too', 'svc-three'] } });
+    await until(() => bot.isOnline(), { what: 'the bot' });
+    server.says('#room', 'ann', 'now');
+    await until(() => texts(bot.arrivals).includes('now'), { what: 'the message' });
+
+    assert.deepEqual(texts(bot.arrivals), ['heard', 'now']);
+  });
+
+  it('without ids takes what is newer than the cursor, under ids that stay the same', async (t) => {
+    const server = await HistoryServer.start(t, { ids: false });
+    server.keep('#room', 'ann', 'heard', { agoMs: 5 * MINUTE_MS + 1_000 });
+    server.keep('#room', 'ann', 'missed');
+    const cursor = new Date(Date.now() - 5 * MINUTE_MS).toISOString();
+
+    const first = start(t, server, { cursor });
+    await until(() => texts(first.arrivals).length > 0, { what: 'what was missed' });
+    first.stop();
+    const again = start(t, server, { cursor });
+    await until(() => texts(again.arrivals).length > 0, { what: 'what was missed' });
+
+    assert.deepEqual([texts(first.arrivals), texts(again.arrivals)], [['missed'], ['missed']]);
+    assert.equal(first.arrivals[0]?.id, again.arrivals[0]?.id);
+  });
+
+  it('that is refused, or never comes, holds nothing up for long, and is asked for the next time', async (t) => {
+    for (const behaves of ['refuses', 'is silent'] as const) {
+      const server = await HistoryServer.start(t, { behaves });
+      server.keep('#room', 'ann', 'missed');
+      const cursor = new Date(Date.now() - MINUTE_MS).toISOString();
+      const bot = start(t, server, { cursor, adapter: behaves === 'is silent' ? impatient : irc });
+      await until(() => server.asked.length > 0, { what: 'the question' });
+      server.says('#room', 'ann', 'now');
+
+      await until(() => texts(bot.arrivals).includes('now'), { what: 'the message' });
+      assert.deepEqual(texts(bot.arrivals), ['now']);
+      assert.deepEqual(bot.cursors.length, behaves === 'refuses' ? 1 : 0);
+    }
+  });
+});
+
+function start(
+  t: TestContext,
+  { port }: HistoryServer,
+  {
+    cursor,
+    account,
+    adapter = irc,
+  }: { readonly cursor?: string; readonly account?: Partial<Account>; readonly adapter?: typeof irc } = {},
+) {
+  const cursors: string[] = [];
+  const base = adapterLink(ircAccount(port, account));
+  const link = Object.assign(Object.create(base) as typeof base, {
+    cursor,
+    receive: async (arrivals: readonly Arrival[], next?: string) => {
+      await base.receive(arrivals);
+      if (next !== undefined) cursors.push(next);
+    },
+  });
+  const ended = Promise.resolve(adapter.connect?.(link)).catch(() => {});
+  const stop = (): void => base.stop();
+  t.after(async () => {
+    stop();
+    await ended;
+  });
+  return { arrivals: base.arrivals, cursors, stop, isOnline: () => base.isOnline };
+}

@@ -1,0 +1,160 @@
+// An IRC server that keeps what was said and tells it when it is asked: CHATHISTORY AFTER and TARGETS as the specification of IRCv3 has them.
+// One bot at a time; lines of people are written by the test.
+import { type ScriptedIrc, scriptedIrc } from './scripted-irc.ts';
+import type { Cleanup } from './temporary-project.ts';
+
+interface Kept {
+  readonly id: string;
+  readonly place: string;
+  readonly from: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface HistoryOptions {
+  /** Most lines of one answer (ISUPPORT CHATHISTORY). */
+  readonly most?: number;
+  /** Whether lines have a msgid; a bouncer may have none. */
+  readonly ids?: boolean;
+  /** Nicks that are in use. */
+  readonly taken?: readonly string[];
+  /** Offers no way to ask, and tells what it kept behind a JOIN. */
+  readonly plays?: boolean;
+  readonly behaves?: 'refuses' | 'is silent';
+}
+
+export class HistoryServer {
+  /** Questions, oldest first. */
+  readonly asked: string[] = [];
+  onAsked: () => void = () => {};
+  readonly #options: HistoryOptions;
+  readonly #kept: Kept[] = [];
+  #irc: ScriptedIrc | undefined;
+  #nick = '*';
+  #batches = 0;
+  #isNegotiated = false;
+
+  private constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  static async start(t: Cleanup, options: HistoryOptions = {}): Promise<HistoryServer> {
+    const server = new HistoryServer(options);
+    server.#irc = await scriptedIrc(t, { answer: (line) => server.#answer(line) });
+    return server;
+  }
+
+  get port(): number {
+    return this.#irc?.port ?? 0;
+  }
+
+  /** Said while the bot was away. The place is a channel, or the other one of a private conversation. */
+  keep(place: string, from: string, text: string, { agoMs = 30_000 }: { readonly agoMs?: number } = {}): Kept {
+    const kept = { id: `m${this.#kept.length}`, place, from, text, at: Date.now() - agoMs + this.#kept.length };
+    this.#kept.push(kept);
+    return kept;
+  }
+
+  says(place: string, from: string, text: string): void {
+    this.#irc?.send(`${this.#line(this.keep(place, from, text, { agoMs: 0 }))}\r\n`);
+  }
+
+  idOf(text: string): string | undefined {
+    return this.#kept.find((one) => one.text === text)?.id;
+  }
+
+  timeOf(text: string): string {
+    return new Date(this.#kept.find((one) => one.text === text)?.at ?? 0).toISOString();
+  }
+
+  #line({ id, place, from, text, at }: Kept, batch?: string): string {
+    const tags = [
+      ...(batch === undefined ? [] : [`batch=${batch}`]),
+      ...(this.#options.ids === false ? [] : [`msgid=${id}`]),
+      `time=${new Date(at).toISOString()}`,
+    ];
+    const target = place.startsWith('#') || from !== place ? place : this.#nick;
+    return `@${tags.join(';')} :${from}!u@h PRIVMSG ${target} :${text}`;
+  }
+
+  #answer(line: string): readonly string[] | undefined {
+    const { taken = [], plays, most = 100 } = this.#options;
+    const [command = '', first = '', ...words] = line.split(' ');
+    const now = new Date().toISOString();
+    switch (command) {
+      case 'CAP':
+        if (first === 'LS')
+          return [`:s CAP * LS :batch message-tags server-time${plays === true ? '' : ' draft/chathistory'}`];
+        if (first === 'REQ') return [`:s CAP * ACK ${words.join(' ')}`];
+        this.#isNegotiated ||= first === 'END';
+        return this.#welcome();
+      case 'NICK':
+        if (taken.includes(first)) return [`:s 433 * ${first} :Nickname is already in use`];
+        this.#nick = first;
+        return this.#welcome();
+      case 'USER':
+        return [];
+      case 'JOIN':
+        return [
+          `@time=${now} :${this.#nick}!u@h JOIN ${first}`,
+          `:s 366 ${this.#nick} ${first} :End`,
+          ...(plays === true ? this.#batch('chathistory', first, this.#of(first)) : []),
+        ];
+      case 'CHATHISTORY':
+        this.asked.push(line);
+        this.onAsked();
+        this.onAsked = () => {};
+        return this.#history(first, words, most);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Once the capabilities and the nick are settled, with what it supports. */
+  #welcome(): readonly string[] {
+    if (!this.#isNegotiated || this.#nick === '*') return [];
+    this.#isNegotiated = false;
+    return [
+      `:s 001 ${this.#nick} :Welcome`,
+      `:s 005 ${this.#nick} CHANTYPES=# CHATHISTORY=${this.#options.most ?? 100} MSGREFTYPES=timestamp,msgid :are supported`,
+      `:s 376 ${this.#nick} :End of /MOTD`,
+    ];
+  }
+
+  #history(kind: string, words: readonly string[], most: number): readonly string[] {
+    const { behaves } = this.#options;
+    if (behaves === 'is silent') return [];
+    if (behaves === 'refuses')
+      return [`:s FAIL CHATHISTORY MESSAGE_ERROR ${kind} ${words[0]} :Messages could not be retrieved`];
+    const limit = Math.min(most, Number(words.at(-1)));
+    if (kind === 'TARGETS') return this.#targets(words);
+    const [place = '', from = ''] = words;
+    const found = this.#of(place).filter((one, i, all) =>
+      from.startsWith('msgid=')
+        ? i > all.findIndex(({ id }) => id === from.slice(6))
+        : one.at > Date.parse(from.slice('timestamp='.length)),
+    );
+    return this.#batch('chathistory', place, found.slice(0, limit));
+  }
+
+  #targets([from = '', to = '']: readonly string[]): readonly string[] {
+    const at = (text: string): number => Date.parse(text.slice('timestamp='.length));
+    const ref = `b${++this.#batches}`;
+    const places = [...new Set(this.#kept.map(({ place }) => place))].flatMap((place) => {
+      const last = Math.max(...this.#of(place).map((one) => one.at));
+      return last > at(from) && last < at(to)
+        ? [`@batch=${ref} :s CHATHISTORY TARGETS ${place} ${new Date(last).toISOString()}`]
+        : [];
+    });
+    return [`:s BATCH +${ref} draft/chathistory-targets`, ...places, `:s BATCH -${ref}`];
+  }
+
+  #of(place: string): readonly Kept[] {
+    return this.#kept.filter((one) => one.place === place).toSorted((a, b) => a.at - b.at);
+  }
+
+  #batch(type: string, place: string, kept: readonly Kept[]): readonly string[] {
+    const ref = `b${++this.#batches}`;
+    return [`:s BATCH +${ref} ${type} ${place}`, ...kept.map((one) => this.#line(one, ref)), `:s BATCH -${ref}`];
+  }
+}

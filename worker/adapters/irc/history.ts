@@ -1,0 +1,212 @@
+// What was said while the account was away, where the server keeps it (IRCv3 draft/chathistory), and how far all has come.
+//
+//   H1  Asked once a connection, behind the joins: for the channels that are joined and for who wrote in private, from the cursor on, with some
+//       overlap, two days back at most. A line has the msgid with which it was said, so that what came already is taken once. One without a
+//       msgid is taken when it is newer than the cursor.
+//   H2  What is said meanwhile waits behind it, until an answer takes too long or too much waits.
+//   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
+//   H4  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
+import { createHash } from 'node:crypto';
+import type { IrcLine } from 'irc-framework';
+import type { Arrival, Logger } from '../../sdk/index.ts';
+import type { Account } from './config.ts';
+import { ownNicks } from './nick.ts';
+
+export interface HistoryOptions {
+  readonly account: Account;
+  readonly cursor: string | undefined;
+  readonly log: Logger;
+  /** For one answer. */
+  readonly limitMs: number;
+  lower(text: string): string;
+  raw(line: string): void;
+  after(delayMs: number, run: () => void): void;
+  /** Into the inbox, in this order. */
+  push(arrival: Arrival): void;
+  /** Stores how far all has come, where nothing arrives. */
+  note(cursor: string): void;
+}
+
+export const CAPABILITY = 'draft/chathistory';
+
+const OVERLAP_MS = 30_000;
+const MOST_BACK_MS = 2 * 86_400_000;
+const AHEAD_MS = 60_000;
+const PAGE = 100;
+const MOST_PAGES = 10;
+const MOST_TARGETS = 100;
+const MOST_HELD = 500;
+
+interface Question {
+  /** Undefined: who wrote. */
+  readonly target: string | undefined;
+  readonly from: string;
+  readonly page: number;
+}
+
+interface Batch {
+  /** Whose history; undefined: who wrote. */
+  readonly of: string | undefined;
+  lines: number;
+  /** To ask for what comes behind its last line. */
+  last: string | undefined;
+}
+
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #since: number | undefined;
+  readonly #batches = new Map<string, Batch>();
+  /** The server's times of lines that are said now. */
+  readonly #times = new WeakMap<Arrival, number>();
+  #questions: Question[] = [];
+  /** What is said before all that was missed has come (H2). */
+  #held: Arrival[] | undefined;
+  #isBehind: boolean;
+  #asked = 0;
+  #page = PAGE;
+  #newest = 0;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    const since = Date.parse(options.cursor ?? '');
+    this.#since = Number.isFinite(since) ? since : undefined;
+    this.#isBehind = this.#since !== undefined;
+    if (this.#isBehind) this.#held = [];
+  }
+
+  /** H1. `most` is what the server allows in one answer; undefined where it keeps nothing. */
+  ask(channels: readonly string[], most: number | undefined): void {
+    if (this.#since === undefined) {
+      if (this.#newest > 0) this.#options.note(new Date(this.#newest).toISOString());
+      return;
+    }
+    if (most === undefined) return this.#finish();
+    this.#page = most > 0 ? Math.min(most, PAGE) : PAGE;
+    const from = `timestamp=${new Date(this.#from).toISOString()}`;
+    this.#questions = [...channels, undefined].map((target) => ({ target, from, page: 1 }));
+    this.#next();
+  }
+
+  /** What a line says of answers, and where its arrival goes. */
+  take(line: IrcLine, arrival: Arrival | undefined): void {
+    const batch = this.#batches.get(line.tags['batch'] ?? '');
+    if (line.command === 'BATCH') return this.#onBatch(line, batch);
+    if (line.command === 'FAIL' && line.params[0] === 'CHATHISTORY') return this.#refused(line);
+    const at = Date.parse(line.tags['time'] ?? '');
+    if (batch === undefined) {
+      if (Number.isFinite(at)) this.#newest = Math.max(this.#newest, at);
+      if (arrival !== undefined) this.#now(arrival, at);
+      return;
+    }
+    if (line.command === 'CHATHISTORY') return this.#targeted(line);
+    if (line.tags['draft/chathistory-context'] === undefined) batch.lines += 1;
+    const { msgid, time } = line.tags;
+    batch.last = msgid === undefined ? time && `timestamp=${time}` : `msgid=${msgid}`;
+    if (arrival !== undefined) this.#past(line, arrival, at);
+  }
+
+  /** What was stored, in its order → how far all has come (H3). */
+  cursorAfter(stored: readonly Arrival[]): string | undefined {
+    if (this.#isBehind) return undefined;
+    const newest = Math.max(...stored.map((one) => this.#times.get(one) ?? 0));
+    return newest > 0 ? new Date(newest).toISOString() : undefined;
+  }
+
+  /** The connection is gone: what waits is stored, and asked for again is what was not answered. */
+  end(): void {
+    this.#questions = [];
+    this.#release();
+  }
+
+  get #from(): number {
+    return Math.max((this.#since ?? 0) - OVERLAP_MS, Date.now() - MOST_BACK_MS);
+  }
+
+  #now(arrival: Arrival, at: number): void {
+    if (Number.isFinite(at)) this.#times.set(arrival, at);
+    if (this.#held === undefined) return this.#options.push(arrival);
+    this.#held.push(arrival);
+    if (this.#held.length > MOST_HELD) this.#giveUp('too much was said meanwhile');
+  }
+
+  /** H1, H4. */
+  #past(line: IrcLine, arrival: Arrival, at: number): void {
+    const { account, lower, push } = this.#options;
+    const nick = lower(line.nick);
+    if (ownNicks(account).some((own) => lower(own) === nick)) return;
+    if (line.tags['msgid'] !== undefined) return push(arrival);
+    if (!(at > (this.#since ?? 0))) return;
+    const text = [line.tags['time'], nick, ...line.params].join('\n');
+    const id = `past/${createHash('sha256').update(text).digest('base64url').slice(0, 27)}`;
+    push({ ...arrival, id, ...(arrival.kind === 'message' ? { message: id } : {}) } as Arrival);
+  }
+
+  #onBatch({ params: [ref = '', type = '', of = ''], tags }: IrcLine, around: Batch | undefined): void {
+    const name = ref.slice(1);
+    if (ref.startsWith('+')) {
+      if (around !== undefined) this.#batches.set(name, around);
+      else if (type === 'chathistory' || type === 'draft/chathistory-targets')
+        this.#batches.set(name, { of: type === 'chathistory' ? of : undefined, lines: 0, last: undefined });
+      return;
+    }
+    const ended = this.#batches.get(name);
+    this.#batches.delete(name);
+    if (ended !== undefined && tags['batch'] === undefined) this.#answered(ended);
+  }
+
+  #answered({ of, lines, last }: Batch): void {
+    const [asked, ...others] = this.#questions;
+    const { lower } = this.#options;
+    if (asked === undefined || lower(asked.target ?? '') !== lower(of ?? '')) return;
+    const { target, page } = asked;
+    const isMore = target !== undefined && lines >= this.#page && last !== undefined && last !== asked.from;
+    if (isMore && page >= MOST_PAGES) this.#options.log.warn({ target }, 'more was said there than is caught up with');
+    this.#questions = isMore && page < MOST_PAGES ? [{ target, from: last, page: page + 1 }, ...others] : others;
+    this.#next();
+  }
+
+  #refused({ params }: IrcLine): void {
+    if (this.#questions.length === 0) return;
+    this.#options.log.debug({ reason: params.slice(1) }, 'the history is not to be read');
+    this.#questions = this.#questions.slice(1);
+    this.#next();
+  }
+
+  /** Who wrote in private: the channels are known. */
+  #targeted({ params: [, name = ''] }: IrcLine): void {
+    if (!/^[^\s:#&+!,][^\s,]*$/.test(name) || this.#questions.length > MOST_TARGETS) return;
+    this.#questions.push({ target: name, from: `timestamp=${new Date(this.#from).toISOString()}`, page: 1 });
+  }
+
+  #next(): void {
+    const [question] = this.#questions;
+    if (question === undefined) return this.#finish();
+    const { target, from } = question;
+    const until = `timestamp=${new Date(Date.now() + AHEAD_MS).toISOString()}`;
+    const what = target === undefined ? `TARGETS ${from} ${until}` : `AFTER ${target} ${from}`;
+    this.#options.raw(`CHATHISTORY ${what} ${this.#page}`);
+    this.#asked += 1;
+    const asked = this.#asked;
+    this.#options.after(this.#options.limitMs, () => {
+      if (asked === this.#asked && this.#questions.length > 0) this.#giveUp('the server did not answer');
+    });
+  }
+
+  #finish(): void {
+    this.#isBehind = false;
+    this.#release();
+  }
+
+  /** The cursor stands: the next connection asks again. */
+  #giveUp(reason: string): void {
+    this.#questions = [];
+    this.#options.log.warn({ reason }, 'what was said while the account was away was not told');
+    this.#release();
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const arrival of held) this.#options.push(arrival);
+  }
+}
