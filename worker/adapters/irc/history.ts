@@ -138,7 +138,7 @@ export class History {
     if (!(at > (this.#since ?? 0))) return;
     const text = [line.tags['time'], nick, ...line.params].join('\n');
     const id = `past/${createHash('sha256').update(text).digest('base64url').slice(0, 27)}`;
-    push({ ...arrival, id, ...(arrival.kind === 'message' ? { message: id } : {}) } as Arrival);
+    push({ ...arrival, id, ...(arrival.kind === 'message' ? { message: id } : {}) });
   }
 
   #onBatch({ params: [ref = '', type = '', of = ''], tags }: IrcLine, around: Batch | undefined): void {
