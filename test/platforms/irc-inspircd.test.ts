@@ -1,14 +1,14 @@
 // The IRC adapter at InspIRCd: what that server does otherwise than ngircd. The host is a stub here.
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
-import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
+import { describe, it } from 'node:test';
+import { account as properties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
-import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
-import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
+import { adapterLink, definitionOf } from '../support/adapter-link.ts';
 import { inspircd, inspircdMissing } from '../support/inspircd.ts';
 import { ircAccount } from '../support/irc-account.ts';
+import { ircBot } from '../support/irc-bot.ts';
 import { ircPerson } from '../support/irc-person.ts';
 import { until } from '../support/until.ts';
 
@@ -18,28 +18,28 @@ const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 50, con
 describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, () => {
   it('takes lines with the ids and times of the server, in channels and in private, and not its own echo', async (t) => {
     const server = await inspircd(t);
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
     const ann = await ircPerson(t, server.port, 'Ann');
     await ann.join('#room');
 
     const results = [await bot.post('k1', '#room', 'hello'), await bot.post('k2', 'nobody', 'hello?')];
     ann.says('#room', 'svcbot: /ping');
     ann.says('svcbot', 'in private');
-    await until(() => messages(bot.link).length === 2, { what: 'two messages' });
+    await until(() => bot.messages().length === 2, { what: 'two messages' });
 
     assert.deepEqual(
       results.map(({ kind }) => kind),
       ['sent', 'refused'],
     );
     assert.deepEqual(
-      messages(bot.link).map(({ conversation, user, text, addressed }) => [conversation.id, user.id, text, addressed]),
+      bot.messages().map(({ conversation, user, text, addressed }) => [conversation.id, user.id, text, addressed]),
       [
         ['#room', 'ann', '/ping', true],
         ['ann', 'ann', 'in private', true],
       ],
     );
     // Not a number of ours: the server's msgid.
-    for (const { id } of messages(bot.link)) assert.match(id, /^\w+~\d+~\d+$/);
+    for (const { id } of bot.messages()) assert.match(id, /^\w+~\d+~\d+$/);
   });
 
   it('takes once what a channel with a history tells again when it comes back', async (t) => {
@@ -47,9 +47,9 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
     ann.raw('MODE #room +H 50:1h');
-    const before = await start(t, server.port);
+    const before = await ircBot(t, irc, { port: server.port });
     ann.says('#room', 'one');
-    await until(() => messages(before.link).length === 1, { what: 'the first line' });
+    await until(() => before.messages().length === 1, { what: 'the first line' });
     await before.post('k', '#room', 'my own');
     before.link.stop();
     await before.ended;
@@ -57,12 +57,12 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
     ann.raw('PING :all');
     await until(() => ann.lines.some((line) => line.endsWith(':all')), { what: 'the server to have it' });
 
-    const after = await start(t, server.port);
+    const after = await ircBot(t, irc, { port: server.port });
     ann.says('#room', 'three');
-    await until(() => messages(after.link).some(({ text }) => text === 'three'), { what: 'the last line' });
+    await until(() => after.messages().some(({ text }) => text === 'three'), { what: 'the last line' });
 
-    const known = new Set(messages(before.link).map(({ id }) => id));
-    const fresh = messages(after.link).filter(({ id }) => !known.has(id));
+    const known = new Set(before.messages().map(({ id }) => id));
+    const fresh = after.messages().filter(({ id }) => !known.has(id));
     assert.deepEqual(
       fresh.map(({ text }) => text),
       ['two', 'three'],
@@ -72,7 +72,7 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
 
   it('stays within the flood limit of the server: every line arrives, none ends the connection', async (t) => {
     const server = await inspircd(t, { threshold: 10 });
-    const bot = await start(t, server.port, { burstLines: 8, linesPerSecond: 1 });
+    const bot = await ircBot(t, irc, { port: server.port, burstLines: 8, linesPerSecond: 1 });
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
     const texts = Array.from({ length: 12 }, (_, i) => `line ${i}`);
@@ -90,7 +90,7 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
     const thief = await ircPerson(t, server.port, 'svcbot');
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
 
     ann.raw('MODE #room +m');
     await until(() => ann.lines.some((line) => / MODE #room :?\+m/.test(line)), {
@@ -118,18 +118,18 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
     const wrong = adapterLink(ircAccount(server.port, { password: secret('open') }));
     await assert.rejects(irc.connect?.(wrong) ?? Promise.resolve(), { code: 'account_failed' });
 
-    const first = await start(t, server.port, { password });
+    const first = await ircBot(t, irc, { port: server.port, password });
     await server.kill();
     await assert.rejects(first.ended, /connection lost/);
     await server.start();
-    const again = await start(t, server.port, { password });
+    const again = await ircBot(t, irc, { port: server.port, password });
 
     assert.equal((await again.post('k', '#room', 'here')).kind, 'sent');
   });
 
   it('delivers a line of many bytes whole, in pieces that the server does not cut', async (t) => {
     const server = await inspircd(t);
-    const bot = await start(t, server.port, { nick: 'a-long-nick-here' });
+    const bot = await ircBot(t, irc, { port: server.port, nick: 'a-long-nick-here' });
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
     const text = Array.from({ length: 300 }, (_, i) => `wört${i}`).join(' ');
@@ -139,33 +139,3 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
     await until(() => ann.heard('a-long-nick-here', '#room').join(' ') === text, { what: 'all of the text' });
   });
 });
-
-interface Bot {
-  readonly link: TestLink<Account>;
-  readonly ended: Promise<void>;
-  isRunning(): boolean;
-  post(key: string, conversation: string, text: string): ReturnType<typeof irc.send>;
-}
-
-async function start(t: TestContext, port: number, change: Partial<Account> = {}): Promise<Bot> {
-  const link = adapterLink(ircAccount(port, change));
-  let isRunning = true;
-  const ended = Promise.resolve(irc.connect?.(link)).finally(() => {
-    isRunning = false;
-  });
-  ended.catch(() => {});
-  t.after(async () => {
-    link.stop();
-    await ended.catch(() => {});
-  });
-  await until(() => link.isOnline || !isRunning, { what: 'the adapter to be online' });
-  const post = (key: string, conversation: string, text: string): ReturnType<typeof irc.send> => {
-    const call: Outgoing = { kind: 'post', key, conversation, text, buttons: [], files: [] };
-    return irc.send(call, link);
-  };
-  return { link, ended, isRunning: () => isRunning, post };
-}
-
-type MessageArrival = Extract<Arrival, { kind: 'message' | 'edited' }>;
-const messages = (link: TestLink<Account>): readonly MessageArrival[] =>
-  link.arrivals.filter((arrival): arrival is MessageArrival => arrival.kind === 'message');

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FakeLine } from '../support/fake-platforms/line.ts';
+import { deliverOverKills } from '../support/kill-rounds.ts';
 import { ANN, BEN, GROUP, SIGNED } from '../support/line-examples.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { svc } from '../support/svc-command.ts';
@@ -63,25 +64,9 @@ describe('line at the whole host', { timeout: 590_000 }, () => {
 
   it('answers each line that was acknowledged before a kill, once, though none comes again', async (t) => {
     const { host, line, url } = await hostAt(t);
-    const acknowledged: string[] = [];
-
-    for (const round of [1, 2, 3]) {
-      const sent = Array.from({ length: 6 }, (_, n) => {
-        const text = `line-${round}-${n}`;
-        const user = `U${String(round * 10 + n).padStart(32, '0')}`;
-        return line.deliver(url, line.says(`/echo ${text}`, { user })).then(
-          ({ ok }) => void (ok && acknowledged.push(text)),
-          () => {},
-        );
-      });
-      await until(() => acknowledged.some((text) => text.startsWith(`line-${round}`)), {
-        what: 'an acknowledgement',
-        everyMs: 1,
-      });
-      await host.stop('SIGKILL');
-      await Promise.all(sent);
-      await host.start();
-    }
+    const acknowledged = await deliverOverKills(host, (text, n) =>
+      line.deliver(url, line.says(`/echo ${text}`, { user: `U${String(n).padStart(32, '0')}` })),
+    );
     await until(() => acknowledged.every((text) => textsOf(line).includes(text)), { what: 'an answer to each' });
 
     assert.equal(mostTimes(line), 1, 'the retry key lets LINE drop what it had taken before a kill');

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FakeOneBot } from '../support/fake-platforms/onebot11.ts';
+import { deliverOverKills, KILLS } from '../support/kill-rounds.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
@@ -108,31 +109,15 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
   it('answers each delivery that was acknowledged before a kill, though none comes again', async (t) => {
     const { post, host, deliver } = await hostWithBots(t);
     await isState(host, POST, 'online');
-    const acknowledged: string[] = [];
-    const kills = [1, 2, 3];
-
-    for (const round of kills) {
-      const sent = Array.from({ length: 6 }, (_, n) => {
-        const text = `line-${round}-${n}`;
-        return deliver(post.line(`/echo ${text}`, { group: 100 * round + n, push: false })).then(
-          ({ ok }) => void (ok && acknowledged.push(text)),
-          () => {},
-        );
-      });
-      await until(() => acknowledged.some((text) => text.startsWith(`line-${round}`)), {
-        what: 'an acknowledgement',
-        everyMs: 1,
-      });
-      await host.stop('SIGKILL');
-      await Promise.all(sent);
-      await host.start();
-    }
+    const acknowledged = await deliverOverKills(host, (text, group) =>
+      deliver(post.line(`/echo ${text}`, { group, push: false })),
+    );
     await until(() => acknowledged.every((text) => post.bot.texts().includes(text)), { what: 'an answer to each' });
 
     // OneBot knows no keys: an answer whose result a kill took is said again, in each conversation once a kill.
-    assert.ok(mostTimes(post.bot.texts()) <= 1 + kills.length);
+    assert.ok(mostTimes(post.bot.texts()) <= 1 + KILLS);
     const repeats = post.bot.texts().length - new Set(post.bot.texts()).size;
-    assert.ok(repeats <= 6 * kills.length, `${repeats} repeats`);
+    assert.ok(repeats <= 6 * KILLS, `${repeats} repeats`);
   });
 
   it('answers events that were stored before a kill once, and reads what was said meanwhile from the history', async (t) => {

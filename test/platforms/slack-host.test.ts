@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FakeSlack } from '../support/fake-platforms/slack.ts';
+import { deliverOverKills } from '../support/kill-rounds.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { BLOCK_ACTIONS, CHALLENGE } from '../support/slack-examples.ts';
 import { until } from '../support/until.ts';
@@ -63,25 +64,11 @@ describe('slack at the whole host', { timeout: 590_000 }, () => {
 
   it('answers each event that was acknowledged before a kill, though none comes again', async (t) => {
     const { host, slack, url } = await hostAt(t);
-    const acknowledged: string[] = [];
-
-    for (const round of [1, 2, 3]) {
-      const sent = Array.from({ length: 6 }, (_, n) => {
-        const [text, channel] = [`line-${round}-${n}`, `C${round}00${n}`];
-        slack.workspace.channels.set(channel, 'open');
-        return slack.deliver(url, slack.line(`/echo ${text}`, { channel })).then(
-          ({ ok }) => void (ok && acknowledged.push(text)),
-          () => {},
-        );
-      });
-      await until(() => acknowledged.some((text) => text.startsWith(`line-${round}`)), {
-        what: 'an acknowledgement',
-        everyMs: 1,
-      });
-      await host.stop('SIGKILL');
-      await Promise.all(sent);
-      await host.start();
-    }
+    const acknowledged = await deliverOverKills(host, (text, n) => {
+      const channel = `C${1_000 + n}`;
+      slack.workspace.channels.set(channel, 'open');
+      return slack.deliver(url, slack.line(`/echo ${text}`, { channel }));
+    });
     await until(() => acknowledged.every((text) => textsOf(slack).includes(text)), { what: 'an answer to each' });
 
     assert.equal(mostTimes(slack), 1, 'what may have been taken before a kill is looked for before it is sent again');

@@ -1,12 +1,12 @@
 // The IRC adapter against a real server and people on plain sockets. The host is a stub here; the story with the whole host is below it.
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
-import { type Account, account as properties } from '../../worker/adapters/irc/config.ts';
+import { describe, it } from 'node:test';
+import { account as properties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
-import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
-import { adapterLink, definitionOf, type TestLink, type TestLinkOptions } from '../support/adapter-link.ts';
+import { adapterLink, definitionOf } from '../support/adapter-link.ts';
 import { ircAccount } from '../support/irc-account.ts';
+import { ircBot } from '../support/irc-bot.ts';
 import { ircPerson } from '../support/irc-person.ts';
 import { ngircd, ngircdMissing } from '../support/ngircd.ts';
 import { until } from '../support/until.ts';
@@ -18,24 +18,26 @@ const irc = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 2_000, 
 describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, () => {
   it('takes lines in channels and in private, and knows when it is spoken to', async (t) => {
     const server = await ngircd(t);
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
     const ann = await ircPerson(t, server.port, 'Ann');
     await ann.join('#room');
 
     ann.says('#room', 'hello all');
     ann.says('#room', 'svcbot: /ping');
     ann.says('svcbot', 'in private');
-    await until(() => messages(bot.link).length === 3, { what: 'three messages' });
+    await until(() => bot.messages().length === 3, { what: 'three messages' });
 
     assert.deepEqual(
-      messages(bot.link).map(({ conversation, user, text, addressed }) => [
-        conversation.id,
-        conversation.kind,
-        user.id,
-        user.name,
-        text,
-        addressed,
-      ]),
+      bot
+        .messages()
+        .map(({ conversation, user, text, addressed }) => [
+          conversation.id,
+          conversation.kind,
+          user.id,
+          user.name,
+          text,
+          addressed,
+        ]),
       [
         ['#room', 'group', 'ann', 'Ann', 'hello all', false],
         ['#room', 'group', 'ann', 'Ann', '/ping', true],
@@ -47,7 +49,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
 
   it('is sent when the server has confirmed it; several lines stay several lines and nothing can be injected', async (t) => {
     const server = await ngircd(t);
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
 
@@ -70,7 +72,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
 
   it('delivers a line of many bytes whole, in pieces that the server does not cut', async (t) => {
     const server = await ngircd(t);
-    const bot = await start(t, server.port, { nick: 'a-long-nick-here' });
+    const bot = await ircBot(t, irc, { port: server.port, nick: 'a-long-nick-here' });
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
     const text = Array.from({ length: 300 }, (_, i) => `wört${i}`).join(' ');
@@ -83,7 +85,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
   it('takes another nick when its own is in use, and gets it back', async (t) => {
     const server = await ngircd(t);
     const thief = await ircPerson(t, server.port, 'svcbot');
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
     const ann = await ircPerson(t, server.port, 'ann');
 
     await bot.post('k1', 'ann', 'first');
@@ -101,7 +103,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
     const server = await ngircd(t);
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
 
     ann.raw('KICK #room svcbot :out');
     await until(async () => (await bot.post('k1', '#room', 'still here?')).kind === 'later', {
@@ -115,7 +117,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
 
   it('says that the connection is lost when the server is killed, fails posts that are not confirmed, and works again with the server', async (t) => {
     const server = await ngircd(t);
-    const first = await start(t, server.port);
+    const first = await ircBot(t, irc, { port: server.port });
     const ann = await ircPerson(t, server.port, 'ann');
 
     await server.kill();
@@ -123,7 +125,7 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
     assert.equal((await first.post('k1', 'ann', 'anyone?')).kind, 'later');
     await assert.rejects(irc.connect?.(first.link) ?? Promise.resolve(), /connection lost/);
     await server.start();
-    const again = await start(t, server.port);
+    const again = await ircBot(t, irc, { port: server.port });
     const bob = await ircPerson(t, server.port, 'bob');
     await again.post('k2', 'bob', 'here');
 
@@ -134,7 +136,8 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
   it('keeps every line that was read while storing fails, in order, and stores the rest when it is ended', async (t) => {
     const server = await ngircd(t);
     let isFull = true;
-    const bot = await start(t, server.port, {
+    const bot = await ircBot(t, irc, {
+      port: server.port,
       store: () => (isFull ? Promise.reject(new Error('disk full')) : Promise.resolve()),
     });
     const ann = await ircPerson(t, server.port, 'ann');
@@ -150,14 +153,14 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
     await bot.ended;
 
     assert.deepEqual(
-      messages(bot.link).map(({ text }) => text),
+      bot.messages().map(({ text }) => text),
       ['line 0', 'line 1', 'line 2', 'line 3', 'line 4'],
     );
   });
 
   it('resolves when it is told to end, and leaves politely', async (t) => {
     const server = await ngircd(t);
-    const bot = await start(t, server.port);
+    const bot = await ircBot(t, irc, { port: server.port });
     const ann = await ircPerson(t, server.port, 'ann');
     await ann.join('#room');
 
@@ -174,37 +177,3 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
     await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' });
   });
 });
-
-interface Bot {
-  readonly link: TestLink<Account>;
-  readonly ended: Promise<void>;
-  isRunning(): boolean;
-  post(key: string, conversation: string, text: string): ReturnType<typeof irc.send>;
-}
-
-async function start(
-  t: TestContext,
-  port: number,
-  { store, ...change }: Partial<Account> & TestLinkOptions = {},
-): Promise<Bot> {
-  const link = adapterLink(ircAccount(port, change), store === undefined ? {} : { store });
-  let isRunning = true;
-  const ended = Promise.resolve(irc.connect?.(link)).finally(() => {
-    isRunning = false;
-  });
-  ended.catch(() => {});
-  t.after(async () => {
-    link.stop();
-    await ended.catch(() => {});
-  });
-  await until(() => link.isOnline || !isRunning, { what: 'the adapter to be online' });
-  const post = (key: string, conversation: string, text: string): ReturnType<typeof irc.send> => {
-    const call: Outgoing = { kind: 'post', key, conversation, text, buttons: [], files: [] };
-    return irc.send(call, link);
-  };
-  return { link, ended, isRunning: () => isRunning, post };
-}
-
-type MessageArrival = Extract<Arrival, { kind: 'message' | 'edited' }>;
-const messages = (link: TestLink<Account>): readonly MessageArrival[] =>
-  link.arrivals.filter((arrival): arrival is MessageArrival => arrival.kind === 'message');

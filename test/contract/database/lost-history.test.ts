@@ -3,10 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
-import { DatabaseHost } from '../../../worker/database/database-host.ts';
-import { inlineRunner } from '../../../worker/database/writer.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
+import { databaseHost } from '../../support/database-host.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,19 +11,6 @@ function fileOf(t: Cleanup): string {
   const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
   mkdirSync(dirname(file), { recursive: true });
   return file;
-}
-
-function hostOf(t: Cleanup, file: string) {
-  const states: string[] = [];
-  const core = new WriterCore({ file, now: Date.now });
-  const host = new DatabaseHost({
-    file,
-    clock: systemClock,
-    makeRunner: () => inlineRunner(core),
-    onState: (state) => states.push(state.kind === 'failed' ? state.code : state.kind),
-  });
-  t.after(() => host.close());
-  return { host, states };
 }
 
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -46,12 +30,12 @@ describe('a lost history', () => {
   ] as const)
     it(`is not replaced where the file was ${what}, until what is left of it is removed too`, async (t) => {
       const file = fileOf(t);
-      const former = hostOf(t, file).host;
+      const former = databaseHost(t, file).host;
       await former.open();
       await former.close();
       if (log !== '') writeFileSync(`${file}-wal`, log);
       lose(file);
-      const { host, states } = hostOf(t, file);
+      const { host, states } = databaseHost(t, file);
 
       const { kind } = await host.open();
       await assert.rejects(host.commit({ name: 'test', statements: [] }), { code: 'storage_unavailable' });
@@ -67,6 +51,6 @@ describe('a lost history', () => {
     const file = fileOf(t);
     writeFileSync(file, '');
 
-    assert.equal((await hostOf(t, file).host.open()).kind, 'open');
+    assert.equal((await databaseHost(t, file).host.open()).kind, 'open');
   });
 });

@@ -13,6 +13,7 @@ import { sql, statement } from '../../../worker/database/statement.ts';
 import type { Statement, Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
 import { WriterCore } from '../../../worker/database/writer-core.ts';
+import { databaseHost } from '../../support/database-host.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -284,19 +285,6 @@ describe('the reader', () => {
 });
 
 describe('the database host', () => {
-  const hostOf = (t: Cleanup, file: string) => {
-    const states: string[] = [];
-    const core = new WriterCore({ file, now: Date.now });
-    const host = new DatabaseHost({
-      file,
-      clock: systemClock,
-      makeRunner: () => inlineRunner(core),
-      onState: (state) => states.push(state.kind === 'failed' ? state.code : state.kind),
-    });
-    t.after(() => host.close());
-    return { host, states };
-  };
-
   it('is the last to close the file, so that all is in it, whatever is asked meanwhile', async (t) => {
     const file = fileOf(t);
     const host = new DatabaseHost({
@@ -329,7 +317,7 @@ describe('the database host', () => {
       file,
       'this is no database, it is text that is long enough to be looked at as one page of it'.repeat(100),
     );
-    const { host, states } = hostOf(t, file);
+    const { host, states } = databaseHost(t, file);
 
     const state = await host.open();
     await assert.rejects(host.commit(unit()), { code: 'database_corrupt' });

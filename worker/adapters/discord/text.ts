@@ -7,6 +7,7 @@
 //       and `mentionsIn` allows those alone.
 //   T4  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
+import { SegmentList } from '../../sdk/segment-list.ts';
 
 const ZERO_WIDTH = '\u200b';
 const SAFE_URL = /^(?:https?|discord):\/\/\S+$/i;
@@ -16,29 +17,23 @@ export function segmentsOf(
   text: string,
   { everyone = false }: { readonly everyone?: boolean } = {},
 ): readonly Segment[] {
-  const segments: Segment[] = [];
-  const say = (plain: string): void => {
-    const last = segments.at(-1);
-    if (plain === '') return;
-    if (last?.kind === 'text') segments[segments.length - 1] = { kind: 'text', text: last.text + plain };
-    else segments.push({ kind: 'text', text: plain });
-  };
+  const read = new SegmentList();
   let from = 0;
   for (const match of text.matchAll(
     /<@!?(\d{15,21})>|<#(\d{15,21})>|<a?(:\w{1,64}:)\d{15,21}>|<t:(-?\d{1,13})(?::\w)?>|@(?:everyone|here)/g,
   )) {
-    say(text.slice(from, match.index));
+    read.say(text.slice(from, match.index));
     const [whole, person, channel, emoji, time] = match;
     from = match.index + whole.length;
-    if (person !== undefined) segments.push({ kind: 'mention', user: { endpoint: '', id: person } });
-    else if (channel !== undefined) say(`#${channel}`);
-    else if (emoji !== undefined) say(emoji);
-    else if (time !== undefined) say(timeText(Number(time) * 1_000) ?? whole);
-    else if (everyone) segments.push({ kind: 'mention', user: 'everyone' });
-    else say(whole);
+    if (person !== undefined) read.add({ kind: 'mention', user: { endpoint: '', id: person } });
+    else if (channel !== undefined) read.say(`#${channel}`);
+    else if (emoji !== undefined) read.say(emoji);
+    else if (time !== undefined) read.say(timeText(Number(time) * 1_000) ?? whole);
+    else if (everyone) read.add({ kind: 'mention', user: 'everyone' });
+    else read.say(whole);
   }
-  say(text.slice(from));
-  return segments;
+  read.say(text.slice(from));
+  return read.segments;
 }
 
 function timeText(ms: number): string | undefined {

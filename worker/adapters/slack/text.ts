@@ -5,6 +5,7 @@
 //       where one could open a run, a zero-width space behind it keeps it a character.
 //   T3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
+import { SegmentList } from '../../sdk/segment-list.ts';
 
 const BROADCASTS = new Set(['here', 'channel', 'everyone']);
 const SAFE_URL = /^(?:https?|mailto|tel|slack):/i;
@@ -12,23 +13,17 @@ const ZERO_WIDTH = '\u200b';
 
 /** The endpoint of a person who is mentioned is put in by the host. */
 export function segmentsOf(text: string): readonly Segment[] {
-  const segments: Segment[] = [];
-  const say = (plain: string): void => {
-    const last = segments.at(-1);
-    if (plain === '') return;
-    if (last?.kind === 'text') segments[segments.length - 1] = { kind: 'text', text: last.text + plain };
-    else segments.push({ kind: 'text', text: plain });
-  };
+  const read = new SegmentList();
   let from = 0;
   for (const match of text.matchAll(/<([^<>\n]+)>/g)) {
-    say(unescape(text.slice(from, match.index)));
+    read.say(unescape(text.slice(from, match.index)));
     const meant = bracketed(match[1] ?? '');
-    if (typeof meant === 'string') say(meant);
-    else segments.push(meant);
+    if (typeof meant === 'string') read.say(meant);
+    else read.add(meant);
     from = match.index + match[0].length;
   }
-  say(unescape(text.slice(from)));
-  return segments;
+  read.say(unescape(text.slice(from)));
+  return read.segments;
 }
 
 /** What stands between angle brackets, or its text where it is no more than that. */
