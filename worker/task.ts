@@ -1,5 +1,6 @@
 // One-shot work of the worker's code, run by a command in its own process: no lock, no port, no socket, nothing left behind.
 import type { CheckedAccount } from '../shared/api/account-check.ts';
+import type { ConfigFault } from '../shared/config/fault.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
@@ -79,6 +80,8 @@ export interface CheckedProject {
   readonly loaded: LoadedConfig;
   /** Of the configuration, and of plugins that cannot be assembled for another reason. */
   readonly warnings: readonly string[];
+  /** Accounts that can never work by their adapters' own rules: the others are served without them. */
+  readonly accounts: readonly ConfigFault[];
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
@@ -87,7 +90,7 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   const loaded = loadConfig({ project, mode, environment });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
   const found = await bounded(options, loaded, () => checkPlugins({ project, mode, loaded }));
-  return { loaded, warnings: [...loaded.warnings, ...found] };
+  return { loaded, ...found, warnings: [...loaded.warnings, ...found.warnings] };
 }
 
 /** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */

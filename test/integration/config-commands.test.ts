@@ -75,7 +75,11 @@ describe('svc config check', () => {
       /svc\.config\.yml:5:5 plugins\.say\.use names no plugin: "telegrm" is .*did you mean telegram\?/,
     ],
     ['a package', '  own: {use: svc-plugin-gretr}', /svc\.config\.yml:4:9 .*; did you mean svc-plugin-greeter\?/],
-    ['something far off', '  own: {use: nothing-like-it}', /svc\.config\.yml:4:9 .*not an installed package$/],
+    [
+      'something far off',
+      '  own: {use: nothing-like-it}',
+      /svc\.config\.yml:4:9 .*not an installed package; npm install nothing-like-it/,
+    ],
     [
       'a file',
       '  own: {use: ./plugins/own}',

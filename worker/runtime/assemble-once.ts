@@ -4,13 +4,16 @@
 //   O1  What would keep a start from being assembled or ready is a fault that names plugin, endpoint or selector: exit 1.
 //   O2  What holds here and would not in production is told apart, and is no fault.
 //   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
+import type { ConfigFault } from '../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { SecretRegistry } from '../../shared/redaction.ts';
-import { coerceError } from '../../shared/svc-error.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
 import { nextRun } from '../schedule/cron.ts';
-import type { AssembleOnce, OnceFault, OnceReport } from '../task.ts';
-import { assemble, type Candidate } from './assemble.ts';
+import type { AssembleOnce, CheckedProject, OnceFault, OnceReport } from '../task.ts';
+import { accountFaults, doubleAccounts } from './account-findings.ts';
+import { assembleAll, type Candidate } from './assemble.ts';
+import { alsoFailed } from './assembly-errors.ts';
 import { databaseReport, faultsOf, productionFaults, requirementsOf, storedState } from './once-report.ts';
 import { collectStrayErrors } from './stray-errors.ts';
 import { throwAwayHost } from './throw-away-host.ts';
@@ -116,7 +119,10 @@ function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
   ];
 }
 
-/** Assembles and looks only for what is wrong in the configuration. Throws it; anything else that fails is given back as a warning. */
+/**
+ * Assembles and looks only for what is wrong in the configuration. Throws it; anything else that fails is given back as a warning, and apart
+ * from both the accounts that can never work, which a start takes and lets fail alone.
+ */
 export async function checkPlugins({
   project,
   mode,
@@ -125,24 +131,38 @@ export async function checkPlugins({
   readonly project: string;
   readonly mode: Mode;
   readonly loaded: LoadedConfig;
-}): Promise<readonly string[]> {
+}): Promise<Pick<CheckedProject, 'warnings' | 'accounts'>> {
   const stray = collectStrayErrors(loaded, { project, mode });
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
   const secrets = (texts: readonly string[]): void => registry.add(texts);
-  const warnings: string[] = [];
-  try {
-    const candidate = await assemble({ project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT });
-    candidate.abort.abort();
-  } catch (error) {
-    const known = coerceError(error);
-    if (known.code === 'config_invalid' || known.code === 'secret_invalid') throw known;
-    warnings.push(known.message);
-  } finally {
-    for (const { component, message } of await stray.end()) warnings.push(`${component}: ${message}`);
-  }
-  return warnings.map((warning) => registry.mask(warning));
+  const options = { project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT };
+  const { candidate, error } = await assembleAll(options);
+  candidate.abort.abort();
+  const strays = await stray.end();
+  const isFaulty = error?.code === 'config_invalid' || error?.code === 'secret_invalid';
+  const failures = error === undefined ? [] : [...(isFaulty ? [] : [error]), ...alsoFailed(error)];
+  // The secrets of a test start are made up where there are none.
+  const accounts = mode === 'test' ? [] : accountFaults(candidate.endpoints, loaded);
+  const warnings = [
+    ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
+    ...failures.map(({ message, hint }) => (hint === undefined ? message : `${message}; ${hint}`)),
+    ...strays.map(({ component, message }) => `${component}: ${message}`),
+  ].map((warning) => registry.mask(warning));
+  if (!isFaulty) return { warnings, accounts: accounts.map((fault) => masked(fault, registry)) };
+  const { code, message, hint = '', details } = error;
+  const faults = [
+    ...(details['faults'] as readonly ConfigFault[]),
+    ...accounts.map((fault) => masked(fault, registry)),
+  ];
+  throw new SvcError(code, message, { hint, cause: error, details: { faults: faults.toSorted(byPlace), warnings } });
 }
+
+const masked = (fault: ConfigFault, registry: SecretRegistry): ConfigFault => ({
+  ...fault,
+  message: registry.mask(fault.message),
+});
+const byPlace = (a: ConfigFault, b: ConfigFault): number => a.line - b.line || a.column - b.column;
 
 const silence = (): void => {};
 const SILENT = { debug: silence, info: silence, warn: silence, error: silence };

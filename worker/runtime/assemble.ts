@@ -7,13 +7,14 @@ import { configError, faultLine } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
 import { endpointId, endpointName, ownerOf } from '../../shared/identifiers.ts';
-import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { coerceError, messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import { Capabilities } from '../handling/capabilities.ts';
 import { refuseBadPatterns } from '../schedule/cron.ts';
 import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
+import { allOf, together } from './assembly-errors.ts';
 import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
 import { refuseMissingParts } from './missing-parts.ts';
 import { refusedKeys, refuseHostKeys } from './own-keys.ts';
@@ -60,14 +61,30 @@ interface Draft {
   readonly files: string[];
 }
 
-/** Throws SvcError: `config_invalid` with faults, `plugin_failed` or `definition_invalid` naming the slot. */
+/** Throws SvcError: `config_invalid` with the faults of all slots, `plugin_failed` or `definition_invalid` naming the slot. */
 export async function assemble(options: AssembleOptions): Promise<Candidate> {
+  const { candidate, error } = await assembleAll(options);
+  if (error === undefined) return candidate;
+  candidate.abort.abort();
+  throw error;
+}
+
+/** As far as it comes: slots that fail are left out, and one error names them all. */
+export async function assembleAll(
+  options: AssembleOptions,
+): Promise<{ readonly candidate: Candidate; readonly error: SvcError | undefined }> {
   const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
   const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [], files: [] };
-  try {
-    for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
-      if (entry.enabled) await addSlot(options, draft, { slot, use: entry.use ?? slot });
+  const errors: SvcError[] = [];
+  for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
+    if (!entry.enabled) continue;
+    try {
+      await addSlot(options, draft, { slot, use: entry.use ?? slot });
+    } catch (error) {
+      errors.push(coerceError(error));
     }
+  }
+  try {
     refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
     await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
     for (const { id, slot, name, by } of shadowedCommands(registered.capabilities))
@@ -77,11 +94,14 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
     for (const { id, slot } of registered.capabilities.ofKind('tool'))
       options.logger(slot).warn({ capability: id }, 'nothing calls this tool: this version of svc has no agents');
   } catch (error) {
-    draft.abort.abort();
-    throw error;
+    errors.push(coerceError(error));
   }
   const { abort, endpoints, plugins, files } = draft;
-  return { ...registered, abort, endpoints, plugins, files };
+  const [first, ...rest] = errors;
+  return {
+    candidate: { ...registered, abort, endpoints, plugins, files },
+    error: first === undefined ? undefined : together([first, ...rest]),
+  };
 }
 
 async function addSlot(
@@ -198,6 +218,12 @@ function namingPlugin(error: unknown, slot: string): SvcError {
   });
 }
 
+/** As it stands in the file. */
+interface Account extends Pick<EndpointSpec, 'account' | 'enabled'> {
+  readonly pointer: string;
+  readonly value: unknown;
+}
+
 function addAdapter(
   options: AssembleOptions,
   { slot, module }: { readonly slot: string; readonly module: unknown },
@@ -215,7 +241,7 @@ function addAdapter(
     value: account,
   }));
   const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
-  return all.map(({ account, enabled, pointer, value }) => {
+  return allOf<Account, EndpointSpec>(all, ({ account, enabled, pointer, value }) => {
     const values = keysOf(options, { slot, pointer, properties: adapter.account, value });
     const owner = ownerOf(slot);
     const name = endpointName(slot, account);

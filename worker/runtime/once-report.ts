@@ -9,6 +9,7 @@ import { checkStateFolder } from '../../shared/state-folder.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import { readStoredSchema, type StoredSchema } from '../database/stored-schema.ts';
 import type { OnceFault, OnceReport, TaskOptions } from '../task.ts';
+import { alsoFailed } from './assembly-errors.ts';
 import { findProjectFile, isProjectFile } from './plugin-loader.ts';
 
 export interface StoredState {
@@ -99,8 +100,15 @@ function faultsIn(component: string, look: () => unknown): OnceFault[] {
 export function faultsOf(error: unknown, component: string): OnceFault[] {
   const known = coerceError(error);
   const listed = known.details['faults'];
+  const others = alsoFailed(known).map(
+    ({ message, hint, plugin }): OnceFault => ({
+      component: plugin === undefined ? component : ownerOf(plugin),
+      message,
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  );
   if (Array.isArray(listed)) {
-    return listed.map(
+    const faults = listed.map(
       (fault: {
         readonly file: string;
         readonly line: number;
@@ -112,9 +120,10 @@ export function faultsOf(error: unknown, component: string): OnceFault[] {
         message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
       }),
     );
+    return [...faults, ...others];
   }
   const plugin = known.details['plugin'];
   const { message, hint } = known;
   const named = typeof plugin === 'string' ? ownerOf(plugin) : component;
-  return [{ component: named, message, ...(hint === undefined ? {} : { hint }) }];
+  return [{ component: named, message, ...(hint === undefined ? {} : { hint }) }, ...others];
 }

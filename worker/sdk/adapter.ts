@@ -191,6 +191,11 @@ export interface AdapterDefinition<A extends TProperties> {
      */
     register?(url: string, link: Link<Values<A>>): Promise<string>;
   };
+  /**
+   * Pure: what keeps an account with these keys from working at all, as nobody has to be asked to know, and what helps. `svc config check`
+   * tells it; `connect` refuses the same with `accountFailed`.
+   */
+  fault?(account: Values<A>): { readonly reason: string; readonly remedy: string } | undefined;
   connect?(link: Link<Values<A>>): Promise<void>;
   /** Each time the endpoint comes up: pulls what came after link.cursor. */
   catchUp?(link: Link<Values<A>>): Promise<void>;

@@ -24,11 +24,17 @@ export const command: Command = {
     const project = context.project();
     try {
       const { checkProject } = await loadTasks(context);
-      const { loaded, warnings } = await checkProject({
+      const { loaded, warnings, accounts } = await checkProject({
         project,
         mode: modeOf(options['mode']),
         environment: context.env,
       });
+      if (accounts.length > 0)
+        return tell(context, {
+          error: { code: 'config_invalid', hint: 'svc doctor --endpoint <name> asks the platform about one that can' },
+          faults: accounts,
+          warnings,
+        });
       context.print.json({
         ok: true,
         file: loaded.file,
@@ -36,7 +42,7 @@ export const command: Command = {
         faults: [],
         warnings,
       });
-      for (const warning of warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+      warn(context, warnings);
       context.print.text(context.print.color.good(`${CONFIG_FILE} is valid (${loaded.version.slice(0, 19)})`));
       return EXIT.ok;
     } catch (error) {
@@ -55,11 +61,30 @@ export function modeOf(value: unknown): Mode {
   return mode;
 }
 
-function refused(error: unknown, { print }: CommandContext): typeof EXIT.config {
+function refused(error: unknown, context: CommandContext): typeof EXIT.config {
   if (!(error instanceof SvcError) || !Array.isArray(error.details['faults'])) throw error;
-  const faults = error.details['faults'] as readonly ConfigFault[];
-  print.json({ ok: false, error: { code: error.code, hint: error.hint }, faults, warnings: [] });
+  const { faults, warnings = [] } = error.details as {
+    readonly faults: readonly ConfigFault[];
+    readonly warnings?: readonly string[];
+  };
+  return tell(context, { error: { code: error.code, hint: error.hint }, faults, warnings });
+}
+
+interface Refusal {
+  readonly error: { readonly code: string; readonly hint: string | undefined };
+  readonly faults: readonly ConfigFault[];
+  readonly warnings: readonly string[];
+}
+
+function tell(context: CommandContext, { error, faults, warnings }: Refusal): typeof EXIT.config {
+  const { print } = context;
+  print.json({ ok: false, error, faults, warnings });
   for (const fault of faults) print.note(print.color.bad(faultLine(fault)));
+  warn(context, warnings);
   if (error.hint !== undefined) print.note(error.hint);
   return EXIT.config;
+}
+
+function warn({ print }: CommandContext, warnings: readonly string[]): void {
+  for (const warning of warnings) print.note(print.color.warn(`warning: ${warning}`));
 }

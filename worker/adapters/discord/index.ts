@@ -6,7 +6,7 @@ import { defineAdapter } from '../../sdk/index.ts';
 import { register } from './address.ts';
 import { check } from './check.ts';
 import { announce } from './commands.ts';
-import { account, takesInteractions } from './config.ts';
+import { account, accountFault, takesInteractions } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile, MOST_FILE_BYTES } from './files.ts';
 import { TIMING } from './gateway.ts';
@@ -20,6 +20,7 @@ import { answer, parse } from './webhook.ts';
 export const discord = defineAdapter({
   name: 'discord',
   account,
+  fault: accountFault,
   can: {
     text: { limit: 2_000, unit: 'utf16', render: toMarkdown },
     buttons: 25,

@@ -21,6 +21,7 @@ export function createGithub(betweenMs = BETWEEN_MS): AdapterModule {
   return defineAdapter({
     name: 'github',
     account,
+    fault: accountFault,
     can: {
       text: { limit: MOST_CHARACTERS - MARK_SIZE, unit: 'utf16', render },
       edit: true,

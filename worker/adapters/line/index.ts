@@ -6,7 +6,7 @@
 // of which LINE fetches and shows small pictures.
 import { defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
-import { account } from './config.ts';
+import { account, accountFault } from './config.ts';
 import { connect, register } from './connect.ts';
 import { fetchFile } from './files.ts';
 import { IMAGE_TYPES, MOST_BUTTONS, MOST_IMAGE_BYTES } from './messages.ts';
@@ -18,6 +18,7 @@ import { verify } from './verify.ts';
 export const line = defineAdapter({
   name: 'line',
   account,
+  fault: accountFault,
   can: {
     text: { limit: 5_000, unit: 'utf16', render },
     buttons: MOST_BUTTONS,

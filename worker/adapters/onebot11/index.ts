@@ -5,7 +5,7 @@
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { MAX_MESSAGE_BYTES } from './channel.ts';
 import { check } from './check.ts';
-import { account } from './config.ts';
+import { account, accountFault } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile, MOST_SENT_BYTES } from './files.ts';
 import { catchUp } from './history.ts';
@@ -21,6 +21,7 @@ export function createOnebot11(timing: Timing = TIMING): AdapterModule {
   return defineAdapter({
     name: 'onebot11',
     account,
+    fault: accountFault,
     can: {
       // OneBot names no limit; QQ refuses what is much longer.
       text: { limit: 4_500, unit: 'bytes', render: toCq },

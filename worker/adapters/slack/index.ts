@@ -6,7 +6,7 @@
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { catchUp } from './catch-up.ts';
 import { check } from './check.ts';
-import { account } from './config.ts';
+import { account, accountFault } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile } from './files.ts';
 import { parse } from './parse.ts';
@@ -20,6 +20,7 @@ export function createSlack(timing: SocketTiming = TIMING): AdapterModule {
   return defineAdapter({
     name: 'slack',
     account,
+    fault: accountFault,
     can: {
       text: { limit: 4_000, unit: 'utf16', render: toMrkdwn },
       buttons: 25,

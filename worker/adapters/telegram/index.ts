@@ -5,7 +5,7 @@
 // a post may be said twice, and `unsure` of its body decides.
 import { defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
-import { account } from './config.ts';
+import { account, accountFault } from './config.ts';
 import { announce, connect, register } from './connect.ts';
 import { fetchFile, MOST_SENT_BYTES } from './files.ts';
 import { answer, parse } from './parse.ts';
@@ -16,6 +16,7 @@ import { verify } from './verify.ts';
 export const telegram = defineAdapter({
   name: 'telegram',
   account,
+  fault: accountFault,
   can: {
     text: { limit: 4_096, unit: 'utf16', render: renderHtml },
     buttons: 50,

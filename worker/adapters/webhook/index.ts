@@ -10,6 +10,7 @@ import { verify } from './verify.ts';
 export const webhook = defineAdapter({
   name: 'webhook',
   account,
+  fault: accountFault,
   can: {
     text: { limit: 16_000, unit: 'codepoints', render: 'markdown' },
     buttons: 25,

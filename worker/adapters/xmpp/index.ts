@@ -5,7 +5,7 @@
 // room that the room has echoed it. XMPP drops no repeats: after a lost answer the archive is asked whether the message is there.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
-import { account } from './config.ts';
+import { account, accountFault } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile } from './fetch-file.ts';
 import { send } from './send.ts';
@@ -19,6 +19,7 @@ export function createXmpp(timing: SessionTiming = TIMING): AdapterModule {
   return defineAdapter({
     name: 'xmpp',
     account,
+    fault: accountFault,
     can: {
       text: { limit: 10_000, unit: 'codepoints', render: renderStyled },
       edit: true,

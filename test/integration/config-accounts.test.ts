@@ -1,0 +1,96 @@
+// What `svc config check` finds in slots and accounts beyond the first fault, without a network.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { EXIT } from '../../shared/exit-codes.ts';
+import { command as check } from '../../supervisor/cli/commands/config-check.ts';
+import { commandContext } from '../support/command-context.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
+
+const TOKEN = `12345:${'a'.repeat(35)}`;
+const ENV = { ONE: TOKEN, SAME: TOKEN, OTHER: `67890:${'b'.repeat(35)}`, BAD: 'no-token', WHSEC: 'abc' };
+
+async function checked(t: TestContext, plugins: string, mode = 'production') {
+  const config = `http:\n  token: \${HTTP_TOKEN}\nplugins:\n${plugins}\n`;
+  const project = temporaryProject(t, { config, env: ENV });
+  const text = commandContext({ cwd: project.path });
+  const code = await check.run(text.context, [], { mode });
+  const json = commandContext({ cwd: project.path, json: true });
+  await check.run(json.context, [], { mode });
+  const [document] = json.output.documents as [{ ok: boolean; faults: { path: string }[]; warnings: string[] }];
+  return { code, notes: text.output.notes, document };
+}
+
+describe('svc config check', () => {
+  it('tells the faults of all slots and accounts, and what else cannot be loaded', async (t) => {
+    const { code, notes, document } = await checked(
+      t,
+      [
+        '  remind: { maxDays: none, maxDay: 1 }',
+        '  gone: { use: nothing-like-it }',
+        '  echo: { endpoints: [] }',
+        '  telegram: { endpoints: [{ id: a }, { id: b, token: "${ONE}", mod: webhook }] }',
+        '  irc: {}',
+      ].join('\n'),
+    );
+
+    assert.equal(code, EXIT.config);
+    assert.deepEqual(
+      document.faults.map(({ path }) => path),
+      [
+        '/plugins/remind/maxDays',
+        '/plugins/remind/maxDay',
+        '/plugins/echo/endpoints',
+        '/plugins/telegram/endpoints/0/token',
+        '/plugins/telegram/endpoints/1/mod',
+        '/plugins/irc/server',
+        '/plugins/irc/nick',
+      ],
+    );
+    assert.match(document.warnings.join('\n'), /svc\.config\.yml:5:11 plugins\.gone\.use names no plugin/);
+    assert.match(notes.join('\n'), /warning: svc\.config\.yml:5:11 plugins\.gone\.use names no plugin/);
+  });
+
+  it('refuses accounts that can never work, with place and remedy', async (t) => {
+    const { code, notes, document } = await checked(
+      t,
+      [
+        '  onebot11: { endpoints: [{ id: far, mode: forward }, { id: off, mode: forward, enabled: false }] }',
+        '  telegram: { token: "${BAD}" }',
+        '  hook: { use: webhook, secrets: ["${WHSEC}"] }',
+      ].join('\n'),
+    );
+
+    assert.equal(code, EXIT.config);
+    assert.deepEqual(
+      document.faults.map(({ path }) => path),
+      ['/plugins/onebot11/endpoints/0', '/plugins/telegram', '/plugins/hook'],
+    );
+    assert.equal(
+      notes[0],
+      'svc.config.yml:4:27 plugins.onebot11.endpoints[0] cannot work: mode forward needs the url of the implementation, ws(s)://…; add url: in svc.config.yml and reload',
+    );
+    assert.ok(!notes.join('\n').includes('no-token') && !JSON.stringify(document).includes('no-token'));
+  });
+
+  it('takes what a test start takes: its secrets are made up', async (t) => {
+    assert.equal((await checked(t, '  telegram: { token: "${NOT_SET_ANYWHERE}" }', 'test')).code, EXIT.ok);
+  });
+
+  it('warns of two accounts that are one at the platform, naming both places', async (t) => {
+    const { code, document } = await checked(
+      t,
+      [
+        '  telegram: { endpoints: [{ id: a, token: "${ONE}" }, { id: b, token: "${OTHER}" }, { id: c, token: "${ONE}", enabled: false }] }',
+        '  again: { use: telegram, token: "${SAME}" }',
+        '  onebot11: { endpoints: [{ id: a, url: "ws://127.0.0.1:1" }, { id: b, url: "ws://127.0.0.1:1" }] }',
+        '  sandbox: {}',
+      ].join('\n'),
+    );
+
+    assert.equal(code, EXIT.ok);
+    assert.deepEqual(document.warnings, [
+      'svc.config.yml:5:3 plugins.again has the token of plugins.telegram.endpoints[0] (svc.config.yml:4:27): at telegram both are one account: take one out, or give it one of its own',
+      'svc.config.yml:6:63 plugins.onebot11.endpoints[1] has the keys of plugins.onebot11.endpoints[0] (svc.config.yml:6:27): at onebot11 both are one account: take one out, or give it one of its own',
+    ]);
+  });
+});

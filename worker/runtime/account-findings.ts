@@ -1,0 +1,67 @@
+// What can be said of accounts without asking their platforms: that one can never work, that two are one.
+import { type ConfigFault, dotted } from '../../shared/config/fault.ts';
+import { isRecord } from '../../shared/config/json-schema.ts';
+import { type LoadedConfig, locate } from '../../shared/config/load.ts';
+import { CONFIG_FILE } from '../../shared/paths.ts';
+import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
+import { isOptional } from '../sdk/optional.ts';
+import { isSecret } from '../sdk/secret.ts';
+
+/** By each adapter's own rules. Accounts that are switched off may be unfinished. */
+export function accountFaults(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): ConfigFault[] {
+  return endpoints.filter(isOn(loaded)).flatMap((spec) => {
+    const fault = spec.adapter.fault?.(spec.values);
+    if (fault === undefined) return [];
+    return [
+      locate({ path: pointerOf(spec, loaded), message: `cannot work: ${fault.reason}; ${fault.remedy}` }, loaded),
+    ];
+  });
+}
+
+/** Platforms give what comes to one of two connections of an account, or end the other. */
+export function doubleAccounts(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): string[] {
+  const first = new Map<string, EndpointSpec>();
+  return endpoints.filter(isOn(loaded)).flatMap((spec) => {
+    const { named, key } = identityOf(spec);
+    const other = key === undefined ? undefined : first.get(key);
+    if (key !== undefined && other === undefined) first.set(key, spec);
+    if (other === undefined) return [];
+    const [here, there] = [placeOf(spec, loaded), placeOf(other, loaded)];
+    const both = `at ${spec.adapter.name} both are one account: take one out, or give it one of its own`;
+    return [`${here.at} ${here.name} has the ${named} of ${there.name} (${there.at}): ${both}`];
+  });
+}
+
+const isOn =
+  ({ config }: LoadedConfig) =>
+  ({ slot, enabled }: EndpointSpec): boolean =>
+    enabled && config.plugins[slot]?.enabled === true;
+
+/** An account is known at its platform by the texts and secrets that it cannot be without; where there are none, by all of its keys. */
+function identityOf({ adapter, values }: EndpointSpec): { readonly named: string; readonly key: string | undefined } {
+  const needed = Object.entries(adapter.account).flatMap(([key, schema]) => {
+    const value = values[key];
+    return !isOptional(schema) && (typeof value === 'string' || isSecret(value)) ? [key] : [];
+  });
+  const keys = needed.length > 0 ? needed : Object.keys(values);
+  const key = JSON.stringify([adapter.name, ...keys.map((name) => plain(values[name]))]);
+  // Without a key there is nothing to tell accounts apart by: their slots do.
+  return { named: needed.length > 0 ? keys.join(' and ') : 'keys', key: keys.length === 0 ? undefined : key };
+}
+
+/** A secret's own JSON is a mask. */
+function plain(value: unknown): unknown {
+  if (isSecret(value)) return value.reveal();
+  if (Array.isArray(value)) return value.map(plain);
+  return isRecord(value) ? Object.entries(value).map(([key, inner]) => [key, plain(inner)]) : value;
+}
+
+function pointerOf({ slot, account }: EndpointSpec, { config }: LoadedConfig): string {
+  const index = config.plugins[slot]?.endpoints?.findIndex(({ id }) => id === account) ?? -1;
+  return index === -1 ? `/plugins/${slot}` : `/plugins/${slot}/endpoints/${index}`;
+}
+
+function placeOf(spec: EndpointSpec, loaded: LoadedConfig): { readonly name: string; readonly at: string } {
+  const { path, line, column } = locate({ path: pointerOf(spec, loaded), message: '' }, loaded);
+  return { name: dotted(path), at: `${CONFIG_FILE}:${line}:${column}` };
+}

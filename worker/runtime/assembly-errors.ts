@@ -1,0 +1,59 @@
+// What keeps plugins from being assembled, of all slots as one error: whoever mends a configuration sees all of it at once.
+import { type ConfigFault, configError } from '../../shared/config/fault.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
+
+/** What failed beside the error that it is a detail of. */
+export interface AlsoFailed {
+  readonly message: string;
+  readonly hint?: string;
+  readonly plugin?: string;
+}
+
+/** What is wrong with the configuration goes first, all of it in one; else the first error. The others are in its details. */
+export function together(errors: readonly [SvcError, ...SvcError[]]): SvcError {
+  const [first, ...rest] = errors;
+  const faults = errors.flatMap(faultsOf);
+  if (faults.length === 0) return rest.length === 0 ? first : withOthers(first, rest);
+  const inOrder = faults.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const others = errors.filter((error) => faultsOf(error).length === 0);
+  const error = configError(inOrder, 'config_invalid');
+  return others.length === 0 ? error : withOthers(error, others);
+}
+
+/** What `make` gives for each; where it throws for some, one error with all that it threw. */
+export function allOf<T, R>(items: readonly T[], make: (item: T) => R): R[] {
+  const errors: SvcError[] = [];
+  const made = items.flatMap((item) => {
+    try {
+      return [make(item)];
+    } catch (error) {
+      errors.push(coerceError(error));
+      return [];
+    }
+  });
+  const [first, ...rest] = errors;
+  if (first !== undefined) throw together([first, ...rest]);
+  return made;
+}
+
+/** Of an error that `together` gave: what failed beside the faults and the error itself. */
+export const alsoFailed = ({ details }: SvcError): readonly AlsoFailed[] =>
+  (details['alsoFailed'] as readonly AlsoFailed[] | undefined) ?? [];
+
+const faultsOf = ({ details }: SvcError): readonly ConfigFault[] =>
+  Array.isArray(details['faults']) ? (details['faults'] as readonly ConfigFault[]) : [];
+
+function withOthers(error: SvcError, others: readonly SvcError[]): SvcError {
+  const { code, message, hint, details } = error;
+  return new SvcError(code, message, {
+    cause: error,
+    details: { ...details, alsoFailed: others.map(plain) },
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+const plain = ({ message, hint, details: { plugin } }: SvcError): AlsoFailed => ({
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(typeof plugin === 'string' ? { plugin } : {}),
+});
