@@ -19,6 +19,8 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     await send({ kind: 'post', text: 'r', replyTo: '1' });
     await send({ kind: 'post', text: 't', thread: 'topic:8' });
     await send({ kind: 'post', text: 'm', thread: '1' });
+    await send({ kind: 'post', text: 'd', thread: 'direct:5' });
+    assert.equal(telegram.called('sendMessage').at(-1)?.['direct_messages_topic_id'], 5);
     assert.deepEqual(
       telegram.messages(5).map(({ text, replyTo, thread }) => [text, replyTo, thread]),
       [
@@ -26,6 +28,7 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
         ['r', 1, undefined],
         ['t', undefined, 8],
         ['m', 1, undefined],
+        ['d', undefined, undefined],
       ],
     );
     assert.deepEqual(
@@ -46,7 +49,7 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.equal((await send({ kind: 'react', message: '1', emoji: '🦜', on: true })).kind, 'refused');
     assert.equal((await send({ kind: 'typing' })).kind, 'sent');
     for (const _ of ['first', 'again']) assert.equal((await send({ kind: 'remove', message: '2' })).kind, 'sent');
-    assert.equal(telegram.messages(5).length, 3);
+    assert.equal(telegram.messages(5).length, 4);
   });
 
   it('says later, refused, or nothing sure, as Telegram does', async (t) => {
@@ -150,6 +153,43 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     await assert.rejects(adapter.send(call, link));
     assert.deepEqual(await adapter.send(call, link), { kind: 'sent', message: '1' });
     assert.equal(telegram.messages(5).length, 2);
+  });
+
+  it('sends what came by its id as what it was, else its bytes', async (t) => {
+    const { telegram, account } = await bench(t);
+    const content = (): Readable => Readable.from([Buffer.from('bytes')]);
+    const link = { ...adapterLink(account), openFile: async () => ({ bytes: 5, content }) };
+    const came = (kind: string, name: string, mime: string): FileRef => ({
+      id: telegram.chats.holds(Buffer.from('bytes'), kind),
+      name,
+      mime,
+      bytes: 5,
+    });
+    const files = [
+      came('video', 'video.mp4', 'video/mp4'),
+      came('voice', 'voice.ogg', 'audio/ogg'),
+      came('audio', 'song.mp3', 'audio/mpeg'),
+      came('document', 'scan.jpg', 'image/jpeg'),
+      came('sticker', 'sticker.webp', 'image/webp'),
+    ];
+    const call = { kind: 'post', conversation: '5', text: '', buttons: [] } as const;
+
+    for (const [i, file] of files.entries())
+      assert.equal((await adapter.send({ ...call, key: `k${i}`, files: [file] }, link)).kind, 'sent');
+    assert.equal((await adapter.send({ ...call, key: 'all', files: files.slice(0, 2) }, link)).kind, 'sent');
+
+    const [video, voice, song, scan] = files.map(({ id }) => id);
+    const uploaded = 'sticker.webp: bytes';
+    assert.deepEqual(
+      telegram.messages(5).map(({ file }) => file),
+      [video, voice, song, scan, uploaded, 'video.mp4: bytes', 'voice.ogg: bytes'],
+    );
+    const lost = { ...link, openFile: () => Promise.reject(new Error('over 20 MB')) };
+    const sticker = came('sticker', 'sticker.webp', 'image/webp');
+    assert.deepEqual(await adapter.send({ ...call, key: 'lost', files: [sticker] }, lost), {
+      kind: 'refused',
+      reason: 'Telegram: Bad Request: type of file mismatch',
+    });
   });
 
   it('fetches files, and names no address when it fails', async (t) => {

@@ -27,6 +27,7 @@ export class TelegramChats {
   readonly answered: string[] = [];
   readonly #chats = new Map<number, ShownMessage[]>();
   readonly #files = new Map<string, Buffer>();
+  readonly #kinds = new Map<string, string>();
   #nextMessage = 1;
   #nextFile = 1;
 
@@ -38,9 +39,10 @@ export class TelegramChats {
     return this.#files.get(path.replace(/^documents\//, ''));
   }
 
-  /** A file that somebody sent; gives its file_id. */
-  holds(bytes: Buffer): string {
+  /** A file that somebody sent, as what (`video`): by its id it is sent as that alone. Gives its file_id. */
+  holds(bytes: Buffer, kind?: string): string {
     const id = `AgACAgIAAxk_${this.#nextFile}`;
+    if (kind !== undefined) this.#kinds.set(id, kind);
     this.#nextFile += 1;
     this.#files.set(id, bytes);
     return id;
@@ -51,13 +53,21 @@ export class TelegramChats {
       case 'sendMessage':
         return this.#add(params, me, { text: params['text'], most: MOST_TEXT });
       case 'sendDocument':
-        return this.#add(params, me, { text: params['caption'] ?? '', most: MOST_CAPTION, file: params['document'] });
       case 'sendPhoto':
-        return this.#add(params, me, { text: params['caption'] ?? '', most: MOST_CAPTION, file: params['photo'] });
-      case 'sendMediaGroup':
-        return (params['media'] as readonly Params[]).map((one) =>
-          this.#add(params, me, { text: one['caption'] ?? '', most: MOST_CAPTION, file: one['media'] }),
-        );
+      case 'sendVideo':
+      case 'sendAudio':
+      case 'sendVoice': {
+        const kind = method.slice(4).toLowerCase();
+        const file = this.#sentAs(params[kind], kind);
+        return this.#add(params, me, { text: params['caption'] ?? '', most: MOST_CAPTION, file });
+      }
+      case 'sendMediaGroup': {
+        const media = (params['media'] as readonly Params[]).map((one) => ({
+          text: one['caption'] ?? '',
+          file: this.#sentAs(one['media'], String(one['type'])),
+        }));
+        return media.map((one) => this.#add(params, me, { ...one, most: MOST_CAPTION }));
+      }
       case 'editMessageText':
         return this.#edit(params);
       case 'deleteMessage':
@@ -120,6 +130,12 @@ export class TelegramChats {
     this.#nextMessage += 1;
     room.push(message);
     return { message_id: message.message_id, from: me, chat: chatOf(params), date: 1_767_225_600, text: shown };
+  }
+
+  #sentAs(file: unknown, kind: string): unknown {
+    const known = typeof file === 'string' ? this.#kinds.get(file) : undefined;
+    if (known !== undefined && known !== kind) throw new TelegramRefusal(400, 'Bad Request: type of file mismatch');
+    return file;
   }
 
   #keep(file: unknown, params: Params): string {

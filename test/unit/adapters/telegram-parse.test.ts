@@ -206,6 +206,43 @@ describe('arrivalsOf (Telegram)', () => {
     assert.equal(said({ text: 'a', message_thread_id: 4 }).conversation.thread, undefined);
   });
 
+  it('has who writes to a channel in private as thread, each apart', () => {
+    const chat = { id: -100_7, type: 'supergroup', title: 'News', is_direct_messages: true };
+    const threads = [5, 6].map((topic_id) => {
+      const from = { ...ANN, id: topic_id };
+      return said({ chat, from, text: 'hi', direct_messages_topic: { topic_id, user: from } }).conversation.thread;
+    });
+
+    assert.deepEqual(threads, ['direct:5', 'direct:6']);
+  });
+
+  it('keeps what only Telegram has in its topic, and with who sent it', () => {
+    const location = { latitude: 1, longitude: 2 };
+    const [inTopic] = of(inGroup({ location, is_topic_message: true, message_thread_id: 4 }));
+    const channel = { id: -100_9, type: 'channel', title: 'News' };
+    const [asChannel] = of(
+      inGroup({ location, sender_chat: channel, from: { id: 136_817_688, is_bot: true, first_name: 'Channel' } }),
+    );
+    const [pressed] = of({
+      callback_query: {
+        id: '1',
+        from: ANN,
+        chat_instance: 'x',
+        game_short_name: 'g',
+        message: { message_id: 3, date: 1, chat: GROUP, is_topic_message: true, message_thread_id: 4 },
+      },
+    });
+
+    assert.deepEqual(
+      [inTopic, asChannel, pressed].map((one) => [one?.kind, one?.conversation.thread, one?.user.id]),
+      [
+        ['other', 'topic:4', '5'],
+        ['other', undefined, '-1009'],
+        ['other', 'topic:4', '5'],
+      ],
+    );
+  });
+
   it('marks its own messages, and names anonymous administrators and channels', () => {
     assert.equal(said({ text: 'a', from: { id: 42, is_bot: true, first_name: 'svc' } }).user.self, true);
     const anonymous = said({ text: 'a', from: { id: 1_087_968_824, first_name: 'Group' }, sender_chat: GROUP });

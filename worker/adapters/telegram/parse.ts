@@ -1,7 +1,8 @@
 // An update of the Bot API → what arrived. Pure but for what is remembered: names (render.ts) and administrators.
 //
 //   P1  The delivery is `<bot>:<update_id>`, so that another bot on the same account never meets an id of the former one.
-//   P2  Conversations are chats, threads are topics of a forum (`topic:<id>`); messages are numbered a chat.
+//   P2  Conversations are chats, threads are topics of a forum (`topic:<id>`) and who writes to a channel in private (`direct:<id>`); messages
+//       are numbered a chat.
 //   P3  The bot is spoken to in private, by its @name, by a command with its name, and by a reply to it. A name at the beginning is not part
 //       of the text; one behind a command is taken off.
 //   P4  Who posts in the name of a chat (channels, anonymous administrators) has the id of that chat.
@@ -107,8 +108,9 @@ function placeOf(of: {
   readonly chat: Chat;
   readonly message_thread_id?: number;
   readonly is_topic_message?: boolean;
+  readonly direct_messages_topic?: { readonly topic_id: number };
 }): Place {
-  const { chat } = of;
+  const { chat, direct_messages_topic: direct } = of;
   // Samples of the documentation leave the type out: people have positive ids, all else negative ones.
   const type = (chat.type as string | undefined) ?? (chat.id > 0 ? 'private' : 'group');
   const name = chat.title ?? fullName(chat);
@@ -119,6 +121,7 @@ function placeOf(of: {
       kind: type === 'private' ? 'private' : 'group',
       ...(name === '' ? {} : { name }),
       ...(isTopic ? { thread: `topic:${of.message_thread_id}` } : {}),
+      ...(direct === undefined ? {} : { thread: `direct:${direct.topic_id}` }),
     },
   };
 }
@@ -262,19 +265,24 @@ const numbered = (id: string, i: number): string => (i === 0 ? id : `${id}.${i}`
 function other(update: Update, id: string, context: Context): Arrival {
   const { update_id: _, ...rest } = update;
   const [type = 'unknown', content] = Object.entries(rest)[0] ?? [];
-  const { chat, message, from } = (content ?? {}) as {
-    readonly chat?: Chat;
-    readonly message?: Message;
-    readonly from?: User;
-  };
-  const where = chat ?? message?.chat ?? { id: from?.id ?? 0, type: 'private' as const, first_name: '' };
+  const about = (content ?? {}) as Partial<Message> & { readonly message?: Message };
+  const { message: pressed, from } = about;
+  const said = about.chat === undefined ? pressed : (about as Message);
+  const place = said ?? { chat: { id: from?.id ?? 0, type: 'private' as const, first_name: '' } };
   return {
-    ...placeOf({ chat: where }),
+    ...placeOf(place),
     id,
     kind: 'other',
     type,
     raw: rest,
-    user: from === undefined ? { id: String(where.id), name: String(where.id), admin: false } : userOf(from, context),
+    user: otherUser(about, place.chat, context),
     sentAt: context.now,
   };
+}
+
+/** Who did it; of a message its author, who may be a channel. */
+function otherUser(about: Partial<Message>, chat: Chat, context: Context): Arrival['user'] {
+  if (about.sender_chat !== undefined) return authorOf(about as Message, context);
+  if (about.from !== undefined) return userOf(about.from, context);
+  return { id: String(chat.id), name: String(chat.id), admin: false };
 }

@@ -1,15 +1,18 @@
 // One post, edit, removal, reaction or typing → calls of the Bot API. A post is one call where it can be: text that is too long for the
 // caption of a file, several files and their buttons take several, and a repeat within the life of the process goes on where it stopped.
 //
-//   S1  Threads: `topic:<id>` is a topic; a message as thread is answered, for Telegram opens no thread under one.
+//   S1  Threads: `topic:<id>` is a topic, `direct:<id>` who writes to a channel in private; a message as thread is
+//       answered, for Telegram opens no thread under one.
 //   S2  What is already so (not modified, not found to remove) counts as done: a repeat must not fail.
 //   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
 //   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
+//   S5  A file has the kind with which it came (video, voice, …), and by its id it is sent as that alone: Telegram refuses another one.
 import type { InlineKeyboardMarkup, InputMediaPhoto } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
 import type { Account } from './config.ts';
+import { isById, isOfAnotherKind, type Kind, waysOf } from './file-kind.ts';
 import { isPhoto } from './files.ts';
 import { GroupRate } from './group-rate.ts';
 import { visibleLength } from './render.ts';
@@ -164,39 +167,63 @@ class Sending {
     return [say, ...albums];
   }
 
+  /** S5. */
   async #file(file: FileRef, to: Target): Promise<number> {
-    const { api } = this.#client;
-    const media = await this.#input(file);
-    if (isPhoto(file)) {
+    let refusal: unknown;
+    for (const { kind, isById } of waysOf(file)) {
+      const input = isById ? (file.id as never) : await this.#bytes(file, refusal);
       try {
-        return (await api.sendPhoto({ ...to, photo: media }, this.#signal)).message_id;
+        return await this.#sendAs(kind, input, to);
       } catch (error) {
-        const failure = failureOf(error);
-        // Too wide, too narrow, or not a picture after all.
-        if (failure.kind !== 'refused' || !/PHOTO|IMAGE|photo/.test(failure.reason)) throw error;
+        if (!isOfAnotherKind(error)) throw error;
+        refusal = error;
       }
     }
-    return (await api.sendDocument({ ...to, document: await this.#input(file) }, this.#signal)).message_id;
+    throw refusal;
+  }
+
+  async #sendAs(kind: Kind, input: never, to: Target): Promise<number> {
+    const { api } = this.#client;
+    switch (kind) {
+      case 'photo':
+        return (await api.sendPhoto({ ...to, photo: input }, this.#signal)).message_id;
+      case 'video':
+        return (await api.sendVideo({ ...to, video: input }, this.#signal)).message_id;
+      case 'voice':
+        return (await api.sendVoice({ ...to, voice: input }, this.#signal)).message_id;
+      case 'audio':
+        return (await api.sendAudio({ ...to, audio: input }, this.#signal)).message_id;
+      case 'document':
+        return (await api.sendDocument({ ...to, document: input }, this.#signal)).message_id;
+    }
   }
 
   async #album(files: readonly FileRef[], to: Target): Promise<number> {
     const [only] = files;
     if (only !== undefined && files.length === 1) return this.#file(only, to);
-    const inputs = await Promise.all(files.map((file) => this.#input(file)));
     const type = files.every(isPhoto) ? 'photo' : 'document';
-    const media = inputs.map((input) => ({ type, media: input }));
-    const sent = await this.#client.api.sendMediaGroup({ ...to, media: media as InputMediaPhoto[] }, this.#signal);
-    return sent[0]?.message_id ?? 0;
+    const send = async (inputs: readonly never[]): Promise<number> => {
+      const media = inputs.map((input) => ({ type, media: input }));
+      const sent = await this.#client.api.sendMediaGroup({ ...to, media: media as InputMediaPhoto[] }, this.#signal);
+      return sent[0]?.message_id ?? 0;
+    };
+    try {
+      return await send(
+        await Promise.all(files.map((file) => (isById(file) ? (file.id as never) : this.#bytes(file)))),
+      );
+    } catch (error) {
+      if (!isOfAnotherKind(error) || !files.some(isById)) throw error;
+      return send(await Promise.all(files.map((file) => this.#bytes(file, error))));
+    }
   }
 
-  /** One that came from this account has an id of Telegram, which is sent in place of the bytes. */
-  async #input(file: FileRef): Promise<never> {
+  /** As they are read. Where they cannot be, what Telegram refused before is why. */
+  async #bytes(file: FileRef, refusal?: unknown): Promise<never> {
     const { InputFile } = this.#client;
-    const isOurs = /^[0-9a-f]{64}$/.test(file.id);
-    if (!isOurs && !file.id.includes('|')) return file.id as never;
     // The client writes the name into a header as it is.
     const name = file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_');
-    const { content } = await this.#link.openFile(file);
+    const opened = this.#link.openFile(file);
+    const { content } = await (refusal === undefined ? opened : opened.catch(() => Promise.reject(refusal)));
     return new InputFile(() => content(), name) as never;
   }
 }
@@ -204,15 +231,17 @@ class Sending {
 interface Target {
   readonly chat_id: string;
   readonly message_thread_id?: number;
+  readonly direct_messages_topic_id?: number;
 }
 
 const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0);
 const captionOf = (text: string) => (text === '' ? {} : { caption: text, parse_mode: 'HTML' as const });
 
 /** S1. */
-function topicOf(thread: string | undefined): { readonly message_thread_id?: number } {
-  const [, id] = /^topic:(\d{1,15})$/.exec(thread ?? '') ?? [];
-  return id === undefined ? {} : { message_thread_id: Number(id) };
+function topicOf(thread: string | undefined): Pick<Target, 'message_thread_id' | 'direct_messages_topic_id'> {
+  const [, kind, id] = /^(topic|direct):(\d{1,15})$/.exec(thread ?? '') ?? [];
+  if (id === undefined) return {};
+  return kind === 'topic' ? { message_thread_id: Number(id) } : { direct_messages_topic_id: Number(id) };
 }
 
 function replyOf({ replyTo, thread }: Post) {
