@@ -1,8 +1,12 @@
-// An account as the sender sees it.
+// An account as the sender sees it, and work of a plugin as the dispatcher does.
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf } from '../shared/identifiers.ts';
 import type { EndpointRunner } from './endpoints/endpoint-runner.ts';
+import type { ItemHead } from './inbox/inbox-store.ts';
 import type { SurfaceState } from './outbox/send-surface.ts';
+
+/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform, for the disk. Bounded by endpoint, not by what others do. */
+export const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
 
 /** `config`: that of the generation that serves, so that an account that is not known is not in it; undefined while there is none. */
 export function surfaceOf(
@@ -31,3 +35,14 @@ const isSwitchedOff = (endpoint: string, { plugins }: LoadedConfig['config']): b
     ([slot, { enabled, endpoints = [{ id: undefined }] }]) =>
       !enabled && endpoints.some(({ id }) => endpointId(ownerOf(slot), endpointName(slot, id)) === endpoint),
   );
+
+export type Work = Pick<ItemHead, 'kind' | 'endpoint'>;
+
+/** An item waits while nothing serves, while ingress is parked, and, where it is for one handler of a plugin, while the slot of that is disabled. */
+export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, parks: boolean): boolean =>
+  config === undefined ||
+  (parks && (work.kind === 'arrival' || work.kind === 'webhook')) ||
+  (work.kind !== 'arrival' && isForDisabled(work, config));
+
+const isForDisabled = ({ endpoint }: Work, { plugins }: LoadedConfig['config']): boolean =>
+  Object.entries(plugins).some(([slot, { enabled }]) => !enabled && endpoint.startsWith(`${ownerOf(slot)}#`));

@@ -8,7 +8,7 @@ import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
 import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { surfaceOf } from './engine-surface.ts';
+import { isHeld, OUTBOX_LIMITS, surfaceOf, type Work } from './engine-surface.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
@@ -41,8 +41,6 @@ import { scopedLog } from './scoped-log.ts';
 import type { Arrival } from './sdk/index.ts';
 
 const STORAGE_RETRY_MS = 1_000;
-/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform, for the disk. Bounded by endpoint, not by what others do. */
-const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
 
 export class Engine {
   readonly core: Core;
@@ -62,6 +60,7 @@ export class Engine {
   readonly #handling: HandlingDeps;
   readonly #dialogs = new OpenDialogs();
   readonly #recentSends = new RecentRows<NewOutboxRow>();
+  readonly #holds = (item: Work): boolean => isHeld(item, this.runtime.current?.loaded.config, this.gate.parks);
 
   constructor(options: EngineOptions) {
     const { core, observer } = options;
@@ -101,8 +100,7 @@ export class Engine {
       core,
       inbox: this.inbox,
       limits: () => config().inbox,
-      held: (item) =>
-        this.runtime.current === undefined || (this.gate.parks && (item.kind === 'arrival' || item.kind === 'webhook')),
+      held: this.#holds,
       handle: (item) => (options.around === undefined ? this.#handle(item) : options.around(() => this.#handle(item))),
       left: (item) => this.inbox.release(item),
     });
@@ -232,7 +230,7 @@ export class Engine {
 
   async #handle(item: ClaimedItem): Promise<ItemOutcome> {
     const generation = this.runtime.current;
-    const leave = generation?.enter();
+    const leave = this.#holds(item.row) ? undefined : generation?.enter();
     if (generation === undefined || leave === undefined) return 'retired';
     try {
       return await handleItem(this.#handling, generation, item);

@@ -1,7 +1,7 @@
 // Timers and cron over restarts and clock steps.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { definePlugin, t } from '../../../worker/sdk/index.ts';
+import { definePlugin, retryLater, t } from '../../../worker/sdk/index.ts';
 import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 
@@ -53,6 +53,32 @@ describe('a task', () => {
 
     assert.deepEqual([between, said(next)], [['third'], ['third', 'second']]);
     assert.deepEqual(next.rows('SELECT * FROM due'), []);
+  });
+
+  it('waits while its slot is disabled, over a restart, and is a dead letter where the slot is gone', async (context) => {
+    const host = await engineHost(context, { modules: { alarm } });
+    await host.platform.says('set - 60000 first');
+    await host.platform.says('set - 120000 second');
+    await host.quiet();
+    host.configure({ plugins: { alarm: { enabled: false } } });
+    await host.engine.runtime.reload('test');
+    await host.advance(60_000);
+    const disabled = host.states('inbox');
+    const still = await host.restart(context, { config: { plugins: { alarm: { enabled: false } } } });
+    await still.advance(60_000);
+    const after = still.states('inbox');
+    still.configure({});
+    await still.engine.runtime.reload('test');
+    await still.quiet();
+
+    await still.platform.says('set - 1000 third');
+    await still.quiet();
+    const gone = await still.restart(context, { modules: {}, config: {} });
+    await gone.advance(1_000);
+
+    assert.deepEqual([disabled.at(-1), after.slice(2)], ['received', ['received', 'received']]);
+    assert.deepEqual(said(still), ['first', 'second']);
+    assert.deepEqual(gone.states('inbox').slice(2), ['done', 'done', 'done', 'dead']);
   });
 
   it('can be cancelled', async (context) => {
@@ -276,6 +302,32 @@ describe('a cron job', () => {
     // 13:00 and 15:00 ran when the clock had passed them, a year later: not a second time when it comes to them.
     assert.deepEqual(runs, ['2026-01-01T13:00:00.000Z', '2026-01-01T14:00:00.000Z']);
     assert.deepEqual(said(next), [...runs, '2026-01-01T15:00:00.000Z', '2026-01-01T16:00:00.000Z']);
+  });
+
+  it('is not run while its slot is disabled: what it had begun waits, what came meanwhile is skipped', async (context) => {
+    let isBusy = true;
+    const job = definePlugin({
+      name: 'cron',
+      setup(p) {
+        p.cron('job', { at: '0 * * * *', timezone: 'UTC' }, (ctx, due) => {
+          if (isBusy) throw retryLater('busy', { afterMs: 600_000 });
+          ctx.send({ endpoint: 'memory~a', id: '#out' }, new Date(due).toISOString());
+        });
+      },
+    });
+    const host = await engineHost(context, { modules: { cron: job } });
+    await host.advance(HOUR);
+    host.configure({ plugins: { cron: { enabled: false } } });
+    await host.engine.runtime.reload('test');
+    isBusy = false;
+    await host.advance(2.5 * HOUR);
+    const disabled = host.states('inbox');
+    host.configure({});
+    await host.engine.runtime.reload('test');
+    await host.advance(HOUR);
+
+    assert.deepEqual(disabled, ['waiting']);
+    assert.deepEqual(said(host), ['2026-01-01T13:00:00.000Z', '2026-01-01T16:00:00.000Z']);
   });
 
   it('with another pattern starts anew, and a removed one leaves nothing', async (context) => {
