@@ -1,6 +1,7 @@
 // State as handlers see it: cells read with their revision, written under a guard on what this run has read.
 
 import type { Core } from '../core.ts';
+import type { Reader } from '../database/unit.ts';
 import { check } from '../sdk/check.ts';
 import type { Cell } from '../sdk/index.ts';
 import type { Capability, StateDefinition } from './capabilities.ts';
@@ -91,9 +92,31 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
 /** After the first write of a run the cell is ours until the commit: later writes need no guard of their own. */
 function guardOf(run: Run, id: CellId, expect: 'absent' | 'any' | number | undefined): CellGuard {
   if (run.written.has(cellKey(id)) || expect === 'any') return { kind: 'any' };
-  const revision = expect === 'absent' ? 0 : (expect ?? run.read.get(cellKey(id)));
+  const read = run.read.get(cellKey(id));
+  const revision = expect === 'absent' ? 0 : (expect ?? read);
   if (revision === undefined) throw coded('unread', `${id.store}: read it first, or say what you expect`);
+  const known = read ?? run.found.get(cellKey(id));
+  if (expect !== undefined && known !== undefined && known !== revision)
+    throw coded('cell_is', `${id.store}, key ${JSON.stringify(id.key)}: ${faultOf(known, revision)}`);
   return { kind: 'revision', revision };
+}
+
+function faultOf(known: number, expected: number): string {
+  if (known === 0) return `is absent, and was expected at revision ${expected}`;
+  return expected === 0 ? 'is there already, and was expected to be absent' : `is at another revision than ${expected}`;
+}
+
+/**
+ * What cells are now of which the run has said what it expects without reading them. Running it again on fresh state would not show it: so it
+ * is told by `set`, and the handler can go another way.
+ */
+export async function findExpected(reader: Reader, { effects, read }: Run): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const effect of effects) {
+    if (effect.kind !== 'cell' || effect.expect.kind !== 'revision' || read.has(cellKey(effect.cell))) continue;
+    found.set(cellKey(effect.cell), (await readCell(reader, effect.cell))?.revision ?? 0);
+  }
+  return found;
 }
 
 function ownerOfCell({ scope, id }: StateDefinition, cell: Cell<unknown>, { chat }: Cause): string {

@@ -137,12 +137,14 @@ class ItemHandling {
       return this.#fail(step, { failure, attempt, failures: known?.failures ?? 0, isLast });
     };
     const turn = this.#deps.context.turns.begin();
+    let moved: Run | undefined;
     try {
       for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
         const result = await runStep({
           deps: { generation: this.#generation, ...this.#deps.context },
           step,
           cause: causeOf(this.#ledger.row, this.#payload, attempt),
+          moved,
         });
         if (result.kind === 'failed') return await failed(result.error);
         if (FAILPOINTS) await core.point('decided');
@@ -150,7 +152,8 @@ class ItemHandling {
         if (FAILPOINTS && committed !== 'moved') await core.point('committed');
         if (committed instanceof Error) return await failed(committed);
         if (committed !== 'moved') return committed;
-        await turn.take(result.run);
+        moved = result.run;
+        await turn.take(moved);
       }
       return await failed(undefined, `the state it depends on moved ${STATE_MOVES} times`);
     } finally {

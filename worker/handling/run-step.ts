@@ -6,6 +6,7 @@ import { userError } from '../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../sdk/index.ts';
 import type { Capability, DialogCapability } from './capabilities.ts';
 import { type Cause, coded } from './cause.ts';
+import { findExpected } from './cells.ts';
 import { argumentsOf, type TypedCommand } from './command-line.ts';
 import { type ContextDeps, makeContext } from './context.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from './dialogs.ts';
@@ -22,15 +23,17 @@ export interface StepOf {
   readonly deps: ContextDeps;
   readonly step: PlannedStep;
   readonly cause: Cause;
+  /** The run before this one, whose state has moved. */
+  readonly moved?: Run | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-export async function runStep({ deps, step, cause }: StepOf): Promise<StepResult> {
+export async function runStep({ deps, step, cause, moved }: StepOf): Promise<StepResult> {
   const { capability } = step;
   if (capability === undefined) return { kind: 'failed', error: new Error('no handler') };
   return runHandler(
-    { deps, capability, cause, groups: step.step.kind === 'listener' ? step.step.groups : {} },
+    { deps, capability, cause, moved, groups: step.step.kind === 'listener' ? step.step.groups : {} },
     (ctx, run) => invoke({ deps, step, cause, ctx, run }),
   );
 }
@@ -40,14 +43,15 @@ export interface HandlerOf {
   readonly capability: Capability;
   readonly cause: Cause;
   readonly groups?: Readonly<Record<string, string>>;
+  readonly moved?: Run | undefined;
 }
 
 /** Runs `body` with a context under the handler's time limit. Used for items and, without an item, for routes. */
 export async function runHandler(
-  { deps, capability, cause, groups = {} }: HandlerOf,
+  { deps, capability, cause, groups = {}, moved }: HandlerOf,
   body: (ctx: Ctx & ChatCtx, run: Run) => Promise<unknown>,
 ): Promise<StepResult> {
-  const run = new Run();
+  const run = moved === undefined ? new Run() : new Run(await findExpected(deps.core.reader, moved));
   const limitMs = capability.spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const end = new RunEnd(deps.generation.signal, (error) =>
     deps.core.log.error({ capability: capability.id, item: cause.id, err: error }, 'a listener of ctx.signal failed'),

@@ -51,7 +51,11 @@ export interface DialogRow {
   readonly expiresAt: number;
 }
 
+const NOTHING_FOUND: ReadonlyMap<string, number> = new Map();
+
 export class Run {
+  /** Revisions of cells that the run before this one was wrong about; 0: absent. */
+  readonly found: ReadonlyMap<string, number>;
   readonly effects: Effect[] = [];
   readonly read = new Map<string, number>();
   readonly written = new Map<string, unknown>();
@@ -62,6 +66,10 @@ export class Run {
   stopped = false;
   closed = false;
   #keys = 0;
+
+  constructor(found: ReadonlyMap<string, number> = NOTHING_FOUND) {
+    this.found = found;
+  }
 
   nextKey(): number {
     this.#keys += 1;

@@ -7,6 +7,7 @@ import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
 import { type Decided, decideEffects, hasMoved } from '../handling/effects.ts';
 import { forgetSteps } from '../handling/once.ts';
+import { Run } from '../handling/run.ts';
 import { runHandler } from '../handling/run-step.ts';
 import { readSentMessages } from '../handling/sent-messages.ts';
 import type { StateTurn } from '../handling/state-turns.ts';
@@ -80,9 +81,11 @@ async function answer(deps: PluginRoutesDeps, asked: Call): Promise<HttpReply> {
   const turn = deps.context.turns.begin();
   try {
     const request: RawRequest & { json: unknown } = { ...call.delivery, json: bodyOf(call) };
+    let moved: Run | undefined;
     for (let moves = 0; moves <= STATE_MOVES; moves += 1) {
-      const reply = await attempt(deps, call, { id, request, turn });
-      if (reply !== undefined) return reply;
+      const reply = await attempt(deps, call, { id, request, turn, moved });
+      if (!(reply instanceof Run)) return reply;
+      moved = reply;
     }
     throw new SvcError('conflict', 'the state that this depends on keeps moving');
   } finally {
@@ -91,22 +94,28 @@ async function answer(deps: PluginRoutesDeps, asked: Call): Promise<HttpReply> {
   }
 }
 
-/** The answer, or undefined when the state that was read has moved before the commit. */
+interface Attempt {
+  readonly id: string;
+  readonly request: RawRequest & { json: unknown };
+  readonly turn: StateTurn;
+  readonly moved: Run | undefined;
+}
+
+/** The answer, or the run whose state has moved before the commit. */
 async function attempt(
   deps: PluginRoutesDeps,
   { generation, route }: Call,
-  {
-    id,
-    request,
-    turn,
-  }: { readonly id: string; readonly request: RawRequest & { json: unknown }; readonly turn: StateTurn },
-): Promise<HttpReply | undefined> {
+  { id, request, turn, moved }: Attempt,
+): Promise<HttpReply | Run> {
   const { core } = deps.context;
   const cause = { id, receivedAt: request.receivedAt, attempt: 1, chat: undefined };
   let reply: HttpAnswer | undefined;
-  const result = await runHandler({ deps: { ...deps.context, generation }, capability: route, cause }, async (ctx) => {
-    reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
-  });
+  const result = await runHandler(
+    { deps: { ...deps.context, generation }, capability: route, cause, moved },
+    async (ctx) => {
+      reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
+    },
+  );
   if (result.kind === 'failed') throw refusalOf(deps, { route, generation: generation.number, id }, result.error);
   const fault = reply && faultOfAnswer(reply);
   if (fault !== undefined)
@@ -120,7 +129,7 @@ async function attempt(
     const committed = turn.mayCommit(result.run) && (await core.writer.commit({ name: 'route.decided', statements }));
     if (committed === false || hasMoved(committed)) {
       await turn.take(result.run);
-      return undefined;
+      return result.run;
     }
     if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
   }

@@ -80,7 +80,8 @@ export interface Ctx {
 
   /**
    * Guarded by the revision that this run has read; unread: say what you expect. A failed guard runs the handler again, on fresh
-   * state.
+   * state. Throws an error with the code `cell_is`, naming cell and key, where it is not as you expect: read before, or found so by the
+   * run before this one.
    */
   set<V>(cell: Cell<V>, value: NoInfer<V>, expect?: 'absent' | 'any' | number): void;
   unset(cell: Cell<unknown>): void;

@@ -88,3 +88,52 @@ describe('state that moves', () => {
     assert.deepEqual(cells(host), ['pears+plums']);
   });
 });
+
+describe('a cell that is there, set as absent', () => {
+  const claims = (onError: (error: unknown) => string) =>
+    definePlugin({
+      name: 'claims',
+      setup(p) {
+        const owner = p.state('owner', { scope: 'plugin', value: t.string() });
+        p.on('message', { attempts: 2 }, async (ctx, { text }) => {
+          const [verb = '', key = ''] = text.split(' ');
+          if (verb === 'look') await ctx.get(owner.at(key));
+          try {
+            ctx.set(owner.at(key), ctx.user.id, verb === 'at' ? 7 : 'absent');
+          } catch (error) {
+            return onError(error);
+          }
+          return 'yours';
+        });
+      },
+    });
+
+  it('is an error that the handler can catch, read before or not', async (context) => {
+    const host = await engineHost(context, {
+      modules: { claims: claims((error) => String((error as { code: unknown }).code)) },
+    });
+    for (const text of ['claim a', 'claim a', 'look a', 'claim b', 'at b', 'at c']) {
+      await host.platform.says(text);
+      await host.quiet();
+    }
+
+    assert.deepEqual(host.platform.said('dm-ann'), ['yours', 'cell_is', 'cell_is', 'yours', 'cell_is', 'cell_is']);
+    assert.deepEqual(cells(host), ['ann', 'ann']);
+  });
+
+  it('names the cell and the key in the dead letter', async (context) => {
+    const host = await engineHost(context, {
+      modules: {
+        claims: claims((error) => {
+          throw error;
+        }),
+      },
+    });
+    for (const text of ['claim a', 'claim a']) await host.platform.says(text);
+    await host.advance(600_000);
+
+    const [, dead] = host.rows<{ state: string; last_error: string }>('SELECT state, last_error FROM inbox');
+    assert.equal(dead?.state, 'dead');
+    assert.match(dead?.last_error ?? '', /claims\/owner.*key "a".*is there already/);
+  });
+});
