@@ -18,6 +18,7 @@ import type {
   SendResult,
 } from '../sdk/index.ts';
 import { AcceptedSockets } from './accepted-sockets.ts';
+import { checkArrivals } from './arrival-shapes.ts';
 import {
   type EndpointEffect,
   type EndpointEvent,
@@ -275,7 +276,7 @@ export class EndpointRunner {
       openFile: (file) => this.#deps.openFile(spec.id, file),
       fileUrl: (file) => this.#deps.fileUrl(spec, file),
       receive: async (arrivals, next) => {
-        await this.#deps.receive(spec, arrivals, next);
+        await this.#deps.receive(spec, checkArrivals(spec.adapter.name, arrivals), next);
         cursor = next ?? cursor;
       },
     };

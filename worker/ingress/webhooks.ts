@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
+import { checkArrivals } from '../endpoints/arrival-shapes.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { PluginFailed } from '../engine-events.ts';
@@ -135,7 +136,7 @@ export class Webhooks {
     if (refusal !== undefined) return refusal;
     let arrivals: readonly Arrival[];
     try {
-      arrivals = webhook.parse(request, spec.values);
+      arrivals = checkArrivals(spec.adapter.name, webhook.parse(request, spec.values));
     } catch (error) {
       await this.#keepUnparsable(spec.id, request, messageOf(error));
       return { status: 200 };

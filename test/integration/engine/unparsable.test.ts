@@ -15,8 +15,8 @@ const wire = defineAdapter({
   webhook: {
     verify: () => ({ kind: 'ok' }),
     parse: ({ body }) => {
-      JSON.parse(Buffer.from(body).toString());
-      return [];
+      const read: unknown = JSON.parse(Buffer.from(body).toString());
+      return Array.isArray(read) ? read : [];
     },
   },
   send: async () => ({ kind: 'sent' }),
@@ -89,5 +89,33 @@ describe('a delivery that is verified and cannot be parsed', () => {
 
     assert.match(host.rows<{ last_error: string }>('SELECT last_error FROM inbox')[0]?.last_error ?? '', /what ann/);
     assert.doesNotMatch(JSON.stringify([host.logs, host.events()]), /what ann/);
+  });
+
+  it('are those too of which the adapter makes no arrivals: the dead letter names adapter, field and shape', async (context) => {
+    const { host, deliver } = await delivering(context);
+
+    const status = await deliver(
+      'wire',
+      '[{"id":"1","kind":"message","sentAt":1,"conversation":{"id":"c","kind":"group"}}]',
+    );
+
+    const rows = host.rows<{ state: string; last_error: string }>('SELECT state, last_error FROM inbox');
+    assert.equal(status, 200);
+    assert.deepEqual(
+      rows.map(({ state }) => state),
+      ['dead'],
+    );
+    assert.match(rows[0]?.last_error ?? '', /adapter wire: an arrival of kind message: user has to be \{ id: text/);
+  });
+
+  it('are refused where a connection hands them in, and nothing is stored', async (context) => {
+    const host = await engineHost(context);
+
+    await assert.rejects(
+      host.platform.arrive({ id: '1', kind: 'massage' } as never),
+      /adapter memory: an arrival: kind has to be one of/,
+    );
+
+    assert.deepEqual(host.states('inbox'), []);
   });
 });

@@ -1,5 +1,6 @@
 // One account of an adapter, wired as the host wires it: verify, parse, store once per delivery id, then answer.
 import { checkAccount } from '../../endpoints/account-check.ts';
+import { checkArrivals } from '../../endpoints/arrival-shapes.ts';
 import type { CheckResult } from '../account-check.ts';
 import type { AdapterModule, Arrival, Link, Outgoing, SendResult } from '../adapter.ts';
 import { check } from '../check.ts';
@@ -108,7 +109,7 @@ export function adapterBench(
       };
     },
     fileUrl: ({ id }) => fileUrls[id],
-    receive: async (arrivals, next) => keep(arrivals, next),
+    receive: async (arrivals, next) => keep(checkArrivals(definition.name, arrivals), next),
   });
 
   return {
@@ -135,7 +136,7 @@ export function adapterBench(
       if (verdict.kind === 'handshake') return verdict.answer;
       let arrivals: readonly Arrival[];
       try {
-        arrivals = definition.webhook?.parse(request, settings) ?? [];
+        arrivals = checkArrivals(definition.name, definition.webhook?.parse(request, settings) ?? []);
       } catch {
         // Verified but not understood: kept for an operator, and acknowledged, or the platform would send it for days.
         return { status: 202, json: { parked: true } };
