@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { foregroundArgs } from '../support/built-svc.ts';
 import { lives } from '../support/supervised.ts';
 import { until } from '../support/until.ts';
 import { answers, freePort, ROOT, TOKEN } from './support.ts';
 
-export const CLI = join(ROOT, 'dist/cli.js');
 const WORKER = join(ROOT, 'dist/worker.js');
 const READY_MS = 30_000;
 
@@ -97,17 +97,6 @@ export async function foregroundByHand({ folder, port }: HostProject, path = '/p
   const child = spawn(process.execPath, foregroundArgs(folder), { cwd: folder, stdio: 'ignore' });
   return timed(child, answers(port, path, startedAt));
 }
-
-export const foregroundArgs = (folder: string): string[] => [
-  CLI,
-  'runtime',
-  'start',
-  '--mode',
-  'production',
-  '--no-watch',
-  '--project',
-  folder,
-];
 
 async function timed(child: ChildProcess, answered: Promise<number>): Promise<number> {
   const ended = once(child, 'exit');

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { SUPERVISOR_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
+import { CLI } from '../support/built-svc.ts';
 import { lives, QUICK } from '../support/supervised.ts';
 import { until } from '../support/until.ts';
-import { CLI, type HostProject } from './host-project.ts';
+import type { HostProject } from './host-project.ts';
 import { ROOT } from './support.ts';
 
 /** A host that is kept up. Commands are those that a person types, run to their end. */

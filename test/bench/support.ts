@@ -8,6 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WORKER_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
+import { foregroundArgs } from '../support/built-svc.ts';
 import type { ClosedLoopRequest } from './closed-loop.ts';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
@@ -61,21 +62,9 @@ export async function startHost(plugins: readonly string[], extra: readonly stri
   });
   writeFileSync(join(folder, 'package.json'), '{"name":"bench"}');
   const startedAt = performance.now();
-  const child = spawn(
-    process.execPath,
-    [
-      ...WORKER_OPTIONS,
-      join(ROOT, 'dist/cli.js'),
-      'runtime',
-      'start',
-      '--mode',
-      'production',
-      '--no-watch',
-      '--project',
-      folder,
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [...WORKER_OPTIONS, ...foregroundArgs(folder)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const healthMs = await answers(port, '/pub/health', startedAt);
   const readyMs = await answers(port, '/pub/ready', startedAt);
   return {

@@ -1,8 +1,8 @@
 // supervisord from Debian's package, unpacked into a folder: no service is installed, none of the machine's is touched.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { foregroundArgs } from '../bench/host-project.ts';
 import { type Keeper, run } from '../bench/keeper.ts';
+import { foregroundArgs } from '../support/built-svc.ts';
 import { until } from '../support/until.ts';
 import { endPeer, newFolder, type Peer, pidIn } from './peer.ts';
 

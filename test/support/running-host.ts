@@ -1,11 +1,9 @@
 // The whole host as a process of its own: dist/cli.js runtime start in the foreground, on a port that stays the same over restarts.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { foregroundArgs } from './built-svc.ts';
 import { freePort } from './free-port.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from './temporary-project.ts';
 import { until } from './until.ts';
-
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export interface RunningHostOptions {
   /** Options of Node. */
@@ -59,18 +57,9 @@ export async function runningHost(
     await gone;
   };
   const start = async (): Promise<void> => {
-    const args = [
-      ...nodeOptions,
-      CLI,
-      'runtime',
-      'start',
-      '--mode',
-      'production',
-      '--no-watch',
-      '--project',
-      project.path,
-    ];
-    const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const host = spawn(process.execPath, [...nodeOptions, ...foregroundArgs(project.path)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     running = host;
     pid = host.pid ?? 0;
     for (const stream of [host.stdout, host.stderr])

@@ -1,8 +1,8 @@
 // The built command `svc` as a process: what it prints and how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { identify, isAlive } from '../../shared/process-identity.ts';
+import { CLI } from './built-svc.ts';
 import { freePort } from './free-port.ts';
 import { lives } from './supervised.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './temporary-project.ts';
 import { until } from './until.ts';
 
-export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export { CLI };
 
 export interface Ended {
   readonly code: number | null;

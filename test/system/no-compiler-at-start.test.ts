@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { CLI } from '../support/built-svc.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 /** Prints what is loaded by `require` after the program is under way. */
 const HOOK = `const Module = require('node:module'); const load = Module._load;
 Module._load = function (name, ...rest) { process.stderr.write('loads ' + name + '\\n'); return load.call(this, name, ...rest); };`;

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { foregroundArgs } from '../../support/built-svc.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../dist/failpoints/worker.js', import.meta.url));
-const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 const PROGRAM = `const { runForeground } = await import(${JSON.stringify(pathToFileURL(ENTRY).href)});
 await runForeground({ project: process.argv[2], mode: 'production', watch: false, exit: (code) => process.exit(code) });`;
 
@@ -29,7 +29,7 @@ export class WorkerLife {
   constructor(project: string, { failpoints, build = 'failpoints' }: LifeOptions = {}) {
     if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
     const log = openSync(workerLog(project), 'a');
-    this.#child = spawn(process.execPath, build === 'published' ? publishedArgs(project) : failpointsArgs(project), {
+    this.#child = spawn(process.execPath, build === 'published' ? foregroundArgs(project) : failpointsArgs(project), {
       stdio: ['ignore', log, log],
       env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }) },
     });
@@ -72,17 +72,6 @@ function failpointsArgs(project: string): readonly string[] {
   writeFileSync(program, PROGRAM);
   return [program, project];
 }
-
-const publishedArgs = (project: string): readonly string[] => [
-  CLI,
-  'runtime',
-  'start',
-  '--mode',
-  'production',
-  '--no-watch',
-  '--project',
-  project,
-];
 
 export const workerLog = (project: string): string => join(project, 'worker.log');
 
