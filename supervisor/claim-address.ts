@@ -7,6 +7,8 @@ import type { HeldSocket } from './held-socket.ts';
 export interface ClaimOptions {
   readonly socket: HeldSocket;
   readonly address: Address;
+  /** Whether no other host is on the way to listen on this port; asked before it is bound. */
+  readonly takeTurn: (port: number) => Promise<boolean>;
   /** Default 3. */
   readonly tries?: number;
   /** Looked at before each further try. */
@@ -21,12 +23,13 @@ const PAUSE_MS = 1_000;
 export async function claimAddress({
   socket,
   address,
+  takeTurn,
   tries = TRIES,
   isWanted = () => true,
   say,
 }: ClaimOptions): Promise<string | undefined> {
   for (let attempt = 1; isWanted(); attempt += 1) {
-    const fault = await faultOf(socket, address);
+    const fault = (await takeTurn(address.port)) ? await faultOf(socket, address) : 'EADDRINUSE';
     if (fault === undefined) return undefined;
     const detail = detailOf(address, fault);
     if (attempt >= tries) return detail;

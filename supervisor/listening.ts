@@ -2,11 +2,14 @@
 //
 //   G1  A worker that names no capability `listen` binds by itself: the socket is closed before it may.
 //   G2  A worker gets the socket of the address that its own configuration names; usually with `welcome`, before it has read that.
-//   G3  Nobody shares the socket whom a dead worker left behind: such a process is named.
+//   G3  Of two supervisors that start in the same moment one has its turn until a worker listens; the other finds the port taken.
+//   G4  Nobody shares the socket whom a dead worker left behind: such a process is named.
 import type { SendHandle } from 'node:child_process';
 import type { ListenAddress, WorkerMessage } from '../shared/api/ipc.ts';
+import type { Address } from '../shared/bound-socket.ts';
+import { type EndTurn, tryTurn } from '../shared/port-turn.ts';
 import type { ProcessIdentity } from '../shared/process-identity.ts';
-import { claimAddress } from './claim-address.ts';
+import { type ClaimOptions, claimAddress } from './claim-address.ts';
 import { HeldSocket } from './held-socket.ts';
 import { findSharer, linkOf } from './socket-sharers.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -17,6 +20,7 @@ export class Listening {
   readonly #say: Say;
   readonly #socket = new HeldSocket();
   #workersTakeIt = true;
+  #turn: { readonly port: number; readonly end: EndTurn } | undefined;
   /** What the present worker has been handed. */
   #handed: { readonly process: WorkerProcess; readonly address: ListenAddress } | undefined;
 
@@ -54,7 +58,7 @@ export class Listening {
   async claim({ host, port }: ListenAddress, tries?: number): Promise<string | undefined> {
     if (!this.#workersTakeIt) return undefined;
     const address = { host, port };
-    return claimAddress({ socket: this.#socket, address, say: this.#say, ...(tries === undefined ? {} : { tries }) });
+    return this.#claim(address, tries === undefined ? {} : { tries });
   }
 
   /** Answers `hello`: what goes with `welcome`. */
@@ -73,7 +77,7 @@ export class Listening {
     if (!this.#workersTakeIt || !this.isPossible || (handed?.host === host && handed.port === port)) return undefined;
     const address = { host, port };
     const isWanted = (): boolean => process.isAlive;
-    const fault = await claimAddress({ socket: this.#socket, address, isWanted, say: this.#say });
+    const fault = await this.#claim(address, { isWanted });
     const socket = this.#socket.handleFor(address);
     if (fault === undefined && socket !== undefined) {
       this.#handed = { process, address };
@@ -82,7 +86,7 @@ export class Listening {
     return fault;
   }
 
-  /** Names the process of a former worker that has the socket, too (G3). */
+  /** Names the process of a former worker that has the socket, too (G4). */
   async sharer(former: ProcessIdentity, worker: number): Promise<string | undefined> {
     const link = this.#link;
     if (link === undefined) return undefined;
@@ -98,8 +102,31 @@ export class Listening {
     return descriptor === undefined ? undefined : linkOf(`/proc/self/fd/${descriptor}`);
   }
 
+  /** The worker listens: who else comes for the port is told by the bind. */
+  listened(): void {
+    this.#turn?.end();
+    this.#turn = undefined;
+  }
+
   release(): void {
     this.#socket.release();
     this.#handed = undefined;
+    this.listened();
+  }
+
+  async #claim(address: Address, options: Pick<ClaimOptions, 'tries' | 'isWanted'>): Promise<string | undefined> {
+    const takeTurn = (port: number): Promise<boolean> => this.#take(address, port);
+    const fault = await claimAddress({ socket: this.#socket, address, takeTurn, say: this.#say, ...options });
+    if (fault !== undefined) this.listened();
+    return fault;
+  }
+
+  async #take(address: Address, port: number): Promise<boolean> {
+    if (this.#turn?.port === port || this.#socket.handleFor(address) !== undefined) return true;
+    const end = await tryTurn(port);
+    if (end === undefined) return false;
+    this.listened();
+    this.#turn = { port, end };
+    return true;
   }
 }

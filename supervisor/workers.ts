@@ -188,6 +188,7 @@ export class Workers {
       case 'up':
       case 'progress':
       case 'heartbeat':
+        if (message.type === 'up') this.listening.listened();
         this.#host.dispatch({ kind: message.type, run });
         return;
       case 'stopping':

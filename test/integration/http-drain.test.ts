@@ -13,12 +13,14 @@ import { until } from '../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 
+const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
 describe('listening and draining', () => {
   it('says plainly when the address is taken', async (t) => {
     const server = await startHttp(t);
     const second = createHttpServer({
       port: fakeHostPort(),
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      log: QUIET,
       listen: { host: '127.0.0.1', port: server.port },
     });
 
@@ -30,7 +32,7 @@ describe('listening and draining', () => {
   it('has its address from before it listens, and nobody else gets it', async (t) => {
     const server = createHttpServer({
       port: fakeHostPort(),
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      log: QUIET,
       listen: { host: '127.0.0.1', port: await freePort() },
     });
     t.after(() => server.close());
@@ -41,11 +43,29 @@ describe('listening and draining', () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/pub/health`)).status, 200);
   });
 
+  it('has its turn from the bind to the listen: who comes in between waits, and is told then', async (t) => {
+    const where = { host: '127.0.0.1', port: await freePort() };
+    const [first, second, elsewhere] = [where, where, { ...where, host: '127.0.0.2' }].map((listen) => {
+      const server = createHttpServer({ port: fakeHostPort(), log: QUIET, listen });
+      t.after(() => server.close());
+      return server;
+    });
+    await first?.bind();
+    const bound = Promise.allSettled([second?.bind(), elsewhere?.bind().then(() => elsewhere.listen())]);
+    await first?.listen();
+
+    const [refused, taken] = await bound;
+
+    assert.equal(refused.status, 'rejected');
+    assert.match(String(refused.reason), new RegExp(`port ${where.port} is held by pid ${process.pid}`));
+    assert.equal(taken.status, 'fulfilled');
+  });
+
   it('gives back an address on which it never listened', async () => {
     const where = { host: '127.0.0.1', port: await freePort() };
     const server = createHttpServer({
       port: fakeHostPort(),
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      log: QUIET,
       listen: where,
     });
     await server.bind();

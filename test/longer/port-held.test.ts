@@ -1,8 +1,9 @@
 // A stranger on the port of a project: what the commands say while it is there, and that the token is not told to it.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { describe, it } from 'node:test';
-import { portProject, svc } from '../support/svc-command.ts';
+import { describe, it, type TestContext } from 'node:test';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
 
 describe('a port that a stranger holds', () => {
   it('is what a start names, nobody else is asked there, and the next start is one', async (t) => {
@@ -38,3 +39,38 @@ describe('a port that a stranger holds', () => {
     assert.equal((await run('inbox', 'list')).code, 0);
   });
 });
+
+describe('two hosts that start in the same moment on one port', () => {
+  it('are one that serves and one that is refused before anything of it begins, in the foreground', async (t) => {
+    const projects = await pair(t);
+    const runs = projects.map(({ path }) => startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path }));
+    t.after(() => runs.forEach(({ child }) => child.kill('SIGKILL')));
+
+    const { loser, index } = await Promise.race(runs.map(async ({ ended }, index) => ({ loser: await ended, index })));
+
+    const holder = runs[1 - index]?.child.pid;
+    assert.equal(loser.code, 1);
+    assert.match(loser.stderr, new RegExp(`port ${projects[0]?.port} is held by pid ${holder}`));
+    assert.match(loser.stderr, /Change http\.host or http\.port, or end what holds it/);
+    assert.equal(existsSync(projects[index]?.paths.database ?? ''), false);
+  });
+
+  it('are one daemon that serves and one that is failed, and has touched no database', async (t) => {
+    const projects = await pair(t);
+
+    const ends = await Promise.all(projects.map(({ path }) => svc(['runtime', 'start', '--daemon'], { cwd: path })));
+
+    const index = ends.findIndex(({ code }) => code === 1);
+    assert.deepEqual(new Set(ends.map(({ code }) => code)), new Set([0, 1]));
+    assert.match(ends[index]?.stdout ?? '', new RegExp(`^failed: port ${projects[0]?.port} is held by`));
+    assert.equal(existsSync(projects[index]?.paths.database ?? ''), false);
+  });
+});
+
+/** Two projects with one port. */
+async function pair(t: TestContext) {
+  const first = await portProject(t);
+  const second = await portProject(t);
+  second.write('svc.config.yml', second.read('svc.config.yml').replace(`${second.port}`, `${first.port}`));
+  return [first, second] as const;
+}

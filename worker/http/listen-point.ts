@@ -1,19 +1,24 @@
 // Where a server listens.
 //
 //   P1  An address of its own is bound before the host begins and listened on once it is up: a taken one ends the start before anything has
-//       happened, and who comes too early is refused. Between two that are only bound the kernel decides at `listen`.
+//       happened, and who comes too early is refused. Of two hosts that start in the same moment one waits until the other listens.
 //   P2  A socket that an owner holds is taken as it is.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Address, type BoundHandle, bindSocket } from '../../shared/bound-socket.ts';
 import { bindFault, holderOf } from '../../shared/port-owner.ts';
+import { type EndTurn, takeTurn } from '../../shared/port-turn.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
 /** A bound socket that the owner holds, perhaps not handed over yet, or an address to bind; port 0 takes a free one. */
 export type ListenTarget = { readonly handle: object | Promise<object> } | Address;
 
+/** Longer than a start takes, unless its database is brought along. */
+const PATIENCE_MS = 10_000;
+
 export class ListenPoint {
   readonly #target: ListenTarget;
+  #endTurn: EndTurn = () => {};
   #bound: BoundHandle | undefined;
 
   constructor(target: ListenTarget) {
@@ -24,12 +29,14 @@ export class ListenPoint {
   async bind(): Promise<void> {
     const target = this.#target;
     if ('handle' in target) return;
+    this.#endTurn = await takeTurn(target.port, PATIENCE_MS);
     const bound = bindSocket(target);
     if (typeof bound !== 'string') this.#bound = bound;
-    else if (bound !== 'ENOTSUP') throw refused(target, bound);
-    else if (target.port !== 0) {
-      const fault = await bindFault(target.host, target.port);
-      if (fault !== undefined) throw refused(target, fault);
+    else {
+      const fault = bound === 'ENOTSUP' && target.port !== 0 ? await bindFault(target.host, target.port) : bound;
+      if (fault === undefined || fault === 'ENOTSUP') return;
+      this.#endTurn();
+      throw refused(target, fault);
     }
   }
 
@@ -37,7 +44,13 @@ export class ListenPoint {
   async listen(server: Server): Promise<Address> {
     const target = 'handle' in this.#target ? await this.#target.handle : (this.#bound ?? this.#target);
     this.#bound = undefined; // the server's from here on
-    await new Promise<void>((resolve, reject) => {
+    await this.#listen(server, target).finally(this.#endTurn);
+    const address = server.address() as AddressInfo | null;
+    return { host: address?.address ?? '', port: address?.port ?? 0 };
+  }
+
+  #listen(server: Server, target: object): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
       const onError = (error: NodeJS.ErrnoException): void =>
         reject(refused(this.#target, error.code ?? error.message, error));
       server.once('error', onError);
@@ -46,14 +59,13 @@ export class ListenPoint {
         resolve();
       });
     });
-    const address = server.address() as AddressInfo | null;
-    return { host: address?.address ?? '', port: address?.port ?? 0 };
   }
 
   /** Gives back what was bound and never listened on. */
   close(): void {
     this.#bound?.close();
     this.#bound = undefined;
+    this.#endTurn();
   }
 }
 
