@@ -222,8 +222,9 @@ class Sending {
     const { InputFile } = this.#client;
     // The client writes the name into a header as it is.
     const name = file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_');
-    const opened = this.#link.openFile(file);
-    const { content } = await (refusal === undefined ? opened : opened.catch(() => Promise.reject(refusal)));
+    const { content } = await this.#link.openFile(file).catch((error: unknown) => {
+      throw refusal ?? error;
+    });
     return new InputFile(() => content(), name) as never;
   }
 }
