@@ -1,6 +1,7 @@
 // What we wrote and wait for: a PONG says that the server has taken every line before its PING.
 //
 //   F1  A wait ends once: by its PONG, by the time limit, or by the end of the connection. The last two throw: the line may have been taken.
+//       After that end none begins: a wait that nobody ends would outlive the connection by its limit.
 //   F2  An error numeric that names the target between line and PONG is the server's refusal of the line.
 
 const MAX_REASON_LENGTH = 200;
@@ -19,6 +20,7 @@ export interface ConfirmationOptions {
 export class Confirmations {
   readonly #options: ConfirmationOptions;
   readonly #waiting = new Map<string, Waiting>();
+  #end: Error | undefined;
 
   constructor(options: ConfirmationOptions) {
     this.#options = options;
@@ -26,6 +28,7 @@ export class Confirmations {
 
   /** Resolves with the server's refusal, or undefined when it took the line. */
   expect(token: string, target?: string): Promise<string | undefined> {
+    if (this.#end !== undefined) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => this.#settle(token, new Error(`no PONG within ${this.#options.limitMs} ms`)),
@@ -57,6 +60,7 @@ export class Confirmations {
 
   /** The connection is gone. */
   end(error: Error): void {
+    this.#end = error;
     for (const token of this.#waiting.keys()) this.#settle(token, error);
   }
 
