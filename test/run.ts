@@ -1,4 +1,5 @@
-// Runs test files by suite, each file in a process of its own, two at a time, and ends with node:test's closing lines.
+// Runs test files by suite, two processes at a time, and ends with node:test's closing lines. A file has a process of its own,
+// but those of a folder of the suites that ask little of one share it: to load the sources takes longer than most of them.
 //
 //   node --import tsx test/run.ts [suite | file]… [--summary FILE] [--concurrency N] [--timeout MINUTES]
 //
@@ -8,17 +9,19 @@ import {
   accessSync,
   constants,
   existsSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
@@ -33,6 +36,11 @@ const DEFAULT_SUITES = [
   'browser',
   'crash',
 ];
+const SHARING = ['architecture', 'unit', 'property', 'contract', 'integration'].map(
+  (suite) => join(FOLDER, suite) + sep,
+);
+/** So that no process runs on alone when the others have ended. */
+const FILES_OF_A_PROCESS = 16;
 const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const MINUTE_MS = 60_000;
 const MEMORY = '/dev/shm';
@@ -56,7 +64,13 @@ const failures: string[] = [];
 // Those of `npm test` alone, so that a person waits less; the other suites and kits keep to a disk.
 if (positionals.length === 0) process.env['TMPDIR'] ??= memoryFolder();
 
-const events = run({ files, concurrency: Number(values.concurrency), timeout: Number(values.timeout) * MINUTE_MS });
+const together = mkdtempSync(join(tmpdir(), 'svc-tests-'));
+process.on('exit', () => rmSync(together, { recursive: true, force: true }));
+const events = run({
+  files: processesOf(files),
+  concurrency: Number(values.concurrency),
+  timeout: Number(values.timeout) * MINUTE_MS,
+});
 events.on('test:diagnostic', ({ message }) => {
   const [, name, value] = CLOSING_LINE.exec(message) ?? [];
   if (name !== undefined) counts.set(name, Number(value));
@@ -82,6 +96,31 @@ if (values.summary !== undefined)
   writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips, failures }));
 if (passed + failed === 0) console.error(`no test ran in: ${suites.join(', ') || 'test/'}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+/** What to start for the files, in their order: a file itself, or one made here that imports several of a folder. */
+function processesOf(all: readonly string[]): string[] {
+  const sharing = new Map<string, string[]>();
+  const starts: (readonly string[])[] = [];
+  for (const file of all) {
+    const folder = dirname(file);
+    const open = sharing.get(folder);
+    if (open !== undefined && open.length < FILES_OF_A_PROCESS) {
+      open.push(file);
+      continue;
+    }
+    const start = [file];
+    if (SHARING.some((suite) => file.startsWith(suite))) sharing.set(folder, start);
+    starts.push(start);
+  }
+  return starts.map((those, index) => (those.length === 1 ? those.join() : startOf(those, index)));
+}
+
+function startOf(those: readonly string[], index: number): string {
+  const folder = relative(FOLDER, dirname(those[0] ?? '')).replaceAll(sep, '-');
+  const start = join(together, `${folder}-${index}.mjs`);
+  writeFileSync(start, those.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`).join(''));
+  return start;
+}
 
 /** A folder in memory with room for all: there no test waits for a disk to sync, and a kill of a process leaves the same as on a disk. */
 function memoryFolder(): string {
