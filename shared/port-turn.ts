@@ -3,7 +3,8 @@
 // network namespace as the port, lets one go after the other; the kernel takes it back when its holder dies. Elsewhere the bind is exclusive.
 //
 //   P1  By the port alone, since addresses overlap: whoever waits binds once the other listens, and is refused then if it is the same address.
-//   P2  Any user can take such a name, so nobody waits for ever: without its turn a host goes on as if there were none.
+//   P2  Any user can take such a name, as any user can take such a port: nobody waits for it for ever. Ports that only root takes have no turns,
+//       or anybody could keep a host from them.
 import { connect, createServer, type Socket } from 'node:net';
 import { within } from './abort.ts';
 
@@ -11,10 +12,11 @@ import { within } from './abort.ts';
 export type EndTurn = () => void;
 
 const NO_TURN: EndTurn = () => {};
+const FIRST_OF_ALL_USERS = 1_024;
 
 /** The turn, or undefined while another process has it. */
 export function tryTurn(port: number): Promise<EndTurn | undefined> {
-  if (process.platform !== 'linux' || port === 0) return Promise.resolve(NO_TURN);
+  if (process.platform !== 'linux' || port < FIRST_OF_ALL_USERS) return Promise.resolve(NO_TURN);
   return new Promise((resolve) => {
     const waiting = new Set<Socket>();
     const server = createServer((socket) => {
