@@ -31,6 +31,7 @@ export class PendingReloads {
             new SvcError(
               error?.code === 'restart_required' ? 'restart_required' : 'reload_refused',
               error?.message ?? 'the reload was refused',
+              error?.hint === undefined ? {} : { hint: error.hint },
             ),
           );
       });

@@ -250,8 +250,8 @@ class Worker {
       await this.#teller?.look();
       this.#link?.send({ type: 'reloaded', id, ok: true, generation, error: null });
     } catch (error) {
-      const { code, message } = coerceError(error);
-      this.#link?.send({ type: 'reloaded', id, ok: false, generation: null, error: { code, message } });
+      const { code, message, hint } = coerceError(error);
+      this.#link?.send({ type: 'reloaded', id, ok: false, generation: null, error: { code, message, hint } });
     }
   }
 

@@ -89,7 +89,7 @@ export type WorkerMessage =
       readonly id: number;
       readonly ok: boolean;
       readonly generation: number | null;
-      readonly error: { readonly code: string; readonly message: string } | null;
+      readonly error: { readonly code: string; readonly message: string; readonly hint?: string | undefined } | null;
     };
 
 export type SupervisorMessage =

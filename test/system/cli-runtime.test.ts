@@ -222,10 +222,12 @@ describe('a daemon and what happens around it', () => {
     change('log_level: debug\n');
     const reloaded = [await run('start', '--daemon'), await run('reload'), await run('start', '--daemon')];
     change('supervisor:\n  restarts: 9\n');
-    const restarted = [await run('reload'), await run('restart'), await run('start', '--daemon')];
+    const refused = await svc(['runtime', 'reload'], { cwd: path });
+    const restarted = [refused.code, await run('restart'), await run('start', '--daemon')];
 
     assert.deepEqual(reloaded, [1, 0, 0]);
     assert.deepEqual(restarted, [1, 0, 0]);
+    assert.match(refused.stderr, /cannot take in: supervisor\n +svc runtime restart/);
     const { stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
     assert.equal(JSON.parse(stdout).budget.limit, 9);
   });

@@ -108,6 +108,7 @@ export function faultsOf(error: unknown, component: string): OnceFault[] {
     }),
   );
   if (Array.isArray(listed)) {
+    const code = known.code === 'config_invalid' || known.code === 'secret_invalid' ? { code: known.code } : {};
     const faults = listed.map(
       (fault: {
         readonly file: string;
@@ -118,6 +119,7 @@ export function faultsOf(error: unknown, component: string): OnceFault[] {
       }) => ({
         component: fault.path,
         message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
+        ...code,
       }),
     );
     return [...faults, ...others];
