@@ -43,6 +43,17 @@ describe('event streams over HTTP', () => {
     await stillServes(server);
   });
 
+  it('takes no parameter of a page for the stream, and none of the stream for a page: it would begin elsewhere', async (t) => {
+    const server = await startHttp(t);
+    for (const query of ['after=abcdefgh12345678.1', 'limit=5', 'format=sse&limit=5', 'format=json&lastEventId=x']) {
+      const answer = await server.raw(`GET /api/events?${query}`, [full]);
+      const { code, detail } = JSON.parse(answer.body) as { code: string; detail: string };
+      assert.deepEqual([answer.status, code], [400, 'invalid_request'], query);
+      assert.match(detail, /^the parameter (after|limit|lastEventId) is not one of (the stream|a page)$/);
+    }
+    assert.equal((await server.raw('GET /api/events?format=json&after=x&limit=5', [full])).status, 200);
+  });
+
   it('answers 410 as a problem before any byte of a stream when a gap is to fail (row 36)', async (t) => {
     const server = await startHttp(t);
 
@@ -117,6 +128,23 @@ describe('WebSocket upgrades', () => {
     assert.equal((await server.raw(`GET /api/ws?bearer=${FULL_TOKEN}`, [...upgrade, full])).status, 400);
     assert.equal((await server.raw('GET /api/nothing', [...upgrade, full])).status, 404);
     await stillServes(server);
+  });
+
+  it('refuses a malformed handshake in its own words, before it looks for a token', async (t) => {
+    const server = await startHttp(t);
+    const [connection = '', offer = '', version = '', key = ''] = upgrade;
+    const cases: readonly (readonly [headers: readonly string[], status: number])[] = [
+      [[connection, offer, version], 400],
+      [[connection, offer, version, 'Sec-WebSocket-Key: short'], 400],
+      [[connection, offer, key], 426],
+      [[connection, offer, key, 'Sec-WebSocket-Version: 12'], 426],
+    ];
+    for (const [headers, status] of cases) {
+      const answer = await server.raw('GET /api/ws', headers);
+      assert.deepEqual([answer.status, answer.headers['content-type']], [status, 'application/problem+json']);
+      assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+      assert.equal(answer.headers['sec-websocket-version'], status === 426 ? '13' : undefined);
+    }
   });
 
   it('lets the header, the subprotocol pair, the own and a listed origin in (row 38)', async (t) => {

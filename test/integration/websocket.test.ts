@@ -22,8 +22,12 @@ interface Client {
   seqs(): number[];
 }
 
-async function open(t: TestContext, url: string, protocols: string[] = []): Promise<Client> {
-  const socket = new WebSocket(url.replace('http', 'ws'), protocols);
+async function open(
+  t: TestContext,
+  url: string,
+  { protocols = [], headers = {} }: { readonly protocols?: string[]; readonly headers?: Record<string, string> } = {},
+): Promise<Client> {
+  const socket = new WebSocket(url.replace('http', 'ws'), protocols, { headers });
   const messages: Message[] = [];
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
   socket.on('message', (data) => messages.push(JSON.parse((data as Buffer).toString()) as Message));
@@ -84,7 +88,9 @@ describe('WebSocket', () => {
     await log.emit(3);
     const { url } = await serveEvents(t, log);
 
-    const client = await open(t, `${url}/api/ws?lastEventId=${EPOCH}.1`, ['svc.v1', 'svc.bearer.c2VjcmV0']);
+    const client = await open(t, `${url}/api/ws?lastEventId=${EPOCH}.1`, {
+      protocols: ['svc.v1', 'svc.bearer.c2VjcmV0'],
+    });
     await client.waitFor(({ event }) => event === 'svc.live', 'live');
     await log.emit(2);
     await until(() => client.seqs().length === 4, { what: 'four events' });
@@ -94,6 +100,18 @@ describe('WebSocket', () => {
     assert.equal(client.messages[0]?.id, undefined);
     assert.deepEqual(client.seqs(), [2, 3, 4, 5]);
     assert.deepEqual(client.messages.at(-1)?.data?.['data'], { item: 'item-5', attempts: 1, sends: 5, durationMs: 0 });
+  });
+
+  it('begins after the header Last-Event-ID, which beats the parameter', async (t) => {
+    const log = eventLog(t);
+    await log.emit(3);
+    const { url } = await serveEvents(t, log);
+
+    const target = `${url}/api/ws?lastEventId=${EPOCH}.1`;
+    const client = await open(t, target, { headers: { 'last-event-id': `${EPOCH}.2` } });
+    await client.waitFor(({ event }) => event === 'svc.live', 'live');
+
+    assert.deepEqual(client.seqs(), [3]);
   });
 
   it('answers calls: ping, and resume from an id with a filter', async (t) => {

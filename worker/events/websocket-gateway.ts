@@ -1,8 +1,8 @@
 // The event stream over WebSocket: the frames of SSE as JSON messages, and calls of the console.
 //
 //   W1  What a client sends is bounded: 256 KiB a message, 64 fragments, 100 calls and pings in 10 s; beyond that 1009 or 1008.
-//   W2  A stream begins with the parameters of the URL (`lastEventId`, `types`, `endpoints`, `gap`); a `resume` call ends it
-//       and begins another, whose frames follow its `svc.hello`.
+//   W2  A stream begins with the parameters of the URL (`lastEventId`, `types`, `endpoints`, `gap`), or after the header Last-Event-ID, which
+//       beats the parameter; a `resume` call ends it and begins another, whose frames follow its `svc.hello`.
 //   W3  Closed with 1012 on a drain, 1008 when its token is gone, 1013 when it does not read.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -60,7 +60,7 @@ export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: 
   const open = new Set<Connection>();
   return {
     upgrade(...[request, socket, head, caller]) {
-      const start = parametersOf(request.url ?? '/');
+      const start = parametersOf(request);
       compileFilter(start.types, start.endpoints); // a wrong filter is refused before the handshake
       resumeOrThrow(hub, start);
       server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -210,11 +210,13 @@ class Connection {
   }
 }
 
-function parametersOf(target: string): Subscribe {
+function parametersOf(request: IncomingMessage): Subscribe {
+  const target = request.url ?? '';
+  const header = request.headers['last-event-id'];
   const query = new URLSearchParams(target.slice(target.indexOf('?') + 1 || target.length));
   const gap = query.get('gap');
   return {
-    lastEventId: query.get('lastEventId') ?? undefined,
+    lastEventId: (Array.isArray(header) ? header[0] : header) ?? query.get('lastEventId') ?? undefined,
     types: query.get('types') ?? undefined,
     endpoints: query.get('endpoints') ?? undefined,
     gap: gap === 'head' || gap === 'fail' ? gap : 'oldest',

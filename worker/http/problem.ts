@@ -54,7 +54,7 @@ function headersOf({ details }: SvcError, status: number): Readonly<Record<strin
   const headers: Record<string, string> = {};
   if (typeof details.challenge === 'string') headers['WWW-Authenticate'] = details.challenge;
   if (Array.isArray(details.allow)) headers.Allow = details.allow.join(', ');
-  if (status === 426) headers.Upgrade = 'websocket';
+  if (status === 426) Object.assign(headers, { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' });
   const retryMs = details.retryAfterMs ?? (status === 429 || status === 503 ? DEFAULT_RETRY_MS : undefined);
   if (typeof retryMs === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retryMs / 1_000)));
   return headers;

@@ -46,6 +46,7 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head 
     const match = webSocketMatch(request, passed);
     if (match === undefined) return serveAsRequest(parts, { request, socket, head });
     contextOf(request).match = match;
+    checkHandshake(request);
     if (match.route.path === WEBHOOK_PATH) {
       const complete = admitPlatform(parts, request, { passed, match });
       return complete(request, socket, head);
@@ -66,6 +67,21 @@ function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | un
   return isWebSocket && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
     ? found.match
     : undefined;
+}
+
+/** Base64 of 16 bytes. */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+/** 8 is the draft that some old clients still speak; its frames are those of 13. */
+const VERSIONS: ReadonlySet<unknown> = new Set(['13', '8']);
+
+/** The library that completes the handshake would refuse these in words of its own, as HTML. */
+function checkHandshake({ headers }: IncomingMessage): void {
+  if (!KEY.test(headers['sec-websocket-key'] ?? ''))
+    throw new SvcError('invalid_request', 'the header Sec-WebSocket-Key is missing or malformed');
+  if (!VERSIONS.has(headers['sec-websocket-version']))
+    throw new SvcError('upgrade_required', 'this version of WebSocket is not spoken here', {
+      hint: 'Send Sec-WebSocket-Version: 13.',
+    });
 }
 
 /** What completes the handshake. Throws what the platform is to read. */

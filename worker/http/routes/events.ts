@@ -39,7 +39,11 @@ export const eventRoutes = [
     summary: 'The event stream (SSE), resumable by Last-Event-ID, or a page of the history',
     query: EVENT_QUERY,
     answers: { 200: 'event-stream', 410: 'Problem', 429: 'Problem' },
-    handle: (exchange) => (exchange.query.format === 'json' ? page(exchange) : stream(exchange)),
+    handle: (exchange) => {
+      const isPage = exchange.query.format === 'json';
+      checkForm(exchange.query, isPage);
+      return isPage ? page(exchange) : stream(exchange);
+    },
   }),
   route({
     method: 'GET',
@@ -53,6 +57,16 @@ export const eventRoutes = [
     },
   }),
 ];
+
+/** Throws where a page is asked for with a parameter of the stream or the other way round: ignored, it would leave a hole that nobody tells of. */
+function checkForm(query: Exchange<undefined>['query'], isPage: boolean): void {
+  const other = isPage ? (['lastEventId'] as const) : (['after', 'limit'] as const);
+  const given = other.find((name) => query[name] !== undefined);
+  if (given === undefined) return;
+  throw new SvcError('invalid_request', `the parameter ${given} is not one of ${isPage ? 'a page' : 'the stream'}`, {
+    hint: isPage ? 'A page begins after `after`.' : 'The stream begins after `lastEventId`; pages take format=json.',
+  });
+}
 
 /** Throws when the token has as many streams open as it may have. */
 export function checkStreamLimit(port: HostPort, caller: Caller): void {
