@@ -48,6 +48,34 @@ describe('built-in plugins', () => {
     assert.deepEqual(bot.shown('dm-ann'), ['At most 7 days.']);
   });
 
+  it('help answers a command that is not there, where the bot is spoken to, and nothing else', async () => {
+    const commands: Commands = {
+      list: () => [
+        { name: 'help', aliases: [], summary: '', usage: '/help [command]', slot: 'help', who: 'anyone' },
+        { name: 'remind', aliases: [], summary: '', usage: '/remind <in>', slot: 'remind', who: 'anyone' },
+        { name: 'erase', aliases: [], summary: '', usage: '/erase', slot: 'own', who: 'operator' },
+      ],
+    };
+    const bot = await testBot(help, { parts: { commands } });
+    const lines = ['/remnid 10m', '/qqqq', '/eras', 'hello', '/usr/bin/env is there', '/ x', '//', '/cancel', '/1/2'];
+
+    for (const line of lines) await bot.person('ann').says(line);
+    await bot.person('bob', { in: 'room' }).says('/remnid');
+    await bot.person('bob', { in: 'room' }).says('/remnid', { addressed: true });
+    const silent = await testBot(help, { parts: { commands }, config: { unknown: false } });
+    await silent.person('ann').says('/remnid');
+
+    assert.deepEqual(bot.shown('dm-ann'), [
+      'There is no command /remnid. Did you mean /remind?',
+      'There is no command /qqqq. /help lists those there are.',
+      'There is no command /eras. /help lists those there are.',
+    ]);
+    assert.deepEqual(
+      [bot.shown('room'), silent.shown('dm-ann')],
+      [['There is no command /remnid. Did you mean /remind?'], []],
+    );
+  });
+
   it('help lists the commands of the host and explains one', async () => {
     const commands: Commands = {
       list: () => [

@@ -39,6 +39,7 @@ describe('help', () => {
 
   it('names the nearest command when there is none', () => {
     assert.equal(helpOne([command('remind')], 'remember'), 'There is no command remember. Did you mean remind?');
+    assert.equal(helpOne([command('remind')], 'remnid'), 'There is no command remnid. Did you mean remind?');
     assert.equal(helpOne([command('remind')], 'x'), 'There is no command x.');
   });
 });

@@ -3,7 +3,9 @@
 //   H1  Every command is found by its name and by its aliases, in any case, with or without the prefix.
 //   H2  Commands that not everyone may use say so.
 //   H3  Two plugins with a command of one name are told apart by their slots.
+//   H4  What is typed like a command and is none is answered; a path (`/usr/bin`), and what is for operators, is not talked about.
 import type { CommandHelp } from '../../sdk/index.ts';
+import { nearest } from '../../sdk/nearest.ts';
 
 const WHO = { anyone: '', admin: ' (admins)', operator: ' (operators)' } as const;
 
@@ -31,6 +33,26 @@ export function helpOne(commands: readonly CommandHelp[], wanted: string): strin
   return found.map((command) => describe(command)).join('\n\n');
 }
 
+/** What to say to a line that is no command of these; undefined where it does not look like one. */
+export function unknownCommand(commands: readonly CommandHelp[], line: string): string | undefined {
+  const prefix = prefixOf(commands);
+  if (prefix === undefined || !line.trim().startsWith(prefix)) return undefined;
+  const [word = ''] = line.trim().slice(prefix.length).split(/\s/, 1);
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u.test(word) || word === CANCEL) return undefined;
+  const open = commands.filter(({ who }) => who !== 'operator').flatMap(({ name, aliases }) => [name, ...aliases]);
+  const near = nearest(word, open);
+  const next = near === undefined ? `${prefix}help lists those there are.` : `Did you mean ${prefix}${near}?`;
+  return `There is no command ${prefix}${word}. ${next}`;
+}
+
+/** The host's own: it ends an open question, and says nothing where there is none. */
+const CANCEL = 'cancel';
+
+/** Of all commands alike; it stands before the name in the usage. */
+function prefixOf([first]: readonly CommandHelp[]): string | undefined {
+  return first?.usage.slice(0, first.usage.indexOf(first.name));
+}
+
 function describe({ usage, summary, aliases, who, slot }: CommandHelp): string {
   const others = aliases.length === 0 ? [] : [`Also: ${aliases.join(', ')}`];
   return [usage, `${summary}${WHO[who]}`, ...others, `From: ${slot}`].join('\n');
@@ -49,8 +71,8 @@ function namesUsedTwice(commands: readonly CommandHelp[]): ReadonlySet<string> {
 }
 
 function near(commands: readonly CommandHelp[], word: string): readonly string[] {
-  const names = commands
-    .flatMap(({ name, aliases }) => [name, ...aliases])
-    .filter((name) => word.length > 1 && (name.startsWith(word.slice(0, 2)) || word.startsWith(name)));
+  const all = commands.flatMap(({ name, aliases }) => [name, ...aliases]);
+  const alike = all.filter((name) => word.length > 1 && (name.startsWith(word.slice(0, 2)) || word.startsWith(name)));
+  const names = alike.length > 0 || word.length < 2 ? alike : [nearest(word, all) ?? []].flat();
   return names.length === 0 ? [] : [`Did you mean ${names.slice(0, 3).join(', ')}?`];
 }
