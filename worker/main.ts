@@ -15,6 +15,7 @@ import type { Mode } from './app-options.ts';
 import { startWriterThread } from './database/start-thread.ts';
 import { OWNER_VARIABLES } from './owner-notifier.ts';
 import { runWorker } from './run-worker.ts';
+import { tellBusyCode } from './runtime/busy-code.ts';
 import { guardLoop } from './watchdog/loop-guard.ts';
 import type { ParentOrder } from './watchdog/parent-watch.ts';
 import type { WorkerOptions } from './worker-options.ts';
@@ -41,7 +42,7 @@ export async function runForeground({ project, mode, watch, exit }: ForegroundOp
       environment,
       terminal: process.stdout.isTTY,
       // A developer's debugger may hold the loop as long as it likes.
-      ...appMaker({ guarded: mode !== 'development' }),
+      ...appMaker({ guarded: mode !== 'development', tellsBusyCode: mode === 'development' }),
       exit(code) {
         allowExit();
         exit(code);
@@ -61,12 +62,14 @@ interface MakerOptions {
   readonly standby?: boolean;
   readonly parent?: number | undefined;
   readonly guarded?: boolean;
+  /** Says on stderr which plugin keeps the start from going on: there is no supervisor who would end it, and no report yet. */
+  readonly tellsBusyCode?: boolean;
 }
 
 type Maker = Pick<WorkerOptions, 'createApp' | 'guard'> & { readonly writerThread: Worker | undefined };
 
 /** A start takes its writer thread once up: until then the app writes by itself. */
-function appMaker({ standby = false, parent, guarded = true }: MakerOptions): Maker {
+function appMaker({ standby = false, parent, guarded = true, tellsBusyCode = false }: MakerOptions): Maker {
   const watched = parent !== undefined && kernelGuard() === undefined ? parent : undefined;
   const writerThread = standby || watched !== undefined ? startWriterThread() : undefined;
   if (watched !== undefined) writerThread?.postMessage({ kind: 'watch_parent', pid: watched } satisfies ParentOrder);
@@ -74,10 +77,16 @@ function appMaker({ standby = false, parent, guarded = true }: MakerOptions): Ma
   const coming = new Promise<Worker>((resolve) => {
     come = resolve;
   });
+  let isUp = (): void => {};
   return {
     writerThread,
-    createApp: (options) => createApp({ ...options, writerThread: writerThread ?? coming }),
+    createApp(options) {
+      const { project, mode, loaded } = options;
+      if (tellsBusyCode && loaded !== undefined) isUp = tellBusyCode({ project, mode, loaded });
+      return createApp({ ...options, writerThread: writerThread ?? coming });
+    },
     guard(runtimeId, options) {
+      isUp();
       up();
       const begin = (thread: Worker): void => {
         come(thread);

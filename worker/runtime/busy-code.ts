@@ -4,6 +4,7 @@
 //   B1  Another thread sees that this one's loop of events stands still, and has this one end the command from within that code: nothing else
 //       runs here any more.
 //   B2  Silence is counted in looks: a machine that slept is no loop without an end.
+import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -56,6 +57,14 @@ export function endBusyCode({ loaded, end, limitMs = LIMIT_MS, ...options }: Bus
     Reflect.deleteProperty(globalThis, ENDS);
     void thread.terminate();
   };
+}
+
+/** Says it and lets the code go on: it may be slow and no more. */
+export function tellBusyCode({ project, mode, loaded }: Omit<BusyCodeOptions, 'end' | 'limitMs'>): () => void {
+  const tell = ({ message, hint }: SvcError): void => {
+    writeSync(2, `${message}; ${hint ?? ''}\n`); // a stream would wait for the loop of events
+  };
+  return endBusyCode({ project, mode, loaded, end: tell });
 }
 
 const isBuiltIn = ([slot, { enabled, use = slot }]: [string, LoadedConfig['config']['plugins'][string]]): boolean =>
