@@ -41,6 +41,9 @@ function commented({ body }: RawRequest): HttpAnswer {
   return { status: 201, json: { id: (comments += 1) }, headers: JSON_TYPE };
 }
 
+const whoseToken = ({ path }: RawRequest): HttpAnswer | undefined =>
+  path === '/user' ? { status: 200, json: { login: 'helper-bot' }, headers: JSON_TYPE } : undefined;
+
 /** A webhook of the repository whose deliveries all failed while the host was away. */
 const MISSED = [21, 22, 23] as const;
 const HOOK = '/repos/octo/hello/hooks';
@@ -70,6 +73,7 @@ adapterContract(createGithub(0), {
   // GitHub signs no time: a repeat is known by X-GitHub-Delivery.
   unsigned: ['time'],
   platform: (request) =>
+    whoseToken(request) ??
     webhooks(request) ??
     (request.method === 'POST'
       ? commented(request)

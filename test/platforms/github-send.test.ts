@@ -310,6 +310,34 @@ describe('accounts of github', () => {
     await good.bench.catchUp();
   });
 
+  it('fail where the token is of another login, who would be answered without end', async (t) => {
+    for (const [login, token] of [
+      ['helper-bot', 'ghp-ann'],
+      ['helper-bot[bot]', 'ghp-bot'],
+    ] as const) {
+      const { bench } = await scene(t, { login, token, repositories: [HELLO] });
+      await assert.rejects(bench.catchUp(), { code: 'account_failed', remedy: /login/ });
+    }
+    const app = await scene(t, { token: 'ghp-ann' });
+    app.fake.misbehave = ({ path }) =>
+      path === '/user' ? { status: 403, json: { message: 'Not by integration' } } : undefined;
+    await assert.rejects(app.bench.catchUp(), { code: 'account_failed', remedy: /login/ });
+    const { fake, bench } = await scene(t, { login: 'Helper-Bot' });
+    await bench.catchUp();
+    fake.misbehave = () => ({ status: 403, json: { message: 'Resource not accessible by integration' } });
+    await bench.catchUp();
+  });
+
+  it('fail while they are suspended, with what to do', async (t) => {
+    for (const message of ['This installation has been suspended', 'Sorry. Your account was suspended.']) {
+      const { fake, bench } = await scene(t);
+      fake.misbehave = () => ({ status: 403, json: { message } });
+
+      await assert.rejects(bench.send(post()), { code: 'account_failed', remedy: /suspen/ });
+      await assert.rejects(bench.catchUp(), { code: 'account_failed', remedy: /suspen/ });
+    }
+  });
+
   it('look again when GitHub could not be asked, and fail by a token that it does not know', async (t) => {
     const down = await scene(t, { repositories: [HELLO] });
     down.fake.misbehave = () => ({ status: 502, json: { message: 'Server Error' } });

@@ -5,6 +5,7 @@ import { callBy, type GithubLink, isRefusal } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { EVENTS } from './payload.ts';
 import { hooksOf, isOurs, ofName } from './webhooks.ts';
+import { isLogin, loginOf } from './whose-token.ts';
 
 /** Repositories that are asked about at once; GitHub wants no more. */
 const AT_ONCE = 5;
@@ -35,10 +36,7 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
 
 /** A token of an installation may not ask GET /user. */
 async function* appChecks(link: GithubLink): AsyncGenerator<CheckResult> {
-  const { viewer } = await callBy(link, ({ graphql }) =>
-    graphql<{ viewer: { login: string } }>('{ viewer { login } }'),
-  );
-  yield loginCheck(viewer.login, link.account);
+  yield loginCheck(await loginOf(link), link.account);
   yield { name: 'scopes', status: 'skip', detail: 'GitHub does not tell what an installation may do' };
 }
 
@@ -51,7 +49,7 @@ async function* userChecks(link: GithubLink): AsyncGenerator<CheckResult> {
 }
 
 const loginCheck = (login: string, { login: wanted }: Account): CheckResult =>
-  login.toLowerCase() === wanted.toLowerCase()
+  isLogin(login, wanted)
     ? { name: 'token', status: 'ok', detail: `of ${login}` }
     : {
         name: 'token',

@@ -1,7 +1,7 @@
 // GitHub's API through its own client, and what its answers mean for a send.
 //
 //   C1  The client is loaded by the first call, never at start, and one stands for each account.
-//   C2  401 ends the account with its remedy. 429, and 403 with what GitHub sends for a rate limit, is later: by Retry-After, else by
+//   C2  401 ends the account with its remedy, and so does 403 for one that is suspended. 429, and 403 with what GitHub sends for a rate limit, is later: by Retry-After, else by
 //       x-ratelimit-reset, else in a minute. Other 4xx are refused with GitHub's reason. 5xx and a broken connection are thrown: nobody
 //       knows whether it happened.
 //   C3  A spent limit is the account's, not the conversation's: until it is over no call is made at all. GitHub bans who goes on.
@@ -85,7 +85,7 @@ export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>)
     return await run(await apiOf(link));
   } catch (error) {
     const answer = answerIn(error);
-    if (answer.status === 401) throw refusedAccount(answer);
+    if (isAccountRefused(answer)) throw refusedAccount(answer);
     const told = new Error(reasonOf(answer), { cause: error });
     const waitMs = waitOf(answer);
     if (waitMs !== undefined) pause(known, answer, waitMs);
@@ -120,7 +120,7 @@ function answerIn(error: unknown): Answer {
 function resultOf(answer: Answer, known: Known): SendResult {
   const { status, error } = answer;
   if (status === undefined || status >= 500 || status < 400) throw error;
-  if (status === 401) throw refusedAccount(answer);
+  if (isAccountRefused(answer)) throw refusedAccount(answer);
   const waitMs = waitOf(answer);
   if (waitMs === undefined) return { kind: 'refused', reason: reasonOf(answer) };
   pause(known, answer, waitMs);
@@ -131,8 +131,17 @@ function pause(known: Known, answer: Answer, waitMs: number): void {
   if (isAccountWide(answer)) known.pausedUntil = performance.now() + waitMs;
 }
 
-const refusedAccount = ({ status, message }: Answer): Error =>
-  accountFailed(`GitHub answered ${status}: ${message}`, 'make a new token at GitHub, put it into .env and reload');
+/** Of an app that somebody has suspended in its place, and of a user. */
+const isSuspended = ({ status, message }: Answer): boolean => status === 403 && /\bsuspended\b/i.test(message);
+const isAccountRefused = (answer: Answer): boolean => answer.status === 401 || isSuspended(answer);
+
+const refusedAccount = (answer: Answer): Error =>
+  accountFailed(
+    reasonOf(answer),
+    isSuspended(answer)
+      ? 'have the suspension ended at GitHub (of an app: Settings, Applications, Unsuspend), then enable the account again'
+      : 'make a new token at GitHub, put it into .env and reload',
+  );
 const reasonOf = ({ status, message }: Answer): string => `GitHub answered ${status ?? 'nothing'}: ${message}`;
 
 const isSpent = ({ headers }: Answer): boolean => headers['x-ratelimit-remaining'] === '0';

@@ -11,6 +11,7 @@ import type { Link } from '../../sdk/index.ts';
 import { type Api, callBy, isRefusal } from './client.ts';
 import type { Account } from './config.ts';
 import { EVENTS } from './payload.ts';
+import { verifyLogin } from './whose-token.ts';
 
 const KEPT_MS = 3 * 86_400_000;
 /** Looked at again the next time: GitHub may still have been trying. */
@@ -61,7 +62,8 @@ export async function hooksOf(request: Api['request'], of: Of) {
 /** W2. The cursor is the time up to which deliveries were looked at. */
 export async function redeliver(link: Link<Account>, betweenMs = BETWEEN_MS): Promise<void> {
   const { repositories } = link.account;
-  if (repositories.length === 0) return tryToken(link);
+  await verifyLogin(link);
+  if (repositories.length === 0) return;
   const now = Date.now();
   const looked = Date.parse(link.cursor ?? '') || 0;
   const since = Math.max(looked > now ? 0 : looked, now - KEPT_MS); // a clock that was ahead has looked at nothing of now
@@ -79,15 +81,6 @@ export async function redeliver(link: Link<Account>, betweenMs = BETWEEN_MS): Pr
   }
   await link.receive([], new Date(now - OVERLAP_MS).toISOString());
   if (count > 0) link.log.info({ count }, 'GitHub was asked for deliveries that had failed');
-}
-
-/** Nothing else asks GitHub before the first send. It costs nothing of the limit; a server of one's own may have none. */
-async function tryToken(link: Link<Account>): Promise<void> {
-  try {
-    await callBy(link, ({ request }) => request('GET /rate_limit'));
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
 }
 
 interface Since {
