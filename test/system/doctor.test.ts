@@ -212,7 +212,8 @@ describe('svc doctor --edge', () => {
   });
 });
 
-describe('svc doctor --live', () => {
+// Two at once: one of them waits for the end of a time limit.
+describe('svc doctor --live', { concurrency: 2 }, () => {
   const TOKEN = { SVC_HTTP_TOKEN: 'a-live-token-of-a-test' };
   const REPORT = '{"ready":true,"state":"ready",  "checks":[]}';
   const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {

@@ -6,7 +6,23 @@ import { type Ngircd, ngircd, ngircdMissing } from '../support/ngircd.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
 
-describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurrency: 2 }, () => {
+/** Speaks when the test says so. */
+const TELLER = `import { definePlugin } from 'svc';
+
+export default definePlugin({
+  name: 'teller',
+  setup(p) {
+    let to;
+    p.command('ask', { summary: 'Answers later' }, (ctx) => {
+      to = ctx.conversation;
+      return 'I will tell you.';
+    });
+    p.route('POST /tell', { scope: 'full' }, (ctx) => ctx.send(to, 'drink tea'));
+  },
+});
+`;
+
+describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurrency: 3 }, () => {
   it('answers questions, in channels and in private, through two accounts on two servers', async (t) => {
     const [one, two] = [await ngircd(t, 'one.test.local'), await ngircd(t, 'two.test.local')];
     await botAt(t, [one, two]);
@@ -29,7 +45,7 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
     const host = await botAt(t, [one, two]);
     const [ann, bob] = [await ircPerson(t, one.port, 'ann'), await ircPerson(t, two.port, 'bob')];
 
-    bob.says('svcbot', '/remind 12s drink tea');
+    bob.says('svcbot', '/ask');
     await until(() => bob.heard('svcbot').length === 1, { what: 'the promise', timeoutMs: 120_000 });
     await until(async () => (await pending(host)) === 0, { what: 'the promise to be confirmed' });
     await two.kill();
@@ -37,12 +53,14 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
     ann.says('svcbot', '/ping');
     await until(() => ann.heard('svcbot').length === 1, { what: 'the other server to go on', timeoutMs: 120_000 });
     assert.equal(await stateOf(host, 'irc~one'), 'online');
-    await until(async () => (await pending(host)) === 1, { what: 'the reminder to wait', timeoutMs: 120_000 });
+    const headers = { authorization: `Bearer ${host.project.token}` };
+    assert.ok((await fetch(`${host.url}plugins/teller/tell`, { method: 'POST', headers })).ok);
+    await until(async () => (await pending(host)) === 1, { what: 'what was told to wait', timeoutMs: 120_000 });
     await two.start();
     const again = await ircPerson(t, two.port, 'bob');
-    await until(() => again.heard('svcbot').length > 0, { what: 'the reminder' });
+    await until(() => again.heard('svcbot').length > 0, { what: 'what waited' });
 
-    assert.deepEqual(again.heard('svcbot'), ['@bob reminder: drink tea']);
+    assert.deepEqual(again.heard('svcbot'), ['drink tea']);
     assert.equal(await stateOf(host, 'irc~two'), 'online');
   });
 
@@ -51,7 +69,7 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
     const host = await botAt(t, [server]);
     const ann = await ircPerson(t, server.port, 'ann');
 
-    ann.says('svcbot', '/remind 8s water the plants');
+    ann.says('svcbot', '/remind 4s water the plants');
     await until(() => ann.heard('svcbot').length > 0, { what: 'the promise', timeoutMs: 120_000 });
     // IRC has no key by which a repeat could be recognised: a kill before the PONG is stored may say the promise twice.
     await until(async () => (await pending(host)) === 0, { what: 'the promise to be confirmed' });
@@ -63,7 +81,7 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
 
     assert.deepEqual(
       [...ann.heard('svcbot'), ...ann.heard('svcbot_')],
-      ['I will remind you in 8s.', '@ann reminder: water the plants'],
+      ['I will remind you in 4s.', '@ann reminder: water the plants'],
     );
   });
 });
@@ -78,7 +96,8 @@ function botAt(t: TestContext, servers: readonly Ngircd[]): Promise<RunningHost>
     linesPerSecond: 20,
   };
   const endpoints = servers.map(({ port }, i) => ({ ...account, id: i === 0 ? 'one' : 'two', port }));
-  return runningHost(t, { plugins: { irc: { endpoints }, echo: {}, ping: {}, remind: {} } }).then(async (host) => {
+  const plugins = { irc: { endpoints }, echo: {}, ping: {}, remind: {}, teller: { use: './plugins/teller.js' } };
+  return runningHost(t, { plugins, sources: { 'teller.js': TELLER } }).then(async (host) => {
     for (const { id } of endpoints)
       await until(async () => (await stateOf(host, `irc~${id}`)) === 'online', {
         what: `${id} to be online`,
