@@ -161,6 +161,29 @@ describe('XMPP adapter and what is forged', { timeout: 590_000, concurrency: 3 }
     assert.equal((await bot.post('k1', ROOM, 'hi')).kind, 'sent');
   });
 
+  it('takes removals by a moderator from the room itself alone, in both forms of XEP-0425', async (t) => {
+    const [server, bot] = await inTheRoom(t, {});
+    const removed = (): readonly unknown[] =>
+      bot.link.arrivals.flatMap((one) => (one.kind === 'deleted' ? [[one.message, one.user.id]] : []));
+    const now = (from: string, id: string): string =>
+      `<message from='${from}' type='groupchat' id='x-${id}'><retract xmlns='urn:xmpp:message-retract:1' id='${id}'><moderated xmlns='urn:xmpp:message-moderate:1' by='${ROOM}/boss'/><reason>spam</reason></retract><body>removed</body></message>`;
+    const before = `<message from='${ROOM}' type='groupchat' id='x-2'><apply-to xmlns='urn:xmpp:fasten:0' id='s2'><moderated xmlns='urn:xmpp:message-moderate:0' by='${ROOM}/boss'><retract xmlns='urn:xmpp:message-retract:0'/></moderated></apply-to></message>`;
+    server.send(
+      inRoom('ann', 'spam', `<stanza-id xmlns='urn:xmpp:sid:0' by='${ROOM}' id='s1'/>`) +
+        now(`${ROOM}/eve`, 's1') +
+        now('elsewhere@rooms.localhost', 's1') +
+        now(ROOM, 's1') +
+        before +
+        inRoom('ann', 'last'),
+    );
+
+    await until(() => texts(bot).includes('last'), { what: 'the last' });
+    assert.deepEqual(removed(), [
+      ['s1', `${ROOM}/boss`],
+      ['s2', `${ROOM}/boss`],
+    ]);
+  });
+
   it('takes the same words twice from who gives no ids, where there is no archive', async (t) => {
     const [server, bot] = await inTheRoom(t, { hasNone: true });
     const alarm = (stamp: string): string =>

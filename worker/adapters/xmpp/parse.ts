@@ -54,6 +54,7 @@ export function arrivalsOf(came: Came, context: ParseContext): readonly Arrival[
   const nick = resourceOf(from);
   const room = bareOf(from);
   const ourNick = context.nickIn(room);
+  if (isGroup && nick === '' && ourNick !== undefined) return moderationOf(came, room, context);
   if (from === '' || (isGroup && (nick === '' || ourNick === undefined))) return [];
   const isSelf = isGroup || ourNick !== undefined ? nick === ourNick : room === context.self;
 
@@ -132,6 +133,21 @@ function removalOf(
   const message = ids.named(base.conversation.id, author, removed);
   const writer = ids.known(base.conversation.id, message)?.author;
   return writer === undefined || writer === author ? [{ ...base, kind: 'deleted', message }] : [];
+}
+
+/** What a moderator has removed the room itself says (XEP-0425, and as it was before 0.3). */
+function moderationOf(came: Came, room: string, context: ParseContext): readonly Arrival[] {
+  const { stanza } = came;
+  const retract = stanza.getChild('retract', NS.retract);
+  const applied = stanza.getChild('apply-to', NS.fasten);
+  const before = applied?.getChild('moderated', NS.moderate0);
+  const moderated = retract?.getChild('moderated', NS.moderate) ?? before;
+  const message = retract?.attrs['id'] ?? (before?.getChild('retract', NS.retract0) && applied?.attrs['id']);
+  if (moderated === undefined || message === undefined) return [];
+  const by = normalJid(moderated.attrs['by'] ?? '');
+  const from = bareOf(by) === room ? by : room;
+  if (resourceOf(from) === context.nickIn(room)) return [];
+  return [{ ...baseOf(came, { from, isGroup: true, isPrivateInRoom: false }, context), kind: 'deleted', message }];
 }
 
 /** XEP-0444 names all that a person has on a message; what changed is told. */

@@ -15,6 +15,8 @@ export const NS = {
   forward: 'urn:xmpp:forward:0',
   hints: 'urn:xmpp:hints',
   mam: 'urn:xmpp:mam:2',
+  moderate: 'urn:xmpp:message-moderate:1',
+  moderate0: 'urn:xmpp:message-moderate:0',
   muc: 'http://jabber.org/protocol/muc',
   mucOwner: 'http://jabber.org/protocol/muc#owner',
   mucUser: 'http://jabber.org/protocol/muc#user',
