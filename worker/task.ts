@@ -26,8 +26,6 @@ export interface OnceFault {
   readonly component: string;
   readonly message: string;
   readonly hint?: string;
-  /** Where it is the configuration that is at fault: no start would take it. */
-  readonly code?: 'config_invalid' | 'secret_invalid';
 }
 
 /** What `runtime start --once` prints. What could not be assembled is empty, its generation null. */

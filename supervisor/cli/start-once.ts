@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import type { CommandContext } from './command.ts';
 import { loadTasks } from './worker-entry.ts';
 
-/** 0 assembled; 1 not, naming what; 78 where the configuration is at fault, be it by its error or by a fault of a plugin's keys. */
+/** 0 assembled, 1 not, naming what; 78 by the error of the configuration. */
 export async function startOnce(context: CommandContext, project: string): Promise<ExitCode> {
   const { env, json, print } = context;
   const { assembleOnce } = await loadTasks(context);
@@ -13,6 +13,5 @@ export async function startOnce(context: CommandContext, project: string): Promi
   else print.text(JSON.stringify(report, null, 2));
   for (const { component, message } of report.faults)
     print.note(print.color.bad(message.startsWith(`${component}: `) ? message : `${component}: ${message}`));
-  if (report.ok) return EXIT.ok;
-  return report.faults.some(({ code }) => code !== undefined) ? EXIT.config : EXIT.failed;
+  return report.ok ? EXIT.ok : EXIT.failed;
 }

@@ -166,6 +166,12 @@ describe('--once ends with 1 and the name', () => {
       /resource store .* no luck/,
     ],
     ['time that nobody can read', setup("p.cron('daily', { at: 'now and then' }, () => {});"), 'root/own', /daily/],
+    [
+      'key that its schema refuses',
+      "export default definePlugin({ name: 'own', config: { size: t.integer() }, setup() {} });",
+      '/plugins/own/size',
+      /svc\.config\.yml:\d+:\d+ /,
+    ],
   ];
   for (const [what, source, component, message] of FAULTS) {
     it(`for a ${what}`, async (t) => {
@@ -270,23 +276,6 @@ describe('--once ends with 1 and the name', () => {
 
     assert.equal(code, 78);
     assert.match(JSON.stringify(report), /http\.port must be an integer/);
-  });
-
-  it('but with 78 and its report for a key that the schema of a plugin refuses', async (t) => {
-    const { path } = withPlugin(
-      t,
-      "export default definePlugin({ name: 'own', config: { size: t.integer() }, setup() {} });",
-    );
-
-    const { code, report, stderr } = await once(path);
-
-    assert.equal(code, 78, stderr);
-    assert.equal(report.generation, null);
-    assert.deepEqual(
-      report.faults.map((fault) => [fault.component, fault.code]),
-      [['/plugins/own/size', 'config_invalid']],
-    );
-    assert.match(stderr, /\/plugins\/own\/size: svc\.config\.yml:\d+:\d+ /);
   });
 });
 

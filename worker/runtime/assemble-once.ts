@@ -1,8 +1,8 @@
 // `runtime start --once --mode test`: the whole tree of plugins is assembled, its resources opened, its generation committed to a database
 // in memory, everything closed again. No lock, no port, no connection to a platform, no file.
 //
-//   O1  What would keep a start from being assembled or ready is a fault that names plugin, endpoint or selector: exit 1. Keys of a plugin that its
-//       schema refuses are an invalid configuration like any other: 78.
+//   O1  What would keep a start from being assembled or ready is a fault that names plugin, endpoint or selector: exit 1. So are keys of a plugin that
+//       its schema refuses: the file itself is in order (78 otherwise), and the report names all that is not.
 //   O2  What holds here and would not in production is told apart, and is no fault.
 //   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
 import type { ConfigFault } from '../../shared/config/fault.ts';

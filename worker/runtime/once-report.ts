@@ -108,7 +108,6 @@ export function faultsOf(error: unknown, component: string): OnceFault[] {
     }),
   );
   if (Array.isArray(listed)) {
-    const code = known.code === 'config_invalid' || known.code === 'secret_invalid' ? { code: known.code } : {};
     const faults = listed.map(
       (fault: {
         readonly file: string;
@@ -119,7 +118,6 @@ export function faultsOf(error: unknown, component: string): OnceFault[] {
       }) => ({
         component: fault.path,
         message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
-        ...code,
       }),
     );
     return [...faults, ...others];
