@@ -77,6 +77,25 @@ for (const mode of ['forward', 'http'] as const)
       assert.equal(refused.kind, 'refused');
     });
 
+    it('holds no more in memory than one large file: pictures that are more go in messages behind it', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      const picture = (id: string, bytes: number) => ({ ...file(id, 'image/png'), bytes });
+
+      const sent = await send({
+        kind: 'post',
+        text: 'see',
+        files: [picture('a', 20_000_000), picture('b', 10_000_000), picture('c', 1)],
+      });
+
+      const [first, second, ...others] = fake.bot.messages;
+      assert.deepEqual(sent, { kind: 'sent', message: String(first?.message_id) });
+      assert.deepEqual(
+        [first, second].map((one) => one?.message.map(({ type }) => type)),
+        [['text', 'image', 'image'], ['image']],
+      );
+      assert.equal(others.length, 0);
+    });
+
     it('gives links where the account says so, and the bytes where those are refused', async (t) => {
       const { fake, send } = await sending(t, { change: { ...change, files: 'link' } });
 

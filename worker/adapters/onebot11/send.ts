@@ -5,6 +5,7 @@
 //       a post may be said twice, and `unsure` of its body decides.
 //   S2  What is already so (a message that is gone) counts as removed: a repeat must not fail.
 //   S3  A call that has to wait for its place waits here; when the connection ends meanwhile, it was not made.
+//   S4  What one message holds in memory is no more than one file may have: further pictures are messages of their own.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { isObject } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -14,7 +15,7 @@ import { type Caller, callerOf } from './caller.ts';
 import type { Account } from './config.ts';
 import { type Piece, parseCq, textPiece } from './cq-code.ts';
 import { toEmojiId } from './emoji.ts';
-import { imagePiece, isPicture, sendFile, withSources } from './files.ts';
+import { imagePiece, isPicture, MOST_SENT_BYTES, sendFile, withSources } from './files.ts';
 import { idAt, idOut } from './json.ts';
 import { placeInLine } from './pace.ts';
 import { messageTo, type Place, readPlace } from './place.ts';
@@ -67,16 +68,38 @@ async function post(call: Post, target: Target): Promise<SendResult> {
   return { kind: 'sent', ...(message === undefined ? {} : { message }) };
 }
 
+type Words = Pick<Post, 'text'> & { readonly replyTo?: string | undefined };
+
 /** The message with its pictures first; it has the id by which the post is known. */
 function stepsOf(call: Post, target: Target): readonly (() => Promise<Answer>)[] {
   const pictures = call.files.filter(isPicture);
   const others = call.files.filter((file) => !isPicture(file));
-  const steps = others.map((file) => () => sendFile(file, target));
-  if (call.text === '' && pictures.length === 0) return steps;
-  return [() => say(call, pictures, target), ...steps];
+  const [first = [], ...more] = inMessages(pictures);
+  const steps = [
+    ...more.map((some) => () => say({ ...call, text: '', replyTo: undefined }, some, target)),
+    ...others.map((file) => () => sendFile(file, target)),
+  ];
+  if (call.text === '' && first.length === 0) return steps;
+  return [() => say(call, first, target), ...steps];
 }
 
-async function say(call: Post, pictures: readonly FileRef[], { place, caller, link }: Target): Promise<Answer> {
+/** S4. */
+function inMessages(pictures: readonly FileRef[]): readonly (readonly FileRef[])[] {
+  const messages: FileRef[][] = [];
+  let bytes = 0;
+  for (const picture of pictures) {
+    const last = messages.at(-1);
+    bytes += picture.bytes;
+    if (last !== undefined && bytes <= MOST_SENT_BYTES) last.push(picture);
+    else {
+      messages.push([picture]);
+      ({ bytes } = picture);
+    }
+  }
+  return messages;
+}
+
+async function say(call: Words, pictures: readonly FileRef[], { place, caller, link }: Target): Promise<Answer> {
   const reply: readonly Piece[] = call.replyTo === undefined ? [] : [{ type: 'reply', data: { id: call.replyTo } }];
   const words = [...reply, ...wordsFor(call.text, place)];
   return withSources(pictures, link, (sources) =>
