@@ -58,17 +58,16 @@ function address(tree: unknown): Finding[] {
 function origins(tree: unknown): Finding[] {
   return texts(tree, '/http/corsOrigins').flatMap(([path, origin]) => {
     if (isExactOrigin(origin)) return [];
-    const message =
-      origin === '*'
-        ? 'must name each origin; * is not taken'
-        : "must be an exact origin like 'https://ops.example', without a path";
+    // URL takes a * as a letter of the name: no browser's origin would ever be that.
+    if (origin.includes('*')) return [{ path, message: 'must name each origin; * is not taken' }];
+    const message = "must be an exact origin like 'https://ops.example', without a path";
     const suggestion = URL.canParse(origin) && /^https?:/.test(origin) ? new URL(origin).origin : undefined;
     return [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }];
   });
 }
 
 const isExactOrigin = (text: string): boolean =>
-  /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  /^https?:\/\/[^*]*$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 function proxies(tree: unknown): Finding[] {
   return texts(tree, '/http/trustedProxies').flatMap(([path, text]) =>
@@ -153,7 +152,11 @@ function doubleSelectors(tree: unknown): Finding[] {
 
 /** A required endpoint that this file cannot bring up: the host will not become ready. */
 function unmetSelectors(tree: unknown): Finding[] {
-  return listAt(tree, '/http/readiness/endpoints').flatMap((entry, index) => {
+  const agents = listAt(tree, '/http/readiness/agents').map((_name, index) => ({
+    path: `/http/readiness/agents/${index}`,
+    message: 'names a binding, and this version has none: the host will not become ready',
+  }));
+  const endpoints = listAt(tree, '/http/readiness/endpoints').flatMap((entry, index) => {
     const [owner = '', name = ''] = [textAt(entry, '/owner'), textAt(entry, '/name')];
     const slot = valueAt(tree, pointerTo('/plugins', owner.split('/')[1] ?? ''));
     const [, id] = name.split('~');
@@ -171,6 +174,7 @@ function unmetSelectors(tree: unknown): Finding[] {
           },
         ];
   });
+  return [...endpoints, ...agents];
 }
 
 /** Of the host's own keys; tokens have rules of their own, and a plugin says itself what it takes. */

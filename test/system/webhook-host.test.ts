@@ -89,6 +89,23 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
     assert.doesNotMatch(host.output(), new RegExp([SHOP, DESK].map((key) => key.slice(6)).join('|')));
   });
 
+  it('turns deliveries away while ingress rejects, and counts them', async (t) => {
+    const { host } = await hostWithReceiver(t);
+    const headers = { authorization: `Bearer ${host.project.token}` };
+    const paused = await fetch(`${host.url}api/system/ingress`, {
+      method: 'PUT',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ state: 'paused', mode: 'reject' }),
+    });
+    assert.equal(paused.status, 200);
+
+    const refused = await deliver(host, { id: 'm1', body: line('/echo x') });
+
+    assert.equal(refused.status, 503);
+    const metrics = await (await fetch(`${host.url}api/metrics`, { headers })).text();
+    assert.match(metrics, /^svc_webhooks_total\{[^}]*webhook~shop",outcome="rejected",[^}]*\} 1$/m);
+  });
+
   it('takes a signed body of any form, prototype-safe, and goes on (row 28)', async (t) => {
     const { host, received } = await hostWithReceiver(t);
     const bodies = [

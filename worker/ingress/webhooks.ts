@@ -33,7 +33,7 @@ export interface WebhooksDeps {
   readonly admit: () => void;
   readonly observe: (fact: {
     readonly endpoint: string;
-    readonly kind: 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'failed';
+    readonly kind: 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'rejected' | 'failed';
   }) => void;
   /** What a plugin or an adapter threw. */
   readonly failed: (failed: PluginFailed) => void;
@@ -116,12 +116,17 @@ export class Webhooks {
   async deliver(delivery: RawDelivery): Promise<HttpReply> {
     const target = this.#find(delivery.path);
     if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
-    this.#deps.admit();
-    this.#deps.gate.refuseWhenRejecting();
-    const request = requestOf(delivery);
+    const { id } = target.kind === 'endpoint' ? target.runner.spec : target.webhook;
+    try {
+      this.#deps.admit();
+      this.#deps.gate.refuseWhenRejecting();
+    } catch (error) {
+      this.#deps.observe({ endpoint: id, kind: 'rejected' });
+      throw error;
+    }
     return target.kind === 'endpoint'
-      ? this.#toEndpoint(target.runner, request)
-      : this.#toPlugin(target.webhook, request);
+      ? this.#toEndpoint(target.runner, requestOf(delivery))
+      : this.#toPlugin(target.webhook, requestOf(delivery));
   }
 
   async #toEndpoint(runner: EndpointRunner, request: RawRequest): Promise<HttpReply> {

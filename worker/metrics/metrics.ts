@@ -121,7 +121,7 @@ export function createMetrics(build: Build, sources: MetricSources) {
     pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
     webhooks: counter(
       'svc_webhooks_total',
-      'Deliveries over HTTP: accepted, duplicate (known already), ignored (nothing in it to handle), bad_signature, unparsable, failed.',
+      'Deliveries over HTTP: accepted, duplicate (known already), ignored (nothing in it to handle), bad_signature, unparsable, rejected (ingress paused, or too much waits), failed.',
       ['endpoint', 'outcome'],
     ),
     gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream.', ['reason']),

@@ -13,6 +13,13 @@ interface Ingress {
   readonly until: string | null;
   readonly since: string | null;
   readonly by: string | null;
+  readonly waiting?: Waiting;
+}
+
+/** What has come in and is not handled yet: while ingress is parked, what was parked. */
+interface Waiting {
+  readonly items: number;
+  readonly bytes: number;
 }
 
 const PATH = '/api/system/ingress';
@@ -55,9 +62,11 @@ const status: Command = {
   summary: 'Says whether deliveries are taken; exit 0 when open, 1 when paused',
   examples: ['svc ingress status', 'svc ingress status --json'],
   async run(context) {
-    const { body } = await (await context.host()).request('GET', PATH);
+    const host = await context.host();
+    const { body } = await host.request('GET', PATH);
     const ingress = body as Ingress;
-    report(context, ingress);
+    const { inbox: waiting } = (await host.request('GET', '/api/system/status')).body as { readonly inbox?: Waiting };
+    report(context, { ...ingress, ...(waiting === undefined ? {} : { waiting }) });
     return ingress.state === 'open' ? EXIT.ok : EXIT.failed;
   },
 };
@@ -77,4 +86,6 @@ function report({ print, json }: CommandContext, ingress: Ingress): void {
     if (ingress[name] !== null && ingress[name] !== undefined)
       print.text(`${print.color.dim(`${name}:`)} ${shown(ingress[name])}`);
   }
+  const { waiting } = ingress;
+  if (waiting !== undefined) print.text(`${print.color.dim('waiting:')} ${waiting.items} messages`);
 }

@@ -114,6 +114,7 @@ describe('svc ingress', () => {
     const host = await cannedHost(t, {
       'PUT /api/system/ingress': ({ body }) => ({ json: { ...paused, ...(body as object) } }),
       'GET /api/system/ingress': { json: paused },
+      'GET /api/system/status': { json: { inbox: { items: 7, bytes: 700 } } },
     });
     const context = capturedContext(host.url);
 
@@ -127,6 +128,7 @@ describe('svc ingress', () => {
     assert.ok(untilMs >= 5_400_000 && untilMs < 5_460_000);
     assert.deepEqual([change['state'], change['mode'], change['reason']], ['paused', 'reject', 'move']);
     assert.equal(statusCode, 1);
+    assert.equal(context.out.filter((line) => line === 'waiting: 7 messages').length, 1);
     assert.deepEqual(host.asked.at(-1)?.body, { state: 'open' });
     assert.equal(context.out.at(-1), 'ingress is open');
     for (const wrong of ['30', 'm', '0s', '1x', '10m10', '9999999d']) {

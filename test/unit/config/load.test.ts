@@ -298,6 +298,20 @@ describe('cross checks', () => {
     ]);
   });
 
+  it('warns of a required agent binding, which nothing can bring up yet', (t) => {
+    const { warnings } = loadText(t, `${GOOD}  readiness:\n    agents: [helper]\n`);
+
+    assert.deepEqual(warnings, [
+      'svc.config.yml:4:14 http.readiness.agents[0] names a binding, and this version has none: the host will not become ready',
+    ]);
+  });
+
+  refused(
+    'an origin with a star in its name',
+    '  corsOrigins: ["https://*.example"]\n',
+    /http\.corsOrigins\[0\] must name each origin; \* is not taken/,
+  );
+
   it('takes addresses, networks and origins that are exact', (t) => {
     const { config } = loadText(
       t,
