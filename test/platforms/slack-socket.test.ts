@@ -52,6 +52,28 @@ const isAcknowledged = (platform: FakeSlack, ...ids: readonly string[]): Promise
   until(() => ids.every((id) => platform.acknowledged.includes(id)), { what: 'the acknowledgements' });
 
 describe('Socket Mode', () => {
+  it('hands what is for another workspace to the account of that workspace: Slack sends to any socket of the app', async (t) => {
+    const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
+    Object.assign(elsewhere.workspace, { team: 'T0OTHER00' });
+    const open = (at: FakeSlack): TestLink<Account> => {
+      const link = adapterLink(accountOf(at, { team: at.workspace.team }));
+      t.after(() => link.stop());
+      slack.connect?.(link).catch(() => {});
+      return link;
+    };
+    const [ours, theirs] = [open(platform), open(elsewhere)];
+    await until(() => ours.isOnline && theirs.isOnline, { what: 'both accounts to be online' });
+
+    const ids = [
+      elsewhere.push('events_api', platform.line('for us')),
+      elsewhere.push('events_api', elsewhere.line('for them')),
+      elsewhere.push('events_api', { ...platform.line('for nobody'), team_id: 'T0NOBODY0', authorizations: [] }),
+    ];
+    await isAcknowledged(elsewhere, ...ids);
+
+    assert.deepEqual([textsOf(ours), textsOf(theirs)], [['for us'], ['for them']]);
+  });
+
   it('acknowledges an envelope when it is stored, and not before', async (t) => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {

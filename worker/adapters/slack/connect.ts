@@ -8,6 +8,7 @@ import { textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
+import { join } from './siblings.ts';
 import { SlackSocket, type SocketTiming } from './socket.ts';
 
 /** A socket that was asked to go this soon, this often in a row, is no renewal any more. */
@@ -33,6 +34,18 @@ export async function connect(link: Link<Account>, timing: SocketTiming): Promis
 
 async function holdSocket(link: Link<Account>, timing: SocketTiming): Promise<void> {
   const stop = aborted(link.signal).then(() => 'stop' as const);
+  const leave = join(link);
+  try {
+    await holdSockets(link, { timing, stop });
+  } finally {
+    leave();
+  }
+}
+
+async function holdSockets(
+  link: Link<Account>,
+  { timing, stop }: { readonly timing: SocketTiming; readonly stop: Promise<'stop'> },
+): Promise<void> {
   let socket = await open(link, timing);
   let soon = 0;
   try {

@@ -29,9 +29,8 @@ export function parse(request: RawRequest, account: Pick<Account, 'team'>): read
 /** The same for the payload of an envelope. */
 export function arrivalsOf(payload: unknown, account: Pick<Account, 'team'>, now: number): readonly Arrival[] {
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
-  const { team } = account;
+  if (!isFor(payload, account)) return [];
   const workspace = workspaceOf(payload);
-  if (team !== undefined && ![...workspace, ...installedIn(payload)].includes(team)) return [];
   if (payload['type'] === 'app_rate_limited') seenOf(account).missedSomething();
   const context = { workspace: workspace[0] ?? 'unknown', now };
   const arrivals =
@@ -48,7 +47,11 @@ export function arrivalsOf(payload: unknown, account: Pick<Account, 'team'>, now
   return arrivals.map((arrival) => Object.assign({ ...arrival }, { id: `${context.workspace}/${arrival.id}` }));
 }
 
-/** P2. The workspace that a payload is for, then the organisation that it belongs to. */
+/** P2. */
+export const isFor = (payload: unknown, { team }: Pick<Account, 'team'>): boolean =>
+  team === undefined || (isObject(payload) && [...workspaceOf(payload), ...installedIn(payload)].includes(team));
+
+/** The workspace that a payload is for, then the organisation that it belongs to. */
 function workspaceOf(payload: Json): readonly string[] {
   const named = [
     textAt(payload, 'team_id'),

@@ -10,6 +10,7 @@ import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { arrivalsOf } from './parse.ts';
+import { whoseIs } from './siblings.ts';
 
 export interface SocketTiming {
   /** From opening to hello. */
@@ -28,6 +29,8 @@ const MAX_FRAME_BYTES = 16 * 1_048_576;
 interface Waiting {
   readonly id: string;
   readonly arrivals: readonly Arrival[];
+  /** Whose they are. */
+  readonly link: Link<Account>;
 }
 
 export class SlackSocket {
@@ -109,16 +112,17 @@ export class SlackSocket {
     if (frame['type'] === 'hello') return this.#hello();
     if (frame['type'] === 'disconnect') return this.#leave(textAt(frame, 'reason') ?? 'refresh_requested');
     if (id === undefined) return;
-    this.#waiting.push({ id, arrivals: this.#arrivalsOf(id, frame) });
+    const link = whoseIs(frame['payload'], this.#link);
+    this.#waiting.push({ id, link, arrivals: this.#arrivalsOf(id, frame, link) });
     if (this.#waiting.length > MAX_WAITING) this.#socket.pause();
     this.#storing ??= this.#store();
   }
 
   /** What cannot be read is kept as it came: an acknowledged envelope does not come again. */
-  #arrivalsOf(id: string, frame: Json): readonly Arrival[] {
+  #arrivalsOf(id: string, frame: Json, { account }: Link<Account>): readonly Arrival[] {
     const now = Date.now();
     try {
-      return arrivalsOf(frame['payload'], this.#link.account, now);
+      return arrivalsOf(frame['payload'], account, now);
     } catch (error) {
       this.#link.log.warn({ err: error, envelope: id }, 'Slack sent an envelope that cannot be read');
       const place = {
@@ -133,24 +137,33 @@ export class SlackSocket {
   async #store(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // frames that came in one packet go into one batch
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MAX_BATCH);
-      if (!(await this.#kept(batch.flatMap(({ arrivals }) => arrivals)))) break;
+      const batch = this.#nextBatch();
+      if (!(await this.#kept(batch))) break;
       for (const { id } of batch) this.#acknowledge(id);
       if (this.#waiting.length < MAX_BATCH) this.#socket.resume();
     }
     this.#storing = undefined;
   }
 
-  async #kept(arrivals: readonly Arrival[]): Promise<boolean> {
-    if (arrivals.length === 0) return true;
+  /** Of one account. */
+  #nextBatch(): readonly Waiting[] {
+    const [first] = this.#waiting;
+    const other = this.#waiting.findIndex(({ link }) => link !== first?.link);
+    return this.#waiting.splice(0, Math.min(other === -1 ? MAX_BATCH : other, MAX_BATCH));
+  }
+
+  async #kept(batch: readonly Waiting[]): Promise<boolean> {
+    const arrivals = batch.flatMap((one) => one.arrivals);
+    const link = batch[0]?.link;
+    if (arrivals.length === 0 || link === undefined) return true;
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.#link.receive(arrivals);
+        await link.receive(arrivals);
         return true;
       } catch (error) {
         if (tries === 1)
           this.#link.log.warn({ arrivals: arrivals.length, err: error }, 'events wait: they could not be stored');
-        if (this.#isGone || this.#link.signal.aborted) return false;
+        if (this.#isGone || this.#link.signal.aborted || link.signal.aborted) return false;
         await new Promise((resolve) => setTimeout(resolve, this.#timing.retryMs));
       }
     }
