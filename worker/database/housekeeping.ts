@@ -67,7 +67,8 @@ export class Housekeeping {
     let now: number | undefined;
     try {
       now = await this.#clock.keep();
-      for (const make of this.#passes(now, await this.#clockOfIds.keep())) while (!this.#stopped && (await this.#batch(make())) === BATCH);
+      for (const make of this.#passes(now, await this.#clockOfIds.keep()))
+        while (!this.#stopped && (await this.#batch(make())) === BATCH);
       if (!this.#stopped) this.#erasedTo = now - this.#keep().bodyDays * DAY_MS;
     } catch (error) {
       this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');

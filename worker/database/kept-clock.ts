@@ -57,7 +57,10 @@ export class KeptClock {
   /** So that the next process goes on from here. */
   async keep(): Promise<number> {
     const at = await this.now();
-    await this.#core.writer.commit({ name: 'kept_clock', statements: [writeMeta(this.#name, JSON.stringify(this.#kept))] });
+    await this.#core.writer.commit({
+      name: 'kept_clock',
+      statements: [writeMeta(this.#name, JSON.stringify(this.#kept))],
+    });
     return at;
   }
 
