@@ -7,8 +7,8 @@ import { adapterContract } from '../../worker/sdk/testing/index.ts';
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const AT = 1_767_225_600;
 
-function delivery(id: string): RawRequest {
-  const body = JSON.stringify({ conversation: { id: 'room' }, user: { id: 'ann' }, text: 'hello' });
+function delivery(id: string, user: object = { id: 'ann' }): RawRequest {
+  const body = JSON.stringify({ conversation: { id: 'room' }, user, text: 'hello' });
   const signature = new Webhook(SECRET).sign(id, new Date(AT * 1_000), body);
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(AT), 'webhook-signature': signature };
   return { method: 'POST', path: '', query: {}, headers, body: Buffer.from(body), receivedAt: AT * 1_000 };
@@ -19,6 +19,7 @@ adapterContract(webhook, {
   secrets: [SECRET, SECRET.slice(6)],
   platform: ({ headers }) => ({ status: 202, json: { id: `message of ${headers['webhook-id']}` } }),
   good: () => delivery('msg_1'),
+  own: () => delivery('msg_5', { id: 'bot', self: true }),
   several: () => [delivery('msg_4'), delivery('msg_2'), delivery('msg_3')],
   order: ['msg_4', 'msg_2', 'msg_3'],
 });

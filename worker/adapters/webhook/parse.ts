@@ -2,7 +2,7 @@
 //
 //   { "type": "message",                     // or "edited", "deleted", "pressed", "reaction"; default "message"
 //     "conversation": { "id": "room-1", "kind": "group", "name": "Room", "thread": "t1" },   // kind: private (default) or group
-//     "user": { "id": "ann", "name": "Ann", "admin": false },
+//     "user": { "id": "ann", "name": "Ann", "admin": false },                              // "self": true for what the bot said
 //     "text": "hello",                       // message, edited
 //     "message": "m-17",                     // its id in the sender's system; default: webhook-id
 //     "replyTo": "m-3", "addressed": true,   // both optional; addressed is true in private conversations
@@ -24,7 +24,12 @@ const fields = {
     name: t.optional(t.string()),
     thread: t.optional(id()),
   }),
-  user: t.object({ id: id(), name: t.optional(t.string()), admin: t.boolean({ default: false }) }),
+  user: t.object({
+    id: id(),
+    name: t.optional(t.string()),
+    admin: t.boolean({ default: false }),
+    self: t.optional(t.boolean()),
+  }),
   text: t.optional(t.string()),
   message: t.optional(id()),
   replyTo: t.optional(id()),
