@@ -108,12 +108,12 @@ export function fakeHostPort({
         { id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) },
       ],
       show: async (id, texts) => {
-        if (!isKnownEndpoint(id)) throw new SvcError('not_found', `there is no endpoint ${id}`);
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no endpoint of this name');
         const view = { id: 'root/irc:irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) };
         return { endpoint: view, revision: '3' };
       },
       act: async (id, action, { revision }) => {
-        if (!isKnownEndpoint(id)) throw new SvcError('not_found', `there is no endpoint ${id}`);
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no endpoint of this name');
         if (revision !== undefined && revision !== '3')
           throw new SvcError('precondition_failed', 'another revision is there');
         calls.push(`${action} ${id}`);
@@ -123,7 +123,7 @@ export function fakeHostPort({
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],
       register: async (id) => {
-        if (!isKnownEndpoint(id)) throw new SvcError('not_found', `there is no endpoint ${id}`);
+        if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no endpoint of this name');
         calls.push(`register ${id}`);
         return { ...WEBHOOK_ADDRESS, done: 'registered' };
       },

@@ -70,11 +70,11 @@ describe('addresses of webhooks', () => {
       assert.equal((await control(HERE).register(id)).done, 'done');
     await assert.rejects(control(HERE).register('register~mian'), {
       code: 'not_found',
-      message: 'there is no endpoint register~mian',
+      message: 'there is no endpoint of this name',
       hint: 'did you mean registers~main?',
     });
     await assert.rejects(control(HERE).register('other\n'), {
-      message: 'there is no endpoint "other\\n"',
+      message: 'there is no endpoint of this name',
       hint: 'known are registers~main, manual~main, polls~main, without~main',
     });
     await assert.rejects(control(HERE).register('polls~main'), { code: 'conflict', message: /takes no webhooks/ });

@@ -127,7 +127,7 @@ describe('accounts that a platform connects to', () => {
     runner.accept(socket(closed));
     const control = createEndpointControl(host.core, host.engine.endpoints);
     await assert.rejects(control.show('fake~z', true), {
-      message: 'there is no endpoint fake~z',
+      message: 'there is no endpoint of this name',
       hint: 'known are memory~a',
     });
     await control.act(A, 'disable', { caller: { actor: 'op', scope: 'full' } as never, revision: undefined });
