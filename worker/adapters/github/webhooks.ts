@@ -65,8 +65,7 @@ export async function redeliver(link: Link<Account>, betweenMs = BETWEEN_MS): Pr
   await verifyLogin(link);
   if (repositories.length === 0) return;
   const now = Date.now();
-  const looked = Date.parse(link.cursor ?? '') || 0;
-  const since = Math.max(looked > now ? 0 : looked, now - KEPT_MS); // a clock that was ahead has looked at nothing of now
+  const since = lookedTo(link.cursor, now);
   let count = 0;
   for (const repository of repositories) {
     try {
@@ -81,6 +80,12 @@ export async function redeliver(link: Link<Account>, betweenMs = BETWEEN_MS): Pr
   }
   await link.receive([], new Date(now - OVERLAP_MS).toISOString());
   if (count > 0) link.log.info({ count }, 'GitHub was asked for deliveries that had failed');
+}
+
+/** From where on deliveries are looked at. A clock that was ahead has looked at nothing of now. */
+export function lookedTo(cursor: string | undefined, now: number): number {
+  const looked = Date.parse(cursor ?? '') || 0;
+  return Math.max(looked > now ? 0 : looked, now - KEPT_MS);
 }
 
 interface Since {
