@@ -44,5 +44,9 @@ export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, p
   (parks && (work.kind === 'arrival' || work.kind === 'webhook')) ||
   (work.kind !== 'arrival' && isForDisabled(work, config));
 
-const isForDisabled = ({ endpoint }: Work, { plugins }: LoadedConfig['config']): boolean =>
-  Object.entries(plugins).some(([slot, { enabled }]) => !enabled && endpoint.startsWith(`${ownerOf(slot)}#`));
+const isForDisabled = ({ endpoint }: Work, config: LoadedConfig['config']): boolean =>
+  disabledOwners(config).some((owner) => endpoint.startsWith(`${owner}#`));
+
+/** Plugins that the configuration names and does not run. */
+export const disabledOwners = (config: LoadedConfig['config'] | undefined): readonly string[] =>
+  Object.entries(config?.plugins ?? {}).flatMap(([slot, { enabled }]) => (enabled ? [] : [ownerOf(slot)]));

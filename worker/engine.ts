@@ -8,7 +8,7 @@ import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
 import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { isHeld, OUTBOX_LIMITS, surfaceOf, type Work } from './engine-surface.ts';
+import { disabledOwners, isHeld, OUTBOX_LIMITS, surfaceOf, type Work } from './engine-surface.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
@@ -77,7 +77,7 @@ export class Engine {
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
     });
     this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
-    this.timers = new TimerService(core);
+    this.timers = new TimerService(core, () => disabledOwners(this.runtime.current?.loaded.config));
     this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
     const files = new FileSource({
       store: this.files,

@@ -1,5 +1,5 @@
 // The due table: one row a moment at which something has to happen. Rows join the unit of what makes them necessary.
-import type { Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable } from 'kysely';
 import { prepared, sql, statement } from '../database/statement.ts';
 import type { DueKind, Tables } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
@@ -52,8 +52,35 @@ export const takeDue = prepared<Pick<DueRow, 'id' | 'at' | 'data'>>(
   { expect: 1, guard: 'due' },
 );
 
-export const readDue = (reader: Reader, until: number, limit: number): Promise<DueRow[]> =>
-  reader.all(sql.selectFrom('due').selectAll().where('at', '<=', until).orderBy('at').orderBy('seq').limit(limit));
+interface DueUntil {
+  readonly until: number;
+  readonly limit: number;
+  readonly except: Owners;
+}
+/** Of plugins: `root/<slot>`. */
+type Owners = readonly string[];
 
-export const readNextDue = (reader: Reader): Promise<{ at: number } | undefined> =>
-  reader.first(sql.selectFrom('due').select('at').orderBy('at').limit(1));
+export const readDue = (reader: Reader, { until, limit, except }: DueUntil): Promise<DueRow[]> =>
+  reader.all(
+    sql
+      .selectFrom('due')
+      .selectAll()
+      .where('at', '<=', until)
+      .where(isNoneOf(except))
+      .orderBy('at')
+      .orderBy('seq')
+      .limit(limit),
+  );
+
+export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
+  reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
+
+/** Ids of capabilities are `<owner>#…`, and `$` is what comes after `#`. */
+const isNoneOf =
+  (owners: Owners) =>
+  ({ eb, and, or }: ExpressionBuilder<Tables, 'due'>) =>
+    and(
+      owners.map((owner) =>
+        or([eb('capability', 'is', null), eb('capability', '<', `${owner}#`), eb('capability', '>=', `${owner}$`)]),
+      ),
+    );

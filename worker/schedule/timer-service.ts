@@ -5,6 +5,7 @@
 //   T2  The wall clock is read at each wake; a step back never fires a row twice, since it is gone.
 //       What waits for its next attempt waits no longer for it; what is meant for a time of day comes at that time.
 //   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
+//   T4  Tasks of a plugin whose slot is disabled stay until it is enabled: in the inbox they would take the room of others.
 import type { Timer } from '../../shared/clock.ts';
 import { ClockSteps } from '../../shared/clock-steps.ts';
 import { messageOf } from '../../shared/svc-error.ts';
@@ -20,6 +21,8 @@ const PAGE = 200;
 
 export class TimerService {
   readonly #core: Core;
+  /** Owners of what is not to fire. */
+  readonly #disabled: () => readonly string[];
   readonly #fire = new Map<DueKind, FireDue>();
   readonly #steps: ClockSteps;
   /** By how much waits are still to be brought forward. */
@@ -32,8 +35,9 @@ export class TimerService {
   #stopped = true;
   #again = false;
 
-  constructor(core: Core) {
+  constructor(core: Core, disabled: () => readonly string[] = () => []) {
     this.#core = core;
+    this.#disabled = disabled;
     this.#steps = new ClockSteps(core.clock);
   }
 
@@ -94,12 +98,12 @@ export class TimerService {
     try {
       await this.#lookAtClock();
       for (;;) {
-        const rows = await readDue(core.reader, core.clock.now(), PAGE);
+        const rows = await readDue(core.reader, { until: core.clock.now(), limit: PAGE, except: this.#disabled() });
         // Handed in together, in order: one sync for many.
         const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
         if (rows.length < PAGE || this.#stopped || fired.includes(false)) break;
       }
-      const next = await readNextDue(core.reader);
+      const next = await readNextDue(core.reader, this.#disabled());
       const now = core.clock.now();
       // What is still due could not be fired: tried again, not at once.
       this.#sleepUntil(
