@@ -261,6 +261,11 @@ describe('svc init', () => {
       code: 'refused',
       message: /file\/sub cannot be written: ENOTDIR/,
     });
+    // Below /proc the system says that a folder is not there which is: Node's own recursion never ends there.
+    await assert.rejects(command.run(context, ['/proc/of-nobody'], { lockfile: false }), {
+      code: 'refused',
+      message: /\/proc\/of-nobody cannot be written: E/,
+    });
   });
 
   it('takes the name of a package in a scope', async (t) => {

@@ -56,11 +56,18 @@ function writeOne(file: TemplateFile, { folder, dryRun, now }: WriteOptions): Wr
   if (isThere(target) && isSame(folder, file)) return { path: file.path, action: 'unchanged' };
   const backup = isThere(target) ? `${file.path}.bak-${stamp(now)}` : undefined;
   if (!dryRun) {
-    mkdirSync(dirname(target), { recursive: true });
+    makeFolder(dirname(target));
     if (backup !== undefined) renameSync(target, join(folder, backup));
     writeFileSync(target, file.text, { flag: 'wx', mode: file.mode });
   }
   return backup === undefined ? { path: file.path, action: 'made' } : { path: file.path, action: 'replaced', backup };
+}
+
+/** With those above it. Node's own way of that never ends where the system says that a folder is not there which is (below /proc). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 const stamp = (now: number): string => new Date(now).toISOString().replaceAll(/[:.]/g, '-');
