@@ -105,6 +105,7 @@ export const PLATFORMS: readonly Requirement[] = [
       'is completed from the history after an outage, before what comes live, once, and without what the bot said',
       'takes once, and in order, what came while it was away, in private and in rooms with and without an archive',
       'takes once what a channel with a history tells again when it comes back',
+      'is asked for what was missed, in channels and in private, before what is said meanwhile',
       'keeps the gap when it could not be filled, says so, and fills it the next time',
       'ask again for what they could not fetch, while the connection stands',
     ],
