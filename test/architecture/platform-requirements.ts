@@ -15,6 +15,14 @@ export const PLATFORMS: readonly Requirement[] = [
     ],
   },
   {
+    id: 'platforms: frames of those clients are recorded',
+    tests: [
+      'are what the client says today, and what the fake answers',
+      'are understood by the fake without the client',
+      'of XMPP are what the library says today, and what the scripted server answers',
+    ],
+  },
+  {
     id: 'platforms: the examples that platforms have published',
     tests: [
       'takes the published example',

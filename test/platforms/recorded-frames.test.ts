@@ -1,0 +1,62 @@
+// What clients that others wrote say to the fakes, and what the fakes answer, is as it was recorded in test/fixtures/frames: neither a fake that
+// bends to our own adapter nor a new version of a client passes unseen. And the fakes understand what was recorded without the client.
+// A wanted change: run once with UPDATE_SNAPSHOTS=1 and read the difference like code.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, it, type TestContext } from 'node:test';
+import { PLATFORMS } from '../support/frames/clients.ts';
+import { played } from '../support/frames/player.ts';
+import { type Recorded, Recorder } from '../support/frames/recorder.ts';
+import { xmppSession } from '../support/frames/xmpp-session.ts';
+
+interface Recording {
+  readonly client: string;
+  readonly frames: readonly Recorded[];
+}
+
+const fileOf = (platform: string): URL => new URL(`../fixtures/frames/${platform}.json`, import.meta.url);
+const recordingOf = (platform: string): Recording => JSON.parse(readFileSync(fileOf(platform), 'utf8')) as Recording;
+
+/** Today's as JSON has it; kept first where that is asked for. */
+function keptOr(now: Recording, platform: string): unknown {
+  const text = `${JSON.stringify(now, null, 1)}\n`;
+  if (process.env['UPDATE_SNAPSHOTS'] === '1') writeFileSync(fileOf(platform), text);
+  return JSON.parse(text);
+}
+
+async function record(t: TestContext, name: keyof typeof PLATFORMS): Promise<Recording> {
+  const { client, start } = PLATFORMS[name];
+  const { session, ...options } = await start(t);
+  const recorder = await Recorder.before(t, options);
+  await session(recorder.address);
+  return { client, frames: recorder.frames };
+}
+
+describe('recorded frames', { timeout: 590_000 }, () => {
+  for (const platform of Object.keys(PLATFORMS) as (keyof typeof PLATFORMS)[])
+    describe(platform, () => {
+      it('are what the client says today, and what the fake answers', async (t) => {
+        const now = keptOr(await record(t, platform), platform);
+
+        assert.deepEqual(now, recordingOf(platform));
+      });
+
+      it('are understood by the fake without the client', async (t) => {
+        const { frames } = recordingOf(platform);
+        const { port, known, madeUp } = await PLATFORMS[platform].start(t);
+
+        const again = await played(frames, { port, known, ...(madeUp === undefined ? {} : { madeUp }) });
+
+        assert.deepEqual(
+          again,
+          frames.filter((frame) => 'status' in frame),
+        );
+      });
+    });
+
+  it('of XMPP are what the library says today, and what the scripted server answers', async (t) => {
+    const now = keptOr(await xmppSession(t), 'xmpp');
+
+    assert.deepEqual(now, recordingOf('xmpp'));
+  });
+});
