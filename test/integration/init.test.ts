@@ -268,6 +268,17 @@ describe('svc init', () => {
     });
   });
 
+  it('takes no empty folder for this one: a variable was not set', async (t) => {
+    const folder = emptyFolder(t);
+    const { context } = commandContext({ cwd: folder, json: false, env: {} });
+
+    await assert.rejects(command.run(context, [''], { lockfile: false }), {
+      code: 'usage',
+      message: /<folder>|\[folder\]/,
+    });
+    assert.ok(!existsSync(join(folder, 'svc.config.yml')));
+  });
+
   it('takes the name of a package in a scope', async (t) => {
     const { read } = await init(t, { options: { name: '@team/bot' } });
 

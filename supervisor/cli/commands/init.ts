@@ -9,7 +9,7 @@ import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
 import { svcDependency } from '../init/own-package.ts';
 import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
 import { type WrittenFile, writeProject } from '../init/write-project.ts';
-import { textOption } from '../options.ts';
+import { textArgument, textOption } from '../options.ts';
 
 const TOKEN_BYTES = 32;
 const DEFAULT_PORT = 8_068;
@@ -33,7 +33,7 @@ export const command: Command = {
     const named = textOption(options, 'project');
     if (folder !== undefined && named !== undefined)
       throw new SvcError('usage', 'the folder is given twice: as an argument and with --project');
-    const target = resolve(context.cwd, typeof folder === 'string' ? folder : (named ?? '.'));
+    const target = resolve(context.cwd, folder === undefined ? (named ?? '.') : textArgument(folder, '[folder]'));
     const answers = await answersOf(context, target, options);
     if (answers === undefined) return EXIT.failed;
     const dryRun = options['dryRun'] === true;
