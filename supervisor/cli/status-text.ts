@@ -32,7 +32,8 @@ export function statusText(status: RuntimeStatus, { color, lines }: StatusTextOp
 
 function stateName({ state, ready }: RuntimeStatus): string {
   const name = state.replaceAll('_', ' ');
-  return state === 'running' ? `${name}, ${ready ? 'ready' : 'not ready'}` : name;
+  // What follows is since when it runs, not since when it is ready.
+  return state === 'running' ? `${ready ? 'ready' : 'not ready'}, ${name}` : name;
 }
 
 const since = ({ since, reason }: RuntimeStatus): string => ` since ${since}${reason === null ? '' : `: ${reason}`}`;

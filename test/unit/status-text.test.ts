@@ -75,7 +75,9 @@ describe('statusText', () => {
 
     const lines = statusText(well, { color, lines: 2 });
 
-    assert.equal(lines[0], 'running, ready since 2026-01-01T00:00:00.000Z');
+    assert.equal(lines[0], 'ready, running since 2026-01-01T00:00:00.000Z');
+    const unready = statusText({ ...well, ready: false, reasons: ['agent:x: none'] }, { color, lines: 2 });
+    assert.deepEqual(unready.slice(0, 2), ['not ready, running since 2026-01-01T00:00:00.000Z', '  agent:x: none']);
     assert.equal(lines[1], 'worker      pid 9, runtime r-3, generation 4, version 1.0.0');
     assert.equal(lines[3], 'address     127.0.0.1:8068, socket held by the supervisor');
     const overSix = statusText({ ...well, address: { host: '::1', port: 8068 } }, { color, lines: 2 });
