@@ -19,7 +19,7 @@ const recordingOf = (platform: string): Recording => JSON.parse(readFileSync(fil
 
 /** Today's as JSON has it; kept first where that is asked for. */
 function keptOr(now: Recording, platform: string): unknown {
-  const text = `${JSON.stringify(now, null, 1)}\n`;
+  const text = `${JSON.stringify(now, null, 2)}\n`;
   if (process.env['UPDATE_SNAPSHOTS'] === '1') writeFileSync(fileOf(platform), text);
   return JSON.parse(text);
 }
