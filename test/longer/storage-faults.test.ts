@@ -178,8 +178,11 @@ describe('the database file', () => {
     assert.equal(await host.api.isReady(), false);
     assert.notEqual((await host.deliver('hello')).status, 200);
     const upgrade = [
-      ...['Connection: Upgrade', 'Upgrade: websocket', `Authorization: Bearer ${host.project.token}`],
-      ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      `Authorization: Bearer ${host.project.token}`,
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     ];
     const refused = await sendRaw(Number(new URL(host.url).port), requestText('GET /api/ws', upgrade));
     assert.deepEqual([refused.status, JSON.parse(refused.body).code], [503, 'storage_unavailable']);
