@@ -1,5 +1,5 @@
 // What clients that others wrote say to the fakes, and what the fakes answer, is as it was recorded in test/fixtures/frames: neither a fake that
-// bends to our own adapter nor a new version of a client passes unseen. And the fakes understand what was recorded without the client.
+// bends to our own adapter nor a new version of a client passes unseen. And the fakes understand requests that were recorded without the client.
 // A wanted change: run once with UPDATE_SNAPSHOTS=1 and read the difference like code.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -41,16 +41,15 @@ describe('recorded frames', { timeout: 590_000 }, () => {
         assert.deepEqual(now, recordingOf(platform));
       });
 
+      if (platform === 'onebot11') return; // frames of a socket alone
       it('are understood by the fake without the client', async (t) => {
-        const { frames } = recordingOf(platform);
+        const requests = recordingOf(platform).frames.filter((frame) => 'status' in frame);
         const { port, known, madeUp } = await PLATFORMS[platform].start(t);
 
-        const again = await played(frames, { port, known, ...(madeUp === undefined ? {} : { madeUp }) });
+        const again = await played(requests, { port, known, ...(madeUp === undefined ? {} : { madeUp }) });
 
-        assert.deepEqual(
-          again,
-          frames.filter((frame) => 'status' in frame),
-        );
+        assert.ok(again.length > 0);
+        assert.deepEqual(again, requests);
       });
     });
 
