@@ -87,6 +87,12 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     config: () => ({ version: loaded().version, config: maskedConfig(loaded()), values: effectiveValues(loaded()) }),
     logs: async (wanted) => readLogs(options, wanted),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    refuseUnlessServing() {
+      if (runtime.current === undefined)
+        throw new SvcError('endpoint_unavailable', 'no plugin and no account is served yet', {
+          details: { retryAfterMs: 2_000 },
+        });
+    },
     webhookLimit: (path) => webhooks.limit(path),
     webhookChallenge: (path) => webhooks.challenge(path),
     deliver: (delivery) => webhooks.deliver(delivery),

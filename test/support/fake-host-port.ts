@@ -184,6 +184,7 @@ export function fakeHostPort({
       },
       count: 0,
     },
+    refuseUnlessServing: () => {},
     pluginRoute: (method, slot, path) => {
       if (slot !== 'echo' || !['/open', '/closed', '/broken', '/switch', '/split'].includes(path)) return undefined;
       if (method !== 'GET' && method !== 'POST') return { allow: ['GET', 'POST'] };

@@ -240,6 +240,8 @@ export interface HostPort {
   }): Promise<readonly unknown[]>;
   /** Prometheus text exposition format 0.0.4. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** Throws `endpoint_unavailable` while no generation serves. */
+  refuseUnlessServing(): void;
   /** How many bytes a delivery to this path may have, or undefined when nothing is there. */
   webhookLimit(path: string): number | undefined;
   /** What answers a GET at this path; undefined where nothing does. */

@@ -3,6 +3,7 @@
 //   R1  The order of answers: 404, then 405, then what the gate asks of the caller.
 //   R2  The first path of the table that fits decides, whatever its methods are.
 //   R3  HEAD is wherever GET is, OPTIONS everywhere.
+//   R4  While no generation serves nobody knows what it would have: 503, since platforms give up what is answered with 404.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { HostPort } from './host-port.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
@@ -86,11 +87,14 @@ export class RouteTable {
     }
   }
 
-  /** Throws `not_found` or `method_not_allowed`. */
+  /** Throws `not_found`, `method_not_allowed` or `endpoint_unavailable`. */
   find({ method, path, port, files }: FindRequest): Found {
     for (const { place, params } of this.#candidates(path)) {
       const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
-      if (located === undefined) continue;
+      if (located === undefined) {
+        if (place.first.ofGeneration === true) port.refuseUnlessServing(); // R4
+        continue;
+      }
       const allow = (): readonly string[] =>
         allowOf(located.kind === 'other_methods' ? located.allow : [...place.methods.keys()]);
       if (method === 'OPTIONS') return { kind: 'options', allow: allow() };

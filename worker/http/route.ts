@@ -90,6 +90,8 @@ export interface RouteDefinition<B extends SchemaName | undefined = undefined> {
   readonly revision?: 'handler' | ((port: HostPort) => string);
   /** For paths whose existence is the host's to say. */
   readonly locate?: (request: LocateRequest) => Located;
+  /** Whether the path exists is for plugins and accounts to say: while none are served it is "not now", never "not there". */
+  readonly ofGeneration?: boolean;
   handle(exchange: Exchange<B>): Handled | Promise<Handled>;
 }
 

@@ -27,6 +27,7 @@ export const chatRoutes = [
     body: 'ChatSay',
     changes: true,
     locate,
+    ofGeneration: true,
     answers: { 202: 'ChatTaken', 503: 'Problem' },
     handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).say({ room: body.room, ...body }) }),
   }),
@@ -38,6 +39,7 @@ export const chatRoutes = [
     body: 'ChatPress',
     changes: true,
     locate,
+    ofGeneration: true,
     answers: { 202: 'ChatTaken', 503: 'Problem' },
     handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).press({ room: body.room, ...body }) }),
   }),
@@ -48,7 +50,8 @@ export const chatRoutes = [
     summary: 'The newest messages of a conversation, or those after a cursor, oldest first',
     query: MESSAGE_QUERY,
     locate,
-    answers: { 200: 'ChatMessages' },
+    ofGeneration: true,
+    answers: { 200: 'ChatMessages', 503: 'Problem' },
     handle: async ({ port, query }) => {
       const { person, room } = query;
       if (person === undefined || person === '')

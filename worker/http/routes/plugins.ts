@@ -23,7 +23,8 @@ export const pluginRoutes: readonly Route[] = METHODS.map((method) =>
     summary: 'A route of a plugin',
     raw: true,
     locate,
-    answers: { 200: 'any' },
+    ofGeneration: true,
+    answers: { 200: 'any', 503: 'Problem' },
     handle: run,
   }),
 );

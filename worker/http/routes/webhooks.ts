@@ -25,6 +25,7 @@ export const webhookRoutes = [
     summary: 'A delivery of a platform, signed by its rules',
     raw: true,
     locate,
+    ofGeneration: true,
     answers: { 200: 'any', 202: 'any', 401: 'Problem', 413: 'Problem', 503: 'Problem' },
     handle: async (exchange) => answerOf(await exchange.port.deliver(deliveryOf(exchange, exchange.params.path ?? ''))),
   }),
@@ -35,6 +36,7 @@ export const webhookRoutes = [
     summary:
       'A platform asks whether the address is its own, or opens a WebSocket to an account, where its adapter takes that; by its rules',
     locate,
+    ofGeneration: true,
     answers: { 101: 'websocket', 200: 'any', 401: 'Problem', 403: 'Problem', 426: 'Problem', 503: 'Problem' },
     handle: (exchange) => {
       const path = exchange.params.path ?? '';
