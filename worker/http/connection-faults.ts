@@ -1,5 +1,9 @@
 // Bytes that are no request: Node's parser has given up, so the answer is written to the socket itself, once, and the
-// connection ends. Nothing is written where an answer is already on its way.
+// connection ends.
+//
+//   F1  Requests that came whole before them are answered first: what they did is done, and a client counts answers.
+//   F2  Nothing is written into an answer that is on its way without an end (a stream, a file): the connection ends there.
+//   F3  With the connection, all of its answers are closed. Node tells the one alone that it writes, not those that wait behind it.
 import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,28 +16,63 @@ const LINGER_MS = 500;
 
 /** Answers parser errors, slow requests and CONNECT on this server. */
 export class ConnectionFaults {
-  readonly #current = new WeakMap<Duplex, ServerResponse>();
+  /** Answers of a connection that are not over, in the order of their requests. */
+  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+  readonly #waiting = new WeakSet<Duplex>();
 
   constructor(server: Server) {
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, codeOf(error)));
     server.on('connect', (_request, socket) => this.#refuse(socket, 'method_not_allowed'));
   }
 
-  /** The response that a socket is on, so that no second one is written into it. */
+  /** A request of this connection is to be answered with this response. */
   begin(socket: Duplex, response: ServerResponse): void {
-    this.#current.set(socket, response);
+    let open = this.#open.get(socket);
+    if (open === undefined) {
+      const responses = new Set<ServerResponse>();
+      socket.once('close', () => closeQueued(responses));
+      this.#open.set(socket, responses);
+      open = responses;
+    }
+    const line = open;
+    line.add(response);
+    response.once('close', () => line.delete(response));
   }
 
   #refuse(socket: Duplex, code: ErrorCode): void {
-    const current = this.#current.get(socket);
     socket.on('error', () => {}); // it is ended here, and without a listener an error would end the process
-    const isMidAnswer = current !== undefined && current.headersSent && !current.writableFinished;
-    if (!socket.writable || isMidAnswer) {
+    if (this.#waiting.has(socket)) return;
+    const earlier = this.#openOn(socket).findLast(({ req }) => req.complete);
+    if (earlier === undefined || this.#isMidAnswer(socket)) return this.#answer(socket, code);
+    this.#waiting.add(socket);
+    earlier.once('close', () => this.#answer(socket, code));
+  }
+
+  #answer(socket: Duplex, code: ErrorCode): void {
+    if (!socket.writable || this.#isMidAnswer(socket)) {
       socket.destroy();
       return;
     }
     socket.end(answerText(code));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  }
+
+  /** F2. */
+  #isMidAnswer(socket: Duplex): boolean {
+    return this.#openOn(socket).some((response) => response.headersSent && !response.writableEnded);
+  }
+
+  #openOn(socket: Duplex): readonly ServerResponse[] {
+    return [...(this.#open.get(socket) ?? [])];
+  }
+}
+
+/** F3. */
+function closeQueued(responses: ReadonlySet<ServerResponse>): void {
+  for (const response of responses) {
+    if (response.socket !== null) continue;
+    response.destroy();
+    response.emit('close');
   }
 }
 
