@@ -21,14 +21,16 @@ export class Handover {
   }
 
   /** Starts the successor; gives its pid. Throws where that is impossible, and then nothing has changed. */
-  async prepare(spec: SuccessorSpec, state: State): Promise<number> {
-    if (this.#isBusy || isOnItsWay(state))
-      throw new SvcError('refused', `the supervisor cannot be replaced while it is ${state.kind}`, {
-        hint: 'try again when that is over',
+  async prepare(spec: SuccessorSpec, state: () => State): Promise<number> {
+    if (this.#isBusy)
+      throw new SvcError('refused', 'the supervisor is being replaced already', {
+        hint: '`svc runtime status` shows the new one once it is there',
       });
+    refuseOnItsWay(state());
     this.#isBusy = true;
     try {
       this.#successor = await Successor.start(spec, this.#lock);
+      refuseOnItsWay(state()); // somebody stopped or restarted it meanwhile: nobody would ever call the successor
       return this.#successor.pid;
     } catch (error) {
       this.giveUp();
@@ -51,6 +53,13 @@ export class Handover {
     this.#successor = undefined;
     this.#isBusy = false;
   }
+}
+
+function refuseOnItsWay(state: State): void {
+  if (isOnItsWay(state))
+    throw new SvcError('refused', `the supervisor cannot be replaced while it is ${state.kind}`, {
+      hint: 'try again when that is over',
+    });
 }
 
 /** States that lead somewhere by themselves, where a successor would have to wait for what may never come. */

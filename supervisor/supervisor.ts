@@ -92,7 +92,7 @@ export class Supervisor {
   async replace({ settings, ...program }: SuccessorProgram): Promise<number> {
     const { paths, environment, log } = this.#options;
     const spec = { ...program, project: paths.project, environment };
-    const pid = await this.#handover.prepare(spec, this.#machine.state);
+    const pid = await this.#handover.prepare(spec, () => this.#machine.state);
     log.write('info', 'supervisor is being replaced', { by: pid });
     this.#workers.adjust(settings);
     this.dispatch({ kind: 'replace' });
