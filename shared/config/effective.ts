@@ -15,6 +15,8 @@ export interface EffectiveValue {
   readonly source: ValueSource;
   /** Variables that the value is made of. */
   readonly variables: readonly string[];
+  /** Those of them whose own value counts, not the default beside them. */
+  readonly taken: readonly string[];
 }
 
 /** The configuration as plain data without secrets. */
@@ -37,6 +39,7 @@ export function effectiveValues(loaded: LoadedConfig): readonly EffectiveValue[]
         value: value as EffectiveValue['value'],
         source: loaded.source(path),
         variables: loaded.references.get(path)?.names ?? [],
+        taken: loaded.references.get(path)?.taken ?? [],
       },
     ];
   };

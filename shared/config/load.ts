@@ -247,7 +247,7 @@ function lookups(
   variables: ProjectEnvironment,
 ): Pick<LoadedConfig, 'source' | 'position'> {
   const fromEnvironment = (path: string): boolean =>
-    resolved.references.get(path)?.names.some((name) => variables.origin(name) !== undefined) ?? false;
+    resolved.references.get(path)?.taken.some((name) => variables.origin(name) !== undefined) ?? false;
   return {
     position: (path) => yaml.places.get(path),
     source: (path) => (fromEnvironment(path) ? 'env' : yaml.places.has(path) ? 'file' : 'default'),

@@ -38,10 +38,15 @@ export function readReferences(text: string): ReferenceText {
 }
 
 /** The value of a reference; undefined when it is unset and has no default. */
-export function lookUp({ name, fallback }: Reference, environment: Environment): string | undefined {
-  const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-  return fallback !== undefined && (value === undefined || value === '') ? fallback : value;
-}
+export const lookUp = (reference: Reference, environment: Environment): string | undefined =>
+  takesDefault(reference, environment) ? reference.fallback : ownValue(reference, environment);
+
+/** It has a default, and its variable is unset or empty. */
+export const takesDefault = (reference: Reference, environment: Environment): boolean =>
+  reference.fallback !== undefined && (ownValue(reference, environment) ?? '') === '';
+
+const ownValue = ({ name }: Reference, environment: Environment): string | undefined =>
+  Object.hasOwn(environment, name) ? environment[name] : undefined;
 
 /** A value from the environment as the type that the schema asks for; undefined when it does not read as one. */
 export function readAs(type: unknown, text: string): unknown {

@@ -9,7 +9,7 @@ import type { ProjectEnvironment } from './environment.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
-import { lookUp, type Reference, readAs, readReferences } from './references.ts';
+import { lookUp, type Reference, readAs, readReferences, takesDefault } from './references.ts';
 
 export interface ResolvedReference {
   /** As it is written in the file: `${HTTP_TOKEN}`. */
@@ -17,6 +17,8 @@ export interface ResolvedReference {
   /** The value is this one reference and nothing else. */
   readonly whole: boolean;
   readonly names: readonly string[];
+  /** Those whose own value counts, not the default beside them. */
+  readonly taken: readonly string[];
 }
 
 export interface Resolved {
@@ -99,7 +101,7 @@ class Resolver {
       this.#findings.push({ path, message: wrong, secret: true });
       return undefined;
     }
-    this.#references.set(path, { text: value, whole: true, names: [part.name] });
+    this.#references.set(path, { text: value, whole: true, names: [part.name], taken: [part.name] });
     const text = lookUp(part, this.#environment.values);
     if (text !== undefined) return this.#hide(text);
     if (this.#mode === 'test') {
@@ -121,15 +123,17 @@ class Resolver {
       return undefined;
     }
     const references = read.parts.filter((part) => typeof part === 'object');
-    this.#references.set(path, { text: value, whole: read.whole, names: references.map(({ name }) => name) });
+    const taken = references.filter((reference) => !takesDefault(reference, this.#environment.values));
+    const namesOf = (of: readonly Reference[]): readonly string[] => of.map(({ name }) => name);
+    this.#references.set(path, { text: value, whole: read.whole, names: namesOf(references), taken: namesOf(taken) });
     const missing = references.find((reference) => lookUp(reference, this.#environment.values) === undefined);
     if (missing !== undefined) return this.#missing(missing, schema, path);
     const text = this.#join(read.parts, path);
     if (!read.whole || schema === undefined) return text;
     const typed = readAs(schema.type, text);
     if (typed === undefined) {
-      const [{ name, fallback } = { name: '' }] = references;
-      const source = lookUp({ name }, this.#environment.values) || fallback === undefined ? 'value' : 'default';
+      const [{ name } = { name: '' }] = references;
+      const source = taken.length > 0 ? 'value' : 'default';
       this.#findings.push({
         path,
         message: `must be ${expectation(schema)}; the ${source} of ${name} does not read as one`,

@@ -9,7 +9,7 @@ import { COMMIT, VERSION } from '../../shared/version.ts';
 import type { CommandContext } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
 import { createPrinter } from './printer.ts';
-import { findProject } from './project-lookup.ts';
+import { findProject, workingFolder } from './project-lookup.ts';
 import { unknownWord } from './usage-error.ts';
 
 /** As they are before code of the project may be loaded. */
@@ -106,7 +106,6 @@ function version(json: boolean): ExitCode {
 
 function contextOf(call: Call, options: Readonly<Record<string, unknown>>): CommandContext {
   const json = options['json'] === true;
-  const cwd = process.cwd();
   const env = process.env;
   const print = createPrinter({
     json,
@@ -118,11 +117,13 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
   let interrupt: AbortController | undefined;
   let found: string | undefined;
   const project = (): string =>
-    (found ??= findProject(cwd, options['project'] === undefined ? undefined : String(options['project'])));
+    (found ??= findProject(workingFolder, options['project'] === undefined ? undefined : String(options['project'])));
   return {
     json,
     env,
-    cwd,
+    get cwd() {
+      return workingFolder();
+    },
     // To look at stdin opens it: 2 ms that a start has no use for.
     get interactive() {
       return process.stdin.isTTY && process.stdout.isTTY && !json;

@@ -1,18 +1,31 @@
 // Which project a command is about: `--project DIR`, else the nearest parent folder that holds svc.config.yml.
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { linkTarget } from '../../shared/config/small-file.ts';
 import { CONFIG_FILE } from '../../shared/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
+/** Throws `no_project` where a deploy has replaced the folder that the shell still stands in. */
+export function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new SvcError('no_project', 'the folder that this shell stands in was removed', {
+      cause: error,
+      hint: 'cd into the project again, or give it with --project and an absolute path',
+    });
+  }
+}
+
 /** The real path of the project. Throws `no_project`. */
-export function findProject(cwd: string, given: string | undefined): string {
+export function findProject(from: () => string, given: string | undefined): string {
   if (given !== undefined) {
-    const folder = resolve(cwd, given);
+    const folder = isAbsolute(given) ? resolve(given) : resolve(from(), given);
     if (!holdsConfig(folder))
       throw new SvcError('no_project', `${folder} holds no ${CONFIG_FILE}`, { hint: 'svc init makes a project' });
     return realpathSync(folder);
   }
+  const cwd = from();
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     if (holdsConfig(folder)) return realpathSync(folder);
     if (folder === dirname(folder))

@@ -1,6 +1,6 @@
 // Wrong usage, help, versions and closed pipes of the built command.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { COMMANDS } from '../../supervisor/cli/commands.ts';
 import { CLI, portProject, svc } from '../support/svc-command.ts';
@@ -42,6 +42,13 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['--verison', /unknown option '--verison'; did you mean '--version'\?/],
 ];
 
+/** What a deploy does to a shell that stands in the folder of the release before. */
+const STAND_IN_GONE = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+
+const WITH_DEFAULTS = `http: { port: "\${EMPTY:-18068}", token: "\${HTTP_TOKEN}" }
+host: { name: "\${NAMED} \${EMPTY:-bot}" }
+`;
+
 describe('the command line', () => {
   it('prints the effective configuration as one that can be read again', async (t) => {
     const project = temporaryProject(t);
@@ -51,6 +58,37 @@ describe('the command line', () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^ {2}token: \$\{HTTP_TOKEN\} # env HTTP_TOKEN/m);
     assert.match(stdout, /^ {2}host: 127\.0\.0\.1 # default$/m);
+  });
+
+  it('names the variable whose value counts, not one that is empty beside its default', async (t) => {
+    const project = temporaryProject(t, { config: WITH_DEFAULTS });
+    const env = { EMPTY: '', NAMED: 'aida' };
+
+    const { stdout } = await svc(['config', 'show'], { cwd: project.path, env });
+    const asJson = await svc(['config', 'show', '--json'], { cwd: project.path, env });
+
+    assert.match(stdout, /^ {2}port: 18068 # file$/m);
+    assert.match(stdout, /^ {2}name: aida bot # env NAMED \(process\), EMPTY \(default\)$/m);
+    assert.deepEqual(JSON.parse(asJson.stdout).sources['/http/port'], { source: 'file', variables: ['EMPTY'] });
+  });
+
+  it('says what to do where the folder that the shell stands in was removed, and needs none for a named project', async (t) => {
+    const project = temporaryProject(t);
+    const inGone = (...words: readonly string[]) =>
+      spawnSync('sh', ['-c', STAND_IN_GONE, 'sh', process.execPath, CLI, ...words], {
+        cwd: project.path,
+        encoding: 'utf8',
+      });
+
+    const lost = inGone('runtime', 'status');
+    const named = inGone('runtime', 'status', '--project', project.path);
+
+    assert.equal(lost.status, 1);
+    assert.match(
+      lost.stderr,
+      /^svc: the folder that this shell stands in was removed\n {5}cd into the project again[^\n]+\n$/,
+    );
+    assert.deepEqual([named.status, named.stdout], [3, 'nothing is running\n']);
   });
 
   it('answers wrong usage with 2, one line and the nearest valid word', async (t) => {

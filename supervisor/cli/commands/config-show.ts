@@ -44,8 +44,9 @@ export function showDocument(loaded: LoadedConfig): Readonly<Record<string, unkn
 /** YAML that is itself a valid configuration, with the source of each value as a comment. */
 export async function showYaml(loaded: LoadedConfig): Promise<string> {
   const { commentedYaml } = await import('../../../shared/config/commented-yaml.ts');
-  const comments = effectiveValues(loaded).map(({ path, source, variables }) => {
-    const names = variables.map((name) => `${name} (${loaded.origin(name) ?? 'default'})`).join(', ');
+  const comments = effectiveValues(loaded).map(({ path, source, variables, taken }) => {
+    const origin = (name: string): string => (taken.includes(name) ? loaded.origin(name) : undefined) ?? 'default';
+    const names = variables.map((name) => `${name} (${origin(name)})`).join(', ');
     return { path: pathOf(path), text: source === 'env' ? `env ${names}` : source };
   });
   return commentedYaml(maskedConfig(loaded), comments);

@@ -13,14 +13,27 @@ describe('findProject', () => {
     mkdirSync(below);
     symlinkSync('nowhere', join(below, 'svc.config.yml'));
 
-    assert.equal(findProject(below, undefined), below);
-    assert.equal(findProject('/', below), below);
+    assert.equal(
+      findProject(() => below, undefined),
+      below,
+    );
+    assert.equal(
+      findProject(() => '/', below),
+      below,
+    );
   });
 
   it('refuses a folder without one, and what is no folder', (t) => {
     const { path } = temporaryProject(t, { config: null });
 
-    assert.throws(() => findProject('/', path), { code: 'no_project' });
-    assert.throws(() => findProject('/', join(path, 'package.json')), { code: 'no_project' });
+    assert.throws(() => findProject(() => '/', path), { code: 'no_project' });
+    assert.throws(() => findProject(() => '/', join(path, 'package.json')), { code: 'no_project' });
+  });
+
+  it('needs no working folder for one that is named whole', (t) => {
+    const { path } = temporaryProject(t);
+    const gone = (): string => assert.fail('the working folder was asked for');
+
+    assert.equal(findProject(gone, path), path);
   });
 });

@@ -195,7 +195,7 @@ describe('loadConfig', () => {
       { id: 'one', server: 's', enabled: true },
       { id: 'two', enabled: false },
     ]);
-    assert.deepEqual(references.get('/plugins/zeta/a'), { text: '${X:-1}', whole: true, names: ['X'] });
+    assert.deepEqual(references.get('/plugins/zeta/a'), { text: '${X:-1}', whole: true, names: ['X'], taken: [] });
   });
 });
 
