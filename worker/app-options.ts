@@ -7,6 +7,7 @@ import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
 import type { WriterThread } from './database/start-thread.ts';
 import type { ReloadOptions } from './http/host-port.ts';
+import type { OperatorPort } from './operator-port.ts';
 
 export type Mode = 'development' | 'production' | 'test';
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
@@ -52,6 +53,7 @@ export interface App {
   /** The store is being opened, and brought to this program's schema. */
   isOpening(): boolean;
   status(): Promise<Readonly<Record<string, unknown>>>;
+  readonly operators: OperatorPort;
   reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */
   stop(

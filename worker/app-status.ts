@@ -16,7 +16,7 @@ export async function hostStatus({
   const { runtime } = engine;
   const { config, version } = runtime.loaded;
   const report = readiness.report();
-  const starts = database.state.kind === 'open' ? await readStarts(core.reader, LAST_STARTS).catch(() => []) : [];
+  const starts = await lastStarts({ core, database });
   return {
     name: config.host.name,
     kind: config.host.kind,
@@ -44,6 +44,12 @@ export async function hostStatus({
         ? null
         : { code: runtime.lastFailure.code, reason: runtime.lastFailure.message },
   };
+}
+
+/** Newest first; none while the store is not open. */
+export async function lastStarts({ core, database }: Pick<Parts, 'core' | 'database'>): Promise<Start[]> {
+  if (database.state.kind !== 'open') return [];
+  return readStarts(core.reader, LAST_STARTS).catch(() => []);
 }
 
 type Start = Awaited<ReturnType<typeof readStarts>>[number];

@@ -23,6 +23,7 @@ import { countStarts, loadProjectState } from './database/project-state.ts';
 import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
+import { type OperatorPort, operatorPort } from './operator-port.ts';
 import type { Candidate } from './runtime/assemble.ts';
 import { watchProject } from './runtime/watch.ts';
 import { ANSWER_TURNS, turns } from './turns.ts';
@@ -79,6 +80,9 @@ class Host implements App {
   }
   status(): Promise<Readonly<Record<string, unknown>>> {
     return hostStatus(this.#parts);
+  }
+  get operators(): OperatorPort {
+    return operatorPort(this.#parts);
   }
 
   #httpPort(): HostPort {

@@ -19,7 +19,7 @@ export interface WorkerControlOptions {
   readonly stop: (code: 0 | 51, reason: string) => Promise<void>;
 }
 
-const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines'];
+const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines', 'check'];
 
 /** Not at once: whatever the caller has begun just now (the database is being opened) goes first. */
 export async function openWorkerControl(options: WorkerControlOptions): Promise<ControlListener> {
@@ -61,6 +61,9 @@ async function answer(
       if (running === undefined) throw new SvcError('not_running', 'the host is still starting');
       return running.reload('control', { orRestart: options['orRestart'] === true });
     }
+    case 'check':
+      app()?.operators.checkConfig();
+      return { valid: true };
     case 'logs':
       return { ...log.recent(typeof options['after'] === 'number' ? options['after'] : 0), pid: process.pid };
     default:

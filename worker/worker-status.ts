@@ -29,6 +29,7 @@ export async function workerStatus({
   socket,
 }: WorkerStatusFacts): Promise<RuntimeStatus> {
   const { generation, reasons, configVersion } = await hostFacts(app);
+  const exits = (await app?.operators.exits()) ?? [];
   return {
     state: phase.state,
     since: phase.since,
@@ -46,7 +47,7 @@ export async function workerStatus({
     version: VERSION,
     configVersion,
     budget: null,
-    exits: [],
+    exits,
     log: null,
     mode,
     notes: [],

@@ -6,7 +6,16 @@
 export const CONTROL_PROTOCOL = 1;
 export const MAX_REQUEST_BYTES = 64 * 1024;
 
-export type ControlCommand = 'hello' | 'status' | 'start' | 'stop' | 'restart' | 'reload' | 'logs' | 'replace';
+export type ControlCommand =
+  | 'hello'
+  | 'status'
+  | 'start'
+  | 'stop'
+  | 'restart'
+  | 'reload'
+  | 'logs'
+  | 'replace'
+  | 'check';
 
 export interface ControlRequest {
   readonly id: number;
@@ -40,6 +49,13 @@ export interface ExitRecord {
   readonly lastLines: readonly string[];
 }
 
+/** The same as `status` tells it: what a supervisor alone sees is null where a worker tells of those before it, and `at` is when the next one started. */
+export interface ToldExit extends Omit<ExitRecord, 'run' | 'wasUp' | 'durationMs'> {
+  readonly run: number | null;
+  readonly wasUp: boolean | null;
+  readonly durationMs: number | null;
+}
+
 /** Answer of `status`, of supervisor and worker alike; fields that a side cannot know are null. */
 export interface RuntimeStatus {
   /** A state of the supervisor's machine; a worker without one is `starting`, `running` or `draining`. */
@@ -70,7 +86,7 @@ export interface RuntimeStatus {
     readonly windowMs: number;
     readonly nextStartAt: string | null;
   } | null;
-  readonly exits: readonly ExitRecord[];
+  readonly exits: readonly ToldExit[];
   readonly log: string | null;
   readonly mode: string;
   readonly notes: readonly string[];

@@ -27,10 +27,23 @@ export async function findRunning(project: string): Promise<RunningProject | und
       const status = (await callControl(path, 'status')) as RunningProject['status'];
       return { who, status, call: (command, options) => callControl(path, command, options) };
     } catch (error) {
-      if (!(error instanceof SvcError) || error.code !== 'not_running') throw error;
+      if (!(error instanceof SvcError) || error.code !== 'not_running') throw withHolder(error, project, who);
     }
   }
   return undefined;
+}
+
+/** Who it is that does not answer, and what ends it: a frozen process has no words of its own. */
+function withHolder(error: unknown, project: string, who: RunningProject['who']): unknown {
+  if (!(error instanceof SvcError) || error.code !== 'timeout') return error;
+  const holder = who === 'worker' ? liveWorker(project) : liveSupervisor(project);
+  if (holder === undefined) return error;
+  const { pid } = holder;
+  return new SvcError('timeout', `the ${who}, pid ${pid}, runs but does not answer`, {
+    cause: error,
+    hint: `it may be stopped (kill -CONT ${pid}) or blocked; kill -KILL ${pid} ends it, and loses nothing that was acknowledged`,
+    details: { pid },
+  });
 }
 
 /** The same, after one that is about to end has ended: for a command that starts another. */
@@ -54,17 +67,37 @@ export async function requireRunning(project: string): Promise<RunningProject> {
 }
 
 export interface WorkerRecordFacts extends ProcessIdentity {
+  readonly runtimeId: string;
   readonly owner: string;
   readonly mode: string;
   readonly startedAt: string;
+  /** Written at an end in order; one that was killed leaves none. */
+  readonly end?: { readonly at: string; readonly reason: string };
 }
 
-/** The live holder of the writer lock as its record names it: it may be one that does not answer. */
-export function liveWorker(project: string): WorkerRecordFacts | undefined {
+/** Who held the writer lock last, as its record names it. */
+export function workerRecord(project: string): WorkerRecordFacts | undefined {
   try {
-    const record = JSON.parse(readFileSync(projectPaths(project).workerRecord, 'utf8')) as WorkerRecordFacts;
-    return isAlive(record) ? record : undefined;
+    const record = JSON.parse(readFileSync(projectPaths(project).workerRecord, 'utf8')) as WorkerRecordFacts | null;
+    return typeof record?.startedAt === 'string' ? record : undefined;
   } catch {
     return undefined; // no record: the writer lock decides
+  }
+}
+
+/** The live holder: it may be one that does not answer. */
+export function liveWorker(project: string): WorkerRecordFacts | undefined {
+  const record = workerRecord(project);
+  return record !== undefined && isAlive(record) ? record : undefined;
+}
+
+function liveSupervisor(project: string): ProcessIdentity | undefined {
+  try {
+    const { supervisor } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8')) as {
+      readonly supervisor: ProcessIdentity;
+    };
+    return isAlive(supervisor) ? supervisor : undefined;
+  } catch {
+    return undefined; // no record, or one of another version
   }
 }

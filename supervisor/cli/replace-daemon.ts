@@ -17,8 +17,11 @@ export interface ReplaceOptions {
 /** Gives the pid of the new supervisor. Throws what is wrong with the configuration (78), and where there is no daemon, or one that cannot be replaced. */
 export async function replaceDaemon(project: string, { running, context }: ReplaceOptions): Promise<number> {
   if (running.who !== 'supervisor')
-    throw new SvcError('not_running', `no daemon runs here, but a worker of ${running.status.owner}`, {
-      hint: 'svc runtime restart',
+    throw new SvcError('not_running', `no daemon runs here, but a worker started by ${running.status.owner}`, {
+      hint:
+        running.status.owner === 'foreground'
+          ? 'stop it and start it again, or use `svc runtime start --daemon`'
+          : 'svc runtime restart',
     });
   const { checkProject } = await loadTasks(context);
   const { env } = context;

@@ -1,5 +1,5 @@
 // What `runtime status` prints for people.
-import type { ExitRecord, RuntimeStatus } from '../../shared/api/control.ts';
+import type { RuntimeStatus, ToldExit } from '../../shared/api/control.ts';
 import { formatLogLine } from '../../shared/log-line.ts';
 import type { Printer } from './command.ts';
 
@@ -72,14 +72,17 @@ const HOLDERS = {
 
 const holder = (socket: RuntimeStatus['socket']): string => (socket == null ? '' : HOLDERS[socket]);
 
-function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ExitRecord): string {
-  const how = signal === null ? `code ${code}` : `signal ${signal}`;
-  const who = `pid ${pid}, runtime ${runtimeId ?? 'unknown'}`;
-  return `ended       ${at} ${who}, after ${(durationMs / 1_000).toFixed(1)} s, ${reason} (${how})${detail === null ? '' : `: ${detail}`}`;
+function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ToldExit): string {
+  const how = signal === null ? (code === null ? '' : ` (code ${code})`) : ` (signal ${signal})`;
+  // Who was not there to see the end knows when the next one started.
+  const when = durationMs === null ? `before ${at}` : at;
+  const lived = durationMs === null ? '' : ` after ${(durationMs / 1_000).toFixed(1)} s,`;
+  const why = detail === null ? '' : `: ${detail}`;
+  return `ended       ${when} pid ${pid}, runtime ${runtimeId ?? 'unknown'},${lived} ${reason}${how}${why}`;
 }
 
 /** What a worker said last, as `runtime logs` shows it; a stack is in the log. */
-export const lastLines = (exit: ExitRecord, { color, lines }: StatusTextOptions): readonly string[] =>
+export const lastLines = (exit: ToldExit, { color, lines }: StatusTextOptions): readonly string[] =>
   exit.lastLines
     .slice(exit.lastLines.length - Math.min(lines, exit.lastLines.length))
     .map((line) => formatLogLine(line, color).split('\n', 1)[0]?.slice(0, LINE_CHARACTERS) ?? '');

@@ -5,7 +5,7 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import { CONTROL_SOCKET, projectPaths } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
-import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
+import { findRunning, liveWorker, type RunningProject, workerRecord } from '../control-client.ts';
 import { countOption } from '../options.ts';
 import { isWell, statusText } from '../status-text.ts';
 
@@ -38,12 +38,25 @@ function nothing(project: string, print: Printer): typeof EXIT.absent | typeof E
     return EXIT.failed;
   }
   const exits = formerExits(project);
-  print.json({ state: 'stopped', ready: false, pid: null, exits });
+  const lastEnd = lastEndOf(project, exits);
+  print.json({ state: 'stopped', ready: false, pid: null, exits, lastEnd: lastEnd ?? null });
   print.text('nothing is running');
-  const last = exits.at(-1);
-  if (last !== undefined)
-    print.text(print.color.dim(`the last worker ended at ${last.at}: ${last.detail ?? last.reason}`));
+  if (lastEnd !== undefined) print.text(print.color.dim(lastEnd));
   return EXIT.absent;
+}
+
+/** A daemon that is gone has its ends on record; a worker after it, or without one, has left its own. */
+function lastEndOf(project: string, exits: RuntimeStatus['exits']): string | undefined {
+  const exit = exits.at(-1);
+  const record = workerRecord(project);
+  if (record === undefined || (exit !== undefined && exit.at > record.startedAt))
+    return exit && `the last worker ended at ${exit.at}: ${exit.detail ?? exit.reason}`;
+  const { owner, startedAt, end } = record;
+  const how =
+    end === undefined
+      ? 'ended without a word: it was killed, or the machine went down'
+      : `ended at ${end.at}: ${end.reason}`;
+  return `the last worker, started by ${owner} at ${startedAt}, ${how}`;
 }
 
 function formerExits(project: string): RuntimeStatus['exits'] {

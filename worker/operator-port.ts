@@ -1,0 +1,42 @@
+// What the worker's own socket tells an operator, and the host alone knows: how former workers ended, and whether a start would take the configuration.
+import type { ToldExit } from '../shared/api/control.ts';
+import { loadConfig } from '../shared/config/load.ts';
+import type { Parts } from './app-parts.ts';
+import { lastStarts } from './app-status.ts';
+
+export interface OperatorPort {
+  /** Newest last, by the ledger of starts; none while the store is not open. */
+  exits(): Promise<readonly ToldExit[]>;
+  /** Throws `config_invalid` or `secret_invalid` where the next worker would end with 78; changes nothing. */
+  checkConfig(): void;
+}
+
+export const operatorPort = (parts: Parts): OperatorPort => ({
+  exits: () => formerExits(parts),
+  checkConfig: () => {
+    const { project, mode, environment } = parts.options;
+    loadConfig({ project, mode, environment });
+  },
+});
+
+/** Each start tells how the one before it ended: of the oldest that is read nothing is known but that. */
+async function formerExits(parts: Parts): Promise<readonly ToldExit[]> {
+  const starts = await lastStarts(parts);
+  return starts
+    .slice(1)
+    .map((ended, index) => ({ ended, next: starts[index] ?? ended }))
+    .map(({ ended, next }) => ({
+      run: null,
+      pid: ended.pid,
+      runtimeId: ended.runtime_id,
+      at: new Date(next.at).toISOString(),
+      code: next.previous_code,
+      signal: next.previous_signal,
+      reason: next.previous_end,
+      detail: next.previous_detail,
+      wasUp: null,
+      durationMs: null,
+      lastLines: [],
+    }))
+    .toReversed();
+}
