@@ -217,6 +217,22 @@ describe('authentication over HTTP', () => {
     assert.deepEqual([...valid].toSorted(), ['token:demo', 'token:new']);
   });
 
+  it('tells to end the streams of a token that reaches less far, or farther, than when they began', async (t) => {
+    const server = await start(t);
+    let valid: ReadonlySet<string> = new Set();
+    server.host.events.closeRevoked = (actors) => void (valid = actors);
+    const [main, ...others] = server.host.current.tokens;
+    assert.ok(main);
+
+    for (const scope of ['demo', 'full'] as const) {
+      server.host.current = { ...server.host.current, tokens: [{ ...main, scope }, ...others] };
+      server.http.tokensChanged();
+      assert.deepEqual([...valid], ['token:demo'], scope);
+      server.http.tokensChanged();
+      assert.deepEqual([...valid].toSorted(), ['token:demo', 'token:main'], `${scope}, as before`);
+    }
+  });
+
   it('refuses a cross-site post of plain text to a route that changes something (row 18)', async (t) => {
     const server = await start(t);
     const headers = [full, 'Origin: http://evil.example', 'Content-Type: text/plain', 'Content-Length: 2'];

@@ -45,7 +45,7 @@ export class Authenticator {
   readonly #budget: FailureBudget;
   #source: readonly NamedToken[] = [];
   #tokens: readonly Digested[] = [];
-  #announced: ReadonlyMap<string, Buffer> = new Map();
+  #announced: ReadonlyMap<string, Digested> = new Map();
 
   constructor(budget: FailureBudget) {
     this.#budget = budget;
@@ -65,12 +65,15 @@ export class Authenticator {
     });
   }
 
-  /** Actors whose token is the same as at the call before, or new: what the others hold open is to end. */
+  /** Actors whose token and scope are the same as at the call before, or new: what the others hold open is to end. */
   validActors(tokens: readonly NamedToken[]): ReadonlySet<string> {
     const before = this.#announced;
-    this.#announced = new Map(this.#digested(tokens).map(({ actor, digest }) => [actor, digest]));
-    const kept = [...this.#announced].filter(([actor, digest]) => before.get(actor)?.equals(digest) ?? true);
-    return new Set(kept.map(([actor]) => actor));
+    this.#announced = new Map(this.#digested(tokens).map((token) => [token.actor, token]));
+    const kept = [...this.#announced.values()].filter(({ actor, scope, digest }) => {
+      const known = before.get(actor);
+      return known === undefined || (known.scope === scope && known.digest.equals(digest));
+    });
+    return new Set(kept.map(({ actor }) => actor));
   }
 
   #find(token: string, tokens: readonly NamedToken[]): Identity | undefined {
