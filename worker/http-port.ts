@@ -136,13 +136,14 @@ function memoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
 }
 
 function settingsOf({ config }: LoadedConfig): HttpSettings {
-  const { base, token, demoToken, tokens, corsOrigins, trustedProxies, limits } = config.http;
+  const { base, token, demoToken, tokens, corsOrigins, publicUrl = '', trustedProxies, limits } = config.http;
+  const publicOrigin = URL.canParse(publicUrl) ? new URL(publicUrl).origin : undefined;
   const named: NamedToken[] = [
     { name: 'full', scope: 'full', token },
     ...(demoToken === undefined ? [] : [{ name: 'demo', scope: 'demo', token: demoToken } as const]),
     ...tokens,
   ];
-  return { base, tokens: named, corsOrigins, trustedProxies, limits };
+  return { base, tokens: named, corsOrigins, publicOrigin, trustedProxies, limits };
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];

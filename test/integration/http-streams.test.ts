@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { StreamRequest } from '../../worker/http/host-port.ts';
 import { DEMO_TOKEN, FULL_TOKEN } from '../support/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
-import { requestText } from '../support/raw-http.ts';
+import { requestText, sendRaw } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
@@ -35,7 +35,7 @@ describe('event streams over HTTP', () => {
     for (const id of ids) {
       assert.equal((await server.raw('GET /api/events?lastEventId=other', [full, `Last-Event-ID: ${id}`])).status, 200);
     }
-    assert.deepEqual(seen, ids, 'the header beats the query');
+    assert.deepEqual(seen, [...ids.slice(0, -1), 'other'], 'the header beats the query, unless it is empty');
     assert.equal(
       (await server.raw('GET /api/events', [full, `Last-Event-ID: ${'x'.repeat(1024 * 1024)}`])).status,
       431,
@@ -145,23 +145,31 @@ describe('WebSocket upgrades', () => {
       assert.equal(answer.headers['x-content-type-options'], 'nosniff');
       assert.equal(answer.headers['sec-websocket-version'], status === 426 ? '13' : undefined);
     }
+    const withBody = await server.raw('GET /api/ws', [...upgrade, full, 'Content-Length: 3'], 'abc');
+    const early = await sendRaw(server.port, ['GET /api/ws HTTP/1.0', ...upgrade, full, '', ''].join('\r\n'));
+    assert.deepEqual([withBody.status, early.status], [400, 426]);
   });
 
   it('lets the header, the subprotocol pair, the own and a listed origin in (row 38)', async (t) => {
-    const server = await startHttp(t, { corsOrigins: ['https://console.example'] });
+    const server = await startHttp(t, {
+      corsOrigins: ['https://console.example'],
+      publicOrigin: 'https://bot.example',
+    });
     const cases: readonly (readonly string[])[] = [
       [full],
       [`Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}`],
       [`Sec-WebSocket-Protocol: ${bearer(DEMO_TOKEN)}, svc.v1`],
       [full, 'Origin: http://127.0.0.1'],
       [full, 'Origin: https://console.example'],
+      [full, 'Origin: https://bot.example'],
       [full, 'Sec-WebSocket-Protocol: svc.v1'],
     ];
     const actors = await Promise.all(
       cases.map(async (headers) => (await server.raw('GET /api/ws', [...upgrade, ...headers])).headers['x-actor']),
     );
 
-    assert.deepEqual(actors, ['token:main', 'token:main', 'token:demo', 'token:main', 'token:main', 'token:main']);
+    const [main, demo] = ['token:main', 'token:demo'];
+    assert.deepEqual(actors, [main, main, demo, main, main, main, main]);
   });
 
   it('asks for an upgrade where there is none', async (t) => {

@@ -112,6 +112,10 @@ describe('WebSocket', () => {
     await client.waitFor(({ event }) => event === 'svc.live', 'live');
 
     assert.deepEqual(client.seqs(), [3]);
+
+    const empty = await open(t, target, { headers: { 'last-event-id': '' } });
+    await empty.waitFor(({ event }) => event === 'svc.live', 'live');
+    assert.deepEqual(empty.seqs(), [2, 3], 'an empty header names nothing');
   });
 
   it('answers calls: ping, and resume from an id with a filter', async (t) => {

@@ -29,6 +29,7 @@ export const WEBHOOK_SECRET = 'webhook-secret-0123456789';
 export interface FakeHostOptions {
   readonly base?: string;
   readonly corsOrigins?: readonly string[];
+  readonly publicOrigin?: string;
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpSettings['limits']>;
 }
@@ -50,6 +51,7 @@ export interface FakeHost extends HostPort {
 export function fakeHostPort({
   base = '',
   corsOrigins = [],
+  publicOrigin,
   trustedProxies = [],
   limits = {},
 }: FakeHostOptions = {}): FakeHost {
@@ -67,6 +69,7 @@ export function fakeHostPort({
     current: {
       base,
       corsOrigins,
+      publicOrigin,
       trustedProxies,
       tokens: [
         { name: 'main', scope: 'full', token: new Secret(FULL_TOKEN) },

@@ -216,7 +216,7 @@ function parametersOf(request: IncomingMessage): Subscribe {
   const query = new URLSearchParams(target.slice(target.indexOf('?') + 1 || target.length));
   const gap = query.get('gap');
   return {
-    lastEventId: (Array.isArray(header) ? header[0] : header) ?? query.get('lastEventId') ?? undefined,
+    lastEventId: (Array.isArray(header) ? header[0] : header) || (query.get('lastEventId') ?? undefined),
     types: query.get('types') ?? undefined,
     endpoints: query.get('endpoints') ?? undefined,
     gap: gap === 'head' || gap === 'fail' ? gap : 'oldest',

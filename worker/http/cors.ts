@@ -33,6 +33,6 @@ export function preflightHeaders(request: IncomingMessage, settings: HttpSetting
 /** True for an absent Origin, the host's own, or a listed one. */
 export function isAllowedOrigin(request: IncomingMessage, settings: HttpSettings): boolean {
   const { origin, host } = request.headers;
-  if (origin === undefined || settings.corsOrigins.includes(origin)) return true;
+  if (origin === undefined || origin === settings.publicOrigin || settings.corsOrigins.includes(origin)) return true;
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }

@@ -31,6 +31,8 @@ export interface HttpSettings {
   readonly base: string;
   readonly tokens: readonly NamedToken[];
   readonly corsOrigins: readonly string[];
+  /** Of `http.publicUrl`: what browsers send as this host's own, whatever a proxy makes of Host. */
+  readonly publicOrigin: string | undefined;
   readonly trustedProxies: readonly string[];
   readonly limits: {
     readonly connections: number;

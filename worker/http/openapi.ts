@@ -44,7 +44,7 @@ function operationOf(route: Route): Json {
     ...(route.raw === true && route.method !== 'GET'
       ? { requestBody: { required: false, content: { '*/*': { schema: {} } } } }
       : {}),
-    responses: { ...responsesOf(route), default: { description: 'A problem', content: problemContent } },
+    responses: { ...responsesOf(route), default: defaultOf(route) },
   };
 }
 
@@ -94,6 +94,12 @@ function responsesOf(route: Route): Json {
   ]);
   return Object.fromEntries(entries) as Json;
 }
+
+/** Where a platform's rules or a plugin answer, so they do with other statuses. */
+const defaultOf = ({ answers }: Route): Json =>
+  Object.values(answers).includes('any')
+    ? { description: 'Another answer, or a problem', content: { ...problemContent, '*/*': { schema: {} } } }
+    : { description: 'A problem', content: problemContent };
 
 const problemContent = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
 const jsonOf = (name: string): Json => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });

@@ -1,12 +1,15 @@
 // Checks of the header section that Node leaves to us: each of these would otherwise be read in silence as something else.
 //
-//   H1  `Authorization` and `Host` occur once (Node takes the first of several), and HTTP/1.1 has a `Host` (Node would answer without a problem document).
+//   H1  `Authorization` and `Host` occur once (Node takes the first of several), and HTTP/1.1 has a `Host` (Node would answer without a problem document)
+//       that is one: RFC 9112, 3.2 (Node takes anything).
 //   H2  `Transfer-Encoding` is `chunked` alone and never in HTTP/1.0 (Node takes `gzip, chunked`).
 //   H3  At most 100 headers (the server is set to drop none, so that the count is the true one).
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../shared/svc-error.ts';
 
 export const MOST_HEADERS = 100;
+/** A name, an IPv4 address or nothing, or an IPv6 address in brackets; a port. */
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\d{0,5})?$/;
 
 /** The first fault of the header section, or undefined. */
 export function findHeadFault(request: IncomingMessage): SvcError | undefined {
@@ -24,6 +27,8 @@ export function findHeadFault(request: IncomingMessage): SvcError | undefined {
   if (hosts > 1) return new SvcError('invalid_request', 'the Host header occurs more than once');
   if (hosts === 0 && request.httpVersion === '1.1')
     return new SvcError('invalid_request', 'the Host header is missing');
+  if (hosts === 1 && !HOST.test(request.headers.host ?? ''))
+    return new SvcError('invalid_request', 'the Host header is malformed');
   return findCodingFault(request);
 }
 

@@ -63,7 +63,9 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head 
 }
 
 function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | undefined {
-  const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET';
+  const { method, headers, httpVersion } = request;
+  // RFC 9110, 7.8: in HTTP/1.0 the header is ignored.
+  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && httpVersion === '1.1';
   return isWebSocket && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
     ? found.match
     : undefined;
@@ -74,8 +76,10 @@ const KEY = /^[+/0-9A-Za-z]{22}==$/;
 /** 8 is the draft that some old clients still speak; its frames are those of 13. */
 const VERSIONS: ReadonlySet<unknown> = new Set(['13', '8']);
 
-/** The library that completes the handshake would refuse these in words of its own, as HTML. */
-function checkHandshake({ headers }: IncomingMessage): void {
+/** The library that completes the handshake would take a body for frames, and refuse the others in words of its own, as HTML. */
+function checkHandshake(request: IncomingMessage): void {
+  const { headers } = request;
+  if (hasContent(request)) throw new SvcError('invalid_request', 'an upgrade is not taken with a body');
   if (!KEY.test(headers['sec-websocket-key'] ?? ''))
     throw new SvcError('invalid_request', 'the header Sec-WebSocket-Key is missing or malformed');
   if (!VERSIONS.has(headers['sec-websocket-version']))
@@ -91,7 +95,6 @@ function admitPlatform(
   { passed, match }: { readonly passed: Passed; readonly match: Match },
 ): ReturnType<GateParts['port']['platformSockets']['open']> {
   contextOf(request).entered = true;
-  if (hasContent(request)) throw new SvcError('invalid_request', 'an upgrade is not taken with a body');
   const delivery = deliveryOf({ request, query: passed.target.query, bytes: Buffer.alloc(0) }, match.params.path ?? '');
   const complete = port.platformSockets.open(delivery);
   if (isDraining()) throw new SvcError('draining', 'the host is stopping');

@@ -3,6 +3,7 @@
 //   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
 //   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
 //   P3  Changes come one after the other: each is decided on the state that it replaces.
+import { readDateTime } from '../../shared/date-time.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
@@ -155,9 +156,9 @@ export class IngressGate {
 
   #untilOf(change: IngressChange): number | undefined {
     if (change.state === 'open' || change.until === undefined) return undefined;
-    const at = Date.parse(change.until);
+    const at = readDateTime(change.until);
     const now = this.#core.clock.now();
-    if (Number.isNaN(at) || at <= now || at > now + LONGEST_PAUSE_MS)
+    if (at === undefined || at <= now || at > now + LONGEST_PAUSE_MS)
       throw new SvcError('invalid_request', '`until` must be a time in the future, at most a year away');
     return at;
   }

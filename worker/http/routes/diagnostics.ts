@@ -1,5 +1,6 @@
 // What an operator looks at: metrics, plugins, configuration, log lines, this interface's own document.
 import { createHash } from 'node:crypto';
+import { readDateTime } from '../../../shared/date-time.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { integerOf } from '../query-check.ts';
 import { type QueryField, route } from '../route.ts';
@@ -70,7 +71,7 @@ export const diagnosticRoutes = [
     query: LOG_QUERY,
     answers: { 200: 'Logs' },
     handle: async ({ port, query }) => {
-      if (query.since !== undefined && Number.isNaN(Date.parse(query.since))) {
+      if (query.since !== undefined && readDateTime(query.since) === undefined) {
         throw new SvcError('invalid_request', 'the parameter since must be a time as in RFC 3339');
       }
       const lines = integerOf(query, 'lines', LOG_QUERY);

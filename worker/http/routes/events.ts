@@ -93,7 +93,8 @@ async function stream({ port, caller, query, request, response }: Exchange<undef
   const header = request.headers['last-event-id'];
   await port.events.stream(request, response, {
     caller: caller(),
-    lastEventId: (Array.isArray(header) ? header[0] : header) ?? query.lastEventId,
+    // An empty header names no event: what the query names must not be passed over.
+    lastEventId: (Array.isArray(header) ? header[0] : header) || query.lastEventId,
     types: query.types,
     endpoints: query.endpoints,
     gap: query.gap === 'head' || query.gap === 'fail' ? query.gap : 'oldest',

@@ -1,0 +1,14 @@
+// Times that are handed in: RFC 3339, on a day that the calendar has. Date.parse alone takes `1` for 2001, and the 30th of February for the 2nd of
+// March.
+
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Epoch milliseconds; undefined for what is no time. Pure. */
+export function readDateTime(text: string): number | undefined {
+  const parts = DATE_TIME.exec(text);
+  if (parts === null) return undefined;
+  const [year = 0, month = 0, day = 0] = parts.slice(1).map(Number);
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const at = Date.parse(text);
+  return Number.isNaN(at) || day > days ? undefined : at;
+}
