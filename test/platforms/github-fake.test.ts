@@ -5,6 +5,20 @@ import { Octokit } from '@octokit/core';
 import { FakeGithub } from '../support/fake-platforms/github.ts';
 
 const OF = { owner: 'octo', repo: 'hello' };
+const ADD = `mutation ($discussion: ID!, $body: String!, $replyTo: ID) {
+  addDiscussionComment(input: { discussionId: $discussion, body: $body, replyToId: $replyTo }) { comment { id } }
+}`;
+const REACT = `mutation ($id: ID!) { addReaction(input: { subjectId: $id, content: HEART }) { subject { __typename } } }`;
+const FIND = `query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    discussion(number: $number) {
+      comments(first: 10) { totalCount nodes { body author { login } replies(last: 5) { nodes { body } } } }
+    }
+  }
+}`;
+interface Added {
+  readonly addDiscussionComment: { readonly comment: { readonly id: string } };
+}
 
 async function fakeWith(t: TestContext): Promise<{ readonly github: FakeGithub; readonly octokit: Octokit }> {
   const github = await new FakeGithub({ 'ghp-good': 'octocat' }).start(t);
@@ -94,24 +108,49 @@ describe("the fake GitHub, by GitHub's client", () => {
     });
   });
 
-  it('answers GraphQL about discussions, and refuses with 200', async (t) => {
+  it('answers GraphQL about discussions by the published schema, and refuses with 200', async (t) => {
     const { octokit, github } = await fakeWith(t);
-    const { node_id: id } = github.data.open('octo/hello', 9, 'discussion');
-    const add = 'mutation ($d: ID!) { addDiscussionComment(input: {}) { comment { id } } }';
+    const { node_id: discussion } = github.data.open('octo/hello', 9, 'discussion');
+    const of = { ...OF, name: 'hello', number: 9 };
+    const typeOf = (call: Promise<unknown>): Promise<unknown> =>
+      call.then(
+        () => 'taken',
+        ({ errors }: { readonly errors: readonly { readonly type?: string }[] }) => errors[0]?.type ?? 'not understood',
+      );
 
-    const made = await octokit.graphql<{ addDiscussionComment: { comment: { id: string } } }>(add, {
-      discussion: id,
-      body: 'hi',
+    const { addDiscussionComment: made } = await octokit.graphql<Added>(ADD, { discussion, body: 'hi' });
+    await octokit.graphql(ADD, { discussion, body: 'you too', replyTo: made.comment.id });
+    const { addReaction } = await octokit.graphql<{ addReaction: { subject: object } }>(REACT, { id: made.comment.id });
+    const { repository: found } = await octokit.graphql<{ repository: object }>(FIND, of);
+
+    assert.deepEqual(found, {
+      discussion: {
+        comments: {
+          totalCount: 1,
+          nodes: [{ body: 'hi', author: { login: 'octocat' }, replies: { nodes: [{ body: 'you too' }] } }],
+        },
+      },
     });
-    const found = await octokit.graphql<{ repository: { discussion: { comments: { nodes: { id: string }[] } } } }>(
-      'query { repository(owner: $owner) { discussion { id } } }',
-      { owner: 'octo', repo: 'hello', number: 9 },
-    );
-
-    assert.equal(found.repository.discussion.comments.nodes[0]?.id, made.addDiscussionComment.comment.id);
-    await assert.rejects(
-      octokit.graphql(add, { discussion: 'nowhere', body: 'hi' }),
-      (error: { errors: { type: string }[] }) => error.errors[0]?.type === 'NOT_FOUND',
+    assert.deepEqual(addReaction.subject, { __typename: 'DiscussionComment' });
+    assert.deepEqual(
+      [
+        await typeOf(octokit.graphql(ADD, { discussion: 'nowhere', body: 'hi' })),
+        await typeOf(octokit.graphql(FIND, { ...of, number: 7 })),
+        await typeOf(octokit.graphql(FIND.replace('(first: 10)', ''), of)),
+        await typeOf(octokit.graphql(FIND.replace('first: 10', 'first: 101'), of)),
+        await typeOf(octokit.graphql(ADD, { discussion, body: 'x', replyTo: 'nobody' })),
+        await typeOf(octokit.graphql(ADD, { discussion })),
+        await typeOf(octokit.graphql('{ repository(owner: "octo", name: "hello") { discussions { bodies } } }')),
+      ],
+      [
+        'NOT_FOUND',
+        'NOT_FOUND',
+        'MISSING_PAGINATION_BOUNDARIES',
+        'EXCESSIVE_PAGINATION',
+        'UNPROCESSABLE',
+        'not understood',
+        'not understood',
+      ],
     );
   });
 
