@@ -9,6 +9,8 @@ export const PLATFORMS: readonly Requirement[] = [
       'takes messages, edits, reactions and deletions, with the errors of the platform',
       'takes, lists, changes and removes comments',
       'takes messages, and the same nonce once',
+      'answers GraphQL about discussions by the published schema, and refuses with 200',
+      'is renewed when it is asked to, and goes on',
       'identifies, tells what is said, and acknowledges heartbeats',
       'takes messages with mentions, answers and pictures, and gives, reacts to and removes them',
       'is one to the client library: login, session, messages both ways, a refused password',
@@ -20,6 +22,8 @@ export const PLATFORMS: readonly Requirement[] = [
       'are what the client says today, and what the fake answers',
       'are understood by the fake without the client',
       'of XMPP are what the library says today, and what the scripted server answers',
+      "of Socket Mode are what Slack's own framework says today, and what the fake tells it",
+      'are what the platform delivers today, and what a bot of others answers',
     ],
   },
   {

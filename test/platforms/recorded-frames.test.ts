@@ -4,9 +4,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { PLATFORMS } from '../support/frames/clients.ts';
+import { BOTS } from '../support/frames/bots.ts';
+import { PLATFORMS, type Platform } from '../support/frames/clients.ts';
 import { played } from '../support/frames/player.ts';
 import { type Recorded, Recorder } from '../support/frames/recorder.ts';
+import { slackSocket } from '../support/frames/slack-socket.ts';
 import { xmppSession } from '../support/frames/xmpp-session.ts';
 
 interface Recording {
@@ -24,8 +26,7 @@ function keptOr(now: Recording, platform: string): unknown {
   return JSON.parse(text);
 }
 
-async function record(t: TestContext, name: keyof typeof PLATFORMS): Promise<Recording> {
-  const { client, start } = PLATFORMS[name];
+async function record(t: TestContext, { client, start }: Platform): Promise<Recording> {
   const { session, ...options } = await start(t);
   const recorder = await Recorder.before(t, options);
   await session(recorder.address);
@@ -36,7 +37,7 @@ describe('recorded frames', { timeout: 590_000 }, () => {
   for (const platform of Object.keys(PLATFORMS) as (keyof typeof PLATFORMS)[])
     describe(platform, () => {
       it('are what the client says today, and what the fake answers', async (t) => {
-        const now = keptOr(await record(t, platform), platform);
+        const now = keptOr(await record(t, PLATFORMS[platform]), platform);
 
         assert.deepEqual(now, recordingOf(platform));
       });
@@ -52,6 +53,21 @@ describe('recorded frames', { timeout: 590_000 }, () => {
         assert.deepEqual(again, requests);
       });
     });
+
+  for (const [platform, bot] of Object.entries(BOTS))
+    describe(`${platform}, delivering`, () => {
+      it('are what the platform delivers today, and what a bot of others answers', async (t) => {
+        const now = keptOr(await record(t, bot), `${platform}-deliveries`);
+
+        assert.deepEqual(now, recordingOf(`${platform}-deliveries`));
+      });
+    });
+
+  it("of Socket Mode are what Slack's own framework says today, and what the fake tells it", async (t) => {
+    const now = keptOr(await record(t, slackSocket), 'slack-socket');
+
+    assert.deepEqual(now, recordingOf('slack-socket'));
+  });
 
   it('of XMPP are what the library says today, and what the scripted server answers', async (t) => {
     const now = keptOr(await xmppSession(t), 'xmpp');

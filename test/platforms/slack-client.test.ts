@@ -4,6 +4,8 @@ import { describe, it } from 'node:test';
 import { WebClient } from '@slack/web-api';
 import { WebSocket } from 'ws';
 import { FakeSlack } from '../support/fake-platforms/slack.ts';
+import { withBolt } from '../support/frames/slack-socket.ts';
+import { until } from '../support/until.ts';
 
 const LINE = { channel: 'C123ABC456', ts: '1355517523.000005' };
 const clientOf = (slack: FakeSlack): WebClient =>
@@ -96,6 +98,29 @@ describe("the fake Slack, to Slack's own client", () => {
       ['hello', 'events_api'],
     );
     await assert.rejects(clientOf(slack).apps.connections.open({}), /not_allowed_token_type/);
+  });
+});
+
+describe("Socket Mode of the fake, to Slack's own framework", () => {
+  it('is renewed when it is asked to, and goes on', async (t) => {
+    const slack = await FakeSlack.start(t);
+    const heard: unknown[] = [];
+    await withBolt({ fake: slack, againMs: 50 }, async (app) => {
+      app.event('message', async ({ payload }) => {
+        heard.push('text' in payload ? payload.text : undefined);
+        await Promise.resolve();
+      });
+      await app.start();
+      slack.push('events_api', slack.line('before'));
+      await until(() => heard.length === 1, { what: 'the first line' });
+      slack.disconnect('refresh_requested');
+      await until(() => slack.opened === 2, { what: 'another socket' });
+      slack.push('events_api', slack.line('after'));
+      await until(() => heard.length === 2, { what: 'the second line' });
+    });
+
+    assert.deepEqual(heard, ['before', 'after']);
+    assert.equal(slack.acknowledged.length, 2);
   });
 });
 

@@ -5,6 +5,8 @@
 //       ends the first with 409; while a webhook is set it is 409.
 //   F2  What it was told is recorded before it answers. A call with the same content twice is two messages: Telegram knows no keys.
 //   F3  It may misbehave as the real one does: `next` answers the next call of a method, as listed at `Misbehaviour`.
+//   F4  What is delivered to a webhook comes one at a time, with the secret of setWebhook, until it is answered with 2xx; a method in the answer
+//       is called.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
@@ -100,6 +102,25 @@ export class FakeTelegram {
       this.#end(waiting, 200, { ok: true, result: this.#from(bot, waiting.offset) });
     }
     return update_id;
+  }
+
+  /** Where the address of a webhook leads on this machine. */
+  reach: (url: string) => string = (url) => url;
+
+  /** F4. Up to the first that is not taken. */
+  async deliver(token: string): Promise<void> {
+    const bot = this.#of(token);
+    const { url, secret_token: secret } = bot.webhook;
+    for (const update of bot.updates) {
+      const headers = { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': String(secret) };
+      const answer = await fetch(this.reach(String(url)), { method: 'POST', headers, body: JSON.stringify(update) });
+      const text = await answer.text();
+      if (!answer.ok)
+        return this.deliveryFailed(token, new Date(), `Wrong response from the webhook: ${answer.status}`);
+      bot.updates = bot.updates.filter((one) => one !== update);
+      const { method, ...params } = (text === '' ? {} : JSON.parse(text)) as { readonly method?: string };
+      if (method !== undefined) this.#call(bot, method, params);
+    }
   }
 
   /** Ids start anew, as after a week of silence. */

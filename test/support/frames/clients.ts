@@ -23,19 +23,19 @@ interface Started extends RecorderOptions {
   /** Talks to the fake at this address, host and port, until it has said all. */
   session(address: string): Promise<void>;
 }
-interface Platform {
+export interface Platform {
   /** With its version. */
   readonly client: string;
   start(t: Cleanup): Promise<Started>;
 }
 
-const portOf = (url: string): number => Number(new URL(url).port);
+export const portOf = (url: string): number => Number(new URL(url).port);
 /** With the version that is installed. */
 export const nameOf = (client: string): string => {
   const manifest = new URL(`../../../node_modules/${client}/package.json`, import.meta.url);
   return `${client} ${(JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }).version}`;
 };
-const refused = (call: Promise<unknown>): Promise<unknown> =>
+export const refused = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     () => Promise.reject(new Error('taken')),
     () => {},
@@ -111,9 +111,22 @@ const discord: Platform = {
       await rest.patch(Routes.channelMessage(channel, id), { body: { content: 'changed' } });
       await rest.put(Routes.channelMessageOwnReaction(channel, id, encodeURIComponent('👍')));
       await rest.delete(Routes.channelMessage(channel, id));
+      await answers(rest);
       await refused(rest.get(Routes.channelMessage(channel, id)));
       await refused(rest.post(Routes.channelMessages(channel), { body: { content: '' } }));
       await listens(rest);
+    };
+    const [now, later] = [fake.interaction({ name: 'now' }), fake.interaction({ name: 'later' })];
+    const answers = async (rest: REST): Promise<void> => {
+      const { application } = fake.world;
+      const callback = (of: { readonly id: string; readonly token: string }, body: object): Promise<unknown> =>
+        rest.post(Routes.interactionCallback(of.id, of.token), { body, auth: false });
+      await callback(now, { type: 4, data: { content: 'done' } });
+      await refused(callback(now, { type: 4, data: { content: 'again' } }));
+      await callback(later, { type: 5 });
+      const original = Routes.webhookMessage(application, later.token);
+      await rest.patch(original, { body: { content: 'done later' }, auth: false });
+      await rest.delete(original, { auth: false });
     };
     const listens = async (rest: REST): Promise<void> => {
       const manager = new WebSocketManager({ token: fake.token, intents: GatewayIntentBits.GuildMessages, rest });
@@ -129,7 +142,9 @@ const discord: Platform = {
       await manager.destroy();
     };
     const leavesOut = (frame: unknown): boolean => [1, 11].includes((frame as { readonly op: number }).op);
-    return { port: portOf(fake.url), known: { token: fake.token, channel, os: process.platform }, leavesOut, session };
+    const of = { channel, application: fake.world.application, now: now.id, later: later.id };
+    const known = { token: fake.token, ...of, os: process.platform };
+    return { port: portOf(fake.url), known, leavesOut, session };
   },
 };
 
@@ -154,6 +169,20 @@ const github: Platform = {
         octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...comment, body: 'x' }),
       );
       await refused(new Octokit({ auth: 'ghp-bad', baseUrl: `http://${address}` }).request('GET /user'));
+      await discusses(octokit);
+    };
+    const { node_id: id } = fake.data.open('octo/hello', 9, 'discussion');
+    const discusses = async ({ graphql }: Octokit): Promise<void> => {
+      const add = 'mutation ($in: AddDiscussionCommentInput!) { addDiscussionComment(input: $in) { comment { id } } }';
+      const react = 'mutation ($in: AddReactionInput!) { addReaction(input: $in) { subject { id } } }';
+      const find =
+        'query ($name: String!) { repository(owner: "octo", name: $name) { discussion(number: 9) { title comments(last: 5) { nodes { body } } } } }';
+      await graphql('{ viewer { login } }');
+      await graphql(add, { in: { discussionId: id, body: 'hi' } });
+      await graphql(react, { in: { subjectId: id, content: 'HEART' } });
+      await graphql(find, { name: 'hello' });
+      await refused(graphql(find, { name: 'nowhere' }));
+      await refused(graphql(add, { in: { discussionId: id } }));
     };
     return { port: portOf(fake.url), known: { token: 'ghp-good' }, session };
   },

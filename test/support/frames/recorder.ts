@@ -11,7 +11,7 @@ interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly type?: string;
-  /** Those that say who asks, and which repeat it is. */
+  /** Those that say who asks, who has signed, and which repeat it is. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
   status?: number;
@@ -30,7 +30,22 @@ export interface RecorderOptions {
   readonly leavesOut?: (frame: unknown) => boolean;
 }
 
-const KEPT = ['authorization', 'x-line-retry-key'];
+const KEPT = [
+  'authorization',
+  'x-line-retry-key',
+  'x-github-event',
+  'x-github-delivery',
+  'x-hub-signature-256',
+  'x-line-signature',
+  'x-signature-ed25519',
+  'x-signature-timestamp',
+  'x-slack-request-timestamp',
+  'x-slack-signature',
+  'x-telegram-bot-api-secret-token',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+];
 
 export class Recorder {
   readonly frames: Recorded[] = [];
@@ -77,9 +92,11 @@ export class Recorder {
       method,
       path: this.#stable.text(decodeURI(url)),
       ...contentOf(this.#stable, headers['content-type'], body),
-      headers: Object.fromEntries(
-        KEPT.flatMap((name) => (headers[name] === undefined ? [] : [[name, this.#stable.text(String(headers[name]))]])),
-      ),
+      headers: this.#stable.json(
+        Object.fromEntries(
+          KEPT.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+        ),
+      ) as Exchange['headers'],
     };
     this.frames.push(exchange);
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
