@@ -35,9 +35,16 @@ export function tryTurn(port: number): Promise<EndTurn | undefined> {
   });
 }
 
+export interface TurnOptions {
+  readonly patienceMs: number;
+  /** Called where it takes longer than that. */
+  readonly waits?: { readonly afterMs: number; say(): void };
+}
+
 /** The turn once others have had theirs, or after `patienceMs`. */
-export async function takeTurn(port: number, patienceMs: number): Promise<EndTurn> {
+export async function takeTurn(port: number, { patienceMs, waits }: TurnOptions): Promise<EndTurn> {
   let isLate = false;
+  const saying = waits === undefined ? undefined : setTimeout(() => waits.say(), waits.afterMs);
   const taken = (async () => {
     for (;;) {
       const turn = await tryTurn(port);
@@ -48,6 +55,7 @@ export async function takeTurn(port: number, patienceMs: number): Promise<EndTur
     }
   })();
   const turn = await within(taken, { ms: patienceMs, late: undefined });
+  clearTimeout(saying);
   isLate = turn === undefined;
   return turn ?? NO_TURN;
 }

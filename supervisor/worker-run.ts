@@ -15,6 +15,13 @@ export interface WorkerRunOptions {
   readonly logFrom: LogPosition | undefined;
 }
 
+export interface EndFacts {
+  readonly wasUp: boolean;
+  /** By the supervisor, for somebody: perhaps before it was up. */
+  readonly wasAsked: boolean;
+  readonly lastLines: readonly string[];
+}
+
 export class WorkerRun {
   readonly process: WorkerProcess;
   readonly logFrom: LogPosition | undefined;
@@ -50,10 +57,7 @@ export class WorkerRun {
   }
 
   /** What is kept of its end; `detail` is why it was killed, else its own last word or that of Node, else code or signal. */
-  ended(
-    { code, signal }: WorkerExit,
-    { wasUp, lastLines }: { readonly wasUp: boolean; readonly lastLines: readonly string[] },
-  ): ExitRecord {
+  ended({ code, signal }: WorkerExit, { wasUp, wasAsked, lastLines }: EndFacts): ExitRecord {
     this.#report?.close();
     const { run, pid, runtimeId, failure } = this.#facts;
     const fatal = lastLines.findLast((line) => line.startsWith('FATAL ERROR: '))?.slice(0, LAST_WORD_CHARACTERS);
@@ -65,7 +69,7 @@ export class WorkerRun {
       at: new Date().toISOString(),
       code,
       signal,
-      reason: exitReason({ code, signal }, wasUp),
+      reason: exitReason({ code, signal }, wasUp || wasAsked),
       detail: this.#killedFor ?? failure ?? fatal ?? plain,
       wasUp,
       durationMs: bootClock() - this.#startedAt,

@@ -229,7 +229,8 @@ export class Workers {
     if (current === undefined || current.facts.run !== run) return;
     const state = this.#host.state();
     const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
-    const record = current.ended(exit, { wasUp, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
+    const wasAsked = state.kind === 'draining' && state.purpose.kind !== 'worker' && state.purpose.kind !== 'fail';
+    const record = current.ended(exit, { wasUp, wasAsked, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
     const { lastLines: _, ...facts } = record;
     const { reason, detail } = facts;
     this.#host.history.ended(record);

@@ -1,6 +1,7 @@
-// A restart that a client asks for: refused where nothing would start the worker again, or where its owner would count it as a failure.
+// A restart that a client asks for: refused where nothing would start the worker again, where its owner would count it as a failure, or where
+// no worker would start with the configuration as it is now.
 import { systemClock } from '../shared/clock.ts';
-import { SvcError } from '../shared/svc-error.ts';
+import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { Parts } from './app-parts.ts';
 import { readStarts } from './database/project-state.ts';
 
@@ -11,13 +12,14 @@ const SYSTEMD_WINDOW_MS = 120_000;
 const ANSWER_MS = 50;
 
 export async function requestRestart(parts: Parts, actor: string): Promise<void> {
-  const { options, core } = parts;
+  const { options, core, engine } = parts;
   if (options.owner === 'foreground') {
     throw new SvcError('no_restart_owner', 'nothing would start this process again', {
       hint: 'start it with svc runtime start --daemon, systemd, launchd or a container',
     });
   }
   if (options.owner === 'systemd') await refuseInFullWindow(core.reader);
+  await refuseBadConfiguration(engine.runtime);
   await parts.tell({
     type: 'runtime.restart_requested',
     at: systemClock.now(),
@@ -26,6 +28,29 @@ export async function requestRestart(parts: Parts, actor: string): Promise<void>
     data: { reason: 'requested', exitCode: 51 },
   });
   setTimeout(() => options.requestExit(51, `requested by ${actor}`), ANSWER_MS);
+}
+
+async function refuseBadConfiguration(runtime: Parts['engine']['runtime']): Promise<void> {
+  try {
+    await runtime.checkNext();
+  } catch (error) {
+    throw refusal('restart_refused', coerceError(error));
+  }
+}
+
+/** Why a reload, or the restart that it would become, leaves the serving generation as it is. */
+export function refusedReload(error: SvcError): SvcError {
+  if (['restart_required', 'storage_unavailable', 'precondition_failed'].includes(error.code)) return error;
+  return refusal('reload_refused', error);
+}
+
+function refusal(code: 'restart_refused' | 'reload_refused', cause: SvcError): SvcError {
+  const { message, hint, details } = cause;
+  return new SvcError(code, message, {
+    cause,
+    ...(hint === undefined ? {} : { hint }),
+    details: { ...details, reason: cause.code },
+  });
 }
 
 async function refuseInFullWindow(reader: Parts['core']['reader']): Promise<void> {

@@ -9,13 +9,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { within } from '../shared/abort.ts';
 import { systemClock } from '../shared/clock.ts';
-import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
+import { coerceError, messageOf } from '../shared/svc-error.ts';
 import { conversationId, sandboxArrival, sandboxPress } from './adapters/sandbox/arrival.ts';
 import { chatView } from './adapters/sandbox/chat-view.ts';
 import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
 import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
-import { requestRestart } from './app-restart.ts';
+import { refusedReload, requestRestart } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import type { Core } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
@@ -202,11 +202,20 @@ class Host implements App {
       return { generation: generation.number };
     } catch (error) {
       const known = coerceError(error);
-      if (known.code === 'restart_required' && orRestart) this.#options.requestExit(75, known.message);
+      if (known.code === 'restart_required' && orRestart) await this.#restartInstead(known.message);
       throw refusedReload(known);
     } finally {
       this.#options.onReload?.('ended');
     }
+  }
+
+  async #restartInstead(reason: string): Promise<void> {
+    try {
+      await this.#parts.engine.runtime.checkNext();
+    } catch (error) {
+      throw refusedReload(coerceError(error));
+    }
+    this.#options.requestExit(75, reason);
   }
 
   stop(limitMs: number, end: StopCause = STOPPED): ReturnType<App['stop']> {
@@ -281,15 +290,6 @@ class Host implements App {
     if (this.#starting !== undefined) this.#run();
     this.#parts.readiness.look();
   }
-}
-
-function refusedReload(error: SvcError): SvcError {
-  if (['restart_required', 'storage_unavailable', 'precondition_failed'].includes(error.code)) return error;
-  return new SvcError('reload_refused', error.message, {
-    cause: error,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    details: { ...error.details, reason: error.code },
-  });
 }
 
 /** The chat page beside the bundle; the built one where the sources run. */

@@ -1,6 +1,5 @@
 // What the worker's own socket tells an operator, and the host alone knows: how former workers ended, and whether a start would take the configuration.
 import type { ToldExit } from '../shared/api/control.ts';
-import { loadConfig } from '../shared/config/load.ts';
 import type { Parts } from './app-parts.ts';
 import { lastStarts } from './app-status.ts';
 
@@ -8,15 +7,12 @@ export interface OperatorPort {
   /** Newest last, by the ledger of starts; none while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
   /** Throws `config_invalid` or `secret_invalid` where the next worker would end with 78; changes nothing. */
-  checkConfig(): void;
+  checkConfig(): Promise<void>;
 }
 
 export const operatorPort = (parts: Parts): OperatorPort => ({
   exits: () => formerExits(parts),
-  checkConfig: () => {
-    const { project, mode, environment } = parts.options;
-    loadConfig({ project, mode, environment });
-  },
+  checkConfig: () => parts.engine.runtime.checkNext(),
 });
 
 /** Each start tells how the one before it ended: of the oldest that is read nothing is known but that. */

@@ -62,7 +62,7 @@ async function answer(
       return running.reload('control', { orRestart: options['orRestart'] === true });
     }
     case 'check':
-      app()?.operators.checkConfig();
+      await app()?.operators.checkConfig();
       return { valid: true };
     case 'logs':
       return { ...log.recent(typeof options['after'] === 'number' ? options['after'] : 0), pid: process.pid };

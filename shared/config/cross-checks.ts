@@ -4,6 +4,8 @@
 // Rules of tokens are in `token-checks.ts`.
 import { isIP } from 'node:net';
 import { addressOf } from '../ip-address.ts';
+import type { ProjectPaths } from '../paths.ts';
+import { databaseFile } from './database-file.ts';
 import { valueAt } from './explain.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
 import { isRecord } from './json-schema.ts';
@@ -15,14 +17,14 @@ export interface CheckResult {
   readonly warnings: readonly Finding[];
 }
 
-export function crossChecks(tree: unknown): CheckResult {
+export function crossChecks(tree: unknown, paths: ProjectPaths): CheckResult {
   const findings = [
     ...address(tree),
     ...origins(tree),
     ...proxies(tree),
     ...endpointIds(tree),
     ...timezone(tree),
-    ...databaseFile(tree),
+    ...databaseFile(textAt(tree, '/database/filename'), paths),
     ...inboxDays(tree),
     ...operators(tree),
     ...doubleSelectors(tree),
@@ -105,14 +107,6 @@ function timezone(tree: unknown): Finding[] {
       message: "must be an IANA name of a time zone, like 'Europe/Berlin'",
       ...(suggestion === undefined ? {} : { suggestion }),
     },
-  ];
-}
-
-function databaseFile(tree: unknown): Finding[] {
-  const filename = textAt(tree, '/database/filename');
-  if (filename === undefined || !/^file:|^:|\0|\/$/.test(filename)) return [];
-  return [
-    { path: '/database/filename', message: 'must be the path of a file: what is not on disk would be forgotten' },
   ];
 }
 

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { stableJson } from '../atomic-file.ts';
-import { CONFIG_FILE, projectPaths } from '../paths.ts';
+import { CONFIG_FILE, type ProjectPaths, projectPaths } from '../paths.ts';
 import { Secret } from '../secret.ts';
 import { crossChecks } from './cross-checks.ts';
 import { type Environment, type ProjectEnvironment, projectEnvironment } from './environment.ts';
@@ -76,7 +76,7 @@ export function loadConfig({ project, mode, environment }: LoadOptions): LoadedC
   const variables = projectEnvironment({ file: paths.env, mode, environment });
   const yaml = readFile(paths.config);
   const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode });
-  const checked = check(resolved, { mode, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1' });
+  const checked = check(resolved, { mode, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1', paths });
   refuse([...yaml.findings, ...checked.findings], yaml);
   const value = named(resolved.value as Record<string, unknown>, paths);
   return {
@@ -114,7 +114,7 @@ function readFile(path: string): YamlTree {
 
 function check(
   resolved: Resolved,
-  { mode, anyPort }: { readonly mode: Mode; readonly anyPort: boolean },
+  { mode, anyPort, paths }: { readonly mode: Mode; readonly anyPort: boolean; readonly paths: ProjectPaths },
 ): { findings: readonly Finding[]; warnings: readonly Finding[] } {
   const known = new Set(resolved.findings.map(({ path }) => path));
   const errors = validateConfig(resolved.value);
@@ -126,7 +126,7 @@ function check(
     value: resolved.value,
     isReference: (path) => resolved.references.has(path),
   });
-  const cross = crossChecks(resolved.value);
+  const cross = crossChecks(resolved.value, paths);
   const tokens = tokenChecks(resolved.value, resolved.references, mode);
   const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
   for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);

@@ -4,101 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { stringify } from 'yaml';
-import { newRuntimeId } from '../../shared/identifiers.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
-import { createApp } from '../../worker/app.ts';
-import type { App, AppOptions } from '../../worker/app-options.ts';
-import { openWorkerLog } from '../../worker/worker-log.ts';
+import { HTTP, type Running, running } from '../support/app-host.ts';
 import { documentCheck } from '../support/document-check.ts';
 import { fairMs } from '../support/fair-time.ts';
-import { type Cleanup, type TemporaryProject, temporaryProject } from '../support/temporary-project.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
 const FLIP_MS = 2_000;
-// biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-const HTTP = { port: 0, token: '${HTTP_TOKEN}' };
 const REQUIRED = { ...HTTP, readiness: { endpoints: [{ owner: 'root/sandbox', name: 'sandbox' }] } };
-
-interface Running {
-  readonly app: App;
-  readonly project: TemporaryProject;
-  readonly exits: [number, string][];
-  call(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ status: number; json: Record<string, unknown>; text: string; headers: Headers }>;
-  configure(config: Readonly<Record<string, unknown>>): void;
-}
-
-async function running(
-  t: Cleanup,
-  {
-    config = {},
-    project = temporaryProject(t, { config }),
-    ...options
-  }: Partial<Omit<AppOptions, 'project'>> & {
-    config?: Readonly<Record<string, unknown>>;
-    project?: TemporaryProject;
-  } = {},
-): Promise<Running> {
-  const runtimeId = newRuntimeId();
-  ensureStateFolder(project.paths.stateDir);
-  const log = openWorkerLog(project.paths, { supervised: true, terminal: false, runtimeId });
-  const exits: [number, string][] = [];
-  const base = {
-    runtimeId,
-    log,
-    mode: 'production',
-    watch: false,
-    owner: 'foreground',
-    previous: { end: 'first', code: null, signal: null, detail: null },
-  } as const;
-  const app = createApp({
-    ...base,
-    environment: project.env,
-    ...options,
-    project: project.path,
-    requestExit: (code, reason) => exits.push([code, reason]),
-  });
-  t.after(async () => void (await app.stop(2_000)));
-  await app.up;
-  return {
-    app,
-    project,
-    exits,
-    configure: (next) =>
-      project.write(
-        'svc.config.yml',
-        stringify({
-          host: { name: 'test' },
-          http: HTTP,
-          plugins: { sandbox: {}, echo: {}, ping: {}, help: {} },
-          ...next,
-        }),
-      ),
-    async call(method, path, body) {
-      const headers = {
-        authorization: `Bearer ${project.token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      };
-      const response = await fetch(`http://127.0.0.1:${app.address()?.port}${path}`, {
-        method,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const isJson = response.headers.get('content-type')?.includes('json') === true;
-      return {
-        status: response.status,
-        text,
-        json: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-        headers: response.headers,
-      };
-    },
-  };
-}
 
 /** After how many ms it did. */
 async function flips(host: Running, ready: boolean): Promise<number> {
@@ -242,6 +156,33 @@ describe('restart and stop', () => {
 
     assert.deepEqual([refused.status, refused.json['code'], alone.exits], [409, 'no_restart_owner', []]);
     assert.deepEqual([taken.status, owned.exits[0]?.[0]], [202, 51]);
+  });
+
+  it('refuses a restart, and a reload that would become one, over a configuration that no worker would start with', async (t) => {
+    const host = await running(t, { owner: 'daemon' });
+    const restart = () => host.call('POST', '/api/system/restart', {});
+
+    host.configure({ no_such_key: 1 });
+    const unknown = await restart();
+    host.configure({ http: { ...HTTP, base: '/bots' }, plugins: { remind: { maxDays: 'many' } } });
+    const ofPlugin = await restart();
+
+    assert.deepEqual([unknown.status, unknown.json['code']], [409, 'restart_refused']);
+    assert.match(unknown.text, /svc\.config\.yml:\d+:\d+ no_such_key/);
+    assert.deepEqual([ofPlugin.status, ofPlugin.json['code']], [409, 'restart_refused']);
+    assert.match(ofPlugin.text, /plugins\.remind\.maxDays/);
+    await assert.rejects(host.app.reload('test', { orRestart: true }), { code: 'reload_refused', message: /maxDays/ });
+    assert.deepEqual([host.exits, (await host.call('GET', '/pub/ready')).status], [[], 200]);
+  });
+
+  it('leaves keys of plugins whose code has changed to the next worker', async (t) => {
+    const host = await running(t, { owner: 'daemon' });
+    host.configure({ plugins: { remind: { maxDays: 'many' } } });
+    host.project.write('package-lock.json', '{"lockfileVersion": 3, "changed": true}');
+
+    const { status } = await host.call('POST', '/api/system/restart', {});
+
+    assert.equal(status, 202);
   });
 
   it('refuses a restart that systemd would count as one failure too many, and says when to come back', async (t) => {

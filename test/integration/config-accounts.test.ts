@@ -9,9 +9,13 @@ import { temporaryProject } from '../support/temporary-project.ts';
 const TOKEN = `12345:${'a'.repeat(35)}`;
 const ENV = { ONE: TOKEN, SAME: TOKEN, OTHER: `67890:${'b'.repeat(35)}`, BAD: 'no-token', WHSEC: 'abc' };
 
-async function checked(t: TestContext, plugins: string, mode = 'production') {
+async function checked(
+  t: TestContext,
+  plugins: string,
+  { mode = 'production', plugins: sources }: { mode?: string; plugins?: Record<string, string> } = {},
+) {
   const config = `http:\n  token: \${HTTP_TOKEN}\nplugins:\n${plugins}\n`;
-  const project = temporaryProject(t, { config, env: ENV });
+  const project = temporaryProject(t, { config, env: ENV, ...(sources === undefined ? {} : { plugins: sources }) });
   const text = commandContext({ cwd: project.path });
   const code = await check.run(text.context, [], { mode });
   const json = commandContext({ cwd: project.path, json: true });
@@ -72,8 +76,31 @@ describe('svc config check', () => {
     assert.ok(!notes.join('\n').includes('no-token') && !JSON.stringify(document).includes('no-token'));
   });
 
+  it('warns of an account that its adapter cannot judge, naming its place', async (t) => {
+    const throws = `import { defineAdapter, t } from 'svc';
+      export default defineAdapter({ name: 'odd', account: { url: t.string() }, can: { text: { limit: 99, unit: 'bytes', render: 'plain' } },
+        fault({ url }) { return new URL(url) && undefined; }, async send() { return { kind: 'sent' }; } });`;
+    const { code, document } = await checked(
+      t,
+      '  odd: { use: ./plugins/odd.js, url: nowhere }\n  remind: { maxDays: 0 }',
+      {
+        plugins: { 'odd.js': throws },
+      },
+    );
+
+    assert.equal(code, EXIT.config);
+    assert.deepEqual(
+      document.faults.map(({ path }) => path),
+      ['/plugins/remind/maxDays'],
+    );
+    assert.match(
+      document.warnings.join('\n'),
+      /^svc\.config\.yml:4:3 plugins\.odd could not be judged: .*odd failed: Invalid URL$/,
+    );
+  });
+
   it('takes what a test start takes: its secrets are made up', async (t) => {
-    assert.equal((await checked(t, '  telegram: { token: "${NOT_SET_ANYWHERE}" }', 'test')).code, EXIT.ok);
+    assert.equal((await checked(t, '  telegram: { token: "${NOT_SET_ANYWHERE}" }', { mode: 'test' })).code, EXIT.ok);
   });
 
   it('warns of two accounts that are one at the platform, naming both places', async (t) => {

@@ -4,7 +4,9 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { identify } from '../../shared/process-identity.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
 /** Answers at the control socket of the working folder, always the same; ends when its stdin does. */
@@ -95,6 +97,23 @@ describe('a daemon that is stopped while a command waits for its worker', () => 
       const { code, stdout } = await waiting.ended;
 
       assert.deepEqual([code, JSON.parse(stdout).reasons], [1, ['the daemon was stopped meanwhile']]);
+    });
+});
+
+describe('a foreground host that does not answer yet', () => {
+  for (const [state, ageMs] of [
+    ['starting', 0],
+    ['unreachable', 3_600_000],
+  ] as const)
+    it(`is ${state} ${ageMs} ms after it took the project`, async (t) => {
+      const { path, write } = temporaryProject(t);
+      const startedAt = new Date(Date.now() - ageMs).toISOString();
+      const holder = { ...identify(process.pid), owner: 'foreground', mode: 'production', startedAt };
+      write('.svc/worker.json', JSON.stringify(holder));
+
+      const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
+
+      assert.deepEqual([code, JSON.parse(stdout).state], [1, state]);
     });
 });
 

@@ -329,6 +329,23 @@ describe('the supervisor on command', () => {
     assert.equal(second.exits[0]?.code, 51);
   });
 
+  it('restarts a worker that is still starting, and remembers no crash of it', async (t) => {
+    const run = supervise(t, 'never-up');
+    const first = await until(async () => [await run.status()].find(({ runtimeId }) => runtimeId !== null), {
+      what: 'the first worker',
+    });
+
+    await run.call('restart');
+
+    const isNext = ({ state, pid }: RuntimeStatus): boolean =>
+      state === 'starting' && pid !== null && pid !== first.pid;
+    const second = await until(async () => [await run.status()].find(isNext), { what: 'the next worker' });
+    assert.deepEqual(
+      second.exits.map(({ code, reason }) => [code, reason]),
+      [[51, 'restart_requested']],
+    );
+  });
+
   it('leaves failed on restart, with a new budget', async (t) => {
     const run = supervise(t, 'crashes-until-mended');
     await run.state('failed');

@@ -15,21 +15,29 @@ export type ListenTarget = { readonly handle: object | Promise<object> } | Addre
 
 /** Longer than a start takes, unless its database is brought along. */
 const PATIENCE_MS = 10_000;
+const SAY_MS = 1_000;
 
 export class ListenPoint {
   readonly #target: ListenTarget;
+  readonly #say: (message: string) => void;
   #endTurn: EndTurn = () => {};
   #bound: BoundHandle | undefined;
 
-  constructor(target: ListenTarget) {
+  /** `say`: what a start waits for. */
+  constructor(target: ListenTarget, say: (message: string) => void) {
     this.#target = target;
+    this.#say = say;
   }
 
   /** P1. Throws `listen_failed`. */
   async bind(): Promise<void> {
     const target = this.#target;
     if ('handle' in target) return;
-    this.#endTurn = await takeTurn(target.port, PATIENCE_MS);
+    const wait = `another host is about to listen on port ${target.port}: waiting for it, ${PATIENCE_MS / 1_000} s at most`;
+    this.#endTurn = await takeTurn(target.port, {
+      patienceMs: PATIENCE_MS,
+      waits: { afterMs: SAY_MS, say: () => this.#say(wait) },
+    });
     const bound = bindSocket(target);
     if (typeof bound !== 'string') this.#bound = bound;
     else {

@@ -94,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     onRefused: (address) => observeRefused(port, address),
   });
   attachListeners(parts, limits);
-  const point = new ListenPoint(options.listen);
+  const point = new ListenPoint(options.listen, (message) => options.log.warn({}, message));
   return {
     server,
     bind: () => point.bind(),

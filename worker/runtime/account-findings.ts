@@ -1,21 +1,33 @@
 // What can be said of accounts without asking their platforms: that one can never work, that two are one.
-import { type ConfigFault, dotted } from '../../shared/config/fault.ts';
+import { type ConfigFault, dotted, faultLine } from '../../shared/config/fault.ts';
 import { isRecord } from '../../shared/config/json-schema.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { CONFIG_FILE } from '../../shared/paths.ts';
+import { messageOf } from '../../shared/svc-error.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import { isOptional } from '../sdk/optional.ts';
 import { isSecret } from '../sdk/secret.ts';
 
+export interface AccountFindings {
+  readonly faults: readonly ConfigFault[];
+  /** Of adapters whose own rules threw: a start takes their accounts without asking. */
+  readonly warnings: readonly string[];
+}
+
 /** By each adapter's own rules. Accounts that are switched off may be unfinished. */
-export function accountFaults(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): ConfigFault[] {
-  return endpoints.filter(isOn(loaded)).flatMap((spec) => {
-    const fault = spec.adapter.fault?.(spec.values);
-    if (fault === undefined) return [];
-    return [
-      locate({ path: pointerOf(spec, loaded), message: `cannot work: ${fault.reason}; ${fault.remedy}` }, loaded),
-    ];
-  });
+export function accountFaults(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): AccountFindings {
+  const faults: ConfigFault[] = [];
+  const warnings: string[] = [];
+  for (const spec of endpoints.filter(isOn(loaded))) {
+    const at = (message: string): ConfigFault => locate({ path: pointerOf(spec, loaded), message }, loaded);
+    try {
+      const fault = spec.adapter.fault?.(spec.values);
+      if (fault !== undefined) faults.push(at(`cannot work: ${fault.reason}; ${fault.remedy}`));
+    } catch (error) {
+      warnings.push(faultLine(at(`could not be judged: fault() of ${spec.adapter.name} failed: ${messageOf(error)}`)));
+    }
+  }
+  return { faults, warnings };
 }
 
 /** Platforms give what comes to one of two connections of an account, or end the other. */

@@ -144,8 +144,10 @@ export async function checkPlugins({
   const isFaulty = error?.code === 'config_invalid' || error?.code === 'secret_invalid';
   const failures = error === undefined ? [] : [...(isFaulty ? [] : [error]), ...alsoFailed(error)];
   // The secrets of a test start are made up where there are none.
-  const accounts = mode === 'test' ? [] : accountFaults(candidate.endpoints, loaded);
+  const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
+  const accounts = judged.faults;
   const warnings = [
+    ...judged.warnings,
     ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
     ...failures.map(({ message, hint }) => (hint === undefined ? message : `${message}; ${hint}`)),
     ...strays.map(({ component, message }) => `${component}: ${message}`),

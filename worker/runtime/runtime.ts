@@ -14,8 +14,9 @@
 //   accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
 //   an unchanged account               | keeps its connection            | gave it away at the commit
 //   life after the commit of the next  | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its signal aborts and its resources close
-import { relative } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import { ERRORS } from '../../shared/error-codes.ts';
+import { EXIT } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
 import { type Core, commitOrThrow, reasonOf } from '../core.ts';
@@ -25,6 +26,7 @@ import type { Logger } from '../sdk/index.ts';
 import { assemble, type Candidate } from './assemble.ts';
 import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generation.ts';
 import { hashFiles } from './plugin-loader.ts';
+import { changedFixedKeys, restartRequired } from './restart-required.ts';
 
 export interface RuntimeOptions {
   readonly core: Core;
@@ -44,9 +46,6 @@ export interface RuntimeOptions {
   readonly modules?: Readonly<Record<string, unknown>>;
   readonly lifeLimitMs?: number;
 }
-
-/** Keys that a running process cannot take in: changing them needs a restart. */
-const FIXED_KEYS = ['host', 'http/host', 'http/port', 'http/base', 'database', 'supervisor'] as const;
 
 export class Runtime {
   readonly #options: RuntimeOptions;
@@ -104,6 +103,24 @@ export class Runtime {
     });
   }
 
+  /**
+   * Whether the process after this one would take the configuration as it is now. Throws `config_invalid`, `secret_invalid`. Keys of plugins are
+   * judged only while their code is what this process has loaded: newer code may know others.
+   */
+  checkNext(): Promise<void> {
+    return this.#inTurn(async () => {
+      const loaded = this.#read();
+      if (this.changedFiles().length > 0) return;
+      try {
+        this.#options.secrets(loaded.secrets);
+        (await this.#assemble(loaded)).abort.abort();
+      } catch (error) {
+        const known = coerceError(error);
+        if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // anything else ends no process
+      }
+    });
+  }
+
   /** What a reload cannot take in; empty when nothing. */
   changedFiles(): readonly string[] {
     return [...hashFiles(this.#files)].filter(([file, hash]) => this.#hashes.get(file) !== hash).map(([file]) => file);
@@ -132,11 +149,9 @@ export class Runtime {
 
   #refuseWhatNeedsRestart(loaded: LoadedConfig): void {
     const files = this.changedFiles();
-    const keys = FIXED_KEYS.filter(
-      (key) => JSON.stringify(valueAt(loaded.config, key)) !== JSON.stringify(valueAt(this.#loaded.config, key)),
-    ).map((key) => key.replaceAll('/', '.'));
+    const keys = changedFixedKeys(loaded.config, this.#loaded.config);
     if (files.length === 0 && keys.length === 0) return;
-    throw this.#restartRequired(files, keys);
+    throw restartRequired(this.#options.project, files, keys);
   }
 
   async #replace(loaded: LoadedConfig, actor: string, assembled?: Promise<Candidate>): Promise<Generation> {
@@ -194,16 +209,7 @@ export class Runtime {
     for (const [file, hash] of now) if (!this.#hashes.has(file)) this.#hashes.set(file, hash);
     if (stale.length === 0) return;
     candidate.abort.abort();
-    throw this.#restartRequired(stale, []);
-  }
-
-  /** The list goes to clients: it names files as the project sees them, not where that lies on the machine. */
-  #restartRequired(paths: readonly string[], keys: readonly string[]): SvcError {
-    const files = paths.map((path) => relative(this.#options.project, path));
-    return new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {
-      hint: 'svc runtime restart (or svc runtime reload --or-restart)',
-      details: { files, keys },
-    });
+    throw restartRequired(this.#options.project, stale, []);
   }
 
   async #commit(generation: Generation, actor: string): Promise<void> {
@@ -279,10 +285,6 @@ export class Runtime {
     core.writer.commit({ name: 'generation.failed', statements: recordEvents([event]) }).catch(() => {}); // without a store the log has it
     return error;
   }
-}
-
-function valueAt(config: unknown, path: string): unknown {
-  return path.split('/').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
 }
 
 /** The same error, unless its message quotes a secret: it is stored, shown in readiness and answered over HTTP. */

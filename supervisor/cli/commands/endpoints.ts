@@ -19,13 +19,16 @@ const list: Command = {
     else if (endpoints.length === 0) print.text('no endpoints: plugins.<slot> of svc.config.yml makes them');
     else {
       const { color } = print;
-      const paint = (state: string): string =>
-        state === 'online' ? color.good(state) : state === 'failed' ? color.bad(state) : color.warn(state);
+      const paint = (endpoint: Endpoint): string => {
+        const { state } = endpoint;
+        const kind = state === 'online' ? 'good' : state === 'failed' ? 'bad' : 'warn';
+        return color[kind](stateText(endpoint));
+      };
       print.table(
         ['endpoint', 'state', 'since', 'error'],
         endpoints.map((endpoint) => [
           shown(endpoint['id']),
-          paint(shown(endpoint['state'])),
+          paint(endpoint),
           shown(endpoint['since']),
           errorText(endpoint['lastError']),
         ]),
@@ -47,7 +50,7 @@ const show: Command = {
     if (json) print.json(endpoint);
     else
       for (const [name, value] of Object.entries(endpoint))
-        print.text(`${print.color.dim(`${name}:`)} ${name === 'lastError' ? errorText(value) : shown(value)}`);
+        print.text(`${print.color.dim(`${name}:`)} ${fieldText(endpoint, name, value)}`);
     return endpoint['state'] === 'online' ? EXIT.ok : EXIT.failed;
   },
 };
@@ -77,6 +80,17 @@ export const commands: Command[] = [
   action('disable', 'Disables an endpoint; stored, survives restarts'),
   action('reconnect', 'Drops the connection of an endpoint and connects again now'),
 ];
+
+function fieldText(endpoint: Endpoint, name: string, value: unknown): string {
+  if (name === 'lastError') return errorText(value);
+  return name === 'state' ? stateText(endpoint) : shown(value);
+}
+
+/** With who disabled it: what the configuration disables, `svc endpoints enable` enables too. */
+function stateText({ state, configured }: Endpoint): string {
+  if (state !== 'disabled' || typeof configured !== 'boolean') return shown(state);
+  return `disabled by ${configured ? 'an operator' : 'the configuration'}`;
+}
 
 /** Code, reason and what helps, in the order in which somebody reads them. */
 function errorText(error: unknown): string {

@@ -9,6 +9,9 @@ import { findRunning, liveWorker, type RunningProject, workerRecord } from '../c
 import { countOption } from '../options.ts';
 import { isWell, statusText } from '../status-text.ts';
 
+/** A worker holds the project for a moment before it answers: rather longer than that takes on a busy machine. */
+const STARTING_MS = 10_000;
+
 export const command: Command = {
   noun: 'runtime',
   verb: 'status',
@@ -33,8 +36,10 @@ export const command: Command = {
 function nothing(project: string, print: Printer): typeof EXIT.absent | typeof EXIT.failed {
   const worker = liveWorker(project);
   if (worker !== undefined) {
-    print.json({ state: 'unreachable', ready: false, pid: worker.pid, owner: worker.owner, since: worker.startedAt });
-    print.text(print.color.bad(`pid ${worker.pid}, started by ${worker.owner}, holds the project but does not answer`));
+    const state = Date.now() - Date.parse(worker.startedAt) < STARTING_MS ? 'starting' : 'unreachable';
+    print.json({ state, ready: false, pid: worker.pid, owner: worker.owner, since: worker.startedAt });
+    const how = state === 'starting' ? 'is starting' : 'holds the project but does not answer';
+    print.text(print.color.bad(`pid ${worker.pid}, started by ${worker.owner}, ${how}`));
     return EXIT.failed;
   }
   const exits = formerExits(project);

@@ -80,7 +80,15 @@ describe('svc endpoints', () => {
     const ERROR = { at: 's', code: 'connect_failed', reason: 'refused', remedy: 'look at the port' };
     const endpoint = { id: 'root/irc:irc~libera', state: 'offline', since: 's', lastError: ERROR };
     const host = await cannedHost(t, {
-      'GET /api/endpoints': { json: { endpoints: [endpoint] } },
+      'GET /api/endpoints': {
+        json: {
+          endpoints: [
+            endpoint,
+            { id: 'root/a:a', state: 'disabled', since: 's', enabled: false, configured: true, lastError: null },
+            { id: 'root/b:b', state: 'disabled', since: 's', enabled: false, configured: false, lastError: null },
+          ],
+        },
+      },
       'GET /api/endpoints/irc~libera': { json: { ...endpoint, state: 'online' } },
       'GET /api/endpoints/root/irc:irc~libera': { json: endpoint },
       'POST /api/endpoints/root/irc:irc~libera/reconnect': { json: { ...endpoint, state: 'connecting' } },
@@ -96,6 +104,8 @@ describe('svc endpoints', () => {
 
     assert.deepEqual(codes, [0, 0, 1, 0]);
     assert.equal(context.out[1], 'root/irc:irc~libera | offline | s | connect_failed: refused; look at the port');
+    assert.match(context.out[2] ?? '', /^root\/a:a \| disabled by an operator \| s/);
+    assert.match(context.out[3] ?? '', /^root\/b:b \| disabled by the configuration \| s/);
     assert.ok(context.out.includes('lastError: connect_failed: refused; look at the port'));
     assert.equal(context.out.at(-1), 'root/irc:irc~libera is connecting');
   });

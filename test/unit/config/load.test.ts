@@ -250,6 +250,19 @@ describe('cross checks', () => {
     'database:\n  filename: ":memory:"\n',
     /database\.filename must be the path of a file/,
   );
+  for (const file of [
+    '.svc/writer.lock',
+    './.svc/../.env',
+    '.svc/runtime.log.1',
+    '.svc/worker.sock',
+    'data/media/a',
+    '.svc',
+  ])
+    refused(
+      `the database in ${file}, where the host keeps something else`,
+      `database:\n  filename: ${file}\n`,
+      /^svc\.config\.yml:4:3 database\.filename must be a file of its own: .*; did you mean \.svc\/data\.sqlite\?$/,
+    );
   refused(
     'a dialect that is not there yet',
     'database:\n  dialect: mysql\n',
