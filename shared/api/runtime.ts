@@ -123,6 +123,8 @@ export const configSchema = Type.Object({
       value: Type.Unknown(),
       source: Type.String(),
       variables: Type.Array(Type.String()),
+      /** Of these, whose own value counts, not the default beside them. */
+      taken: Type.Array(Type.String()),
     }),
   ),
 });
