@@ -2,6 +2,7 @@
 // requests are counted in the place of connections. Loopback is never limited by address: an operator always gets in.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { tookConnection } from '../../shared/connections-first.ts';
 import { isLoopback } from '../../shared/ip-address.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { HttpSettings } from './host-port.ts';
@@ -22,6 +23,7 @@ export class ConnectionLimits {
     this.#parts = parts;
     server.maxConnections = parts.settings().limits.connections;
     server.on('connection', (socket) => {
+      tookConnection();
       server.maxConnections = parts.settings().limits.connections;
       this.#accept(socket);
     });

@@ -2,6 +2,7 @@
 // Express carries it and brings whatever is thrown to one handler; the decisions are in gate.ts and the route table.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { afterConnections } from '../../shared/connections-first.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readCredentials } from './authenticate.ts';
 import { readBody } from './body.ts';
@@ -82,6 +83,8 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
   const isApi = route.path.startsWith('/api/');
   if (isApi) checkQuery(passed.target.query, route.query ?? {});
   const { value, bytes } = await readContent(parts, { request, response, passed, match });
+  const turn = afterConnections();
+  if (turn !== undefined) await turn;
   const exchange: Exchange<undefined> = {
     port,
     files,

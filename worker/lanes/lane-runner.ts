@@ -6,6 +6,7 @@
 //       What is stored claimed has its lane for itself from before its commit: nothing of that lane is open on disk.
 //   X3  An item that cannot be run because the storage fails stays at the head of its lane and is tried again.
 import { within } from '../../shared/abort.ts';
+import { afterConnections } from '../../shared/connections-first.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { LANE_WINDOW, type LaneItem, type LaneLimits, Lanes, type Refill } from './lanes.ts';
@@ -209,6 +210,8 @@ export class LaneRunner<T extends LaneItem> {
   async #run(item: T): Promise<void> {
     const { core, name, run } = this.#options;
     try {
+      const turn = afterConnections();
+      if (turn !== undefined) await turn;
       switch (await run(item, () => this.#next(item))) {
         case 'left':
           return await this.#leave(item);
