@@ -1,6 +1,7 @@
 // Discord's Markdown in both directions: nothing literal is markup or a mention.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { shownText } from '../../../worker/adapters/discord/rows.ts';
 import { mentionsIn, segmentsOf, toMarkdown } from '../../../worker/adapters/discord/text.ts';
 import { md, mention, type Segment } from '../../../worker/sdk/index.ts';
 
@@ -48,6 +49,14 @@ describe('toMarkdown', () => {
       assert.doesNotMatch(shown, /@everyone|@here|<@\d/);
     }
     assert.equal(toMarkdown(md`hi ${mention(ANN)} and ${'you'}`), 'hi <@53908232506183680> and you');
+  });
+
+  it('mentions nobody by the labels of buttons that stand alone (T3)', () => {
+    const buttons = ['@everyone', '<@53908232506183680>', '**b**'].map((label) => ({ label, token: label }));
+    const content = shownText({ text: '', buttons });
+
+    assert.deepEqual(mentionsIn(content), { parse: [], users: [], replied_user: false });
+    assert.equal(content, `@${ZW}everyone · <${ZW}@53908232506183680> · \\*\\*b\\*\\*`);
   });
 
   it('leaves addresses as they are (T2)', () => {

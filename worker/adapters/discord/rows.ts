@@ -1,10 +1,13 @@
 // Buttons as Discord has them: rows of five, at most five rows. Pure.
 import type { Outgoing } from '../../sdk/index.ts';
+import { toMarkdown } from './text.ts';
 
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 
 const IN_ROW = 5;
 const MOST_LABEL = 80;
+/** Of all together: escaped, and in UTF-16, they are no more than a message takes. */
+const MOST_LABELS = 1_000;
 const STYLES = { primary: 1, danger: 4 } as const;
 const SECONDARY = 2;
 
@@ -22,14 +25,12 @@ export function rowsOf(buttons: Post['buttons']): readonly object[] {
   }));
 }
 
-/** Buttons do not stand alone. */
-export const shownText = ({ text, buttons }: Post): string =>
-  text === '' && buttons.length > 0
-    ? buttons
-        .map(({ label }) => label)
-        .join(' · ')
-        .slice(0, 2_000)
-    : text;
+/** Buttons do not stand alone. Their labels are literal. */
+export function shownText({ text, buttons }: Pick<Post, 'text' | 'buttons'>): string {
+  if (text !== '' || buttons.length === 0) return text;
+  const labels = Array.from(buttons.map(({ label }) => shortened(label)).join(' · ')).slice(0, MOST_LABELS);
+  return toMarkdown({ segments: [{ kind: 'text', text: labels.join('') }] });
+}
 
 function shortened(label: string): string {
   const letters = Array.from(label.trim() === '' ? '…' : label);
