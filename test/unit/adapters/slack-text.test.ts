@@ -1,7 +1,7 @@
 // Text on its way to Slack: formatting as mrkdwn, everything literal as written, blocks within their limits, emoji by name.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { blocksOf, sectionsOf } from '../../../worker/adapters/slack/blocks.ts';
+import { blocksOf, fallbackOf, sectionsOf } from '../../../worker/adapters/slack/blocks.ts';
 import { fromSlackName, toSlackName } from '../../../worker/adapters/slack/emoji.ts';
 import { toMrkdwn } from '../../../worker/adapters/slack/text.ts';
 import { md, mention, type Segment } from '../../../worker/sdk/index.ts';
@@ -30,6 +30,27 @@ describe('mrkdwn', () => {
     assert.equal(text('<!channel> <@U1> & <https://x|y>'), '&lt;!channel&gt; &lt;@U1&gt; &amp; &lt;https://x|y&gt;');
     assert.equal(shown(text('*not bold* _nor this_ ~nor~ `nor`')), '*·not bold* _·nor this_ ~·nor~ `·nor`');
     assert.equal(shown(text('> no quote\n1 * 2 * 3, snake_case_name')), '·&gt; no quote\n1 * 2 * 3, snake_case_name');
+  });
+
+  it('leaves addresses as they are: a character in one would lead elsewhere', () => {
+    assert.equal(
+      shown(text('see https://x.example/~ann/_next/*a*?b=1&c=d and *https://x.example/_b*')),
+      'see https://x.example/~ann/_next/*a*?b=1&amp;c=d and *·https://x.example/_b*',
+    );
+  });
+
+  it('makes no fence of what is literal', () => {
+    const written = '```a``` and\n````\nb\n````';
+
+    assert.doesNotMatch(text(written), /```/);
+    assert.equal(text(written).replaceAll('\u200b', ''), written);
+  });
+
+  it('keeps the label of a link on one line', () => {
+    assert.equal(
+      toMrkdwn({ segments: [{ kind: 'link', text: 'one\ntwo', url: 'https://x.example' }] }),
+      '<https://x.example|one two>',
+    );
   });
 
   it('keeps marks on each line, and out of blanks', () => {
@@ -66,6 +87,10 @@ describe('blocks', () => {
     ]);
   });
 
+  it('have a fallback that mentions nobody by a label', () => {
+    assert.equal(fallbackOf('', [{ label: '<!channel> & co', token: 't1' }]), '&lt;!channel&gt; &amp; co');
+  });
+
   it('hold a long text in sections of 3,000, cut at lines, with fences closed and opened again', () => {
     const code = `\`\`\`\n${Array.from({ length: 300 }, (_, n) => `line ${n} of it`).join('\n')}\n\`\`\``;
     const words = 'word '.repeat(799).trim();
@@ -88,19 +113,17 @@ describe('blocks', () => {
 
 describe('emoji', () => {
   it('are characters to plugins and names to Slack, with their tones', () => {
-    assert.deepEqual(['+1', 'thumbsup', 'heart', 'party_parrot', 'wave::skin-tone-4'].map(fromSlackName), [
-      '👍',
-      '👍',
-      '❤️',
-      ':party_parrot:',
-      '👋🏽',
-    ]);
-    assert.deepEqual(['👍', '❤', '👋🏽', ':party_parrot:', 'eyes', '🫥'].map(toSlackName), [
+    assert.deepEqual(
+      ['+1', 'thumbsup', 'heart', 'party_parrot', 'wave::skin-tone-4', 'ありがとう'].map(fromSlackName),
+      ['👍', '👍', '❤️', ':party_parrot:', '👋🏽', ':ありがとう:'],
+    );
+    assert.deepEqual(['👍', '❤', '👋🏽', ':party_parrot:', 'eyes', ':ありがとう:', '🫥'].map(toSlackName), [
       '+1',
       'heart',
       'wave::skin-tone-4',
       'party_parrot',
       'eyes',
+      'ありがとう',
       undefined,
     ]);
   });

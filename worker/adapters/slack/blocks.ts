@@ -1,5 +1,6 @@
 // A message with buttons, as Block Kit wants it: its text in sections, then the buttons in one row of actions. Pure.
 import type { Outgoing } from '../../sdk/index.ts';
+import { literal } from './text.ts';
 
 type Buttons = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>['buttons'];
 
@@ -24,7 +25,7 @@ export function blocksOf(text: string, buttons: Buttons): readonly object[] | un
 
 /** What is shown where blocks are not: in a notification, to a reader of screens. */
 export const fallbackOf = (text: string, buttons: Buttons): string =>
-  text === '' ? buttons.map(({ label }) => label).join(' · ') : text;
+  text === '' ? literal(buttons.map(({ label }) => label).join(' · ')) : text;
 
 const shortened = (label: string): string => {
   const letters = Array.from(label.trim() === '' ? '…' : label);

@@ -40,9 +40,13 @@ export function fromSlackName(reaction: string): string {
   return tone === undefined ? character : `${bare(character)}${TONES[Number(tone) - 2] ?? ''}`;
 }
 
-/** 👍 → `+1`, `:name:` and `name` → `name`; undefined for a character that is not in the table. */
+/** 👍 → `+1`, `:name:` and `name` → `name`; undefined for a character that is not in the table. Workspaces name their own in any script. */
 export function toSlackName(emoji: string): string | undefined {
-  const named = /^:?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?$/.exec(emoji)?.[1];
+  const [, quoted, plain] =
+    /^:([\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_+'-]+(?:::skin-tone-[2-6])?):$|^([a-z0-9_+'-]+(?:::skin-tone-[2-6])?)$/u.exec(
+      emoji,
+    ) ?? [];
+  const named = quoted ?? plain;
   if (named !== undefined) return named;
   const tone = TONES.findIndex((one) => emoji.includes(one));
   const name = byCharacter.get(bare(tone === -1 ? emoji : emoji.replace(TONES[tone] ?? '', '')));

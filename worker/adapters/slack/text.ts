@@ -2,7 +2,8 @@
 //
 //   T1  Incoming: `<…>` becomes what it means (person, everyone, channel, link), `&amp; &lt; &gt;` the characters; `*bold*` stays as typed.
 //   T2  Outgoing: `& < >` are escaped, so that nothing literal is a mention or a link. mrkdwn has no escape for `* _ ~` and backquotes:
-//       where one could open a run, a zero-width space behind it keeps it a character.
+//       where one could open a run, or fence a block, a zero-width space behind it keeps it a character, but not in an address, which would no
+//       longer lead there.
 //   T3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/segment-list.ts';
@@ -101,7 +102,9 @@ const mentionOf = (id: string): string => (/^[A-Z0-9]+$/.test(id) ? `<@${id}>` :
 function linked(text: string, url: string): string {
   if (!SAFE_URL.test(url)) return literal(text === '' || text === url ? url : `${text} (${url})`);
   const target = escape(url).replace(/[|\s]/g, encodeURIComponent);
-  return text === '' || text === url ? `<${target}>` : `<${target}|${escape(text).replaceAll('|', '¦')}>`;
+  return text === '' || text === url
+    ? `<${target}>`
+    : `<${target}|${escape(text).replaceAll('|', '¦').replace(/\s+/g, ' ')}>`;
 }
 
 const SIGNS = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
@@ -120,7 +123,11 @@ function marked(text: string, marks: readonly Mark[]): string {
 }
 
 /** T2. */
-const literal = (text: string): string =>
+export const literal = (text: string): string =>
   escape(text)
-    .replace(/(^|[^\p{L}\p{N}])([*_~`]+)(?=\S)/gmu, `$1$2${ZERO_WIDTH}`)
+    .replace(
+      /(https?:\/\/[^\s|`]+)|(?<![\p{L}\p{N}])[*_~`]+(?=\S)/gu,
+      (found, address: string | undefined) => address ?? `${found}${ZERO_WIDTH}`,
+    )
+    .replace(/`{3,}/g, (fence) => Array.from(fence).join(ZERO_WIDTH))
     .replace(/^(\s*)(&gt;)/gm, `$1${ZERO_WIDTH}$2`);
