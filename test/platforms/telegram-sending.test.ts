@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import type { FileRef } from '../../worker/sdk/index.ts';
+import type { FileRef, Mark, Segment } from '../../worker/sdk/index.ts';
 import { adapterLink } from '../support/adapter-link.ts';
 import { TelegramRefusal } from '../support/fake-platforms/telegram-calls.ts';
 import { telegramAdapter as adapter, telegramBench as bench } from '../support/telegram-bench.ts';
@@ -47,6 +47,9 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
       [['new', [], ['❤']]],
     );
     assert.equal((await send({ kind: 'react', message: '1', emoji: '🦜', on: true })).kind, 'refused');
+    const custom = '5368324170671202286'; // as one comes that is not of Unicode
+    assert.equal((await send({ kind: 'react', message: '1', emoji: custom, on: true })).kind, 'sent');
+    assert.deepEqual(telegram.messages(5)[0]?.reactions, [`custom:${custom}`]);
     assert.equal((await send({ kind: 'typing' })).kind, 'sent');
     for (const _ of ['first', 'again']) assert.equal((await send({ kind: 'remove', message: '2' })).kind, 'sent');
     assert.equal(telegram.messages(5).length, 4);
@@ -237,7 +240,27 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     });
     assert.equal(
       html,
-      '<b><i>a&lt;b</i></b><a href="https://x.example/?a=&quot;1&quot;">x</a>y (javascript:alert(1))<a href="tg://user?id=77">@77</a>@everyone\n<blockquote>q</blockquote>\n<pre><code class="language-ts">x &amp; y</code></pre>\nend',
+      '<b><i>a&lt;b</i></b><a href="https://x.example/?a=&quot;1&quot;">x</a>y (javascript:alert(1))<a href="tg://user?id=77">@77</a>@\u2060everyone\n<blockquote>q</blockquote>\n<pre><code class="language-ts">x &amp; y</code></pre>\nend',
     );
+  });
+
+  it('mentions nobody by what is literal, and leaves mail, addresses and code as they are', () => {
+    const { render } = adapter.can.text;
+    assert.ok(typeof render === 'function');
+    const shown = (...segments: Segment[]): string => render({ segments }).replaceAll('\u2060', '·');
+    const text = (written: string, ...marks: Mark[]): Segment => ({ kind: 'text', text: written, marks });
+
+    assert.equal(
+      shown(text('@bob_b, (@eve): ann@example.net https://x.example/@bob')),
+      '@·bob_b, (@·eve): ann@example.net https://x.example/@bob',
+    );
+    assert.equal(shown(text('@'), text('bob', 'bold')), '@·<b>bob</b>');
+    assert.equal(shown({ kind: 'mention', user: { endpoint: 'e', id: 'x' } }, text('s cat')), '@·x·s cat');
+    assert.equal(shown({ kind: 'quote', text: '@bob' }), '<blockquote>@·bob</blockquote>');
+    assert.equal(
+      shown({ kind: 'link', text: '@bob', url: 'https://x.example' }),
+      '<a href="https://x.example">@·bob</a>',
+    );
+    assert.equal(shown(text('@bob', 'code')), '<code>@bob</code>');
   });
 });

@@ -178,8 +178,12 @@ export class TelegramChats {
 
   #react(params: Params): true {
     const { room, at, old } = this.#find(params, 'react');
-    const emoji = ((params['reaction'] ?? []) as readonly { readonly emoji: string }[]).map((one) => one.emoji);
-    if (emoji.some((one) => !['👍', '👎', '❤', '🔥'].includes(one)))
+    const given = (params['reaction'] ?? []) as readonly {
+      readonly emoji?: string;
+      readonly custom_emoji_id?: string;
+    }[];
+    const emoji = given.map((one) => one.emoji ?? `custom:${one.custom_emoji_id}`);
+    if (emoji.some((one) => !['👍', '👎', '❤', '🔥', 'custom:5368324170671202286'].includes(one)))
       throw new TelegramRefusal(400, 'Bad Request: REACTION_INVALID');
     room[at] = { ...old, reactions: emoji };
     return true;

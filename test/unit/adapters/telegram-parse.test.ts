@@ -176,6 +176,21 @@ describe('arrivalsOf (Telegram)', () => {
     assert.deepEqual(said({ text: '@svc_bot hi', entities }).text, [{ kind: 'text', text: 'hi', marks: ['bold'] }]);
   });
 
+  it('takes an address without a scheme for what was typed: Telegram alone made a link of it', () => {
+    const entities = [
+      { type: 'url', offset: 6, length: 11 },
+      { type: 'url', offset: 22, length: 17 },
+    ];
+    assert.deepEqual(said({ text: '/echo example.org and https://x.example', entities }).text, [
+      { kind: 'text', text: '/echo example.org and ' },
+      { kind: 'link', text: 'https://x.example', url: 'https://x.example' },
+    ]);
+    assert.equal(
+      said({ text: 'see example.org', entities: [{ type: 'url', offset: 4, length: 11 }] }).text,
+      'see example.org',
+    );
+  });
+
   it('reads links, quotes, code, mentions by id and nested marks; counts UTF-16', () => {
     const text = '😀 see docs now q x';
     const entities = [

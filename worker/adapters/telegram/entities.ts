@@ -2,6 +2,7 @@
 //
 //   E1  Every character is in exactly one segment, whatever the entities say: ones that lie outside the text or overlap are cut.
 //   E2  Links, mentions by id, code blocks and quotes are segments of their own; bold, italic, strike and code are marks, which nest.
+//   E3  An address without a scheme is what was typed: that Telegram makes a link of it is no part of what was said.
 import type { MessageEntity } from 'grammy/types';
 import type { Mark, Segment } from '../../sdk/index.ts';
 
@@ -16,7 +17,11 @@ const WHOLE = new Set(['text_link', 'url', 'pre', 'blockquote', 'expandable_bloc
 /** Plain text where no entity means anything. */
 export function segmentsOf(text: string, entities: readonly MessageEntity[] = []): string | readonly Segment[] {
   const fitting = entities.filter(({ offset, length }) => offset >= 0 && length > 0 && offset + length <= text.length);
-  const whole = fitting.filter(({ type }) => WHOLE.has(type)).toSorted((a, b) => a.offset - b.offset);
+  const isBare = ({ type, offset, length }: MessageEntity): boolean =>
+    type === 'url' && !/^[a-z][a-z0-9+.-]*:/i.test(text.slice(offset, offset + length)); // E3
+  const whole = fitting
+    .filter((entity) => WHOLE.has(entity.type) && !isBare(entity))
+    .toSorted((a, b) => a.offset - b.offset);
   const marks = fitting.filter(({ type }) => MARKS[type] !== undefined);
   if (whole.length === 0 && marks.length === 0) return text;
 
@@ -36,7 +41,7 @@ function wholeSegment(text: string, entity: MessageEntity): Segment {
     case 'text_link':
       return { kind: 'link', text, url: entity.url };
     case 'url':
-      return { kind: 'link', text, url: /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `http://${text}` };
+      return { kind: 'link', text, url: text };
     case 'text_mention':
       return { kind: 'mention', user: { endpoint: '', id: String(entity.user.id) } };
     case 'pre':

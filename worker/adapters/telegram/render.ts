@@ -1,6 +1,7 @@
 // Segments → Telegram's HTML. Pure but for the names of people that were seen, with which a mention is written.
 //
-//   T1  Whatever was written as text is escaped: & < > " are all that Telegram's parser reads.
+//   T1  Whatever was written as text is escaped: & < > " are all that Telegram's parser reads. Behind it Telegram looks for names in what is
+//       left, and notifies whoever has one: an invisible joiner stands behind the @ of a text, but not in an address or in code.
 //   T2  A mention is a link to the person (`tg://user?id=…`), which notifies; a person with a public name is called by it.
 //   T3  A link with a scheme that Telegram does not open is text.
 import type { Rich, Segment } from '../../sdk/index.ts';
@@ -22,12 +23,16 @@ const TAGS = { bold: 'b', italic: 'i', strike: 's', code: 'code' } as const;
 export function renderHtml({ segments }: Rich): string {
   let out = '';
   let isAfterBlock = false;
+  let isAfterName = false;
   for (const segment of segments) {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = htmlOf(segment);
     const needsBreak = (isBlock && out !== '' && !out.endsWith('\n')) || (isAfterBlock && !text.startsWith('\n'));
+    // Or it would be a part of the name.
+    if (isAfterName && !isBlock && 'text' in segment && /^\w/.test(segment.text)) out += JOINER;
     out += needsBreak ? `\n${text}` : text;
     isAfterBlock = isBlock;
+    isAfterName = segment.kind === 'mention';
   }
   return out;
 }
@@ -37,31 +42,38 @@ function htmlOf(segment: Segment): string {
     case 'text':
       return (segment.marks ?? []).reduceRight(
         (text, mark) => `<${TAGS[mark]}>${text}</${TAGS[mark]}>`,
-        escapeHtml(segment.text),
+        segment.marks?.includes('code') === true ? escapeHtml(segment.text) : literal(segment.text),
       );
     case 'link':
       return SAFE_URL.test(segment.url)
-        ? `<a href="${escapeHtml(segment.url)}">${escapeHtml(segment.text || segment.url)}</a>`
-        : escapeHtml(segment.text === '' ? segment.url : `${segment.text} (${segment.url})`);
+        ? `<a href="${escapeHtml(segment.url)}">${literal(segment.text || segment.url)}</a>`
+        : literal(segment.text === '' ? segment.url : `${segment.text} (${segment.url})`);
     case 'code': {
       const language = (segment.language ?? '').replace(/[^\w+#.-]/g, '');
       const text = escapeHtml(segment.text.replace(/\n$/, ''));
       return language === '' ? `<pre>${text}</pre>` : `<pre><code class="language-${language}">${text}</code></pre>`;
     }
     case 'quote':
-      return `<blockquote>${escapeHtml(segment.text)}</blockquote>`;
+      return `<blockquote>${literal(segment.text)}</blockquote>`;
     case 'mention':
-      return segment.user === 'everyone' ? '@everyone' : mention(segment.user.id);
+      return segment.user === 'everyone' ? literal('@everyone') : mention(segment.user.id);
   }
 }
 
 function mention(id: string): string {
   const known = names.get(id);
   if (known?.isPublic === true) return escapeHtml(known.name);
-  const name = escapeHtml(known?.name ?? `@${id}`);
-  return /^\d{1,20}$/.test(id) ? `<a href="tg://user?id=${id}">${name}</a>` : name;
+  const name = known?.name ?? `@${id}`;
+  return /^\d{1,20}$/.test(id) ? `<a href="tg://user?id=${id}">${escapeHtml(name)}</a>` : literal(name);
 }
 
+const JOINER = '\u2060';
+/** T1. */
+const literal = (text: string): string =>
+  text
+    .split(/(https?:\/\/\S+)/)
+    .map((piece, i) => escapeHtml(i % 2 === 1 ? piece : piece.replace(/(?<!\w)@(?=\w|$)/g, `@${JOINER}`)))
+    .join('');
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 
 /** How long this HTML is once its tags are read: what Telegram's limits count. */

@@ -7,7 +7,7 @@
 //   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
 //   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
 //   S5  A file has the kind with which it came (video, voice, …), and by its id it is sent as that alone: Telegram refuses another one.
-import type { InlineKeyboardMarkup, InputMediaPhoto } from 'grammy/types';
+import type { InlineKeyboardMarkup, InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
@@ -92,8 +92,7 @@ class Sending {
       case 'remove':
         return this.#done(api.deleteMessage({ chat_id: chat, message_id: numberOf(call.message) }, this.#signal));
       case 'react': {
-        const emoji = call.emoji.replaceAll('\uFE0F', '') as '👍';
-        const reaction = call.on ? [{ type: 'emoji', emoji } as const] : [];
+        const reaction = call.on ? [reactionOf(call.emoji)] : [];
         const message_id = numberOf(call.message);
         return this.#done(api.setMessageReaction({ chat_id: chat, message_id, reaction }, this.#signal));
       }
@@ -235,6 +234,11 @@ interface Target {
   readonly direct_messages_topic_id?: number;
 }
 
+/** One that is not of Unicode is named by its number. */
+const reactionOf = (emoji: string): ReactionType =>
+  /^\d{10,20}$/.test(emoji)
+    ? { type: 'custom_emoji', custom_emoji_id: emoji }
+    : { type: 'emoji', emoji: emoji.replaceAll('\uFE0F', '') as '👍' };
 const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0);
 const captionOf = (text: string) => (text === '' ? {} : { caption: text, parse_mode: 'HTML' as const });
 
