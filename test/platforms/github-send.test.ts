@@ -202,6 +202,8 @@ describe('sends of github', () => {
     const answers = [
       { status: 403, json: { message: 'You have exceeded a secondary rate limit.' } },
       { status: 429, json: { message: 'slow down' }, headers: { 'retry-after': '12' } },
+      { status: 403, json: { message: 'You have triggered an abuse detection mechanism. Please wait a few minutes.' } },
+      { status: 422, json: { message: 'Validation Failed', errors: [{ message: 'was submitted too quickly' }] } },
     ];
     const results: unknown[] = [];
     for (const answer of answers) {
@@ -213,6 +215,8 @@ describe('sends of github', () => {
     assert.deepEqual(results, [
       { kind: 'later', afterMs: 60_000 },
       { kind: 'later', afterMs: 12_000 },
+      { kind: 'later', afterMs: 60_000 },
+      { kind: 'later', afterMs: 60_000 },
     ]);
   });
 

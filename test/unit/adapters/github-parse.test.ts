@@ -124,6 +124,10 @@ describe('parse of github', () => {
     assert.equal(arrivalOf('issues', { ...edited, changes: { body: { from: 'x' } } }).kind, 'edited');
     assert.equal(arrivalOf('issues', { ...edited, changes: {} }).kind, 'edited');
     assert.equal(arrivalOf('issues', { ...edited, changes: { title: { from: 'x' } } }).kind, 'other');
+    // Another branch to merge into is no other text.
+    const base = { ref: { from: 'main' }, sha: { from: 'c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c' } };
+    const moved = { ...common, action: 'edited', pull_request: pull, changes: { base } };
+    assert.equal(arrivalOf('pull_request', moved).kind, 'other');
   });
 
   it('keeps review comments and discussions in threads, by their first comment', () => {

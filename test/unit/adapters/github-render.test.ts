@@ -12,10 +12,31 @@ describe('render of github', () => {
     const ann = { endpoint: 'root/github:github~main', id: 'ann' };
 
     assert.equal(shown({ kind: 'mention', user: ann }, text(' hi')), '@ann hi');
+    assert.equal(shown({ kind: 'mention', user: ann }, text('s cat')), '@ann<!-- -->s cat');
+    assert.equal(
+      shown({ kind: 'mention', user: ann }, { kind: 'text', text: '-x', marks: ['bold'] }),
+      '@ann<!-- -->**-x**',
+    );
     assert.equal(shown(text('@octo/team and @ann')), '@<!-- -->octo/team and @<!-- -->ann');
     assert.equal(shown(text('mail ann@example.net')), 'mail ann@example.net');
     assert.equal(shown({ kind: 'mention', user: 'everyone' }), 'everyone');
     assert.equal(shown({ kind: 'mention', user: { ...ann, id: 'a b`' } }), '@<!-- -->a b\\`');
+  });
+
+  it('leaves addresses as they are: GitHub makes links of them, and takes a backslash for a part', () => {
+    assert.equal(
+      shown(text('see https://x.example/a_b/*c*?q=~d~&u=/@ann, and _x_ (https://x.example/e_f_)')),
+      'see https://x.example/a_b/*c*?q=~d~&u=/@ann, and \\_x\\_ (https://x.example/e_f\\_)',
+    );
+    assert.equal(
+      shown(text('https://_a_.example xhttps://x.example/_b_')),
+      'https://\\_a\\_.example xhttps://x.example/\\_b\\_',
+    );
+    assert.equal(shown({ kind: 'quote', text: 'https://x.example/a_b' }), '> https://x.example/a_b');
+    assert.equal(
+      shown({ kind: 'link', text: 'https://x.example/a_b', url: 'https://x.example/a_b' }),
+      '[https://x.example/a\\_b](https://x.example/a_b)',
+    );
   });
 
   it('escapes markup, HTML and comments', () => {

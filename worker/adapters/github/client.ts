@@ -145,12 +145,14 @@ const refusedAccount = (answer: Answer): Error =>
 const reasonOf = ({ status, message }: Answer): string => `GitHub answered ${status ?? 'nothing'}: ${message}`;
 
 const isSpent = ({ headers }: Answer): boolean => headers['x-ratelimit-remaining'] === '0';
-const isAccountWide = (answer: Answer): boolean => isSpent(answer) || /rate limit/i.test(answer.message);
+/** Those that GitHub calls secondary, in the words of its servers, older ones included. */
+const LIMITED = /rate limit|abuse detection|temporarily blocked|submitted too quickly/i;
+const isAccountWide = (answer: Answer): boolean => isSpent(answer) || LIMITED.test(answer.message);
 
 /** Undefined when the answer is about no limit. */
 function waitOf(answer: Answer): number | undefined {
   const { status, headers } = answer;
-  if (status !== 429 && status !== 403) return undefined;
+  if (status !== 429 && status !== 403 && !(status === 422 && LIMITED.test(answer.message))) return undefined;
   const after = headers['retry-after'];
   if (after !== undefined && /^\d{1,9}$/.test(after)) return Number(after) * 1_000;
   const reset = headers['x-ratelimit-reset'];

@@ -101,13 +101,14 @@ interface Found {
   readonly thread?: string;
 }
 
-/** A change of the title alone is none of the text; without a text the title is what was said. */
+/** A change of something else (title, branch) is none of the text; without a text the title is what was said. */
 function ofSubject(
   { subject, ...found }: Omit<Found, 'text'> & { readonly subject: Subject | null | undefined },
   delivery: Delivery,
 ): Arrival | undefined {
   const { changes } = found.payload;
-  if (found.kind === 'edited' && changes?.title !== undefined && changes.body === undefined) return undefined;
+  const isOther = changes?.body === undefined && Object.keys(changes ?? {}).length > 0;
+  if (found.kind === 'edited' && isOther) return undefined;
   const body = textOf(subject?.body) === '' ? subject?.title : subject?.body;
   return arrival({ ...found, text: { ...subject, body } }, delivery);
 }

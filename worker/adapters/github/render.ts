@@ -2,6 +2,7 @@
 //
 //   R1  What a person or a plugin wrote as text is shown as written: no markup, no HTML, and no mention. GitHub mentions whoever stands
 //       behind an @ even where it is escaped, and everyone of them gets mail: an empty comment stands between the @ and the name.
+//       An address stays as it is: GitHub makes a link of it, takes a backslash for a part of it, and reads neither markup nor mentions in it.
 //   R2  Only `mention` mentions. GitHub knows no mention of all.
 //   R3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
@@ -16,14 +17,17 @@ const SIGNS: readonly (readonly [Mark, string])[] = [
 export function render({ segments }: Rich): string {
   let out = '';
   let isOpen = false; // a block ends here: what follows needs a line of its own
+  let isNamed = false;
   for (const segment of segments) {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = shown(segment);
     if (text === '') continue;
+    if (isNamed && segment.kind === 'text' && /^[\w-]/.test(segment.text)) out += '<!-- -->'; // or it would be a part of the name
     if (isOpen) out += '\n\n';
     else if (isBlock && out !== '') out += out.endsWith('\n') ? '\n' : '\n\n';
     out += isOpen ? text.replace(/^\n+/, '') : text;
     isOpen = isBlock;
+    isNamed = segment.kind === 'mention';
   }
   return out;
 }
@@ -39,7 +43,7 @@ function shown(segment: Segment): string {
     case 'code':
       return fenced(segment.text.replace(/\n$/, ''), segment.language ?? '');
     case 'quote':
-      return escape(segment.text).replace(/^/gm, '> ');
+      return literal(segment.text).replace(/^/gm, '> ');
   }
 }
 
@@ -49,21 +53,31 @@ const mentionOf = (login: string): string =>
 /** Marks never enclose blanks at their edges, where Markdown does not read them. */
 function marked(text: string, marks: readonly Mark[]): string {
   const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
-  if (marks.length === 0 || inner === '') return escape(text);
-  const core = marks.includes('code') ? inlineCode(inner) : escape(inner);
+  if (marks.length === 0 || inner === '') return literal(text);
+  const core = marks.includes('code') ? inlineCode(inner) : literal(inner);
   const signs = SIGNS.filter(([mark]) => marks.includes(mark)).map(([, sign]) => sign);
   return `${before}${signs.join('')}${core}${signs.toReversed().join('')}${after}`;
 }
 
 function link(text: string, url: string): string {
   const label = text === '' ? url : text;
-  if (!SAFE_URL.test(url)) return escape(text === '' || text === url ? url : `${text} (${url})`);
+  if (!SAFE_URL.test(url)) return literal(text === '' || text === url ? url : `${text} (${url})`);
   const target = url.replace(
     /[\s()<>\\]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
   return `[${escape(label)}](${target})`;
 }
+
+/** What GitHub takes for an address, without the signs that it leaves out at the end. */
+const ADDRESS =
+  /((?<![A-Za-z])https?:\/\/[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*(?::\d+)?(?:[/?#](?:[^\s<>|`]*[^\s<>|`?!.,:;*_~'")\]])?)?)/;
+
+const literal = (text: string): string =>
+  text
+    .split(ADDRESS)
+    .map((piece, i) => (i % 2 === 1 ? piece : escape(piece)))
+    .join('');
 
 function escape(text: string): string {
   return text
