@@ -252,6 +252,16 @@ describe('names of OneBot', () => {
     assert.deepEqual([toEmojiId('+1'), toEmojiId(''), fromEmojiId('x')], [undefined, undefined, 'face:x']);
   });
 
+  it('stand in text whose code and quotes have lines of their own', () => {
+    const text = (written: string) => ({ kind: 'text' as const, text: written });
+    const code = { kind: 'code' as const, text: 'a = 1\n' };
+
+    assert.equal(
+      toCq({ segments: [text('see:'), code, { kind: 'quote', text: 'q' }, text('end')] }),
+      'see:\na = 1\n> q\nend',
+    );
+  });
+
   it('of text that goes out are escaped, and mentions are codes', () => {
     const user = { endpoint: 'e', id: '5' };
     const text = md`**[CQ:at,qq=all]** & ${mention(user)} ${mention('everyone')} ${mention({ endpoint: 'e', id: 'x[' })}`;

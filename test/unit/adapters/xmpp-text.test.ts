@@ -25,6 +25,11 @@ describe('text of XMPP', () => {
     assert.ok(shown.includes('2*3'));
   });
 
+  it('shows a text that begins like an action as text (XEP-0245)', () => {
+    assert.equal(renderStyled(md`/me too`).replaceAll('\u2060', '·'), '·/me too');
+    assert.equal(renderStyled(md`/mean`), '/mean');
+  });
+
   it('puts nicks where people are mentioned, and counts in characters (T2)', () => {
     const text = renderStyled(md`😀 ${mention({ endpoint: 'e', id: 'ann@localhost' })}!`);
     const placed = placeMentions(text, () => 'Ann');

@@ -23,7 +23,8 @@ export function renderStyled({ segments }: Rich): string {
     out += text;
     isAfterBlock = isBlock;
   }
-  return inert(out);
+  // At the beginning it would be shown as what the bot does (XEP-0245).
+  return inert(out).replace(/^\/me /, `${JOINER}$&`);
 }
 
 function segmentText(segment: Segment, isLineStart: boolean): string {
