@@ -79,11 +79,15 @@ export function usage(name: string, properties: Properties): string {
 const typeOf = (schema: object): unknown => ('type' in schema ? schema.type : undefined);
 const isRest = (schema: object): boolean => 'format' in schema && schema.format === 'svc-rest';
 
+/** Keyboards of telephones write other quotes and, for two dashes, one long one. */
+const WORD = /"([^"]*)"|[“„]([^“„”]*)[“”]|(\S+)/g;
+const NAMED = /^(?:--|—)/;
+
 function wordsOf(line: string): readonly Word[] {
-  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => ({
-    text: match[1] ?? match[2] ?? '',
+  return [...line.matchAll(WORD)].map((match) => ({
+    text: match[1] ?? match[2] ?? match[3] ?? '',
     at: match.index,
-    isQuoted: match[1] !== undefined,
+    isQuoted: match[3] === undefined,
   }));
 }
 
@@ -96,7 +100,7 @@ function splitNamed(
   const free: Word[] = [];
   const queue = [...words];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
-    const name = !word.isQuoted && word.text.startsWith('--') ? word.text.slice(2) : undefined;
+    const name = word.isQuoted ? undefined : word.text.split(NAMED)[1];
     if (name === undefined || !Object.hasOwn(properties, name)) {
       free.push(word);
       continue;

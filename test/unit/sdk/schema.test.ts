@@ -138,6 +138,17 @@ describe('readArguments', () => {
     ]);
   });
 
+  it('reads what the keyboard of a telephone makes of quotes and two dashes', () => {
+    const poll = { question: t.string(), options: t.array(t.string()), open: t.optional(t.boolean()) };
+
+    assert.deepEqual(valueOf(readArguments(poll, '“Lunch today?” „no sushi“ pizza —open — —other')), {
+      question: 'Lunch today?',
+      options: ['no sushi', 'pizza', '—', '—other'],
+      open: true,
+    });
+    assert.deepEqual(valueOf(readArguments({ text: t.rest() }, '“as” typed —so')), { text: '“as” typed —so' });
+  });
+
   it('reads words as their schema wants them, whatever their case', () => {
     assert.deepEqual(
       [
