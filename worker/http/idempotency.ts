@@ -2,7 +2,8 @@
 //
 //   K1  A key belongs to one token and one route; with another request under it: 409 `idempotency_conflict`.
 //   K2  Answers that changed something are kept; after a failure the key is free again, because nothing was changed.
-//   K3  While the first request still runs, a second one is told to come back: 409 with Retry-After.
+//   K3  What cannot be stored of an end changes nothing of it: a change that was made is answered as made, a failure as what it was.
+//   K4  While the first request still runs, a second one is told to come back: 409 with Retry-After.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { IdempotencyStore } from './host-port.ts';
@@ -55,9 +56,14 @@ async function runFirst(
   try {
     answer = await change();
   } catch (error) {
-    await store.abandon(key, route);
+    await store.abandon(key, route).catch(unstored);
     throw error;
   }
-  await store.finish(key, route, { status: answer.status, body: answer.json, headers: answer.headers ?? {} });
+  await store
+    .finish(key, route, { status: answer.status, body: answer.json, headers: answer.headers ?? {} })
+    .catch(unstored);
   return answer;
 }
+
+/** K3. The key is free again: to ask for ever after what has ended would help nobody. */
+const unstored = (): void => {};

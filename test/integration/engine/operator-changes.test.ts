@@ -1,12 +1,13 @@
 // What an operator changes over HTTP, on the real store: the same answer under the same key, and revisions that never come back.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { createInboxAdmin } from '../../../worker/inbox/inbox-admin.ts';
 import { createIdempotency } from '../../../worker/ingress/idempotency.ts';
 import { createOutboxAdmin } from '../../../worker/outbox/outbox-admin.ts';
 import { definePlugin, giveUp } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
-import { startHttp } from '../../support/http-server.ts';
+import { type ServerUnderTest, startHttp } from '../../support/http-server.ts';
 
 const failing = definePlugin({
   name: 'failing',
@@ -20,6 +21,7 @@ const failing = definePlugin({
 
 interface Operator {
   readonly host: EngineHost;
+  readonly http: ServerUnderTest;
   ask(method: string, path: string, init?: { match?: string; key?: string; body?: object }): Promise<Response>;
 }
 
@@ -38,6 +40,7 @@ async function operator(context: TestContext): Promise<Operator> {
   });
   return {
     host,
+    http,
     ask: (method, path, { match, key, body } = {}) =>
       http.fetch(path, {
         method,
@@ -64,6 +67,22 @@ describe('a change repeated under its Idempotency-Key', () => {
       [second.status, second.headers.get('etag'), await second.text()],
       [first.status, first.headers.get('etag'), await first.text()],
     );
+  });
+
+  it('is not held to be under way for ever where its end could not be stored', async (context) => {
+    const { host, http, ask } = await operator(context);
+    const { core } = host;
+    const commit: typeof core.writer.commit = async (unit) => {
+      if (/finish|abandon/.test(unit.name)) throw new SvcError('storage_unavailable', 'the disk is full');
+      return core.writer.commit(unit);
+    };
+    const writer = { commit, onHead: core.writer.onHead.bind(core.writer) };
+    Object.assign(http.host, { idempotency: createIdempotency({ ...core, writer }) });
+    const change = (match: string) => ask('PUT', '/api/system/ingress', { key: 'k', match, body: { state: 'paused' } });
+
+    const [refused, made] = [await change('"other"'), await change('*')];
+
+    assert.deepEqual([refused.status, made.status], [412, 200], 'each is told what became of it');
   });
 });
 
