@@ -16,7 +16,8 @@ import type {
   MessageRef,
   UserRef,
 } from '../sdk/index.ts';
-import { isPerson, toContent } from '../sdk/message.ts';
+import { isPerson } from '../sdk/message.ts';
+import { checkedContent } from './body-shapes.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
@@ -66,7 +67,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     run.effects.push(one);
   };
   const contentOf = (body: Body): Content => {
-    const content = toContent(body);
+    const content = checkedContent(capability.id, body);
     for (const button of content.buttons ?? []) refuseBadButton(generation, capability, button);
     return content;
   };

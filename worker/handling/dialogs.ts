@@ -1,6 +1,6 @@
 // Dialogs: the next question is computed from what is known, never stored as a position. Pure but for the plugin's own functions.
 import type { Body, ChatCtx, Content } from '../sdk/index.ts';
-import { toContent } from '../sdk/message.ts';
+import { checkedContent } from './body-shapes.ts';
 import type { DialogCapability } from './capabilities.ts';
 import { ANSWER_ACTION } from './routing.ts';
 import type { DialogRow } from './run.ts';
@@ -41,7 +41,7 @@ export async function questionOf(
     readonly enum?: readonly unknown[];
     readonly type?: string;
   };
-  const content = toContent((await stepsOf(dialog)[name]?.ask?.(known, ctx)) ?? schema.title ?? name);
+  const content = checkedContent(dialog.id, (await stepsOf(dialog)[name]?.ask?.(known, ctx)) ?? schema.title ?? name);
   const choices = schema.enum?.map(String) ?? (schema.type === 'boolean' ? ['yes', 'no'] : []);
   if (content.buttons !== undefined || choices.length === 0) return content;
   return { ...content, buttons: choices.map((label) => ({ label, action: ANSWER_ACTION, data: label })) };

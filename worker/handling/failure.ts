@@ -7,6 +7,7 @@ import { wholeWaitMs } from '../../shared/backoff.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Body } from '../sdk/index.ts';
 import { toContent } from '../sdk/message.ts';
+import { bodyFault } from './body-shapes.ts';
 import type { Cause } from './cause.ts';
 import type { Effect } from './run.ts';
 
@@ -21,7 +22,13 @@ export function failureOf(
   { reason, attempt, limit }: { readonly reason: string; readonly attempt: number; readonly limit: number },
 ): Failure {
   const code = errorCode(error);
-  if (code === 'user_error') return { kind: 'told', body: (error as { body: Body }).body, reason, error };
+  const { body } = (error ?? {}) as { readonly body?: unknown };
+  const fault = code === 'user_error' ? bodyFault(body) : undefined;
+  if (code === 'user_error' && fault === undefined) return { kind: 'told', body: body as Body, reason, error };
+  if (fault !== undefined) {
+    const about = `userError: ${fault}`;
+    return { kind: 'dead', reason: about, error: new Error(about, { cause: error }) };
+  }
   if (code === 'handler_fatal' || attempt >= limit) return { kind: 'dead', reason, error };
   return {
     kind: 'wait',

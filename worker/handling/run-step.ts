@@ -4,6 +4,7 @@ import { fromWord } from '../sdk/chat-line.ts';
 import { check } from '../sdk/check.ts';
 import { userError } from '../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../sdk/index.ts';
+import { isSaid } from './body-shapes.ts';
 import type { Capability, DialogCapability } from './capabilities.ts';
 import { type Cause, coded } from './cause.ts';
 import { findExpected } from './cells.ts';
@@ -93,7 +94,7 @@ async function invoke(of: Invocation): Promise<void> {
     const answer = await advance(of, capability, { known: given, skipped: [] });
     if (answer !== undefined) result = answer;
   }
-  if (result !== undefined && cause.chat !== undefined) ctx.reply(result as Body);
+  if (result !== undefined && cause.chat !== undefined && !isSaid(result)) ctx.reply(result as Body);
 }
 
 async function callOf(of: Invocation): Promise<unknown> {
