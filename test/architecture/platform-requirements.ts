@@ -118,6 +118,7 @@ export const PLATFORMS: readonly Requirement[] = [
       'takes once, and in order, what came while it was away, in private and in rooms with and without an archive',
       'takes once what a channel with a history tells again when it comes back',
       'is asked for what was missed, in channels and in private, before what is said meanwhile',
+      'is asked for by times where the server knows no ids, and leaves out none of one moment',
       'keeps the gap when it could not be filled, says so, and fills it the next time',
       'ask again for what they could not fetch, while the connection stands',
     ],

@@ -58,6 +58,20 @@ describe('IRC history', () => {
     );
   });
 
+  it('is asked for by times where the server knows no ids, and leaves out none of one moment', async (t) => {
+    const server = await HistoryServer.start(t, { most: 3, refs: 'timestamp' });
+    const at = Date.now() - MINUTE_MS;
+    const said = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+    // Three and four in one moment, between two pages.
+    for (const [i, text] of said.entries()) server.keep('#room', 'ann', text, { at: at + (i < 3 ? i : i - 1) });
+    server.onAsked = () => server.says('carl', 'carl', 'said meanwhile');
+
+    const bot = start(t, server, { cursor: new Date(Date.now() - 5 * MINUTE_MS).toISOString() });
+    await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
+
+    assert.deepEqual([...new Set(texts(bot.arrivals))], [...said, 'said meanwhile']);
+  });
+
   it('leaves out lines that the bot said under another nick, also where the server tells them unasked', async (t) => {
     const server = await HistoryServer.start(t, { taken: ['svcbot'], plays: true });
     server.keep('#room', 'svcbot', 'said before the connection was lost');

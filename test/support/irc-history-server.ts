@@ -16,6 +16,8 @@ export interface HistoryOptions {
   readonly most?: number;
   /** Whether lines have a msgid; a bouncer may have none. */
   readonly ids?: boolean;
+  /** By what a line can be named in a question (ISUPPORT MSGREFTYPES); soju knows times alone. */
+  readonly refs?: 'timestamp' | 'timestamp,msgid';
   /** Nicks that are in use. */
   readonly taken?: readonly string[];
   /** Offers no way to ask, and tells what it kept behind a JOIN. */
@@ -49,8 +51,16 @@ export class HistoryServer {
   }
 
   /** Said while the bot was away. The place is a channel, or the other one of a private conversation. */
-  keep(place: string, from: string, text: string, { agoMs = 30_000 }: { readonly agoMs?: number } = {}): Kept {
-    const kept = { id: `m${this.#kept.length}`, place, from, text, at: Date.now() - agoMs + this.#kept.length };
+  keep(
+    place: string,
+    from: string,
+    text: string,
+    {
+      agoMs = 30_000,
+      at = Date.now() - agoMs + this.#kept.length,
+    }: { readonly agoMs?: number; readonly at?: number } = {},
+  ): Kept {
+    const kept = { id: `m${this.#kept.length}`, place, from, text, at };
     this.#kept.push(kept);
     return kept;
   }
@@ -114,16 +124,21 @@ export class HistoryServer {
   #welcome(): readonly string[] {
     if (!this.#isNegotiated || this.#nick === '*') return [];
     this.#isNegotiated = false;
+    const { most, refs } = this.#options;
     return [
       `:s 001 ${this.#nick} :Welcome`,
-      `:s 005 ${this.#nick} CHANTYPES=# CHATHISTORY=${this.#options.most ?? 100} MSGREFTYPES=timestamp,msgid :are supported`,
+      `:s 005 ${this.#nick} CHANTYPES=# CHATHISTORY=${most ?? 100} MSGREFTYPES=${refs ?? 'timestamp,msgid'} :are supported`,
       `:s 376 ${this.#nick} :End of /MOTD`,
     ];
   }
 
   #history(kind: string, words: readonly string[], most: number): readonly string[] {
-    const { behaves } = this.#options;
+    const { behaves, refs } = this.#options;
     if (behaves === 'is silent') return [];
+    if (refs === 'timestamp' && words[1]?.startsWith('msgid='))
+      return [
+        `:s FAIL CHATHISTORY INVALID_MSGREFTYPE ${kind} ${words[0]} ${words[1]} :Message reference type not supported`,
+      ];
     if (behaves === 'refuses')
       return [`:s FAIL CHATHISTORY MESSAGE_ERROR ${kind} ${words[0]} :Messages could not be retrieved`];
     const limit = Math.min(most, Number(words.at(-1)));

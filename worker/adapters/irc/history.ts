@@ -65,6 +65,7 @@ export class History {
   #asked = 0;
   #page = PAGE;
   #newest = 0;
+  #isById = true;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -74,14 +75,18 @@ export class History {
     if (this.#isBehind) this.#held = [];
   }
 
-  /** H1. `most` is what the server allows in one answer; undefined where it keeps nothing. */
-  ask(channels: readonly string[], most: number | undefined): void {
+  /**
+   * H1. `most` is what the server allows in one answer; undefined where it keeps nothing. `refs`: by what a line is named in a question, both
+   * where the server does not say.
+   */
+  ask(channels: readonly string[], most: number | undefined, refs = 'msgid,timestamp'): void {
     if (this.#since === undefined) {
       if (this.#newest > 0) this.#options.note(new Date(this.#newest).toISOString());
       return;
     }
     if (most === undefined) return this.#finish();
     this.#page = most > 0 ? Math.min(most, PAGE) : PAGE;
+    this.#isById = refs.split(',').includes('msgid');
     const from = `timestamp=${new Date(this.#from).toISOString()}`;
     this.#questions = [...channels, undefined].map((target) => ({ target, from, page: 1 }));
     this.#next();
@@ -100,8 +105,8 @@ export class History {
     }
     if (line.command === 'CHATHISTORY') return this.#targeted(line);
     if (line.tags['draft/chathistory-context'] === undefined) batch.lines += 1;
-    const { msgid, time } = line.tags;
-    batch.last = msgid === undefined ? time && `timestamp=${time}` : `msgid=${msgid}`;
+    const { msgid } = line.tags;
+    batch.last = this.#isById && msgid !== undefined ? `msgid=${msgid}` : justBefore(at);
     if (arrival !== undefined) this.#past(line, arrival, at);
   }
 
@@ -210,3 +215,7 @@ export class History {
     for (const arrival of held) this.#options.push(arrival);
   }
 }
+
+/** Of the lines of one moment, some may stand behind the end of a page. */
+const justBefore = (at: number): string | undefined =>
+  Number.isFinite(at) ? `timestamp=${new Date(at - 1).toISOString()}` : undefined;

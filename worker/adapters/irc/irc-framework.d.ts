@@ -47,6 +47,7 @@ declare module 'irc-framework' {
         readonly NICKLEN?: string;
         readonly CHANTYPES?: readonly string[];
         readonly CHATHISTORY?: string | true;
+        readonly MSGREFTYPES?: string | true;
       };
       readonly cap: { isEnabled(name: string): boolean };
     };

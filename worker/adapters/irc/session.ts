@@ -162,7 +162,8 @@ export class IrcSession {
     this.#link.online();
     const { cap, options } = this.#client.network;
     const most = cap.isEnabled(CAPABILITY) ? Number(options.CHATHISTORY ?? 0) || 0 : undefined;
-    this.#history.ask(this.#channels.joined, most);
+    const { MSGREFTYPES: refs } = options;
+    this.#history.ask(this.#channels.joined, most, typeof refs === 'string' ? refs : undefined);
     this.#regainLater();
   }
 
