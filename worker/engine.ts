@@ -77,7 +77,8 @@ export class Engine {
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
     });
     this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
-    this.timers = new TimerService(core, () => disabledOwners(this.runtime.current?.loaded.config));
+    const disabled = () => disabledOwners(this.runtime.current?.loaded.config);
+    this.timers = new TimerService(core, disabled, () => this.inbox.room);
     this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
     const files = new FileSource({
       store: this.files,

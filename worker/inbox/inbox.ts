@@ -62,6 +62,12 @@ export class Inbox {
     return { items, bytes };
   }
 
+  /** How many items it would take; none while their bytes are too many. */
+  get room(): number {
+    const { maxPending, maxPendingBytes } = this.#limits();
+    return this.#open.bytes < maxPendingBytes ? Math.max(0, maxPending - this.#open.items) : 0;
+  }
+
   /** Called after each commit that stored an item. */
   onItem(listener: () => void): void {
     this.#listeners.add(listener);

@@ -56,17 +56,20 @@ interface DueUntil {
   readonly until: number;
   readonly limit: number;
   readonly except: Owners;
+  /** Whether tasks are among them; what waits for its next attempt always is. */
+  readonly tasks: boolean;
 }
 /** Of plugins: `root/<slot>`. */
 type Owners = readonly string[];
 
-export const readDue = (reader: Reader, { until, limit, except }: DueUntil): Promise<DueRow[]> =>
+export const readDue = (reader: Reader, { until, limit, except, tasks }: DueUntil): Promise<DueRow[]> =>
   reader.all(
     sql
       .selectFrom('due')
       .selectAll()
       .where('at', '<=', until)
       .where(isNoneOf(except))
+      .where(({ eb, and }) => and(tasks ? [] : [eb('kind', '!=', 'task')]))
       .orderBy('at')
       .orderBy('seq')
       .limit(limit),

@@ -23,6 +23,8 @@ export class TimerService {
   readonly #core: Core;
   /** Owners of what is not to fire. */
   readonly #disabled: () => readonly string[];
+  /** How many items the inbox takes: tasks wait here, not there, while it is full. */
+  readonly #room: () => number;
   readonly #fire = new Map<DueKind, FireDue>();
   readonly #steps: ClockSteps;
   /** By how much waits are still to be brought forward. */
@@ -35,9 +37,10 @@ export class TimerService {
   #stopped = true;
   #again = false;
 
-  constructor(core: Core, disabled: () => readonly string[] = () => []) {
+  constructor(core: Core, disabled: () => readonly string[] = () => [], room: () => number = () => PAGE) {
     this.#core = core;
     this.#disabled = disabled;
+    this.#room = room;
     this.#steps = new ClockSteps(core.clock);
   }
 
@@ -98,10 +101,13 @@ export class TimerService {
     try {
       await this.#lookAtClock();
       for (;;) {
-        const rows = await readDue(core.reader, { until: core.clock.now(), limit: PAGE, except: this.#disabled() });
+        const room = this.#room();
+        const limit = room > 0 ? Math.min(room, PAGE) : PAGE;
+        const due = { until: core.clock.now(), limit, except: this.#disabled(), tasks: room > 0 };
+        const rows = await readDue(core.reader, due);
         // Handed in together, in order: one sync for many.
         const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
-        if (rows.length < PAGE || this.#stopped || fired.includes(false)) break;
+        if (rows.length < limit || this.#stopped || fired.includes(false)) break;
       }
       const next = await readNextDue(core.reader, this.#disabled());
       const now = core.clock.now();

@@ -36,6 +36,14 @@ const cronAt = (at: string, timezone: string, missed: 'skip' | 'run_once' = 'run
     },
   });
 
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
 const said = (host: EngineHost): string[] => host.platform.said('#out');
 
 describe('a task', () => {
@@ -81,6 +89,33 @@ describe('a task', () => {
 
     assert.deepEqual([waiting, fired], [2, ['first', 'second']]);
     assert.deepEqual(gone.states('inbox'), ['done', 'done', 'done', 'done', 'done', 'done', 'dead']);
+  });
+
+  it('waits while the inbox is full: many that are due at once do not take the room of messages (T3)', async (context) => {
+    const opened = deferred();
+    const many = definePlugin({
+      name: 'many',
+      setup(p) {
+        const fire = p.task('fire', { data: { n: t.integer() } }, async (ctx, { n }) => {
+          await opened.promise;
+          ctx.send({ endpoint: 'memory~a', id: '#out' }, String(n));
+        });
+        p.on('message', {}, (ctx) => {
+          for (let n = 0; n < 30; n += 1) ctx.schedule(fire, { n }, { afterMs: 1_000 });
+        });
+      },
+    });
+    const host = await engineHost(context, { modules: { many }, config: { inbox: { maxPending: 5 } } });
+    await host.platform.says('all');
+    await host.quiet();
+
+    await host.advance(1_000);
+    const pending = host.engine.inbox.pending.items;
+    opened.resolve();
+    for (let seconds = 0; seconds < 30 && said(host).length < 30; seconds += 1) await host.advance(1_000);
+
+    assert.equal(pending, 5);
+    assert.equal(new Set(said(host)).size, 30);
   });
 
   it('can be cancelled', async (context) => {
