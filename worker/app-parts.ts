@@ -66,14 +66,14 @@ export class Parts {
   readonly pluginMetrics: PluginMetrics;
   readonly disk: DiskBudget;
   readonly housekeeping: Housekeeping;
-  readonly #file: string;
+  readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
     this.options = options;
     const { project, mode, environment, log, runtimeId } = options;
     this.loaded = options.loaded ?? loadConfig({ project, mode, environment });
     const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
-    this.#file = join(project, this.loaded.config.database.filename);
+    this.file = join(project, this.loaded.config.database.filename);
     this.database = this.#makeDatabase(failpoints, onDatabase);
     this.core = {
       runtimeId,
@@ -98,7 +98,7 @@ export class Parts {
   async begin(): Promise<void> {
     this.facts.previous = await this.options.previous;
     this.facts.startedAt = systemClock.now();
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
   }
 
   /** Throws while nothing more may be taken in. */
@@ -118,7 +118,7 @@ export class Parts {
   }
 
   #makeDatabase(failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {
-    const file = this.#file;
+    const file = this.file;
     return new DatabaseHost({
       file,
       clock: systemClock,
@@ -240,7 +240,7 @@ export class Parts {
       {
         ready: () => this.readiness.ready,
         generation: () => engine.runtime.current?.number ?? 0,
-        stored: () => readStoredFigures(this.core, this.#file),
+        stored: () => readStoredFigures(this.core, this.file),
         streams: () => facts.streams,
         inboxPending: () => engine.inbox.pending,
         inboxRunning: () => engine.dispatcher.running,

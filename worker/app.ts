@@ -19,7 +19,7 @@ import { refusedReload, requestRestart } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import type { Core } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
-import { countStarts, loadProjectState } from './database/project-state.ts';
+import { birthOf, countStarts, loadProjectState } from './database/project-state.ts';
 import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
@@ -158,12 +158,13 @@ class Host implements App {
   }
 
   async #beginOnce(first?: Promise<Candidate>): Promise<void> {
-    const { core, facts, engine, housekeeping } = this.#parts;
+    const { core, facts, engine, housekeeping, file } = this.#parts;
     // The two go in one commit, since each costs a sync; while that is under way, what is stored is read.
-    const stored = [loadProjectState(core.writer, core.reader), recordThisStart(this.#parts)] as const;
+    const stored = [loadProjectState(core.writer, core.reader, birthOf(file)), recordThisStart(this.#parts)] as const;
     const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
     facts.state = state;
+    if (state.isCopy) this.#log.warn({ epoch: state.epoch }, 'the database is a copy: events begin a new timeline');
     core.projectId = state.projectId;
     facts.head = Math.max(facts.head, state.head);
     facts.restarts = Math.max(0, (await countStarts(core.reader)) - 1);

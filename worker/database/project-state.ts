@@ -1,4 +1,7 @@
 // Who this state belongs to, read once at the start: project, timeline, positions; and the ledger of starts.
+//
+//   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to others.
+import { chmodSync, statSync } from 'node:fs';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
 import { sql, statement } from './statement.ts';
 import type { StartsTable } from './tables.ts';
@@ -11,10 +14,12 @@ export interface ProjectState {
   readonly head: number;
   readonly oldest: number;
   readonly generation: number;
+  /** P1: the epoch is new. */
+  readonly isCopy: boolean;
 }
 
-/** Makes project id and epoch at the very first start. */
-export async function loadProjectState(writer: Writer, reader: Reader): Promise<ProjectState> {
+/** Makes project id and epoch at the very first start. `born`: the file's `birthOf`. */
+export async function loadProjectState(writer: Writer, reader: Reader, born?: string): Promise<ProjectState> {
   const make = (key: string, value: string): Statement =>
     statement(
       sql
@@ -28,16 +33,36 @@ export async function loadProjectState(writer: Writer, reader: Reader): Promise<
   });
   if (answer.kind === 'refused') throw new Error(answer.detail);
   const meta = new Map((await reader.all(sql.selectFrom('meta').selectAll())).map((row) => [row.key, row.value]));
+  const isCopy = born !== undefined && (meta.get(BORN) ?? born) !== born;
+  const epoch = isCopy ? newEpoch() : ((meta.get('epoch') ?? '') as Epoch);
+  if (born !== undefined && meta.get(BORN) !== born)
+    await writer.commit({ name: 'project.file', statements: [writeMeta(BORN, born), writeMeta('epoch', epoch)] });
   const counters = new Map(
     (await reader.all(sql.selectFrom('counters').selectAll())).map((row) => [row.name, Number(row.value)]),
   );
   return {
     projectId: (meta.get('project_id') ?? '') as ProjectId,
-    epoch: (meta.get('epoch') ?? '') as Epoch,
+    epoch,
     head: counters.get('event') ?? 0,
     oldest: counters.get('event_oldest') ?? 1,
     generation: counters.get('generation') ?? 0,
+    isCopy,
   };
+}
+
+const BORN = 'file_born';
+
+/** When the file was made; undefined where its file system does not keep that (it is nought then, or the time of the last change). */
+export function birthOf(file: string): string | undefined {
+  try {
+    const { birthtimeNs: born, ctimeNs: changed, mode } = statSync(file, { bigint: true });
+    if (born === 0n) return undefined;
+    if (born !== changed) return String(born);
+    chmodSync(file, Number(mode) & 0o7777); // it was copied a moment ago, or nobody knows: a change that changes nothing tells
+    return statSync(file, { bigint: true }).ctimeNs === born ? undefined : String(born);
+  } catch {
+    return undefined; // not ours to change, or gone again
+  }
 }
 
 export const recordStart = (start: StartsTable): Statement => statement(sql.insertInto('starts').values(start));

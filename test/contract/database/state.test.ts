@@ -2,14 +2,21 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../worker/database/migrations/list.ts';
-import { countStarts, loadProjectState, readStarts, recordStart } from '../../../worker/database/project-state.ts';
+import {
+  birthOf,
+  countStarts,
+  loadProjectState,
+  type ProjectState,
+  readStarts,
+  recordStart,
+} from '../../../worker/database/project-state.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { engineHost } from '../../support/engine-host.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
@@ -145,6 +152,36 @@ describe('the state of a project', () => {
       (await readStarts(next.core.reader, 2)).map(({ at }) => at),
       [3, 2],
     );
+  });
+});
+
+describe('a database file that was put back from a copy', () => {
+  it('begins a new timeline, once: its numbers would be given to other events', async (t) => {
+    const { writer, reader } = (await engineHost(t)).core;
+    const starts: ProjectState[] = [];
+    for (const born of [undefined, '1', '1', undefined, '2', '2'])
+      starts.push(await loadProjectState(writer, reader, born));
+
+    const epochs = starts.map(({ epoch }) => starts.findIndex((start) => start.epoch === epoch));
+
+    assert.deepEqual(epochs, [0, 0, 0, 0, 4, 4]);
+    assert.deepEqual(
+      starts.map(({ isCopy }) => isCopy),
+      [false, false, false, false, true, false],
+    );
+  });
+
+  it('is told by when it was made, which changes to it leave alone', async (t) => {
+    const { file, open } = databaseOf(t);
+    const database = open();
+    migrate(database, 0);
+    const born = birthOf(file);
+    if (born === undefined) return t.skip('this file system does not keep when a file was made');
+    copyFileSync(file, `${file}.copy`);
+    database.exec('CREATE TABLE more (x)');
+
+    assert.equal(birthOf(file), born);
+    assert.notEqual(birthOf(`${file}.copy`), born);
   });
 });
 
