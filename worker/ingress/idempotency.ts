@@ -18,33 +18,39 @@ export function createIdempotency({
       running.delete(nameOf(key, route));
     }
   };
+  const look = async (key: string, route: string, digest: string): Promise<Begun> => {
+    const row = { key, route, request_digest: digest, status: null, body: null, headers: null, at: clock.now() };
+    const answer = await writer.commit({
+      name: 'idempotency.begin',
+      statements: [statement(sql.insertInto('idempotency').values(row))],
+    });
+    if (answer.kind === 'committed') return { kind: 'new' };
+    const known = await reader.first(
+      sql.selectFrom('idempotency').selectAll().where('key', '=', key).where('route', '=', route),
+    );
+    if (known === undefined) return { kind: 'running' };
+    if (known.request_digest !== digest) return { kind: 'conflict' };
+    if (known.status === null) return { kind: 'running' };
+    return {
+      kind: 'known',
+      status: known.status,
+      body: known.body === null ? undefined : (JSON.parse(known.body) as unknown),
+      headers: known.headers === null ? {} : (JSON.parse(known.headers) as KeptAnswer['headers']),
+    };
+  };
   return {
     async begin(key, route, digest) {
-      const row = { key, route, request_digest: digest, status: null, body: null, headers: null, at: clock.now() };
-      const answer = await writer.commit({
-        name: 'idempotency.begin',
-        statements: [statement(sql.insertInto('idempotency').values(row))],
-      });
-      if (answer.kind === 'committed') {
-        running.add(nameOf(key, route));
-        return { kind: 'new' };
+      const name = nameOf(key, route);
+      const isFirst = !running.has(name);
+      running.add(name); // before anything is awaited: of two that come together one is the first
+      let begun: Begun | undefined;
+      try {
+        begun = await look(key, route, digest);
+      } finally {
+        if (isFirst && begun?.kind !== 'running' && begun?.kind !== 'new') running.delete(name);
       }
-      const known = await reader.first(
-        sql.selectFrom('idempotency').selectAll().where('key', '=', key).where('route', '=', route),
-      );
-      if (known === undefined) return { kind: 'running' };
-      if (known.request_digest !== digest) return { kind: 'conflict' };
-      if (known.status === null) {
-        if (running.has(nameOf(key, route))) return { kind: 'running' };
-        running.add(nameOf(key, route));
-        return { kind: 'new' };
-      }
-      return {
-        kind: 'known',
-        status: known.status,
-        body: known.body === null ? undefined : (JSON.parse(known.body) as unknown),
-        headers: known.headers === null ? {} : (JSON.parse(known.headers) as KeptAnswer['headers']),
-      };
+      if (begun.kind === 'new') running.add(name); // the one before has ended meanwhile, and taken its name away
+      return isFirst && begun.kind === 'running' ? { kind: 'new' } : begun;
     },
     async finish(key, route, { status, body, headers }) {
       const kept = statement(
@@ -64,6 +70,8 @@ export function createIdempotency({
     },
   };
 }
+
+type Begun = Awaited<ReturnType<IdempotencyStore['begin']>>;
 
 const nameOf = (key: string, route: string): string => `${route}\n${key}`;
 
