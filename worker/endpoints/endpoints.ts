@@ -15,6 +15,8 @@ export class Endpoints {
   readonly #deps: EndpointRunnerDeps;
   readonly #core: Core;
   readonly #runners = new Map<string, EndpointRunner>();
+  /** Asked at each delivery. */
+  #byAccount: ReadonlyMap<string, readonly EndpointRunner[]> = new Map();
   readonly #overrides = new Map<string, EndpointOverride>();
 
   constructor(deps: EndpointRunnerDeps) {
@@ -45,6 +47,7 @@ export class Endpoints {
       this.#runners.set(spec.id, runner);
       if (this.isEnabled(spec)) runner.enable();
     }
+    this.#byAccount = byAccount(this.#runners.values());
     for (const runner of this.#runners.values()) void runner.announce(); // those that kept their connection
     await Promise.all(ended.values());
   }
@@ -89,6 +92,11 @@ export class Endpoints {
     return this.#runners.get(id);
   }
 
+  /** Those of this account of a slot: one, unless the plugin of the slot has several adapters. */
+  ofAccount(slot: string, account: string | undefined): readonly EndpointRunner[] {
+    return this.#byAccount.get(accountKey(slot, account)) ?? [];
+  }
+
   all(): readonly EndpointRunner[] {
     return [...this.#runners.values()];
   }
@@ -105,4 +113,15 @@ const isSame = (spec: EndpointSpec, wanted: EndpointSpec | undefined): boolean =
 export async function readCursor(core: Core, endpoint: string): Promise<string | undefined> {
   const row = await core.reader.first(sql.selectFrom('endpoints').select('cursor').where('endpoint', '=', endpoint));
   return row?.cursor ?? undefined;
+}
+
+const accountKey = (slot: string, account: string | undefined): string => `${slot}/${account ?? ''}`;
+
+function byAccount(runners: Iterable<EndpointRunner>): ReadonlyMap<string, readonly EndpointRunner[]> {
+  const found = new Map<string, EndpointRunner[]>();
+  for (const runner of runners) {
+    const key = accountKey(runner.spec.slot, runner.spec.account);
+    found.set(key, [...(found.get(key) ?? []), runner]);
+  }
+  return found;
 }

@@ -55,15 +55,17 @@ function removeCell({ store, owner, key }: CellId, guard: CellGuard): Statement 
   return statement(all.where('revision', '=', guard.revision), { expect: 1, guard: 'cell' });
 }
 
+const cellAt = preparedRead<CellId, { value: string; revision: number }>(({ store, owner, key }) =>
+  sql
+    .selectFrom('cells')
+    .select(['value', 'revision'])
+    .where('store', '=', store)
+    .where('owner', '=', owner)
+    .where('key', '=', key),
+);
+
 export const readCell = (reader: Reader, cell: CellId): Promise<{ value: string; revision: number } | undefined> =>
-  reader.first(
-    sql
-      .selectFrom('cells')
-      .select(['value', 'revision'])
-      .where('store', '=', cell.store)
-      .where('owner', '=', cell.owner)
-      .where('key', '=', cell.key),
-  );
+  reader.first(cellAt(cell));
 
 export const readCells = (
   reader: Reader,

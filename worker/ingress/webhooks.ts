@@ -253,10 +253,8 @@ export class Webhooks {
   #find(path: string): Target | undefined {
     const [slot = '', name, ...rest] = path.split('/');
     if (rest.length > 0) return undefined;
-    const runner = this.#deps.endpoints
-      .all()
-      .find(({ spec }) => spec.slot === slot && spec.account === name && takesWebhooks(spec));
-    if (runner !== undefined) return { kind: 'endpoint', runner };
+    for (const runner of this.#deps.endpoints.ofAccount(slot, name))
+      if (takesWebhooks(runner.spec)) return { kind: 'endpoint', runner };
     if (name === undefined) return undefined;
     const found = this.#deps.generation()?.capabilities.find(`${ownerOf(slot)}#webhook/${name}`);
     return found?.kind === 'webhook' ? { kind: 'plugin', webhook: found } : undefined;

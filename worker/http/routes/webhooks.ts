@@ -12,8 +12,9 @@ const locate = ({ port, params, method }: LocateRequest): Located => {
   const path = params.path ?? '';
   const limitBytes = port.webhookLimit(path);
   if (limitBytes === undefined) return undefined;
+  if (method === 'POST') return { kind: 'here', limitBytes };
   const isAsked = port.platformSockets.takes(path) || port.webhookChallenge(path) !== undefined;
-  if (method === 'POST' || (method === 'GET' && isAsked)) return { kind: 'here', limitBytes };
+  if (method === 'GET' && isAsked) return { kind: 'here', limitBytes };
   return { kind: 'other_methods', allow: isAsked ? ['GET', 'POST'] : ['POST'] };
 };
 
