@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
 import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
-import { configError, faultLine } from '../../shared/config/fault.ts';
+import { configError } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
 import { endpointId, endpointName, ownerOf } from '../../shared/identifiers.ts';
@@ -14,7 +14,7 @@ import { refuseBadPatterns } from '../schedule/cron.ts';
 import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
-import { allOf, together } from './assembly-errors.ts';
+import { allOf, placed, together } from './assembly-errors.ts';
 import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
 import { refuseMissingParts } from './missing-parts.ts';
 import { refusedKeys, refuseHostKeys } from './own-keys.ts';
@@ -47,6 +47,8 @@ export interface AssembleOptions extends LoaderOptions {
   readonly secrets?: (texts: readonly string[]) => void;
   /** Optional parts of the host that are there. */
   readonly parts: readonly string[];
+  /** Only keys are judged, no plugin is set up: the candidate is none. */
+  readonly keysOnly?: true;
   /** Modules given directly instead of loaded, by slot (tests). */
   readonly modules?: Readonly<Record<string, unknown>>;
 }
@@ -145,20 +147,6 @@ async function loadNamed(
   }
 }
 
-/** What names no plugin, with its place in the file and the nearest name. */
-function placed(error: unknown, slot: string, loaded: LoadedConfig): unknown {
-  if (!(error instanceof SvcError) || error.details['names'] === undefined) return error;
-  const { code, message, hint, details } = error;
-  const { suggestion } = details as { readonly suggestion?: string };
-  const path = `/plugins/${slot}${loaded.config.plugins[slot]?.use === undefined ? '' : '/use'}`;
-  const finding = { path, message: `names no plugin: ${message}`, ...(suggestion === undefined ? {} : { suggestion }) };
-  return new SvcError(code, faultLine(locate(finding, loaded)), {
-    cause: error,
-    details,
-    ...(hint === undefined ? {} : { hint }),
-  });
-}
-
 async function addPlugin(
   options: AssembleOptions,
   draft: Draft,
@@ -175,6 +163,7 @@ async function addPlugin(
     properties: plugin.config ?? {},
     value: options.loaded.config.plugins[slot],
   });
+  if (options.keysOnly === true) return;
   refuseMissingParts(slot, plugin.uses, options.parts);
   const log = options.logger(slot);
   const setup = makeSetup({

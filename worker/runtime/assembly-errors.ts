@@ -1,5 +1,6 @@
 // What keeps plugins from being assembled, of all slots as one error: whoever mends a configuration sees all of it at once.
-import { type ConfigFault, configError } from '../../shared/config/fault.ts';
+import { type ConfigFault, configError, faultLine } from '../../shared/config/fault.ts';
+import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 
 /** What failed beside the error that it is a detail of. */
@@ -34,6 +35,20 @@ export function allOf<T, R>(items: readonly T[], make: (item: T) => R): R[] {
   const [first, ...rest] = errors;
   if (first !== undefined) throw together([first, ...rest]);
   return made;
+}
+
+/** What names no plugin, with its place in the file and the nearest name. */
+export function placed(error: unknown, slot: string, loaded: LoadedConfig): unknown {
+  if (!(error instanceof SvcError) || error.details['names'] === undefined) return error;
+  const { code, message, hint, details } = error;
+  const { suggestion } = details as { readonly suggestion?: string };
+  const path = `/plugins/${slot}${loaded.config.plugins[slot]?.use === undefined ? '' : '/use'}`;
+  const finding = { path, message: `names no plugin: ${message}`, ...(suggestion === undefined ? {} : { suggestion }) };
+  return new SvcError(code, faultLine(locate(finding, loaded)), {
+    cause: error,
+    details,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 /** Of an error that `together` gave: what failed beside the faults and the error itself. */

@@ -105,7 +105,7 @@ export class Runtime {
 
   /**
    * Whether the process after this one would take the configuration as it is now. Throws `config_invalid`, `secret_invalid`. Keys of plugins are
-   * judged only while their code is what this process has loaded: newer code may know others.
+   * judged only while their code is what this process has loaded: newer code may know others. No plugin is set up for it.
    */
   checkNext(): Promise<void> {
     return this.#inTurn(async () => {
@@ -113,7 +113,7 @@ export class Runtime {
       if (this.changedFiles().length > 0) return;
       try {
         this.#options.secrets(loaded.secrets);
-        (await this.#assemble(loaded)).abort.abort();
+        (await this.#assemble(loaded, { keysOnly: true })).abort.abort();
       } catch (error) {
         const known = coerceError(error);
         if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // anything else ends no process
@@ -187,7 +187,7 @@ export class Runtime {
     return generation;
   }
 
-  async #assemble(loaded: LoadedConfig): Promise<Candidate> {
+  async #assemble(loaded: LoadedConfig, only: { readonly keysOnly?: true } = {}): Promise<Candidate> {
     const { project, mode, logger, partNames, modules } = this.#options;
     const candidate = await assemble({
       project,
@@ -196,6 +196,7 @@ export class Runtime {
       logger,
       parts: partNames,
       secrets: this.#options.secrets,
+      ...only,
       ...(modules === undefined ? {} : { modules }),
     });
     this.#refuseStale(candidate);
