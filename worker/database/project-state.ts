@@ -29,13 +29,17 @@ export async function loadProjectState(writer: Writer, reader: Reader, born?: st
     );
   const answer = await writer.commit({
     name: 'project.identity',
-    statements: [make('project_id', newProjectId()), make('epoch', newEpoch())],
+    statements: [
+      make('project_id', newProjectId()),
+      make('epoch', newEpoch()),
+      ...(born === undefined ? [] : [make(BORN, born)]),
+    ],
   });
   if (answer.kind === 'refused') throw new Error(answer.detail);
   const meta = new Map((await reader.all(sql.selectFrom('meta').selectAll())).map((row) => [row.key, row.value]));
-  const isCopy = born !== undefined && (meta.get(BORN) ?? born) !== born;
+  const isCopy = born !== undefined && meta.get(BORN) !== born;
   const epoch = isCopy ? newEpoch() : ((meta.get('epoch') ?? '') as Epoch);
-  if (born !== undefined && meta.get(BORN) !== born)
+  if (isCopy)
     await writer.commit({ name: 'project.file', statements: [writeMeta(BORN, born), writeMeta('epoch', epoch)] });
   const counters = new Map(
     (await reader.all(sql.selectFrom('counters').selectAll())).map((row) => [row.name, Number(row.value)]),
@@ -59,7 +63,8 @@ export function birthOf(file: string): string | undefined {
     if (born === 0n) return undefined;
     if (born !== changed) return String(born);
     chmodSync(file, Number(mode) & 0o7777); // it was copied a moment ago, or nobody knows: a change that changes nothing tells
-    return statSync(file, { bigint: true }).ctimeNs === born ? undefined : String(born);
+    const after = statSync(file, { bigint: true });
+    return after.birthtimeNs === born && after.ctimeNs !== born ? String(born) : undefined;
   } catch {
     return undefined; // not ours to change, or gone again
   }
