@@ -6,7 +6,7 @@ import { lastStarts } from './app-status.ts';
 export interface OperatorPort {
   /** Newest last, by the ledger of starts; none while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
-  /** Throws `config_invalid` or `secret_invalid` where the next worker would end with 78; changes nothing. */
+  /** Throws `config_invalid` or `secret_invalid` where the next worker would end with 78; noted like a reload that was refused. */
   checkConfig(): Promise<void>;
 }
 
