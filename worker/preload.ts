@@ -113,5 +113,7 @@ function ask(socketPath: string, { path, token }: { readonly path: string; reado
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');
+  // kept code is refused by a process with another set of options (Node below 24)
+  setFlagsFromString('--no-expose-gc');
   if (typeof gc === 'function') gc();
 }

@@ -7,6 +7,15 @@ import type { Plugin } from 'esbuild';
 const HELD =
   /^(runtime-(start|status|stop|restart|reload|logs)|program|control-client|second-owner|worker-entry|start-daemon)\.ts$/;
 
+/**
+ * Below Node 24 code that was kept (Node's own of its modules, and ours) is refused by a process whose options of V8 differ from those it
+ * was made with, and a worker is started with one: 20 ms of its start. The size was read when the heap was made; from here on it is said
+ * to be the usual one. Node's own way (`node:v8`) would be compiled first, 7 ms. Where there is no such binding nothing is refused.
+ */
+export const USUAL_OPTIONS =
+  '{const silent=process.noDeprecation;process.noDeprecation=true;' +
+  "try{process.binding('v8').setFlagsFromString('--max-semi-space-size=0')}catch{}process.noDeprecation=silent}";
+
 /** For CommonJS: where the file is. */
 export const SCRIPT_BANNER = `const __importMetaUrl=require('node:url').pathToFileURL(__filename).href;`;
 export const SCRIPT_DEFINES = { 'import.meta.url': '__importMetaUrl' } as const;
@@ -15,7 +24,7 @@ export const SCRIPT_DEFINES = { 'import.meta.url': '__importMetaUrl' } as const;
  * It keeps compiled code of what it loads later beside itself, where Node can do that (from 22.1) and may write there. The folder belongs
  * to the package, unlike Node's default in a temporary folder that other accounts can reach.
  */
-export const COMMAND_BANNER = `"use strict";${SCRIPT_BANNER}require('node:module').enableCompileCache?.(require('node:path').join(__dirname,'.compile-cache'));`;
+export const COMMAND_BANNER = `"use strict";${USUAL_OPTIONS}${SCRIPT_BANNER}require('node:module').enableCompileCache?.(require('node:path').join(__dirname,'.compile-cache'));`;
 
 /** The foreground's worker is a script like the command: required, it takes no turn of Node's loader of ES modules. */
 export const workerRequired: Plugin = {

@@ -6,7 +6,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { COMMAND_BANNER, loadedLater, SCRIPT_BANNER, SCRIPT_DEFINES, workerRequired } from './command.ts';
+import {
+  COMMAND_BANNER,
+  loadedLater,
+  SCRIPT_BANNER,
+  SCRIPT_DEFINES,
+  USUAL_OPTIONS,
+  workerRequired,
+} from './command.ts';
 import { joined } from './joined.ts';
 import { leftOut } from './left-out.ts';
 import { type Output, ROOT } from './output.ts';
@@ -184,7 +191,7 @@ function formOf({
   const cjs = { format: 'cjs', outExtension: { '.js': '.cjs' } } as const;
   if (bare === true) return cjs;
   if (whole === true) return { ...cjs, charset: 'ascii', banner: { js: WHOLE_BANNER } };
-  if (script === true) return { format: 'cjs', banner: { js: `"use strict";${SCRIPT_BANNER}` } };
+  if (script === true) return { format: 'cjs', banner: { js: `"use strict";${USUAL_OPTIONS}${SCRIPT_BANNER}` } };
   const modules = { splitting: true, banner: { js: BANNER } };
   return folder === undefined ? { ...modules, outExtension: { '.js': '.mjs' } } : modules;
 }

@@ -1,9 +1,12 @@
 // Kept code of a bundle: never used for another text, whole or not at all, and never needed.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { USUAL_OPTIONS } from '../../../.ci/build/command.ts';
+import { WORKER_OPTIONS } from '../../../supervisor/cli/worker-entry.ts';
 import { loadProgram } from '../../../worker/compiled-code.ts';
 
 const OWN_CACHE = !('enableCompileCache' in (await import('node:module')).default);
@@ -66,5 +69,18 @@ describe('a bundle with kept code', () => {
     program.keep();
 
     assert.equal(program.exports.value(), 1);
+  });
+
+  it('is good for a process that was given more room for young objects', () => {
+    const tagOf = (...options: readonly string[]) => {
+      const code = `${USUAL_OPTIONS}console.log(require('node:v8').cachedDataVersionTag(), process.noDeprecation)`;
+      const { stdout, stderr } = spawnSync(process.execPath, [...options, '-e', code], { encoding: 'utf8' });
+      assert.equal(stderr, '');
+      return stdout;
+    };
+
+    assert.match(tagOf(), /^\d+ undefined$/m);
+    assert.equal(tagOf(...WORKER_OPTIONS), tagOf());
+    assert.equal(tagOf('--pending-deprecation', ...WORKER_OPTIONS), tagOf());
   });
 });
