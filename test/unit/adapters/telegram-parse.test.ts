@@ -37,6 +37,7 @@ const of = (update: object): readonly Arrival[] =>
     },
   );
 const ANN = { id: 5, is_bot: false, first_name: 'Ann', username: 'annie' };
+const PHOTO = { file_id: 'AgAC', file_unique_id: 'u', width: 1, height: 1, file_size: 9 };
 const GROUP = { id: -100_1, type: 'supergroup', title: 'Team' };
 const inGroup = (more: object): object => ({ message: { message_id: 9, date: 100, chat: GROUP, from: ANN, ...more } });
 const said = (more: object): Extract<Arrival, { readonly addressed?: boolean }> => {
@@ -275,8 +276,11 @@ describe('arrivalsOf (Telegram)', () => {
         said({ text: '/stop', entities, from: boss }),
         said({ text: '/stop', entities }),
         said({ text: 'hi', from: boss }),
+        // A file with a command as its caption (Bot API, Message: caption_entities).
+        said({ caption: '/stop', caption_entities: entities, photo: [PHOTO], from: boss }),
+        said({ caption: 'hi', photo: [PHOTO], from: boss }),
       ].map(({ user }) => user.admin),
-      [true, false, false],
+      [true, false, false, true, false],
     );
   });
 

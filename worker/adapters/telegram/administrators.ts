@@ -61,6 +61,7 @@ export class Administrators {
 export function groupAsking({ message, callback_query: pressed }: Update): string | undefined {
   const chat = message?.chat ?? pressed?.message?.chat;
   if (chat?.type !== 'group' && chat?.type !== 'supergroup') return undefined;
-  const wants = pressed !== undefined || message?.entities?.some(({ type }) => /^(?:bot_command|mention)$/.test(type));
-  return wants === true ? String(chat.id) : undefined;
+  const marks = message?.entities ?? message?.caption_entities ?? [];
+  const wants = pressed !== undefined || marks.some(({ type }) => /^(?:bot_command|mention)$/.test(type));
+  return wants ? String(chat.id) : undefined;
 }
