@@ -177,7 +177,7 @@ async function starts(report: Report): Promise<void> {
     baseline: foreground,
     ratio: promptMs / foregroundMs,
   });
-  const bare = await measureStart(3);
+  const bare = await measureStart(ROUNDS);
   report.add({
     name: 'start of the worker to ready',
     value: bare.readyMs,
