@@ -5,7 +5,7 @@
 //   G3  A destination that takes nothing (full disk, closed pipe) never throws: lines wait up to 1 MiB, more are counted, and one line says how many were lost, from when to when, once it takes lines again.
 //   G4  After `reopen` the file of the same name is written: nothing is lost over a rename.
 import { fstatSync } from 'node:fs';
-import { type DestinationStream, type Logger, levels, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, levels, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { LogOutage } from './api/ipc.ts';
 import type { LogLevel } from './log-level.ts';
 import { LogPipe } from './log-pipe.ts';
@@ -13,6 +13,7 @@ import { LogSink, outageMessage } from './log-sink.ts';
 import { LineStamper } from './log-text.ts';
 import { RecentLines } from './recent-lines.ts';
 import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
+import { messageOf } from './svc-error.ts';
 
 export type { Logger } from 'pino';
 
@@ -67,7 +68,13 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
     },
   } satisfies DestinationStream & { lastLevel: number };
   const logger = pino(
-    { level, base, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      level,
+      base,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: errorFields },
+    },
     stream,
   );
   return {
@@ -89,6 +96,25 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
     flush: () => sink.flush() ?? undefined,
     drained: () => (sink instanceof LogPipe ? sink.drained() : Promise.resolve()),
   };
+}
+
+/** Plugins throw what they like: frozen, with getters that throw, with causes without end. */
+function errorFields(error: unknown): unknown {
+  try {
+    return stdSerializers.err(error as Error);
+  } catch {
+    const { message, stack } = plainError(error);
+    return { type: 'Error', message, stack };
+  }
+}
+
+function plainError(error: unknown): { readonly message: string; readonly stack: string } {
+  const message = messageOf(error);
+  try {
+    return { message, stack: String((error as Error).stack) };
+  } catch {
+    return { message, stack: message };
+  }
 }
 
 const linesOf = (block: Buffer): string[] => block.toString().slice(0, -1).split('\n');

@@ -46,7 +46,25 @@ export function coerceError(error: unknown): SvcError {
   return new SvcError('internal', messageOf(error), { cause: error });
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown, whatever it does when it is read. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE = 'an error that cannot be read';
+
+/** What foreign code threw; where reading it would throw (a getter, a proxy, no way to a text), an error in its place. */
+export function readableError(error: unknown): unknown {
+  try {
+    String(error instanceof Error ? [error.message, error.stack] : error);
+    // Everything that is written into a log, and what says what is to happen.
+    if (typeof error === 'object' && error !== null) Object.values({ ...error });
+    return error;
+  } catch (cause) {
+    return new Error(UNREADABLE, { cause: new Error(messageOf(cause)) });
+  }
 }

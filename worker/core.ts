@@ -32,7 +32,10 @@ export async function commitOrThrow(writer: Writer, unit: Unit): Promise<Extract
   return answer;
 }
 
-/** What an error says, without a secret that it quotes: for what is stored, sent as an event, or shown. */
+const MOST_CHARACTERS = 10_000;
+
+/** What an error says, without a secret that it quotes: for what is stored, sent as an event, or shown. One that says too much is cut. */
 export function reasonOf({ mask = (text) => text }: Pick<Core, 'mask'>, error: unknown): string {
-  return mask(messageOf(error));
+  const reason = mask(messageOf(error));
+  return reason.length > MOST_CHARACTERS ? `${reason.slice(0, MOST_CHARACTERS)}…` : reason;
 }

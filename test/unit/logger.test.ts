@@ -99,6 +99,35 @@ describe('the log', () => {
     assert.equal(escapeText('a\u001b[2J\tb\u202e'), 'a\\u001b[2J\tb\\u202e');
   });
 
+  it('writes a line of whatever was thrown, also where reading it throws', (t) => {
+    const { log, lines } = openLog(t);
+    const unreadable = (of: object, key: string) =>
+      Object.defineProperty(of, key, { enumerable: true, get: () => assert.fail('read') });
+    let deep = new Error('the first');
+    for (let n = 0; n < 20_000; n += 1) deep = new Error('above', { cause: deep });
+    const thrown: readonly unknown[] = [
+      Object.freeze(new Error('frozen')),
+      unreadable(new Error('a'), 'message'),
+      unreadable(new Error('a'), 'stack'),
+      unreadable(new Error('a'), 'detail'),
+      unreadable({}, 'message'),
+      new Proxy({}, { get: () => assert.fail('read'), has: () => assert.fail('read') }),
+      Object.create(null),
+      deep,
+    ];
+
+    for (const err of thrown) log.logger.error({ err, n: 1 }, 'failed');
+
+    const written = lines().map(
+      (line) => JSON.parse(line) as { readonly msg: string; readonly err: { stack?: string } },
+    );
+    assert.deepEqual(
+      written.map(({ msg }) => msg),
+      thrown.map(() => 'failed'),
+    );
+    assert.match(written[0]?.err.stack ?? '', /Error: frozen\n +at /);
+  });
+
   it('writes to the new file after a rotation, and loses nothing (G4)', async (t) => {
     const { log, file, lines } = openLog(t);
     log.logger.info('one');

@@ -1,5 +1,5 @@
 // One run of one handler: makes its input and context, runs it under its time limit, and gives back what it decided.
-
+import { readableError } from '../../shared/svc-error.ts';
 import { fromWord } from '../sdk/chat-line.ts';
 import { check } from '../sdk/check.ts';
 import { userError } from '../sdk/errors.ts';
@@ -69,7 +69,7 @@ export async function runHandler(
     return { kind: 'decided', run, result };
   } catch (error) {
     run.closed = true;
-    return { kind: 'failed', error };
+    return { kind: 'failed', error: readableError(error) };
   } finally {
     timer.cancel();
     end.close();

@@ -28,9 +28,13 @@ export function accountFailed(reason: string, remedy: string): Error {
 
 /** The code of one of these errors; undefined for any other value. */
 export function errorCode(error: unknown): HandlerErrorCode | undefined {
-  if (typeof error !== 'object' || error === null || (error as Record<symbol, unknown>)[ERROR] !== true)
-    return undefined;
-  return (error as { readonly code?: HandlerErrorCode }).code;
+  try {
+    if (typeof error !== 'object' || error === null || (error as Record<symbol, unknown>)[ERROR] !== true)
+      return undefined;
+    return (error as { readonly code?: HandlerErrorCode }).code;
+  } catch {
+    return undefined; // what cannot be read has no mark
+  }
 }
 
 const marked = (code: HandlerErrorCode, message: string, details: object): Error =>
