@@ -88,6 +88,29 @@ describe('split', () => {
     );
   });
 
+  it('cuts no character as people see it, unless it is over the limit alone (L2)', () => {
+    const characters = ['👨‍👩‍👧‍👦', '🇩🇪', '🇫🇷', 'e\u0301', '👍🏽', '❤️', 'नि', '각', 'x', ' '];
+    const typed = fc.array(fc.constantFrom(...characters), { minLength: 1, maxLength: 300, size: 'max' });
+    const seen = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+    fc.assert(
+      fc.property(typed, unit, fc.integer({ min: 30, max: 90 }), format, (written, unitName, most, how) => {
+        const parts =
+          split([{ kind: 'text', text: written.join('') }], { limit: most, unit: unitName, render: how }) ?? [];
+
+        const pieces = parts.flatMap((part) => Array.from(seen.segment(part), ({ segment }) => segment));
+        assert.deepEqual(
+          pieces.filter((one) => one !== ' '),
+          written.filter((one) => one !== ' '),
+        );
+      }),
+    );
+    const zalgo = `a${'\u0301'.repeat(100)}`;
+    assert.equal(
+      split([{ kind: 'text', text: zalgo }], { limit: 40, unit: 'utf16', render: 'plain' })?.join(''),
+      zalgo,
+    );
+  });
+
   it('loses no letter of segments with marks, links and blocks (L2)', () => {
     fc.assert(
       fc.property(segments, unit, limit, (input, unitName, most) => {

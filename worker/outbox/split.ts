@@ -2,7 +2,8 @@
 // so fences, marks and tags are closed and opened again, and no escape is cut in two.
 //
 //   L1  No piece is over the limit in the adapter's unit, and no code point is cut.
-//   L2  No text is lost but the blanks at a cut. Cuts are made at a paragraph, else a line, else a word, else anywhere.
+//   L2  No text is lost but the blanks at a cut. Cuts are made at a paragraph, else a line, else a word, else between any two characters as
+//       people see them (an emoji with its joiners, a flag, a letter with its marks), and inside of one only where it is over the limit alone.
 //   L3  Links and mentions are cut only where one alone is over the limit: then they are text.
 import type { Can } from '../sdk/adapter.ts';
 import { plainText, type Segment } from '../sdk/message.ts';
@@ -108,6 +109,8 @@ function takePiece(flow: Flow, from: number, { limit, unit, render: how }: Limit
   let cut = bestCut(flow, from, most);
   // Escapes make sizes not quite even: an earlier cut may need more room than a later one.
   while (cut > from + 1 && !fits(trimEnd(flow, from, cut))) cut -= 1;
+  const between = betweenCharacters(flow, from, cut);
+  if (fits(trimEnd(flow, from, between))) cut = between;
   const last = trimEnd(flow, from, cut);
   return { text: last === from ? '' : textTo(last), next: skipBlanks(flow, cut) };
 }
@@ -134,6 +137,16 @@ function bestCut({ letters }: Flow, from: number, most: number): number {
     for (let at = most; at >= least; at -= 1) if (isBreak(at)) return at;
   }
   return most;
+}
+
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** The begin of the character that a cut here would cut; the cut itself where that is none, or where the piece would be empty. */
+function betweenCharacters({ letters }: Flow, from: number, cut: number): number {
+  // Asked of one place: to walk over all characters of a long text takes as long as the square of its length.
+  const before = letters.slice(from, cut).join('');
+  const begin = CHARACTERS.segment(before + (letters[cut] ?? '')).containing(before.length)?.index ?? before.length;
+  return begin === 0 ? cut : cut - Array.from(before.slice(begin)).length;
 }
 
 const isBlank = (letter: string | undefined): boolean => letter !== undefined && /^\s$/.test(letter);
