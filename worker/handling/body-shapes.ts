@@ -10,10 +10,34 @@ type Fields = Readonly<Record<string, unknown>>;
 export function checkedContent(handler: string, body: unknown): Content {
   const fault = bodyFault(body);
   if (fault === undefined) return toContent(body as Body);
-  throw new SvcError('plugin_failed', `${handler}: what it says: ${fault}`, {
-    hint: 'see Body in the declarations of svc',
-  });
+  throw refused(handler, `what it says: ${fault}`, 'Body');
 }
+
+/** Where something is sent to. Throws as `checkedContent` does. */
+export function checkTarget(handler: string, to: unknown): void {
+  if (!isNamed(to, 'endpoint', 'id'))
+    throw refused(handler, 'send: to has to be a conversation or a user: { endpoint, id }', 'ConversationRef');
+  const { thread } = to;
+  if (thread !== undefined && typeof thread !== 'string')
+    throw refused(handler, 'send: thread of to has to be a text', 'ConversationRef');
+}
+
+/** What is edited, removed or reacted to. */
+export function checkMessage(handler: string, call: 'edit' | 'remove' | 'react', message: unknown): void {
+  if (!isMessageRef(message))
+    throw refused(
+      handler,
+      `${call}: message has to be a reference: what send or reply gave, or { endpoint, conversation, id }`,
+      'MessageRef',
+    );
+}
+
+export function checkEmoji(handler: string, emoji: unknown): void {
+  if (typeof emoji !== 'string' || emoji === '') throw refused(handler, 'react: emoji has to be a text', 'ctx.react');
+}
+
+const refused = (handler: string, fault: string, declared: string): SvcError =>
+  new SvcError('plugin_failed', `${handler}: ${fault}`, { hint: `see ${declared} in the declarations of svc` });
 
 /** What `ctx.reply` and `ctx.send` give back: returned, it says nothing that was not said. */
 export const isSaid = (result: unknown): boolean =>
@@ -34,9 +58,11 @@ const FIELDS: Readonly<Record<keyof Content, (value: unknown) => string | undefi
 export function bodyFault(body: unknown): string | undefined {
   if (typeof body === 'string') return undefined;
   if (!isObject(body)) return `it has to be a text, md\`…\` or an object, got ${nameOf(body)}`;
-  if ('segments' in body) return faultOfRich(body);
+  const isRich = 'segments' in body;
+  const fault = isRich ? faultOfRich(body) : undefined;
+  if (fault !== undefined) return fault;
   const names = Object.keys(FIELDS).filter((name): name is keyof Content => body[name] !== undefined);
-  if (names.length === 0) return `it has none of ${Object.keys(FIELDS).join(', ')}`;
+  if (names.length === 0 && !isRich) return `it has none of ${Object.keys(FIELDS).join(', ')}`;
   for (const name of names) {
     const fault = FIELDS[name](body[name]);
     if (fault !== undefined) return fault;
@@ -69,12 +95,14 @@ const isButton = (value: unknown): boolean => hasTexts(value, 'label', 'action')
 const isFile = (value: unknown): boolean =>
   hasTexts(value, 'id', 'name', 'mime') && Number.isFinite((value as Fields)['bytes']);
 const isMessageRef = (value: unknown): boolean =>
-  hasTexts(value, 'sent') || hasTexts(value, 'endpoint', 'conversation', 'id');
+  isNamed(value, 'sent') || isNamed(value, 'endpoint', 'conversation', 'id');
 
 const listOf = (value: unknown, isOne: (one: unknown) => boolean, fault: string): string | undefined =>
   Array.isArray(value) && value.every(isOne) ? undefined : fault;
 const hasTexts = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every((name) => typeof value[name] === 'string');
+const isNamed = (value: unknown, ...names: readonly string[]): value is Fields =>
+  isObject(value) && names.every((name) => typeof value[name] === 'string' && value[name] !== '');
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const nameOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value);

@@ -17,7 +17,7 @@ import type {
   UserRef,
 } from '../sdk/index.ts';
 import { isPerson } from '../sdk/message.ts';
-import { checkedContent } from './body-shapes.ts';
+import { checkEmoji, checkedContent, checkMessage, checkTarget } from './body-shapes.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
@@ -77,6 +77,10 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     effect({ kind: 'send', key, to, content: contentOf(body), isPrivate });
     return { sent: key };
   };
+  const refOf = (call: 'edit' | 'remove' | 'react', message: MessageRef): MessageRef => {
+    checkMessage(capability.id, call, message);
+    return fullRef(generation, message);
+  };
   const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
   const chat = cause.chat;
   const context = {
@@ -97,14 +101,17 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     readFile: (file: FileRef) => deps.files.read(file),
     saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save(name, mime, bytes),
     send: (to: ConversationRef | UserRef, body: Body) => {
+      checkTarget(capability.id, to);
       const place = placeOf(generation, to);
       return send(place.to, body, place.isPrivate);
     },
     edit: (message: MessageRef, body: Body) =>
-      effect({ kind: 'edit', key: nextKey(), message: fullRef(generation, message), content: contentOf(body) }),
-    remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message: fullRef(generation, message) }),
-    react: (message: MessageRef, emoji: string, on = true) =>
-      effect({ kind: 'react', key: nextKey(), message: fullRef(generation, message), emoji, on }),
+      effect({ kind: 'edit', key: nextKey(), message: refOf('edit', message), content: contentOf(body) }),
+    remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message: refOf('remove', message) }),
+    react: (message: MessageRef, emoji: string, on = true) => {
+      checkEmoji(capability.id, emoji);
+      effect({ kind: 'react', key: nextKey(), message: refOf('react', message), emoji, on });
+    },
     emit: (event: { id: string; schema: unknown }, data: unknown) =>
       effect({
         kind: 'emit',

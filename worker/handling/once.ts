@@ -34,6 +34,8 @@ const LARGEST_RESULT_BYTES = 65_536;
 
 export async function runOnce(caller: Caller, { step, call, options }: Call): Promise<unknown> {
   const { core, capability, cause, run } = caller;
+  if (typeof step !== 'string' || typeof call !== 'function')
+    throw coded('no_step', `${capability.id}: once has to get the name of a step and a function`);
   if (run.steps.has(step)) throw coded('step_twice', `${capability.id}: step "${step}" is used twice in one run`);
   run.steps.add(step);
   const key = { item: cause.id, handler: capability.id, step };

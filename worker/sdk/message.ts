@@ -114,10 +114,15 @@ export function mention(user: UserRef | 'everyone'): Segment {
   return { kind: 'mention', user: user === 'everyone' ? user : { endpoint: user.endpoint, id: user.id } };
 }
 
-/** The body in its long form. */
-export function toContent(body: Body): Content {
+/**
+ * The body in its long form. What a person wrote, said again, keeps its files, but not what it answers to; what is put beside the segments of
+ * `md` counts as beside a text.
+ */
+export function toContent(body: Body | Message): Content {
   if (typeof body === 'string') return { text: body };
-  return 'segments' in body ? { text: body } : body;
+  if (!('segments' in body)) return body;
+  const text = { segments: body.segments };
+  return 'ref' in body ? { text, files: body.files } : { ...body, text };
 }
 
 /** The text alone, as a person reads it where there is no markup. */
