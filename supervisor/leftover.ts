@@ -38,7 +38,7 @@ async function clearLeftovers(
   const holder = readHolder(options.workerRecord);
   if (holder !== undefined && holder.owner !== 'daemon' && isAlive(holder.identity)) {
     return {
-      failure: 'leftover',
+      failure: 'owner',
       detail: `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}`,
     };
   }

@@ -13,7 +13,7 @@ export interface Limits extends RestartLimits {
   readonly stopMs: number;
 }
 
-export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'port';
+export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'owner' | 'port';
 
 /** Why a worker drains: it was told to, it said so itself and with which code it is going to end, or it cannot be served and is ended before `failed`. */
 export type DrainPurpose =

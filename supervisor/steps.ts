@@ -1,4 +1,5 @@
 // What the steps of the supervisor's machine are made of: pure. transition.ts and requests.ts say when.
+import { EXIT } from '../shared/exit-codes.ts';
 import {
   type DrainPurpose,
   type Effect,
@@ -55,6 +56,21 @@ export function wordFor(purpose: DrainPurpose, run: number): readonly Effect[] {
       return purpose.code === 0 ? [RELEASE] : [];
     case 'fail':
       return [];
+  }
+}
+
+/** The code with which a worker that drains is to end; none where it is ended for something that is no end of its own. */
+export function codeAsked(purpose: DrainPurpose): number | undefined {
+  switch (purpose.kind) {
+    case 'stop':
+      return EXIT.ok;
+    case 'restart':
+    case 'replace':
+      return EXIT.restartRequested;
+    case 'worker':
+      return purpose.code;
+    case 'fail':
+      return undefined;
   }
 }
 

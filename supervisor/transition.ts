@@ -2,7 +2,7 @@
 //
 //  state       | entered on                  | left on
 //  locking     | start                       | lock_held → checking; lock_lost → stopped (code 0 or 1)
-//  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed; stop, handed_over → stopped; handover_failed → starting or deferred
+//  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed, or stopped (1) before the first worker beside one of another owner; stop, handed_over → stopped; handover_failed → starting or deferred
 //  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining; address_shared as above
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
@@ -22,11 +22,11 @@
 //   S6  `stop` ends in stopped from every state, whatever the worker does.
 //   S7  The socket is released with failed, stopped and any end that has no successor, and never before.
 //   S8  51 and 75 of a worker that was up never end in failed.
-import { exitReason, type WorkerExit } from './exit-reason.ts';
+import { countedExit, exitReason, type WorkerExit } from './exit-reason.ts';
 import { deadlineOf, type Event, hasRun, type Machine, type Moment, type State, type Step } from './machine.ts';
 import { onReplace, onRestart, onStop } from './requests.ts';
 import { crashDelay, recordCrash, startsLeft } from './restart-window.ts';
-import { begin, drain, failed, handOver, killNow, stopped, to, unchanged } from './steps.ts';
+import { begin, codeAsked, drain, failed, handOver, killNow, stopped, to, unchanged } from './steps.ts';
 
 /** One event: the machine after it, and what is to be done. */
 export function step(machine: Machine, event: Event, moment: Moment): Step {
@@ -43,7 +43,7 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
     case 'clear':
       return machine.state.kind === 'checking' ? begin(machine, moment) : unchanged(machine);
     case 'stuck':
-      return machine.state.kind === 'checking' ? failed(machine, event.failure, event.detail) : unchanged(machine);
+      return machine.state.kind === 'checking' ? onStuck(machine, event) : unchanged(machine);
     case 'spawn_failed':
       return hasRun(machine.state) ? failed(machine, 'spawn', event.detail) : unchanged(machine);
     case 'address_taken':
@@ -77,6 +77,11 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
     case 'tick':
       return onTick(machine, moment);
   }
+}
+
+/** Beside a worker of another owner a supervisor that has had none is a second start: it would answer for a host that is not its own. */
+function onStuck(machine: Machine, { failure, detail }: Extract<Event, { kind: 'stuck' }>): Step {
+  return failure === 'owner' && machine.run === 0 ? stopped(machine, 1) : failed(machine, failure, detail);
 }
 
 function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }: Moment): Step {
@@ -120,9 +125,7 @@ function onExit(machine: Machine, { exit, detail }: Extract<Event, { kind: 'exit
 function meantExit(state: State, exit: WorkerExit): WorkerExit {
   const killedForSilence = state.kind === 'hung' || (state.kind === 'starting' && state.overdue);
   if (killedForSilence) return { code: null, signal: exit.signal };
-  if (state.kind === 'draining' && state.purpose.kind === 'worker' && state.killed)
-    return { code: state.purpose.code, signal: null };
-  return exit;
+  return state.kind === 'draining' ? countedExit(exit, codeAsked(state.purpose), state.killed) : exit;
 }
 
 function onCrash(

@@ -2,7 +2,7 @@
 import type { ExitRecord } from '../shared/api/control.ts';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { bootClock } from '../shared/process-identity.ts';
-import { exitReason, type WorkerExit } from './exit-reason.ts';
+import { countedExit, exitReason, type WorkerExit } from './exit-reason.ts';
 import { HangReport } from './hang-report.ts';
 import type { LogPosition } from './runtime-log.ts';
 import type { WorkerFacts } from './status.ts';
@@ -17,8 +17,8 @@ export interface WorkerRunOptions {
 
 export interface EndFacts {
   readonly wasUp: boolean;
-  /** By the supervisor, for somebody: perhaps before it was up. */
-  readonly wasAsked: boolean;
+  /** The code that it was to end with, where it was told to end or had said so: perhaps before it was up. */
+  readonly asked: number | undefined;
   readonly lastLines: readonly string[];
 }
 
@@ -57,8 +57,9 @@ export class WorkerRun {
   }
 
   /** What is kept of its end; `detail` is why it was killed, else its own last word or that of Node, else code or signal. */
-  ended({ code, signal }: WorkerExit, { wasUp, wasAsked, lastLines }: EndFacts): ExitRecord {
+  ended(exit: WorkerExit, { wasUp, asked, lastLines }: EndFacts): ExitRecord {
     this.#report?.close();
+    const { code, signal } = exit;
     const { run, pid, runtimeId, failure } = this.#facts;
     const fatal = lastLines.findLast((line) => line.startsWith('FATAL ERROR: '))?.slice(0, LAST_WORD_CHARACTERS);
     const plain = `${signal === null ? `exit code ${code}` : `signal ${signal}`}${wasUp ? '' : ' before it was up'}`;
@@ -69,7 +70,7 @@ export class WorkerRun {
       at: new Date().toISOString(),
       code,
       signal,
-      reason: exitReason({ code, signal }, wasUp || wasAsked),
+      reason: exitReason(countedExit(exit, asked, this.#killedFor !== undefined), wasUp || asked !== undefined),
       detail: this.#killedFor ?? failure ?? fatal ?? plain,
       wasUp,
       durationMs: bootClock() - this.#startedAt,

@@ -15,6 +15,7 @@ import { limitsOf } from './settings.ts';
 import { Spare, type TakenSpare } from './spare.ts';
 import type { SpareState } from './spare-machine.ts';
 import type { WorkerFacts } from './status.ts';
+import { codeAsked } from './steps.ts';
 import { type WorkerListener, WorkerProcess, type WorkerSpec } from './worker-process.ts';
 import { WorkerRun } from './worker-run.ts';
 
@@ -229,8 +230,8 @@ export class Workers {
     if (current === undefined || current.facts.run !== run) return;
     const state = this.#host.state();
     const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
-    const wasAsked = state.kind === 'draining' && state.purpose.kind !== 'worker' && state.purpose.kind !== 'fail';
-    const record = current.ended(exit, { wasUp, wasAsked, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
+    const asked = state.kind === 'draining' ? codeAsked(state.purpose) : undefined;
+    const record = current.ended(exit, { wasUp, asked, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
     const { lastLines: _, ...facts } = record;
     const { reason, detail } = facts;
     this.#host.history.ended(record);

@@ -1,10 +1,11 @@
 // Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
-import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
+import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
 import { isAlive, type ProcessIdentity } from '../../shared/process-identity.ts';
+import { checkStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
 const POLL_MS = 25;
@@ -15,9 +16,13 @@ export interface RunningProject {
   call(command: ControlCommand, options?: ControlCallOptions): Promise<unknown>;
 }
 
-/** Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names. */
+/**
+ * Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names.
+ * Throws `state_dir_unsafe` where this user cannot see whether somebody does.
+ */
 export async function findRunning(project: string): Promise<RunningProject | undefined> {
   process.chdir(project);
+  refuseHidden(projectPaths(project));
   for (const [who, path] of [
     ['supervisor', CONTROL_SOCKET],
     ['worker', WORKER_SOCKET],
@@ -25,12 +30,45 @@ export async function findRunning(project: string): Promise<RunningProject | und
     if (!existsSync(path)) continue;
     try {
       const status = (await callControl(path, 'status')) as RunningProject['status'];
-      return { who, status, call: (command, options) => callControl(path, command, options) };
+      return {
+        who,
+        status,
+        call: (command, options) => callControl(path, command, options).catch(sayGone(who, status)),
+      };
     } catch (error) {
       if (!(error instanceof SvcError) || error.code !== 'not_running') throw withHolder(error, project, who);
     }
   }
   return undefined;
+}
+
+/** It has just answered: what is gone now was ended in between. */
+const sayGone =
+  (who: RunningProject['who'], { pid, supervisorPid }: RuntimeStatus) =>
+  (error: unknown): never => {
+    if (!(error instanceof SvcError) || error.code !== 'not_running' || error.hint !== undefined) throw error;
+    throw new SvcError(
+      'not_running',
+      `the ${who}, pid ${who === 'supervisor' ? supervisorPid : pid}, ended before it had answered`,
+      {
+        cause: error,
+        hint: '`svc runtime status` says what runs by now',
+      },
+    );
+  };
+
+/** What lies in a folder of somebody else looks as if it were not there. */
+function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
+  try {
+    statSync(writerLock, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return;
+    checkStateFolder(stateDir);
+    throw new SvcError('state_dir_unsafe', `${stateDir} cannot be looked into`, {
+      cause: error,
+      hint: 'run svc as the user that the host runs as',
+    });
+  }
 }
 
 /** Who it is that does not answer, and what ends it: a frozen process has no words of its own. */

@@ -4,6 +4,7 @@
 //   N2  Beside a healthy daemon of the same configuration it is already done: 0.
 //   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
 import { spawn } from 'node:child_process';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { certificatesPassedOn } from '../../shared/certificates.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
@@ -12,7 +13,7 @@ import { projectPaths } from '../../shared/paths.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
-import { findStaying, type RunningProject } from './control-client.ts';
+import { findStaying, liveWorker, type RunningProject } from './control-client.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { lastLines } from './status-text.ts';
 import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from './wait-for-ready.ts';
@@ -38,7 +39,23 @@ export async function startDaemon(
   const child = spawnSupervisor(project, { loaded, env: context.env });
   const result = await waitForReady(project, { timeoutMs, givenUp: child.ended });
   child.release();
+  const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
+  if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // begun at the same moment
   return tell(context, { project, result, already: false, since });
+}
+
+function ranElsewhere(
+  { pid, owner, mode }: Pick<RuntimeStatus, 'pid' | 'owner' | 'mode'>,
+  stop = 'svc runtime stop',
+): SvcError {
+  return new SvcError(
+    'already_running',
+    `this project is already running as pid ${pid}, started by ${owner} in mode ${mode}`,
+    {
+      hint: `end it there first: ${stop}`,
+      details: { pid, owner },
+    },
+  );
 }
 
 /** Somebody is there: what was asked for is done, is on its way, or is refused. */
@@ -57,16 +74,7 @@ async function join(
   },
 ): Promise<ExitCode> {
   const { status, who } = running;
-  if (who === 'worker' && status.owner !== 'daemon') {
-    throw new SvcError(
-      'already_running',
-      `this project is already running as pid ${status.pid}, started by ${status.owner} in mode ${status.mode}`,
-      {
-        hint: `end it there first: ${status.ownerStop ?? 'svc runtime stop'}`,
-        details: { pid: status.pid, owner: status.owner },
-      },
-    );
-  }
+  if (who === 'worker' && status.owner !== 'daemon') throw ranElsewhere(status, status.ownerStop);
   if (status.state !== 'failed' && status.configVersion !== null && status.configVersion !== loaded.version) {
     throw new SvcError('already_running', `the daemon runs with another configuration, pid ${status.supervisorPid}`, {
       hint: 'svc runtime reload, or svc runtime restart',
@@ -108,7 +116,9 @@ function spawnSupervisor(
   child.stdin.end(JSON.stringify({ settings: supervisorSettings(loaded), secrets }));
   return {
     ended: () =>
-      code === undefined ? undefined : cause.trim() === '' ? `the supervisor ended with code ${code}` : cause.trim(),
+      code === undefined
+        ? undefined
+        : cause.trim() || (code === EXIT.ok ? DAEMON_STOPPED : `the supervisor ended with code ${code}`),
     release: () => {
       child.stderr.destroy();
       child.unref();

@@ -9,11 +9,12 @@ import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-/** Answers at the control socket of the working folder, always the same; ends when its stdin does. */
+/** Answers at the control socket of the working folder, always the same; ends when its stdin does, and instead of an answer to a stop. */
 const STAND_IN = `const { createServer } = require('node:net');
 const result = { supervisorPid: process.pid, ...JSON.parse(process.argv[1]) };
 const answer = JSON.stringify({ id: 1, ok: true, result }) + '\\n';
-const server = createServer((socket) => socket.on('data', () => (socket.write(answer), console.log('asked'))).on('error', () => {}));
+const dies = (data) => String(data).includes('"command":"stop"') && process.exit();
+const server = createServer((socket) => socket.on('data', (data) => dies(data) || (socket.write(answer), console.log('asked'))).on('error', () => {}));
 server.listen('.svc/control.sock', () => console.log('listens'));
 process.stdin.resume().on('end', () => process.exit());
 `;
@@ -50,6 +51,15 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
     const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
 
     assert.deepEqual([code, JSON.parse(stdout).state], [3, 'stopped']);
+  });
+
+  it('has done what a stop beside another one asks for, though it cannot tell any more', async (t) => {
+    const { path } = await portProject(t);
+    await standIn(t, path, { state: 'draining', reason: 'stop requested' });
+
+    const { code, stdout } = await svc(['runtime', 'stop'], { cwd: path });
+
+    assert.deepEqual([code, stdout], [0, 'stopped\n']);
   });
 
   for (const status of [{ state: 'stopped' }, { state: 'draining', reason: 'stop requested' }] as const) {

@@ -1,10 +1,10 @@
 // `start --daemon` and the world it comes from: a terminal that goes away, a state folder that cannot be used. Numbers are rows of the table of faults.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { CLI, portProject, svc } from '../support/svc-command.ts';
+import { CLI, type Ended, portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 const noTerminal = spawnSync('script', ['--version']).status !== 0 && 'script, which makes terminals, is not there';
@@ -26,6 +26,24 @@ describe('a daemon', () => {
     }
     process.kill(supervisorPid, 'SIGHUP');
     assert.equal((await svc(['runtime', 'restart'], { cwd: project.path })).code, 0);
+  });
+
+  it('is refused, and leaves no supervisor, beside a worker in the foreground that it sees only when it looks', async (t) => {
+    const { path, paths } = await portProject(t);
+    const { child } = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
+    const ofWorker = (): Promise<Ended> => svc(['runtime', 'status', '--json'], { cwd: path });
+    await until(async () => (await ofWorker()).code === 0, { what: 'the foreground to be ready' });
+    // As at a moment when it holds the project and does not answer yet.
+    renameSync(`${paths.stateDir}/worker.sock`, `${paths.stateDir}/aside.sock`);
+
+    const { code, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: path });
+
+    assert.deepEqual(
+      [code, /already running as pid (\d+), started by foreground/.exec(stderr)?.[1]],
+      [1, `${child.pid}`],
+    );
+    renameSync(`${paths.stateDir}/aside.sock`, `${paths.stateDir}/worker.sock`);
+    assert.equal(JSON.parse((await ofWorker()).stdout).owner, 'foreground', 'no supervisor answers for it');
   });
 
   for (const [what, spoil, cause] of [

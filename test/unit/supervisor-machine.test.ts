@@ -1,7 +1,7 @@
 // The table of the supervisor's machine: each state and what leads out of it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exitReason } from '../../supervisor/exit-reason.ts';
+import { countedExit, exitReason } from '../../supervisor/exit-reason.ts';
 import {
   DEFAULT_MACHINE_LIMITS,
   deadlineOf,
@@ -78,6 +78,20 @@ const TABLE: readonly Row[] = [
     'checking: stuck',
     machine({ kind: 'checking' }),
     { kind: 'stuck', failure: 'port', detail: 'pid 1' },
+    'failed',
+    ['release'],
+  ],
+  [
+    'checking: a worker of another owner, before the first of its own',
+    { ...machine({ kind: 'checking' }), run: 0 },
+    { kind: 'stuck', failure: 'owner', detail: 'pid 1' },
+    'stopped',
+    ['release', 'exit'],
+  ],
+  [
+    'checking: a worker of another owner, later',
+    machine({ kind: 'checking' }),
+    { kind: 'stuck', failure: 'owner', detail: 'pid 1' },
     'failed',
     ['release'],
   ],
@@ -296,6 +310,28 @@ describe('exitReason', () => {
       ['config', 'config'],
       ['crashed', 'crashed'],
     ]);
+  });
+});
+
+describe('countedExit', () => {
+  it('counts an end that was asked for as such, though it took a kill, or SIGTERM came before anybody listened (E4)', () => {
+    const killed = { code: null, signal: 'SIGKILL' };
+    const early = { code: null, signal: 'SIGTERM' };
+    const ends = [
+      countedExit(killed, 0, true),
+      countedExit(killed, 51, true),
+      countedExit(early, 0, false),
+      countedExit(killed, 0, false),
+      countedExit({ code: null, signal: 'SIGSEGV' }, 51, false),
+      countedExit({ code: 1, signal: null }, 0, false),
+      countedExit(killed, undefined, true),
+      countedExit(early, undefined, false),
+    ];
+
+    assert.deepEqual(
+      ends.map((exit) => exitReason(exit, true)),
+      ['stopped', 'restart_requested', 'stopped', ...Array(5).fill('crashed')],
+    );
   });
 });
 

@@ -161,7 +161,10 @@ function tell({ print }: CommandContext, { results, fixed, strict }: Outcome): E
 }
 
 /** A check that cannot be made is not one that passed. */
-const broken = (error: unknown): Finding => fault(`the check failed: ${messageOf(error)}`, 'svc doctor --debug');
+const broken = (error: unknown): Finding =>
+  (error as NodeJS.ErrnoException | null)?.code === 'EACCES'
+    ? fault(`not for this user to see: ${messageOf(error)}`, 'run it as the user that the host runs as')
+    : fault(`the check failed: ${messageOf(error)}`, 'svc doctor --debug');
 
 function subjectOf(context: CommandContext, options: Readonly<Record<string, unknown>>): Subject {
   const paths = projectPaths(context.project());

@@ -34,7 +34,9 @@ export const command: Command = {
     const { status } = running;
     print.note(`stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`);
     const process = identify(status.supervisorPid ?? status.pid ?? 0);
-    const result = await running.call('stop', { options: { now: options['now'] === true }, timeoutMs: LONGEST_MS });
+    const result = await running
+      .call('stop', { options: { now: options['now'] === true }, timeoutMs: LONGEST_MS })
+      .catch(doneElsewhere);
     if (process !== undefined) await goneOf(process);
     const cut = running.who === 'supervisor' ? cutOf(result) : undefined;
     print.text(cut === undefined ? print.color.good('stopped') : print.color.warn(`stopped; ${cut}`));
@@ -42,6 +44,12 @@ export const command: Command = {
     return EXIT.ok;
   },
 };
+
+/** It ended before it could answer: another stop, or its death, was quicker. What was cut is told there. */
+function doneElsewhere(error: unknown): { readonly last: null; readonly hadWorker: false } {
+  if (error instanceof SvcError && error.code === 'not_running') return { last: null, hadWorker: false };
+  throw error;
+}
 
 /** A worker that had to be killed, from the supervisor's last record. */
 function cutOf(result: unknown): string | undefined {

@@ -7,7 +7,7 @@ import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
 import { commandOf } from '../../../shared/process-identity.ts';
 import { checkStateFolder } from '../../../shared/state-folder.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
-import { findRunning, liveWorker } from '../control-client.ts';
+import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
 import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 
@@ -159,7 +159,13 @@ const isInUse = (filename: string): boolean => existsSync(`${filename}-wal`) || 
 
 async function singleOwner({ paths, env }: Subject): Promise<Finding> {
   const worker = liveWorker(paths.project);
-  const running = await findRunning(paths.project).catch(() => undefined);
+  let running: RunningProject | undefined;
+  try {
+    running = await findRunning(paths.project);
+  } catch (error) {
+    const { code, message } = coerceError(error);
+    if (code === 'state_dir_unsafe') return skip(message); // one that does not answer is told of by its record
+  }
   const known = knownOwners(paths.project, ownerPlaces(env));
   const [first, second] = known;
   if (first !== undefined && second !== undefined)
