@@ -166,6 +166,8 @@ function fail(error: unknown, { json, debug }: Call): ExitCode {
 }
 
 let isEnding = false;
+/** What the command came to, while its output may still turn out to be lost. */
+let outcome: ExitCode = EXIT.ok;
 
 function end(code: ExitCode): never {
   isEnding = true;
@@ -173,21 +175,27 @@ function end(code: ExitCode): never {
 }
 
 async function main(): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => end(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed));
-  }
+  process.stdout.on('error', endWithoutOutput);
+  process.stderr.on('error', () => {}); // notes alone: what is asked for is done without them
   const argv = sharedOptionsLast(process.argv.slice(2));
   const call = { argv, json: argv.includes('--json'), debug: argv.includes('--debug') };
   process.once('exit', () => {
     if (!isEnding) process.exitCode = fail(new SvcError('internal', 'the command waits for what nothing brings'), call);
   });
-  let code: ExitCode;
   try {
-    code = await run(call);
+    outcome = await run(call);
   } catch (error) {
-    code = fail(error, call);
+    outcome = fail(error, call);
   }
-  end(code);
+  await new Promise((resolve) => write('', resolve)); // a write that has failed tells a turn later
+  end(outcome);
+}
+
+/** A reader that has seen enough is no fault; a full disk is, or scripts would go on with half a file. */
+function endWithoutOutput(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') return end(outcome);
+  process.stderr.write(`svc: the output could not be written: ${error.message}\n`);
+  return end(outcome === EXIT.ok ? EXIT.failed : outcome);
 }
 
 void main(); // ends the process itself

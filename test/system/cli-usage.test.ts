@@ -1,6 +1,7 @@
 // Wrong usage, help, versions and closed pipes of the built command.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { COMMANDS } from '../../supervisor/cli/commands.ts';
 import { CLI, portProject, svc } from '../support/svc-command.ts';
@@ -41,6 +42,8 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['help exit-code', /unknown command 'exit-code'; did you mean 'exit-codes'\?/],
   ['--verison', /unknown option '--verison'; did you mean '--version'\?/],
 ];
+
+const noFullDisk = !existsSync('/dev/full') && 'there is no /dev/full';
 
 /** What a deploy does to a shell that stands in the folder of the release before. */
 const STAND_IN_GONE = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
@@ -182,6 +185,28 @@ describe('the command line', () => {
     await new Promise((resolve) => child.once('close', resolve));
 
     assert.match(text, /^The host for chat bots[^\n]+\n$/);
+  });
+
+  it('ends with 1, saying so, where what it prints is lost on a full disk; another code stays', {
+    skip: noFullDisk,
+  }, async (t) => {
+    const { path } = temporaryProject(t);
+    const ends: unknown[] = [];
+    for (const args of [['config', 'schema'], ['--version'], ['runtime', 'status']]) {
+      const full = openSync('/dev/full', 'w');
+      const { status, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+        cwd: path,
+        stdio: ['ignore', full, 'pipe'],
+      });
+      closeSync(full);
+      ends.push([status, /could not be written: ENOSPC/.test(String(stderr))]);
+    }
+
+    assert.deepEqual(ends, [
+      [1, true],
+      [1, true],
+      [3, true],
+    ]);
   });
 
   it('uses no colour but on a terminal', async () => {
