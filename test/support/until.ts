@@ -9,12 +9,15 @@ export interface UntilOptions {
   readonly everyMs?: number;
 }
 
+/** A sleep that took this much longer: the machine stood still, and what is waited for with it. That time does not count. */
+const STANDSTILL_MS = 1_000;
+
 /** The first value of `condition` that is neither false, null, undefined nor a throw; throws when time is up. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   { what, timeoutMs = 120_000, everyMs = 10 }: UntilOptions,
 ): Promise<Exclude<T, false | null | undefined>> {
-  const endsAt = performance.now() + timeoutMs;
+  let endsAt = performance.now() + timeoutMs;
   let last: unknown;
   for (;;) {
     try {
@@ -26,6 +29,9 @@ export async function until<T>(
       last = error;
     }
     if (performance.now() > endsAt) throw new Error(`waited ${timeoutMs} ms for ${what}`, { cause: last });
+    const sleptAt = performance.now();
     await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const oversleptMs = performance.now() - sleptAt - everyMs;
+    if (oversleptMs > STANDSTILL_MS) endsAt += oversleptMs;
   }
 }

@@ -237,11 +237,14 @@ export class CrashRun {
 
   /** False when it died before the first acknowledgement. */
   async #acknowledges(life: WorkerLife): Promise<boolean> {
-    const acked = this.record.nextAck().then(() => true);
-    const first = await Promise.race([acked, life.ended.then(() => false), pause(UP_LIMIT_MS)]);
-    if (first === undefined)
-      throw new Error(`no acknowledgement within ${UP_LIMIT_MS} ms:\n${logTail(this.project.path)}`);
-    return first;
+    let first: 'ack' | 'end' | undefined;
+    void this.record.nextAck().then(() => (first ??= 'ack'));
+    void life.ended.then(() => (first ??= 'end'));
+    const what = 'an acknowledgement';
+    const came = await until(() => first, { what, timeoutMs: UP_LIMIT_MS }).catch((error: Error) => {
+      throw new Error(`${error.message}:\n${logTail(this.project.path)}`, { cause: error });
+    });
+    return came === 'ack';
   }
 
   async #ready(): Promise<void> {
