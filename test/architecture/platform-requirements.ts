@@ -14,6 +14,8 @@ export const PLATFORMS: readonly Requirement[] = [
       'identifies, tells what is said, and acknowledges heartbeats',
       'takes messages with mentions, answers and pictures, and gives, reacts to and removes them',
       'is one to the client library: login, session, messages both ways, a refused password',
+      '${place} and ${name} understand each other',
+      'of draft/chathistory are what the server with a history says',
     ],
   },
   {
@@ -121,6 +123,7 @@ export const PLATFORMS: readonly Requirement[] = [
       'is asked for by times where the server knows no ids, and leaves out none of one moment',
       'keeps the gap when it could not be filled, says so, and fills it the next time',
       'ask again for what they could not fetch, while the connection stands',
+      'that the server could not read for now is asked for again while the connection stands',
     ],
   },
   {

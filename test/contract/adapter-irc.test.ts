@@ -20,15 +20,12 @@ before(async () => {
   server = await scriptedIrc(
     { after: (end) => void ends.push(end) },
     {
+      registration: { capabilities: ['message-tags'] },
       answer(line) {
         const [command, channel] = line.split(' ');
         if (Buffer.byteLength(line) > 510) return [':s 417 svcbot :Input line was too long'];
         if (line.startsWith('PASS ')) isRefused = line !== `PASS ${PASSWORD}`;
         if (command === 'USER' && isRefused) return [':s 464 svcbot :Password incorrect', 'ERROR :Closing Link'];
-        if (line === 'CAP LS 302') return [':s CAP * LS :message-tags'];
-        if (line.startsWith('CAP REQ'))
-          return [`:s CAP * ACK ${line.slice('CAP REQ '.length)}`, ':s 001 svcbot :Welcome'];
-        if (command === 'USER') return [];
         if (command === 'JOIN') return [`:svcbot!u@h JOIN ${channel}`, `:s 366 svcbot ${channel} :End`, ...SAID];
         return undefined;
       },

@@ -103,7 +103,7 @@ describe('IRC history', () => {
   });
 
   it('that is refused, or never comes, holds nothing up for long, and is asked for the next time', async (t) => {
-    for (const behaves of ['refuses', 'is silent'] as const) {
+    for (const behaves of ['refuses', 'fails', 'is silent'] as const) {
       const server = await HistoryServer.start(t, { behaves });
       server.keep('#room', 'ann', 'missed');
       const cursor = new Date(Date.now() - MINUTE_MS).toISOString();
@@ -113,8 +113,33 @@ describe('IRC history', () => {
 
       await until(() => texts(bot.arrivals).includes('now'), { what: 'the message' });
       assert.deepEqual(texts(bot.arrivals), ['now']);
+      // Who may not ask will not be told the next time either.
       assert.deepEqual(bot.cursors.length, behaves === 'refuses' ? 1 : 0);
     }
+  });
+
+  it('that the server could not read for now is asked for again while the connection stands', async (t) => {
+    const server = await HistoryServer.start(t, { behaves: 'fails', failures: 2 });
+    server.keep('#room', 'ann', 'missed');
+    const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString(), adapter: impatient });
+
+    await until(() => texts(bot.arrivals).length > 0, { what: 'what was missed' });
+    const before = bot.cursors.length;
+    await until(() => server.asked.length === 4, { what: 'all to be asked' });
+    server.says('#room', 'ann', 'now');
+    await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
+
+    assert.deepEqual([before, texts(bot.arrivals)], [0, ['missed', 'now']]);
+    assert.deepEqual(
+      server.asked.map((line) =>
+        line
+          .split(' ')
+          .slice(0, 3)
+          .join(' ')
+          .replace(/ timestamp=.*/, ''),
+      ),
+      ['CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS', 'CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS'],
+    );
   });
 });
 

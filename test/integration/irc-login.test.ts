@@ -128,21 +128,16 @@ describe('an IRC account that logs in', () => {
       [undefined, []],
       ['bot', ['PRIVMSG NickServ :IDENTIFY bot pass']],
     ] as const) {
-      let isTaken = true;
+      const taken = ['svcbot'];
       const server = await scriptedIrc(t, {
-        answer: (line) => {
-          if (line.startsWith('USER ')) return [':s 433 * svcbot :Nickname is in use'];
-          if (line === 'NICK svcbot_') return [':s 001 svcbot_ :Welcome'];
-          if (line === 'NICK svcbot' && server.lines.length > 3)
-            return isTaken ? [':s 433 svcbot_ svcbot :Nickname is in use'] : [':svcbot_!u@h NICK svcbot'];
-          if (/IDENTIFY/.test(line)) return [':NickServ!s@services NOTICE svcbot :You are now identified.'];
-          return undefined;
-        },
+        registration: { taken },
+        answer: (line) =>
+          /IDENTIFY/.test(line) ? [':NickServ!s@services NOTICE svcbot :You are now identified.'] : undefined,
       });
       const nickserv = { ...NICKSERV, ...(account === undefined ? {} : { account }) };
       await online(connect(t, server, { nickserv }));
       const before = said(server, /^PRIVMSG/);
-      isTaken = false;
+      taken.pop();
       server.send(':svcbot!other@h QUIT :bye\r\n');
       const line = account === undefined ? 'IDENTIFY pass' : 'IDENTIFY bot pass';
       await until(() => said(server, /^PRIVMSG/).length > first.length, { what: 'the login' });

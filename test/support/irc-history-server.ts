@@ -22,7 +22,9 @@ export interface HistoryOptions {
   readonly taken?: readonly string[];
   /** Offers no way to ask, and tells what it kept behind a JOIN. */
   readonly plays?: boolean;
-  readonly behaves?: 'refuses' | 'is silent';
+  /** `fails` for as many answers as `failures`, with what is the server's own trouble; `refuses` who may not ask. */
+  readonly behaves?: 'refuses' | 'fails' | 'is silent';
+  readonly failures?: number;
 }
 
 export class HistoryServer {
@@ -34,7 +36,7 @@ export class HistoryServer {
   #irc: ScriptedIrc | undefined;
   #nick = '*';
   #batches = 0;
-  #isNegotiated = false;
+  #failed = 0;
 
   private constructor(options: HistoryOptions) {
     this.#options = options;
@@ -42,7 +44,12 @@ export class HistoryServer {
 
   static async start(t: Cleanup, options: HistoryOptions = {}): Promise<HistoryServer> {
     const server = new HistoryServer(options);
-    server.#irc = await scriptedIrc(t, { answer: (line) => server.#answer(line) });
+    const { taken = [], plays, most = 100, refs = 'timestamp,msgid' } = options;
+    const capabilities = ['batch', 'message-tags', 'server-time', ...(plays === true ? [] : ['draft/chathistory'])];
+    server.#irc = await scriptedIrc(t, {
+      answer: (line, nick) => server.#answer(line, nick),
+      registration: { capabilities, taken, supports: `CHATHISTORY=${most} MSGREFTYPES=${refs}` },
+    });
     return server;
   }
 
@@ -87,27 +94,15 @@ export class HistoryServer {
     return `@${tags.join(';')} :${from}!u@h PRIVMSG ${target} :${text}`;
   }
 
-  #answer(line: string): readonly string[] | undefined {
-    const { taken = [], plays, most = 100 } = this.#options;
+  #answer(line: string, nick: string): readonly string[] | undefined {
+    const { plays, most = 100 } = this.#options;
     const [command = '', first = '', ...words] = line.split(' ');
-    const now = new Date().toISOString();
+    this.#nick = nick;
     switch (command) {
-      case 'CAP':
-        if (first === 'LS')
-          return [`:s CAP * LS :batch message-tags server-time${plays === true ? '' : ' draft/chathistory'}`];
-        if (first === 'REQ') return [`:s CAP * ACK ${words.join(' ')}`];
-        this.#isNegotiated ||= first === 'END';
-        return this.#welcome();
-      case 'NICK':
-        if (taken.includes(first)) return [`:s 433 * ${first} :Nickname is already in use`];
-        this.#nick = first;
-        return this.#welcome();
-      case 'USER':
-        return [];
       case 'JOIN':
         return [
-          `@time=${now} :${this.#nick}!u@h JOIN ${first}`,
-          `:s 366 ${this.#nick} ${first} :End`,
+          `@time=${new Date().toISOString()} :${nick}!u@h JOIN ${first}`,
+          `:s 366 ${nick} ${first} :End`,
           ...(plays === true ? this.#batch('chathistory', first, this.#of(first)) : []),
         ];
       case 'CHATHISTORY':
@@ -120,27 +115,19 @@ export class HistoryServer {
     }
   }
 
-  /** Once the capabilities and the nick are settled, with what it supports. */
-  #welcome(): readonly string[] {
-    if (!this.#isNegotiated || this.#nick === '*') return [];
-    this.#isNegotiated = false;
-    const { most, refs } = this.#options;
-    return [
-      `:s 001 ${this.#nick} :Welcome`,
-      `:s 005 ${this.#nick} CHANTYPES=# CHATHISTORY=${most ?? 100} MSGREFTYPES=${refs ?? 'timestamp,msgid'} :are supported`,
-      `:s 376 ${this.#nick} :End of /MOTD`,
-    ];
-  }
-
   #history(kind: string, words: readonly string[], most: number): readonly string[] {
-    const { behaves, refs } = this.#options;
+    const { behaves, refs, failures = Number.POSITIVE_INFINITY } = this.#options;
     if (behaves === 'is silent') return [];
     if (refs === 'timestamp' && words[1]?.startsWith('msgid='))
       return [
         `:s FAIL CHATHISTORY INVALID_MSGREFTYPE ${kind} ${words[0]} ${words[1]} :Message reference type not supported`,
       ];
     if (behaves === 'refuses')
+      return [`:s FAIL CHATHISTORY INVALID_TARGET ${kind} ${words[0]} :Messages could not be retrieved`];
+    if (behaves === 'fails' && this.#failed < failures) {
+      this.#failed += 1;
       return [`:s FAIL CHATHISTORY MESSAGE_ERROR ${kind} ${words[0]} :Messages could not be retrieved`];
+    }
     const limit = Math.min(most, Number(words.at(-1)));
     if (kind === 'TARGETS') return this.#targets(words);
     const [place = '', from = ''] = words;

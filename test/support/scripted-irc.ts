@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { Registration, type RegistrationOptions } from './irc-registration.ts';
 import type { SelfSigned } from './self-signed.ts';
 import type { Cleanup } from './temporary-project.ts';
 
@@ -16,21 +17,24 @@ export interface ScriptedIrc {
 }
 
 export interface ScriptedIrcOptions {
-  /** Lines that answer a line of the client; undefined: the usual ones. */
-  readonly answer?: (line: string) => readonly string[] | undefined;
+  /** Lines that answer a line of the client, whose nick is the other; undefined: the usual ones. */
+  readonly answer?: (line: string, nick: string) => readonly string[] | undefined;
+  /** For what is usual. */
+  readonly registration?: RegistrationOptions;
   /** Speaks TLS with this certificate. */
   readonly tls?: SelfSigned;
 }
 
 export async function scriptedIrc(
   t: Cleanup,
-  { answer = () => undefined, tls }: ScriptedIrcOptions = {},
+  { answer = () => undefined, registration, tls }: ScriptedIrcOptions = {},
 ): Promise<ScriptedIrc> {
   const lines: { text: string; at: number }[] = [];
   const sockets = new Set<Socket>();
   const serve = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    const client = new Registration(registration);
     let rest = '';
     socket.setEncoding('utf8');
     socket.on('error', () => {});
@@ -39,7 +43,8 @@ export async function scriptedIrc(
       rest = parts.pop() ?? '';
       for (const text of parts) {
         lines.push({ text, at: performance.now() });
-        for (const reply of answer(text) ?? usual(text)) socket.write(`${reply}\r\n`);
+        const usually = usual(text, client);
+        for (const reply of answer(text, client.nick) ?? usually) socket.write(`${reply}\r\n`);
       }
     });
   };
@@ -58,11 +63,10 @@ export async function scriptedIrc(
   return { port: (server.address() as AddressInfo).port, lines, send, cut };
 }
 
-function usual(line: string): readonly string[] {
+function usual(line: string, client: Registration): readonly string[] {
   const [command = '', ...words] = line.split(' ');
-  if (command === 'CAP' && words[0] === 'LS') return [':s CAP * LS :'];
-  if (command === 'USER') return [':s 001 svcbot :Welcome'];
-  if (command === 'JOIN') return [`:svcbot!u@h JOIN ${words[0]}`, `:s 366 svcbot ${words[0]} :End`];
+  const { nick } = client;
+  if (command === 'JOIN') return [`:${nick}!u@h JOIN ${words[0]}`, `:s 366 ${nick} ${words[0]} :End`];
   if (command === 'PING') return [`:s PONG s ${words.join(' ')}`];
-  return [];
+  return client.take(line) ?? [];
 }

@@ -1,9 +1,10 @@
-// A small IRC server for load, in this process: NICK, USER, CAP, JOIN, PRIVMSG, PING. It gives each line a msgid, so that a test can tell in
+// A small IRC server for load, in this process: registration, JOIN, PRIVMSG, PING. It gives each line a msgid, so that a test can tell in
 // the bot's history which of its lines were stored. A real ngircd is used by test/system.
 //
 //   S1  Lines of people go out in order on the bot's newest connection; each is recorded with its connection.
 //   S2  What the bot says is recorded before anything is answered.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Registration } from '../irc-registration.ts';
 import type { Cleanup } from '../temporary-project.ts';
 
 export interface SaidLine {
@@ -24,9 +25,7 @@ export interface HeardLine {
 interface Connection {
   readonly number: number;
   readonly socket: Socket;
-  nick: string;
-  registered: boolean;
-  tags: boolean;
+  readonly registration: Registration;
   places: number;
 }
 
@@ -64,11 +63,11 @@ export class FakeIrcServer {
   /** A person says something to the bot in private; undefined while the bot is not connected. */
   say(from: string, text: string, msgid: string): SaidLine | undefined {
     const bot = this.#current;
-    if (bot === undefined || bot.socket.destroyed || !bot.tags) return undefined;
+    if (bot === undefined || bot.socket.destroyed || !bot.registration.granted.has('message-tags')) return undefined;
     bot.places += 1;
     const line = { msgid, from, text, connection: bot.number, place: bot.places };
     this.said.push(line);
-    bot.socket.write(`@msgid=${msgid} :${from}!${from}@test PRIVMSG ${bot.nick} :${text}\r\n`);
+    bot.socket.write(`@msgid=${msgid} :${from}!${from}@test PRIVMSG ${bot.registration.nick} :${text}\r\n`);
     return line;
   }
 
@@ -76,9 +75,7 @@ export class FakeIrcServer {
     const connection: Connection = {
       number: ++this.#connections,
       socket,
-      nick: '*',
-      registered: false,
-      tags: false,
+      registration: new Registration({ capabilities: ['message-tags'] }),
       places: 0,
     };
     this.#sockets.add(socket);
@@ -97,41 +94,27 @@ export class FakeIrcServer {
   }
 
   #onLine(connection: Connection, line: string): void {
-    const { socket } = connection;
+    const { socket, registration } = connection;
     const reply = (text: string): void => void socket.write(`${text}\r\n`);
     const [command = '', first = '', ...words] = line.split(' ');
-    const rest = [first, ...words].join(' ');
     switch (command) {
-      case 'CAP':
-        if (first === 'LS') reply(':irc.test CAP * LS :message-tags');
-        if (first === 'REQ') this.#grant(connection, words.join(' ').replace(/^:/, '').trim());
-        return;
-      case 'NICK':
-        connection.nick = first.replace(/^:/, '');
-        return;
-      case 'USER':
-        return; // welcomed at CAP END, or here when it asked for no capability
       case 'JOIN':
-        reply(`:${connection.nick}!svc@test JOIN ${first}`);
-        reply(`:irc.test 366 ${connection.nick} ${first} :End of /NAMES list`);
+        reply(`:${registration.nick}!svc@test JOIN ${first}`);
+        reply(`:irc.test 366 ${registration.nick} ${first} :End of /NAMES list`);
         return;
       case 'PING':
-        reply(`:irc.test PONG irc.test ${rest}`);
+        reply(`:irc.test PONG irc.test ${[first, ...words].join(' ')}`);
         return;
       case 'PRIVMSG':
         this.heard.push({ target: first, text: words.join(' ').replace(/^:/, ''), stamp: this.#stamp() });
         return;
+      default:
+        this.#register(connection, registration.take(line) ?? []);
     }
   }
 
-  #grant(connection: Connection, wanted: string): void {
-    const { socket, nick } = connection;
-    const known = wanted.split(' ').filter((name) => name === 'message-tags');
-    connection.tags = known.length > 0;
-    socket.write(
-      `:irc.test CAP ${nick} ACK :${known.join(' ')}\r\n:irc.test 001 ${nick} :Welcome\r\n:irc.test 376 ${nick} :End of /MOTD\r\n`,
-    );
-    connection.registered = true;
-    this.#current = connection;
+  #register(connection: Connection, answers: readonly string[]): void {
+    for (const answer of answers) connection.socket.write(`${answer}\r\n`);
+    if (answers.length > 0 && connection.registration.isWelcomed) this.#current = connection;
   }
 }

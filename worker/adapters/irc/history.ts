@@ -5,7 +5,9 @@
 //       msgid is taken when it is newer than the cursor.
 //   H2  What is said meanwhile waits behind it, until an answer takes too long or too much waits.
 //   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
-//   H4  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
+//   H4  What the server could not read for now (MESSAGE_ERROR) is asked for again while the connection stands, and holds nothing up. Whom it will
+//       not tell at all is left.
+//   H5  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
 import { createHash } from 'node:crypto';
 import type { IrcLine } from 'irc-framework';
 import type { Arrival, Logger } from '../../sdk/index.ts';
@@ -59,6 +61,8 @@ export class History {
   /** The server's times of lines that are said now. */
   readonly #times = new WeakMap<Arrival, number>();
   #questions: Question[] = [];
+  /** H4. */
+  #again: Question[] = [];
   /** What is said before all that was missed has come (H2). */
   #held: Arrival[] | undefined;
   #isBehind: boolean;
@@ -120,6 +124,7 @@ export class History {
   /** The connection is gone: what waits is stored, and asked for again is what was not answered. */
   end(): void {
     this.#questions = [];
+    this.#again = [];
     this.#release();
   }
 
@@ -134,7 +139,7 @@ export class History {
     if (this.#held.length > MOST_HELD) this.#giveUp('too much was said meanwhile');
   }
 
-  /** H1, H4. */
+  /** H1, H5. */
   #past(line: IrcLine, arrival: Arrival, at: number): void {
     const { account, lower, push } = this.#options;
     const nick = lower(line.nick);
@@ -170,10 +175,14 @@ export class History {
     this.#next();
   }
 
+  /** H4. */
   #refused({ params }: IrcLine): void {
-    if (this.#questions.length === 0) return;
-    this.#options.log.debug({ reason: params.slice(1) }, 'the history is not to be read');
-    this.#questions = this.#questions.slice(1);
+    const [question, ...others] = this.#questions;
+    if (question === undefined) return;
+    const isPassing = params[1] === 'MESSAGE_ERROR';
+    this.#options.log.debug({ reason: params.slice(1), isPassing }, 'the history is not to be read');
+    if (isPassing) this.#again.push(question);
+    this.#questions = others;
     this.#next();
   }
 
@@ -198,8 +207,14 @@ export class History {
   }
 
   #finish(): void {
-    this.#isBehind = false;
+    this.#isBehind = this.#again.length > 0;
     this.#release();
+    if (!this.#isBehind) return;
+    this.#options.after(this.#options.limitMs, () => {
+      this.#questions = this.#again;
+      this.#again = [];
+      this.#next();
+    });
   }
 
   /** The cursor stands: the next connection asks again. */
