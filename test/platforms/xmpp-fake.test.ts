@@ -155,4 +155,18 @@ describe('XMPP adapter at a server that misbehaves', { timeout: 590_000, concurr
 
     assert.deepEqual(codes, ['account_failed', undefined, undefined, 'account_failed']);
   });
+
+  // As RFC 6120, 4.9.3.19 prints it. Nobody here has named that host: the account is not handed to it, and says where it was sent.
+  it('is lost when it is sent to another host, and says to which', async (t) => {
+    const server = await fakeXmpp(t);
+    const bot = await xmppBot(t, xmppAccount(server.port));
+    server.send(
+      "<stream:error><see-other-host xmlns='urn:ietf:params:xml:ns:xmpp-streams'>[2001:41D0:1:A49b::1]:9222</see-other-host></stream:error></stream:stream>",
+    );
+    const error = await bot.ended;
+
+    assert.equal(error?.code, undefined);
+    assert.match(String(error), /to another host: \[2001:41D0:1:A49b::1\]:9222.* host and port/);
+    assert.equal(server.logins, 1);
+  });
 });

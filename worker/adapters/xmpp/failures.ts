@@ -47,6 +47,10 @@ export function connectionError(error: unknown): Error {
         'the server ended the session: not-authorized',
         'correct jid, or password in .env, and reload',
       );
+    if (condition === 'see-other-host')
+      return new Error(`the server sends this account to another host: ${otherHost(error)}: set host and port to it`, {
+        cause,
+      });
     return new Error(`the server ended the stream: ${condition}`, { cause });
   }
   if (name === 'StanzaError' && condition === 'conflict')
@@ -63,6 +67,13 @@ const unknownHost = (): Error =>
     'the server does not serve the domain of the account',
     'correct jid or host in svc.config.yml and reload',
   );
+
+/** It is not followed: nobody here has named it. */
+function otherHost(error: unknown): string {
+  const { element } = error as { readonly element?: XmlElement };
+  const host = element?.getChildText('see-other-host')?.trim() ?? '';
+  return /^[\w.:[\]-]{1,300}$/.test(host) ? host : 'one without a name';
+}
 
 /** F2. */
 export function sendFault({ condition, text, type }: StanzaFault): SendResult {
