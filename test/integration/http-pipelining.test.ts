@@ -107,4 +107,30 @@ describe('requests behind one another on a connection', () => {
     assert.deepEqual(client.statuses(), [200]);
     assert.equal(server.host.streams.size, 0);
   });
+
+  it('are answered before an upgrade that comes behind them, whatever it offers', async (t) => {
+    const upgrades = [
+      [
+        'GET /api/ws',
+        101,
+        ['Upgrade: websocket', `Sec-WebSocket-Key: ${'A'.repeat(22)}==`, 'Sec-WebSocket-Version: 13'],
+      ],
+      ['GET /pub/health', 200, ['Upgrade: h2c']],
+      ['GET /api/ws', 400, ['Upgrade: websocket', 'Sec-WebSocket-Key: x']],
+    ] as const;
+    for (const [line, status, offer] of upgrades) {
+      const server = await startHttp(t);
+      const answer = holdStatus(server);
+      const offered = requestText(line, [full, 'Connection: Upgrade', ...offer]);
+      const client = open(server, SLOW + requestText('GET /pub/health') + offered);
+      await until(async () => (await server.raw('GET /pub/health')).status === 200, { what: 'what was sent is read' });
+      assert.deepEqual(client.statuses(), [], line);
+
+      answer();
+
+      await until(() => client.statuses().length === 3, { what: 'three answers' });
+      assert.deepEqual(client.statuses(), [200, 200, status], line);
+      client.socket.destroy();
+    }
+  });
 });

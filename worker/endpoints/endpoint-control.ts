@@ -62,7 +62,11 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
         name: `endpoint.${action}`,
         statements: [endpoints.enableStatement(runner.spec.id, enabled, seen), ...recordEvents([event])],
       });
-      if (answer.kind === 'refused') throw new SvcError('conflict', `${runner.spec.id} was changed by somebody else`);
+      if (answer.kind === 'refused')
+        throw new SvcError(
+          revision === undefined ? 'conflict' : 'precondition_failed',
+          `${runner.spec.id} was changed by somebody else`,
+        );
       endpoints.applied(runner.spec.id, enabled, seen);
       return view(runner, true);
     },

@@ -4,6 +4,7 @@
 //   F1  Requests that came whole before them are answered first: what they did is done, and a client counts answers.
 //   F2  Nothing is written into an answer that is on its way without an end (a stream, a file): the connection ends there.
 //   F3  With the connection, all of its answers are closed. Node tells the one alone that it writes, not those that wait behind it.
+//   F4  An upgrade waits for the answers before it: what follows a switch is no HTTP any more.
 import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -37,6 +38,12 @@ export class ConnectionFaults {
     const line = open;
     line.add(response);
     response.once('close', () => line.delete(response));
+  }
+
+  /** F4. Undefined where nothing is before it. */
+  earlierAnswers(socket: Duplex): Promise<void> | undefined {
+    const last = this.#openOn(socket).at(-1);
+    return last === undefined ? undefined : new Promise((resolve) => last.once('close', resolve));
   }
 
   #refuse(socket: Duplex, code: ErrorCode): void {

@@ -153,7 +153,6 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const context = contextOf(request);
     context.address = addresses.of(request, port.settings().trustedProxies);
-    faults.begin(request.socket, response);
     const leave = limits.enter(context.address, request.socket.remoteAddress ?? '');
     response.once('close', () => {
       leave?.();
@@ -162,6 +161,7 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
     if (leave === undefined) throw new SvcError('too_many_requests', 'too many requests of this address are under way');
   };
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    faults.begin(request.socket, response);
     if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
     try {
       begin(request, response);
@@ -181,7 +181,8 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
   );
   server.on('upgrade', (request, socket, head) => {
     contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
-    void serveUpgrade({ ...parts, onAnswered }, { request, socket, head }); // never throws
+    const earlier = faults.earlierAnswers(socket);
+    void serveUpgrade({ ...parts, onAnswered }, { request, socket, head, earlier }); // never throws
   });
 }
 

@@ -33,14 +33,18 @@ export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
+  /** The answers to the requests before it on the connection; left out: there are none. */
+  readonly earlier?: Promise<void> | undefined;
 }
 
 /** A socket without a listener for errors would end the process with its first one; it closes by itself. */
 const ignore = (): void => {};
 
 /** Takes over a socket on which an upgrade was asked for. Never throws. */
-export async function serveUpgrade(parts: UpgradeParts, { request, socket, head }: Upgrade): Promise<void> {
+export async function serveUpgrade(parts: UpgradeParts, { request, socket, head, earlier }: Upgrade): Promise<void> {
   socket.on('error', ignore);
+  if (earlier !== undefined) await earlier;
+  if (socket.destroyed) return;
   try {
     const passed = findRoute(parts, request);
     const match = webSocketMatch(request, passed);

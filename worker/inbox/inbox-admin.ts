@@ -80,11 +80,13 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
         name: 'inbox.replay',
         statements: [...replayItem(row), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])],
       });
-      if (answer.kind === 'refused')
+      if (answer.kind === 'refused') {
+        refuseStale('inbox item', await find(row.id), revision);
         throw new SvcError(
           'conflict',
           `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`,
         );
+      }
       inbox.returned(row);
       dispatcher.reread();
       return summary(await find(row.id), true);
@@ -108,6 +110,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
         statements: [dropItem(row, at, `dropped: ${reason}`), ...recordEvents([event])],
       });
       if (answer.kind === 'refused') {
+        refuseStale('inbox item', await find(row.id), revision);
         if (row.state !== 'dead' && (await find(id)).state === 'dead') return admin.drop(id, change); // it died meanwhile
         throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
       }

@@ -9,6 +9,7 @@ import type { InboxKind } from '../database/tables.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { ChatMessage, ChatPort } from '../http/host-port.ts';
 import type { Inbox } from '../inbox/inbox.ts';
+import { readDelivery } from '../inbox/inbox-store.ts';
 import { readPayload } from '../inbox/payload.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
@@ -73,7 +74,10 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
     admit();
     gate.refuseWhenRejecting();
     const { fresh } = await receiveArrivals(inbox, runner.spec, { arrivals: [arrival] });
-    return { id: fresh[0] ?? arrival.id, duplicate: fresh.length === 0 };
+    const [id] = fresh;
+    if (id !== undefined) return { id, duplicate: false };
+    const stored = await readDelivery(core.reader, runner.spec.id, arrival.id);
+    return { id: stored?.id ?? arrival.id, duplicate: true };
   };
   return {
     say: (message) => take(sandbox.arrival({ sentAt: core.clock.now(), ...message })),

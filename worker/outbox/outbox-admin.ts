@@ -46,11 +46,13 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
         name: 'outbox.replay',
         statements: [replaySend(row, answer, core.clock.now()), ...recordEvents([event])],
       });
-      if (result.kind === 'refused')
+      if (result.kind === 'refused') {
+        refuseStale('outbox item', await find(row.id), revision);
         throw new SvcError(
           'conflict',
           `outbox item ${row.id} is ${row.state}, only a dead or unknown one with its text is sent again`,
         );
+      }
       sender.reread();
       return summary(await find(row.id), true);
     },
@@ -62,7 +64,10 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
         name: 'outbox.drop',
         statements: [dropSend(row, core.clock.now(), reason), ...recordEvents([event])],
       });
-      if (result.kind === 'refused') throw new SvcError('conflict', `outbox item ${row.id} is ${row.state} already`);
+      if (result.kind === 'refused') {
+        refuseStale('outbox item', await find(row.id), revision);
+        throw new SvcError('conflict', `outbox item ${row.id} is ${row.state} already`);
+      }
       sender.dropped(JSON.stringify([row.endpoint, row.conversation]), row.id);
       return summary(await find(row.id), true);
     },

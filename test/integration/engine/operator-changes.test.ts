@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { createEndpointControl } from '../../../worker/endpoints/endpoint-control.ts';
 import { createInboxAdmin } from '../../../worker/inbox/inbox-admin.ts';
 import { createIdempotency } from '../../../worker/ingress/idempotency.ts';
 import { createOutboxAdmin } from '../../../worker/outbox/outbox-admin.ts';
@@ -34,6 +35,7 @@ async function operator(context: TestContext): Promise<Operator> {
     idempotency: createIdempotency(core),
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
+    endpoints: createEndpointControl(core, engine.endpoints),
     ingress: () => gate.state,
     setIngress: (...[caller, change, isMeant]: Parameters<typeof http.host.setIngress>) =>
       gate.set(change, caller.actor, isMeant),
@@ -118,21 +120,43 @@ describe('the revision of an item', () => {
     }
   });
 
-  it('lets one of two changes through that come together with it', async (context) => {
+  it('lets one of the changes through that come together with it; the others are too late', async (context) => {
     const { host, ask } = await operator(context);
+    host.platform.answer = () => ({ kind: 'refused', reason: 'gone' });
     await host.platform.says('die');
+    await host.platform.says('hello', { from: 'bob' });
     await host.quiet();
-    const id = host.rows<{ id: string }>('SELECT id FROM inbox')[0]?.id ?? '';
-    const match = (await ask('GET', `/api/inbox/${id}`)).headers.get('etag') ?? '';
 
-    const answers = await Promise.all([
-      ask('POST', `/api/inbox/${id}/replay`, { match, body: {} }),
-      ask('POST', `/api/inbox/${id}/drop`, { match, body: { reason: 'no' } }),
-    ]);
+    for (const store of ['inbox', 'outbox'] as const) {
+      const id = host.rows<{ id: string }>(`SELECT id FROM ${store} WHERE state = 'dead'`)[0]?.id ?? '';
+      const match = (await ask('GET', `/api/${store}/${id}`)).headers.get('etag') ?? '';
 
-    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
-    assert.equal(statuses[0], 200);
-    assert.ok(statuses[1] === 409 || statuses[1] === 412, String(statuses[1]));
+      const answers = await Promise.all([
+        ask('POST', `/api/${store}/${id}/replay`, { match, body: {} }),
+        ask('POST', `/api/${store}/${id}/replay`, { match, body: {} }),
+        ask('POST', `/api/${store}/${id}/drop`, { match, body: { reason: 'no' } }),
+        ask('POST', `/api/${store}/${id}/drop`, { match, body: { reason: 'no' } }),
+      ]);
+
+      const statuses = answers.map(({ status }) => status).toSorted((x, y) => x - y);
+      assert.deepEqual(statuses, [200, 412, 412, 412], store);
+      await host.quiet();
+    }
+  });
+});
+
+describe('the revision of an account', () => {
+  it('lets one of the changes through that come together with it; the others are too late', async (context) => {
+    const { ask } = await operator(context);
+    const path = '/api/endpoints/memory~a';
+    const match = (await ask('GET', path)).headers.get('etag') ?? '';
+
+    const answers = await Promise.all([1, 2, 3].map(() => ask('POST', `${path}/disable`, { match })));
+
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, 412, 412],
+    );
   });
 });
 

@@ -65,6 +65,17 @@ async function start(context: TestContext): Promise<Chat> {
   };
 }
 
+describe('a line that is said again under its delivery id', () => {
+  it('is the item that was stored first', async (context) => {
+    const { chat } = await start(context);
+    const say = () => chat.say({ person: 'ann', room: undefined, text: 'a', delivery: 'd' });
+
+    const [first, second] = [await say(), await say()];
+
+    assert.deepEqual(second, { id: first.id, duplicate: true });
+  });
+});
+
 describe('the history of the chat page', () => {
   it('is the same, in order and numbered, when the events of a part or of all of it are gone', async (context) => {
     const { chat, says, forget, seen } = await start(context);
