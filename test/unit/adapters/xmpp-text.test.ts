@@ -5,12 +5,45 @@ import { xml } from '@xmpp/client';
 import { addressFault } from '../../../worker/adapters/xmpp/addresses.ts';
 import { filesOf } from '../../../worker/adapters/xmpp/attachments.ts';
 import { advance, readCursor, writeCursor } from '../../../worker/adapters/xmpp/cursor.ts';
+import { MessageIds } from '../../../worker/adapters/xmpp/message-ids.ts';
+import { arrivalsOf } from '../../../worker/adapters/xmpp/parse.ts';
 import { inert } from '../../../worker/adapters/xmpp/stanza.ts';
 import { placeMentions, renderStyled, spokenTo } from '../../../worker/adapters/xmpp/text.ts';
 import { md, mention } from '../../../worker/sdk/index.ts';
 import { isPublic } from '../../../worker/sdk/public-address.ts';
 
+const heard = (type: 'chat' | 'groupchat', body: string) => {
+  const from = type === 'chat' ? 'ann@localhost/x' : 'room@conference.localhost/ann';
+  const [arrival] = arrivalsOf(
+    {
+      stanza: xml('message', { from, type, id: 'm1' }, xml('body', {}, body)),
+      archiveId: 'a1',
+      sentAt: 0,
+      isArchived: false,
+    },
+    {
+      self: 'bot@localhost',
+      nickIn: (room) => (room.startsWith('room@') ? 'bot' : undefined),
+      occupant: () => undefined,
+      ids: new MessageIds(),
+      reactions: new Map(),
+    },
+  );
+  assert.ok(arrival?.kind === 'message');
+  return { text: arrival.text, addressed: arrival.addressed };
+};
+
 describe('text of XMPP', () => {
+  it('takes what somebody does for no command, and for said to us where we are named (XEP-0245)', () => {
+    const doing = (text: string) => [{ kind: 'text', text, marks: ['italic'] }];
+
+    assert.deepEqual(heard('chat', '/me waves'), { text: doing('waves'), addressed: true });
+    assert.deepEqual(heard('groupchat', '/me waves'), { text: doing('waves'), addressed: false });
+    assert.deepEqual(heard('groupchat', '/me waves at @bot'), { text: doing('waves at @bot'), addressed: true });
+    for (const said of ['/mean', '/me', '/me  ', ' /me waves', '/help'])
+      assert.deepEqual(heard('chat', said), { text: said, addressed: true });
+  });
+
   it('writes marks as XEP-0393 has them, blocks on lines of their own', () => {
     const rich = md`**bold** _it_ ~~no~~ \`x\` [here](https://example.org/a)\n> said\n\`\`\`\nlet x;\n\`\`\``;
 

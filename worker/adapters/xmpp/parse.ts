@@ -11,7 +11,7 @@ import { keepNewest } from '../../sdk/keep-newest.ts';
 import { filesOf } from './attachments.ts';
 import type { MessageIds } from './message-ids.ts';
 import { bareOf, inert, NS, normalJid, resourceOf } from './stanza.ts';
-import { bodyOf, spokenTo } from './text.ts';
+import { actionIn, bodyOf, spokenTo } from './text.ts';
 
 export interface Occupant {
   /** The real bare address, where the room tells it. */
@@ -191,7 +191,9 @@ function said({ stanza }: Came, of: Said, { ids, self }: ParseContext): readonly
   const isLink = files.some(({ id }) => id === whole.trim());
   if ((whole.trim() === '' && files.length === 0) || stanza.getChild('encrypted') !== undefined) return [];
   const reply = stanza.getChild('reply', NS.reply)?.attrs;
-  const { text, isSpokenTo } = ourNick === undefined ? { text: whole, isSpokenTo: true } : spokenTo(whole, ourNick);
+  const action = actionIn(whole);
+  const words = action ?? whole;
+  const { text, isSpokenTo } = ourNick === undefined ? { text: words, isSpokenTo: true } : spokenTo(words, ourNick);
   const uris = stanza.getChildren('reference', NS.reference).map(({ attrs }) => attrs['uri']);
   const isNamed =
     ourNick !== undefined &&
@@ -205,7 +207,7 @@ function said({ stanza }: Came, of: Said, { ids, self }: ParseContext): readonly
       ...base,
       kind: known === undefined ? 'message' : 'edited',
       message: known ?? of.message,
-      text: isLink ? '' : text,
+      text: isLink ? '' : action === undefined ? text : [{ kind: 'text', text: action, marks: ['italic'] }],
       addressed: isSpokenTo || isNamed,
       ...(reply?.['id'] === undefined
         ? {}

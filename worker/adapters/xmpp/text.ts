@@ -105,6 +105,9 @@ export function bodyOf(stanza: XmlElement): string {
   return [...letters.slice(0, start), ...letters.slice(end)].join('');
 }
 
+/** What somebody does, as XEP-0245 has it: "/me waves". Undefined for what is said. */
+export const actionIn = (body: string): string | undefined => /^\/me (?=.*\S)(.*)$/s.exec(body)?.[1];
+
 /** "nick: …", "nick, …", "@nick …" at the beginning is not part of the text; "@nick" elsewhere is. */
 export function spokenTo(text: string, nick: string): { readonly text: string; readonly isSpokenTo: boolean } {
   const start = text.trimStart();
