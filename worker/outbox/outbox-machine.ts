@@ -22,6 +22,24 @@ export type SendVerdict =
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'dead'; readonly reason: string; readonly code: string };
 
+export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reason: `no result within ${limitMs} ms` });
+
+/**
+ * What an adapter gives back, for plain JavaScript: what is no result is an attempt that failed, or it would be made without end. The id of a
+ * message is a text; a number is one as it is written.
+ */
+export function readResult(result: unknown): AttemptEnd {
+  const { kind, message, reason, afterMs } = Object(result ?? {}) as Readonly<Record<string, unknown>>;
+  const id = Number.isSafeInteger(message) ? String(message) : message;
+  if (kind === 'sent') return { kind, ...(typeof id === 'string' && id !== '' ? { message: id } : {}) };
+  if (kind === 'later') return { kind, afterMs: Number(afterMs) };
+  if (kind === 'refused') return { kind, reason: typeof reason === 'string' ? reason : 'refused without a reason' };
+  return {
+    kind: 'threw',
+    reason: "send of the adapter gave no result: its kind has to be 'sent', 'later' or 'refused'",
+  };
+}
+
 export interface AttemptOf {
   /** This attempt included, and those that a crash cut. */
   readonly attempts: number;

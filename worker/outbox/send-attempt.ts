@@ -13,7 +13,7 @@ import { putDue } from '../schedule/due-store.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
 import type { CallSlots } from './call-slots.ts';
-import { type AttemptEnd, judge, type SendVerdict } from './outbox-machine.ts';
+import { type AttemptEnd, judge, noResult, readResult, type SendVerdict } from './outbox-machine.ts';
 import {
   claimNextSend,
   claimSend,
@@ -175,8 +175,8 @@ export class SendAttempt {
   async #call(row: OutboxRow, surface: SendSurface, call: Outgoing): Promise<CallEnd> {
     const { core } = this.#options;
     try {
-      const result = await within(surface.send(call), { ms: SEND_TIMEOUT_MS, late: undefined, clock: core.clock });
-      return result ?? { kind: 'threw', reason: `no result within ${SEND_TIMEOUT_MS} ms` };
+      const end = Promise.resolve(surface.send(call)).then(readResult); // of plain JavaScript it may be no promise
+      return await within(end, { ms: SEND_TIMEOUT_MS, late: noResult(SEND_TIMEOUT_MS), clock: core.clock });
     } catch (error) {
       const reason = reasonOf(core, error);
       core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');

@@ -48,6 +48,42 @@ describe('sending', () => {
     );
   });
 
+  it('takes what is no result for an attempt that failed, and a number for the id that it is', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    const given: Readonly<Record<string, unknown>> = {
+      're number': { kind: 'sent', message: 5 },
+      're empty': { kind: 'sent', message: '' },
+      're bare': { kind: 'refused' },
+      're other': { kind: 'Sent' },
+      're text': 'sent',
+      're nothing': null,
+    };
+    let sends = 0;
+    host.platform.answer = (call) => {
+      sends += 1;
+      return ('text' in call ? given[call.text] : undefined) as never;
+    };
+    for (const text of Object.keys(given)) await host.platform.says(text.slice(3), { room: text });
+    await host.advance(24 * 3_600_000);
+
+    const rows = host.rows<{ state: string; message: string | null; attempts: number; error: string | null }>(
+      'SELECT state, platform_message AS message, attempts, last_error AS error FROM outbox ORDER BY seq',
+    );
+    assert.deepEqual(
+      rows.map(({ state, message, attempts }) => [state, message, attempts]),
+      [
+        ['sent', '5', 1],
+        ['sent', null, 1],
+        ['dead', null, 1],
+        ['dead', null, 8],
+        ['dead', null, 8],
+        ['dead', null, 8],
+      ],
+    );
+    assert.match(rows[3]?.error ?? '', /its kind has to be 'sent', 'later' or 'refused'/);
+    assert.equal(sends, 27);
+  });
+
   it('ends at once what the platform refuses, and goes on with the conversation', async (t) => {
     const host = await engineHost(t, { modules: { echo } });
     host.platform.answer = (call) =>
