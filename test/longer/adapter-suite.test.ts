@@ -53,6 +53,8 @@ const BROKEN: Partial<Record<Fault, readonly string[]>> = {
   'ignores-the-key': [SENT, RESENT],
   'throws-at-429': [LATER],
   'refuses-at-401': [REFUSED, FAILS_ALONE],
+  'refuses-at-503': [LATER],
+  'numbers-its-messages': [SENT],
   'throws-at-what-it-cannot': [CANNOT],
   'names-a-limit-that-is-too-high': [PARTS],
   'cuts-the-text': [PARTS],
@@ -64,6 +66,8 @@ const BROKEN: Partial<Record<Fault, readonly string[]>> = {
   'fails-all-accounts': [FAILS_ALONE],
   'has-faults-without-remedy': [CHECKED],
   'tells-its-token': [SECRETS],
+  'tells-its-token-when-it-connects': [SECRETS],
+  'throws-its-token-when-it-is-refused': [SECRETS],
   'has-an-address-all-the-same': [ADDRESS],
   'tells-no-cursor': [CAUGHT],
 };
@@ -74,6 +78,7 @@ const BROKEN_AT_LEAST: Partial<Record<Fault, readonly string[]>> = {
   'is-silent-when-cut': [LOST],
   'moves-its-cursor-first': [KILLED],
   'hears-for-all-accounts': [BOTH_HEAR],
+  'goes-on-when-it-is-told-to-end': [UP],
 };
 
 describe('the suite of adapters', () => {

@@ -35,6 +35,8 @@ export type Fault =
   | 'ignores-the-key'
   | 'throws-at-429'
   | 'refuses-at-401'
+  | 'refuses-at-503'
+  | 'numbers-its-messages'
   | 'throws-at-what-it-cannot'
   | 'names-a-limit-that-is-too-high'
   | 'cuts-the-text'
@@ -51,6 +53,9 @@ export type Fault =
   | 'fails-all-accounts'
   | 'has-faults-without-remedy'
   | 'tells-its-token'
+  | 'tells-its-token-when-it-connects'
+  | 'throws-its-token-when-it-is-refused'
+  | 'goes-on-when-it-is-told-to-end'
   | 'has-an-address-all-the-same';
 
 export const TOKEN = 'token-of-the-imaginary-platform';
@@ -123,13 +128,16 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     (await readJson(await call(link, `/events?after=${link.cursor ?? ''}`), events)).events;
 
   async function connect(link: Link<Account>): Promise<void> {
+    if (has('tells-its-token-when-it-connects')) link.log.info(`as ${link.account.token.reveal()}`);
     for (let isOnline = false; !link.signal.aborted; ) {
       let found: readonly Said[];
       try {
         found = await next(link);
       } catch (error) {
-        if (link.signal.aborted) return;
+        if (link.signal.aborted) return has('goes-on-when-it-is-told-to-end') ? new Promise(() => {}) : undefined;
         const isRefused = (error as { readonly code?: unknown }).code === 'account_failed';
+        if (isRefused && has('throws-its-token-when-it-is-refused'))
+          throw accountFailed(`${link.account.token.reveal()} is refused`, 'take another');
         if (isRefused) throw has('waits-with-a-refused-token') ? new Error('not now') : error;
         if (has('fails-the-account-when-cut')) throw accountFailed('the platform is gone', 'wait for it');
         if (!has('is-silent-when-cut')) throw error;
@@ -183,11 +191,15 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     const text = has('cuts-the-text') ? out.text.slice(0, MOST / 2) : out.text;
     const response = await call(link, '/messages', { ...key, room: out.conversation, text });
     if (response.status === 429 && has('throws-at-429')) throw new Error('too much');
+    if (response.status === 503 && has('refuses-at-503')) return { kind: 'refused', reason: '503' };
     if (response.status === 401 && has('refuses-at-401')) return { kind: 'refused', reason: '401' };
     if (response.status === 401 && has('fails-all-accounts')) everywhere.failed = true;
     if (response.status === 400 && has('tells-its-token'))
       return { kind: 'refused', reason: `400 for ${link.account.token.reveal()}` };
-    const result = await sendResult(response, (json) => parse(t.object({ id: t.string() }), json).id);
+    const result = await sendResult(response, (json) => {
+      const { id } = parse(t.object({ id: t.string() }), json);
+      return has('numbers-its-messages') ? (id.length as never) : id;
+    });
     if (isByHeart && result.kind === 'sent') keys.set(out.key, result);
     return result;
   }

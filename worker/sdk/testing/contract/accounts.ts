@@ -62,11 +62,17 @@ async function failsAlone({ bench, fixtures, platform, another, refusal, online 
   assert.equal((await other.send(postTo(fixtures))).kind, 'sent', 'the other account goes on');
 }
 
-async function keepsSecrets({ bench, fixtures, platform, online, refusal }: Trial): Promise<void> {
+async function keepsSecrets(trial: Trial): Promise<void> {
+  const { bench, definition, fixtures, platform, online, refusal } = trial;
   if (fixtures.good !== undefined) await bench.deliver(fixtures.good());
   await online(bench);
   await bench.send(postTo(fixtures));
   const said: unknown[] = [];
+  if (fixtures.platform !== undefined && fixtures.history !== undefined) {
+    const lost = await live(trial, bench, { isEnough: () => true });
+    said.push(wordsOf(lost?.error));
+    if (definition.connect !== undefined) said.push(wordsOf(await refusal()));
+  }
   if (fixtures.platform !== undefined) {
     for (const status of [400, 401]) {
       platform.next({ status });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Bench } from '../adapter-bench.ts';
 import type { Fixtures } from './fixtures.ts';
 import { eitherGiven, given, has, heard, needs, not } from './lack.ts';
-import { assertFailed, idsOf, type Promised, type Trial, until } from './trial.ts';
+import { assertFailed, endOnceTold, idsOf, type Promised, type Trial, until } from './trial.ts';
 
 async function catchesUp(trial: Trial): Promise<void> {
   const { bench, fixtures, online } = trial;
@@ -199,6 +199,7 @@ interface Begun {
 
 /** As the host does it: once the account is online, it catches up, and what the end of the connection cuts off of that is no loss. */
 function comeUp(trial: Trial, bench: Bench): Begun {
+  const { fixtures } = trial;
   const connection = bench.connect();
   let isUp = false;
   let isClosed = false;
@@ -224,7 +225,7 @@ function comeUp(trial: Trial, bench: Bench): Begun {
     },
     close() {
       isClosed = true;
-      return connection.close();
+      return endOnceTold(connection, fixtures);
     },
   };
 }

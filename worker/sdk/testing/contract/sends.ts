@@ -11,6 +11,8 @@ async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial
   const post = postTo(fixtures);
   const [first, again] = [await bench.send(post), await bench.send(post)];
   assert.equal(first.kind, 'sent');
+  const { message = 'm' }: { readonly message?: unknown } = first;
+  assert.ok(typeof message === 'string' && message !== '', 'the id of a message is a text, or it has none');
   if (can.idempotent === true) assert.deepEqual(again, first);
 }
 
@@ -20,6 +22,11 @@ async function passesRefusals({ bench, fixtures, platform }: Trial): Promise<voi
   assert.deepEqual(await bench.send(post), { kind: 'later', afterMs: 7_000 });
   platform.next({ status: 400 });
   assert.equal((await bench.send(post)).kind, 'refused');
+  platform.next({ status: 503 });
+  const before = platform.asked.length;
+  const later = await bench.send(post).catch(() => undefined);
+  assert.notEqual(later?.kind, 'refused', 'what a platform out of order does not take comes again: later, or a throw');
+  if (later?.kind === 'sent') assert.ok(platform.asked.length > before + 1, 'a platform out of order has not taken it');
 }
 
 async function endsAccount({ bench, fixtures, platform }: Trial): Promise<void> {

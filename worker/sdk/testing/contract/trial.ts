@@ -91,7 +91,7 @@ export async function onTrial(
     });
   } finally {
     for (const bench of benches) bench.stop();
-    for (const connection of connections) await connection.close();
+    for (const connection of connections) await endOnceTold(connection, fixtures);
   }
 }
 
@@ -114,6 +114,13 @@ async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<Tria
     next: (answer) => void (forced = answer),
     loseNext: () => void (isLost = true),
   };
+}
+
+/** An adapter that goes on would do so beside the next connection of its account. */
+export async function endOnceTold(connection: Connection, fixtures: Fixtures): Promise<void> {
+  let isOver = false;
+  void connection.close().then(() => (isOver = true));
+  await until(() => isOver, fixtures, 'connect to end once link.signal has aborted');
 }
 
 /** Waits for it, and resolves to what it threw. */
