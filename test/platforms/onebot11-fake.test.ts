@@ -2,11 +2,22 @@
 // specification: what the SDK sends is understood, and what is answered and pushed is what it expects.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { NCWebsocket, Structs } from 'node-napcat-ts';
 import { WebSocket } from 'ws';
 import { FakeOneBot, type FakeOneBotOptions } from '../support/fake-platforms/onebot11.ts';
-import { ANSWERED, CALL, NO_ACTION } from '../support/onebot11-examples.ts';
+import {
+  ANSWERED,
+  CALL,
+  isBelieved,
+  NO_ACTION,
+  POST_HEADERS,
+  POSTED,
+  REVERSE_HEADERS,
+} from '../support/onebot11-examples.ts';
 import { until } from '../support/until.ts';
 
 async function clientAt(t: TestContext, options: FakeOneBotOptions = {}, token?: string) {
@@ -195,5 +206,38 @@ describe('the fake OneBot, to the examples of the specification', () => {
       [200, 401, 403, 406, 400, 404],
     );
     assert.deepEqual(fake.bot.texts(), ['你好']);
+  });
+
+  it('posts and asks for a WebSocket as the specification prints it', async (t) => {
+    const fake = await FakeOneBot.start(t);
+    const posted: { readonly headers: IncomingHttpHeaders; readonly body: Buffer }[] = [];
+    const opened: IncomingHttpHeaders[] = [];
+    const backEnd = createServer((request, response) => {
+      void buffer(request).then((body) => {
+        posted.push({ headers: request.headers, body });
+        response.writeHead(204).end();
+      });
+    });
+    backEnd.on('upgrade', ({ headers }, socket) => {
+      opened.push(headers);
+      socket.destroy();
+    });
+    await once(backEnd.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => void backEnd.close());
+    const { port } = backEnd.address() as AddressInfo;
+
+    const answer = await fake.post(`http://127.0.0.1:${port}/`, JSON.parse(POSTED) as object, {
+      secret: 'some-secret',
+    });
+    fake.connectTo(`ws://127.0.0.1:${port}/ws/api`, { role: 'API' });
+    await until(() => opened.length > 0, { what: 'the connection' });
+
+    const [delivery] = posted;
+    assert.ok(delivery);
+    assert.equal(answer.status, 204);
+    assert.deepEqual(JSON.parse(delivery.body.toString()), JSON.parse(POSTED));
+    assert.deepEqual({ ...delivery.headers, ...POST_HEADERS }, delivery.headers);
+    assert.ok(isBelieved('some-secret', delivery.body, delivery.headers['x-signature']));
+    assert.deepEqual({ ...opened[0], ...REVERSE_HEADERS }, opened[0]);
   });
 });

@@ -1,5 +1,6 @@
 // Examples of the OneBot 11 specification as they are published (botuniverse/onebot-11: communication/http-post.md, http.md and ws.md,
 // message/string.md, array.md and segment.md).
+import { createHmac } from 'node:crypto';
 
 /** communication/http-post.md: the body of a delivery, as it is printed there. */
 export const POSTED = `{
@@ -19,6 +20,21 @@ export const POSTED = `{
         "age": 18
     }
 }`;
+
+/** communication/http-post.md: how it is posted; the signature is made with a key that is not printed. */
+export const POST_HEADERS = { 'content-type': 'application/json', 'x-self-id': '10001000' };
+/** The same, the example in Node.js: what a back end does to believe it. */
+export const isBelieved = (secret: string, rawBody: Buffer, signature: unknown): boolean =>
+  signature === `sha1=${createHmac('sha1', secret).update(rawBody).digest('hex')}`;
+
+/** communication/ws-reverse.md and authorization.md: the request for a connection of the role API. */
+export const REVERSE_HEADERS = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'x-self-id': '10001000',
+  'x-client-role': 'API',
+  authorization: 'Bearer kSLuTF2GC2Q4q4ugm3',
+};
 
 /** communication/ws.md: a call, and the answer where the implementation has no such action. */
 export const CALL = { action: 'send_private_msg', params: { user_id: 10001000, message: '你好' }, echo: '123' };
