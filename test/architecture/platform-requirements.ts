@@ -26,6 +26,8 @@ export const PLATFORMS: readonly Requirement[] = [
       'of XMPP are what the library says today, and what the scripted server answers',
       "of Socket Mode are what Slack's own framework says today, and what the fake tells it",
       'are what the platform delivers today, and what a bot of others answers',
+      'of IRC are what ${name} says today, and what the fake answers',
+      'posts and asks for a WebSocket as the specification prints it',
     ],
   },
   {

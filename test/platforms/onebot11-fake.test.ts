@@ -226,7 +226,7 @@ describe('the fake OneBot, to the examples of the specification', () => {
     t.after(() => void backEnd.close());
     const { port } = backEnd.address() as AddressInfo;
 
-    const answer = await fake.post(`http://127.0.0.1:${port}/`, JSON.parse(POSTED) as object, {
+    const answer = await fake.post(`http://127.0.0.1:${port}/`, JSON.parse(POSTED) as Record<string, unknown>, {
       secret: 'some-secret',
     });
     fake.connectTo(`ws://127.0.0.1:${port}/ws/api`, { role: 'API' });

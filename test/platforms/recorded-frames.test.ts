@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { BOTS } from '../support/frames/bots.ts';
 import { PLATFORMS, type Platform } from '../support/frames/clients.ts';
+import { IRC_CLIENTS, ircSession } from '../support/frames/irc-session.ts';
 import { played } from '../support/frames/player.ts';
 import { type Recorded, Recorder } from '../support/frames/recorder.ts';
 import { slackSocket } from '../support/frames/slack-socket.ts';
@@ -68,6 +69,13 @@ describe('recorded frames', { timeout: 590_000 }, () => {
 
     assert.deepEqual(now, recordingOf('slack-socket'));
   });
+
+  for (const name of IRC_CLIENTS)
+    it(`of IRC are what ${name} says today, and what the fake answers`, async (t) => {
+      const now = keptOr(await ircSession(t, name), `irc-${name}`);
+
+      assert.deepEqual(now, recordingOf(`irc-${name}`));
+    });
 
   it('of XMPP are what the library says today, and what the scripted server answers', async (t) => {
     const now = keptOr(await xmppSession(t), 'xmpp');

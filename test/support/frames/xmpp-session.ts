@@ -1,13 +1,11 @@
-// One session of the XMPP library with the scripted server, and what either wrote on its stream. The two streams run side by side, so that
-// each is recorded by itself.
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+// One session of the XMPP library with the scripted server, and what either wrote on its stream.
 import { client as open, type XmlElement, xml } from '@xmpp/client';
 import { fakeXmpp } from '../fake-platforms/xmpp-server.ts';
 import type { Cleanup } from '../temporary-project.ts';
 import { until } from '../until.ts';
 import { nameOf } from './clients.ts';
 import type { Recorded } from './recorder.ts';
+import { streamsOf } from './streams.ts';
 
 const WAITING =
   "<message from='ann@localhost/x' to='bot@localhost' type='chat' id='o-a1'><body>hello</body><stanza-id xmlns='urn:xmpp:sid:0' by='bot@localhost' id='a1'/></message>";
@@ -39,27 +37,6 @@ export async function xmppSession(
   const frames = (['client', 'platform'] as const).map((from) => ({ from, frame: linesOf(written[from]) }));
   (entity.socket as { destroy?(): void } | null)?.destroy?.();
   return { client: nameOf('@xmpp/client'), frames };
-}
-
-async function streamsOf(t: Cleanup, upstream: number) {
-  const written = { client: '', platform: '' };
-  const proxy = createServer((client) => {
-    const platform = connect(upstream, '127.0.0.1');
-    for (const [from, one, other] of [
-      ['client', client, platform],
-      ['platform', platform, client],
-    ] as const)
-      one
-        .on('data', (chunk: Buffer) => {
-          written[from] += chunk.toString('utf8');
-          other.write(chunk);
-        })
-        .on('error', () => {})
-        .on('close', () => other.destroy());
-  });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => void proxy.close());
-  return { port: (proxy.address() as AddressInfo).port, written };
 }
 
 /** An element a line; what is made of chance by name. Acknowledgements come when they like. */
