@@ -37,6 +37,7 @@ export function acquireWriterLock(
 ): WriterLock {
   const database = new Sqlite(paths.writerLock, { timeout: 0 });
   try {
+    database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a journal file needs room that a full disk has not
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();

@@ -121,6 +121,15 @@ describe('svc doctor', () => {
     );
   });
 
+  it('warns of a file system on which a full disk ends the worker (state.filesystem)', () => {
+    assert.deepEqual(
+      [fileSystemFinding(0x9123683e, 4_096), fileSystemFinding(0xef53, 1_024), fileSystemFinding(0xef53, 4_096)].map(
+        ({ status }) => status,
+      ),
+      ['warn', 'warn', 'ok'],
+    );
+  });
+
   it('warns of every address outside a container (http.bind)', () => {
     const judged = [
       bindAddress('0.0.0.0', false),

@@ -9,6 +9,7 @@ import { EarlyWriter } from './early-writer.ts';
 import type { OpenWriter } from './open-core.ts';
 import { SqliteReader } from './reader.ts';
 import { startWriterThread, type WriterThread } from './start-thread.ts';
+import { storageFault } from './storage-fault.ts';
 import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
 
@@ -129,15 +130,7 @@ export class DatabaseHost implements Writer {
       await this.#writer.commit({ name: 'database.probe', statements: wasOpen ? [] : [touch(randomUUID())] });
       this.#set({ kind: 'open' });
     } catch (error) {
-      this.#fail(
-        error instanceof SvcError
-          ? error
-          : new SvcError(
-              'storage_unavailable',
-              `the database cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-              { cause: error },
-            ),
-      );
+      this.#fail(error instanceof SvcError ? error : unreadable(error));
     }
   }
 
@@ -153,6 +146,11 @@ export class DatabaseHost implements Writer {
       (before.kind !== 'failed' || state.kind !== 'failed' || before.reason === state.reason);
     if (!same) this.#options.onState(state);
   }
+}
+
+function unreadable(error: unknown): SvcError {
+  const { message, hint } = storageFault(error);
+  return new SvcError('storage_unavailable', `the database cannot be read: ${message}`, { cause: error, hint });
 }
 
 /** A runner over the writer thread: one that is there, one that comes once the host is up, or one of its own. */

@@ -13,6 +13,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { openWritable, sqliteCode } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { isBehind, migrate } from './migrate.ts';
+import { storageFault } from './storage-fault.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -136,23 +137,15 @@ function openOrExplain(file: string): Database {
 function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;
   const code = sqliteCode(error) ?? 'error';
-  const message = error instanceof Error ? error.message : String(error);
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
     return new SvcError('database_corrupt', `the database ${file} is damaged (${code})`, {
       cause: error,
       hint: 'stop the host and restore a checkpoint; keep the damaged file',
     });
   }
+  const { message, hint } = storageFault(error);
   return new SvcError('storage_unavailable', `the database ${file} takes no writes: ${message} (${code})`, {
     cause: error,
-    hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log',
+    hint,
   });
 }
-
-const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
-  ['SQLITE_FULL', 'free disk space: the host goes on by itself'],
-  ['SQLITE_READONLY', 'make .svc/ and its files writable for this user: the host goes on by itself'],
-  ['SQLITE_CANTOPEN', 'make .svc/ readable and writable for this user: the host goes on by itself'],
-  ['SQLITE_BUSY', 'another program holds the database: end it, the host goes on by itself'],
-  ['SQLITE_IOERR', 'the disk reports errors: check it (dmesg); the host tries again by itself'],
-];

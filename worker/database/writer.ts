@@ -1,7 +1,7 @@
 // The writer as the rest of the worker sees it: units go in, answers come after the commit of their group.
 // What waits while a group is being synced forms the next group: the busier, the larger the groups.
 import type { ErrorCode } from '../../shared/error-codes.ts';
-import { SvcError } from '../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import type { OpenWriter } from './open-core.ts';
 import { GroupPacker, unpackAnswer } from './packed-group.ts';
@@ -135,7 +135,7 @@ export class ThreadRunner implements GroupRunner {
     this.#thread.on('message', (message: FromWriter) => this.#settle(message));
     const die = (cause: unknown): void => {
       if (this.#dead !== undefined) return;
-      this.#dead = new SvcError('storage_unavailable', 'the writer thread ended', {
+      this.#dead = new SvcError('storage_unavailable', `the writer thread ended: ${messageOf(cause)}`, {
         cause,
         hint: 'the worker restarts by itself',
       });

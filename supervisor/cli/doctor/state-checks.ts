@@ -98,20 +98,28 @@ const NETWORK: Readonly<Record<number, string>> = {
   0x0bd00bd0: 'Lustre',
 };
 const FUSE = 0x65735546;
+const BTRFS = 0x9123683e;
+/** SQLite takes room for its shared memory by pages of this size; of smaller blocks it takes one in each page. */
+const PAGE_BYTES = 4_096;
 
 async function fileSystem({ paths }: Subject): Promise<Finding> {
-  const { type } = await statfs(existsSync(paths.stateDir) ? paths.stateDir : paths.project);
-  return fileSystemFinding(type);
+  const { type, bsize } = await statfs(existsSync(paths.stateDir) ? paths.stateDir : paths.project);
+  return fileSystemFinding(type, bsize);
 }
 
 /** Apart, because no test can mount one. */
-export function fileSystemFinding(type: number): Finding {
+export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES): Finding {
   const network = NETWORK[type >>> 0];
   if (network !== undefined)
     return fault(`the project lies on ${network}, where the locks of SQLite do not hold`, 'move it to a local disk');
-  return type >>> 0 === FUSE
-    ? warn('the project lies on a FUSE file system, which may be a remote one', 'move it to a local disk')
-    : ok('local');
+  if (type >>> 0 === FUSE)
+    return warn('the project lies on a FUSE file system, which may be a remote one', 'move it to a local disk');
+  if (type >>> 0 === BTRFS || blockBytes < PAGE_BYTES)
+    return warn(
+      `${type >>> 0 === BTRFS ? 'on btrfs' : `with blocks of ${blockBytes} bytes`} a disk that is quite full ends the worker (SIGBUS, in memory that SQLite shares by a file)`,
+      'keep room free there, or put .svc on ext4 or XFS with blocks of 4096 bytes',
+    );
+  return ok('local');
 }
 
 async function space({ paths }: Subject, leastBytes: number): Promise<Finding> {

@@ -1,0 +1,39 @@
+// What a failure of SQLite means to an operator: its message, with the cause that SQLite keeps to itself, and what mends it.
+import { closeSync, openSync } from 'node:fs';
+import { messageOf } from '../../shared/svc-error.ts';
+import { sqliteCode } from './connection.ts';
+
+const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
+  ['SQLITE_FULL', 'free disk space: the host goes on by itself'],
+  ['SQLITE_IOERR_SHMSIZE', 'free disk space: the host goes on by itself'],
+  ['SQLITE_READONLY', 'make .svc/ and its files writable for this user: the host goes on by itself'],
+  ['SQLITE_CANTOPEN', 'make .svc/ readable and writable for this user: the host goes on by itself'],
+  ['SQLITE_BUSY', 'another program holds the database: end it, the host goes on by itself'],
+  ['SQLITE_IOERR', 'the disk reports errors: check it (dmesg); the host tries again by itself'],
+];
+const MORE_FILES = 'raise the limit of open files (ulimit -n, LimitNOFILE=), or lower http.limits.connections';
+
+export interface StorageFault {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Asked for at once: whether files can be opened is looked at now. */
+export function storageFault(error: unknown): StorageFault {
+  const message = messageOf(error);
+  const code = sqliteCode(error) ?? 'error';
+  const limit = code.startsWith('SQLITE_CANTOPEN') ? openLimit() : undefined;
+  if (limit !== undefined) return { message: `${message}: too many files are open (${limit})`, hint: MORE_FILES };
+  return { message, hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log' };
+}
+
+/** SQLite says only that it cannot open; another file tells why. */
+function openLimit(): 'EMFILE' | 'ENFILE' | undefined {
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+    return undefined;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    return code === 'EMFILE' || code === 'ENFILE' ? code : undefined;
+  }
+}
