@@ -114,13 +114,16 @@ interface Where {
 /** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
 async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
   // One position for both reads: a line that is stored between them must not be passed over by the cursor.
-  const [head, oldest] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
-  const items = await readItems(core, where, head ?? 0);
-  const sends = await readSends(core, where, head ?? 0);
-  const { inbound, outbound } = await toVisible(core, { items, sends });
-  const isCut = isFull(items, where.after) || isFull(sends, where.after);
-  if (where.after >= (oldest ?? 1) - 1 && !changesOlder(sends, outbound)) return { inbound, outbound, isCut };
-  const older = await readOlder(core, where, { items, sends, oldest: oldest ?? 1 });
+  const [head = 0, oldest = 1] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
+  const isKept = where.after >= oldest - 1;
+  if (isKept && where.after > 0) {
+    // A page that follows asks again at each event of the host: it must not cost a look through the whole history.
+    const news = await readPart(core, where, { above: where.after, head });
+    if (!changesAny(news)) return news;
+  }
+  const { items, sends, inbound, outbound, isCut } = await readPart(core, where, { above: 0, head });
+  if (isKept && !changesOlder(sends, outbound)) return { inbound, outbound, isCut };
+  const older = await readOlder(core, where, { items, sends, oldest });
   const before = await toVisible(core, older);
   return {
     inbound: [...before.inbound, ...inbound],
@@ -128,6 +131,24 @@ async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
     isCut: isCut || isFull(older.items, where.after) || isFull(older.sends, where.after),
   };
 }
+
+interface Stretch {
+  /** The position before it. */
+  readonly above: number;
+  /** Its last position. */
+  readonly head: number;
+}
+
+async function readPart(core: Core, where: Where, stretch: Stretch): Promise<VisiblePart & Rows> {
+  const items = await readItems(core, where, stretch);
+  const sends = await readSends(core, where, stretch);
+  const isCut = isFull(items, where.after) || isFull(sends, where.after);
+  return { items, sends, ...(await toVisible(core, { items, sends })), isCut };
+}
+
+/** True when a message is changed, which may be an older one. */
+const changesAny = ({ inbound, outbound }: Visible): boolean =>
+  outbound.some(({ call }) => call.kind !== 'post') || inbound.some(({ arrival }) => arrival.kind !== 'message');
 
 /** True when rows behind the position may have been left out. */
 const isFull = (rows: readonly { readonly n: number }[], after: number): boolean =>
@@ -155,13 +176,14 @@ const laneOf = ({ endpoint, conversation }: Where): string => laneName(endpoint,
 
 const itemColumns = ['inbox.id', 'inbox.received_at as at', 'inbox.kind', 'inbox.payload_version as version'] as const;
 
-function readItems(core: Core, where: Where, head: number): Promise<ItemRow[]> {
+function readItems(core: Core, where: Where, { above, head }: Stretch): Promise<ItemRow[]> {
   return core.reader.all(
     sql
       .selectFrom('event_log')
       .innerJoin('inbox', 'inbox.id', 'event_log.subject')
       .select([...itemColumns, 'inbox.body', 'event_log.seq as n'])
       .where('event_log.type', '=', 'inbox.received')
+      .where('event_log.seq', '>', above)
       .where('event_log.seq', '<=', head)
       .where('event_log.endpoint', '=', where.endpoint)
       .where('inbox.lane', '=', laneOf(where))
@@ -171,7 +193,7 @@ function readItems(core: Core, where: Where, head: number): Promise<ItemRow[]> {
   );
 }
 
-function readSends(core: Core, where: Where, head: number): Promise<SendRow[]> {
+function readSends(core: Core, where: Where, { above, head }: Stretch): Promise<SendRow[]> {
   return core.reader.all(
     sql
       .selectFrom('event_log')
@@ -179,6 +201,7 @@ function readSends(core: Core, where: Where, head: number): Promise<SendRow[]> {
       .selectAll('outbox')
       .select('event_log.seq as n')
       .where('event_log.type', '=', 'outbox.sent')
+      .where('event_log.seq', '>', above)
       .where('event_log.seq', '<=', head)
       .where('event_log.endpoint', '=', where.endpoint)
       .where('outbox.conversation', '=', where.conversation)

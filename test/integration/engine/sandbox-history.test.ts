@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { conversationId, sandboxArrival, sandboxPress } from '../../../worker/adapters/sandbox/arrival.ts';
 import { chatView } from '../../../worker/adapters/sandbox/chat-view.ts';
 import { sandbox } from '../../../worker/adapters/sandbox/index.ts';
+import type { Reader } from '../../../worker/database/unit.ts';
 import { trimEvents } from '../../../worker/events/retention.ts';
 import type { ChatPort } from '../../../worker/http/host-port.ts';
 import { createSandboxChat } from '../../../worker/ingress/sandbox-chat.ts';
@@ -31,11 +32,23 @@ interface Chat {
   /** Forgets all events up to now. */
   forget(): Promise<void>;
   seen(after?: number): Promise<string[]>;
+  /** Of items and sends. */
+  rowsRead(): number;
 }
 
 async function start(context: TestContext): Promise<Chat> {
   const host = await engineHost(context, { modules: { sandbox, bot } });
-  const { engine, core } = host;
+  const { engine } = host;
+  let rowsRead = 0;
+  const reader: Reader = {
+    async all(query) {
+      const rows = await host.core.reader.all(query);
+      rowsRead += rows.length;
+      return rows;
+    },
+    first: (query) => host.core.reader.first(query),
+  };
+  const core = { ...host.core, reader };
   const chat = createSandboxChat({
     core,
     inbox: engine.inbox,
@@ -62,6 +75,7 @@ async function start(context: TestContext): Promise<Chat> {
       const { messages } = await chat.messages({ ...place, after, limit: 500 });
       return messages.map(({ from, text }) => `${from}: ${text}`);
     },
+    rowsRead: () => rowsRead,
   };
 }
 
@@ -114,6 +128,22 @@ describe('the history of the chat page', () => {
     for (const text of ['ann: b', 'svc: re b', 'ann: edit', 'svc: edited']) assert.ok(missed.includes(text), text);
     assert.deepEqual(await seen(now), ['svc: edited', 'ann: edit']);
     assert.deepEqual(await seen(), ['ann: a', 'svc: edited', 'ann: b', 'svc: re b', 'ann: edit', 'ann: edit']);
+  });
+
+  it('is not read again for a page that follows, unless something in it changes', async (context) => {
+    const { chat, says, seen, rowsRead } = await start(context);
+    for (const text of ['a', 'b', 'c']) await says(text);
+    const { cursor } = await chat.messages({ person: 'ann', room: undefined, after: 0, limit: 500 });
+    await says('d');
+    const before = rowsRead();
+
+    const news = await seen(cursor);
+    const rows = rowsRead() - before;
+    await says('edit');
+    const changes = await seen(cursor);
+
+    assert.deepEqual([news, rows], [['ann: d', 'svc: re d'], 2]);
+    assert.deepEqual(changes, ['svc: edited', 'ann: d', 'svc: re d', 'ann: edit']);
   });
 
   it('is given in pages: the newest first of all, or forward from a cursor without a hole', async (context) => {
