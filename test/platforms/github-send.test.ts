@@ -352,3 +352,35 @@ describe('accounts of github', () => {
     assert.equal(down.bench.cursor, undefined);
   });
 });
+
+describe('sends of github to a repository that has moved', () => {
+  // "You should repeat your request to the URL specified by the location header" (Best practices for using the REST API, Follow redirects).
+  for (const status of [301, 307])
+    it(`go where GitHub says, with ${status}, as what they were`, async (t) => {
+      const { fake, bench } = await scene(t);
+      fake.moved = { from: 'octo/former', to: HELLO, status };
+      const of = { conversation: 'octo/former#7' } as const;
+
+      const message = messageIn(await bench.send(post(of)));
+      const again = await bench.send(post({ ...of, repeat: true }));
+      const edited = await bench.send(post({ ...of, kind: 'edit', key: 'k2', message, text: 'hello again' }));
+      const reacted = await bench.send({ kind: 'react', key: 'k3', ...of, message, emoji: '👍', on: true });
+
+      assert.match(message, /^comment:\d+$/);
+      assert.deepEqual([again, edited.kind, reacted.kind], [{ kind: 'sent', message }, 'sent', 'sent']);
+      assert.deepEqual(fake.data.shown(HELLO, 7), ['hello again']);
+      assert.equal(fake.data.reactions.length, 1);
+    });
+
+  it('do not go to another host: the token is for GitHub alone', async (t) => {
+    const { fake, bench } = await scene(t);
+    const other = await new FakeGithub({ 'ghp-bot': 'helper-bot' }).start(t);
+    other.data.open(HELLO, 7);
+    fake.misbehave = ({ path }) => ({ status: 307, headers: { location: other.url + path } });
+
+    const result = await bench.send(post());
+
+    assert.equal(result.kind, 'refused');
+    assert.deepEqual(other.requests, []);
+  });
+});

@@ -22,6 +22,8 @@ export class FakeGithub {
   reset = Math.floor(Date.now() / 1_000) + HOUR_S;
   /** Instead of the answer of the next request. `drop`: it is done, and the connection cut. */
   misbehave: ((request: GithubRequest) => GithubAnswer | 'drop' | undefined) | undefined;
+  /** A repository that was renamed or given away: its paths lead to those by its number. */
+  moved: { readonly from: string; readonly to: string; readonly status: number } | undefined;
   readonly #accounts: ReadonlyMap<string, string>;
   readonly #server: Server;
 
@@ -50,7 +52,8 @@ export class FakeGithub {
     const url = new URL(request.url ?? '/', this.url);
     const token = /^(?:token|bearer) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const login = this.#accounts.get(token);
-    const of = { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams };
+    const path = url.pathname.replace(/^\/repositories\/1\//, `/repos/${this.moved?.to}/`);
+    const of = { method: request.method ?? 'GET', path, query: url.searchParams };
     if (login === undefined || request.headers['user-agent'] === undefined)
       return this.#answer(response, { status: 401, json: problem('Bad credentials', 401) });
     this.requests.push(`${of.method} ${of.path}`);
@@ -66,9 +69,19 @@ export class FakeGithub {
     if (this.remaining === 0)
       return this.#answer(response, { status: 403, json: problem('API rate limit exceeded', 403) });
     this.remaining -= 1;
+    const elsewhere = this.#elsewhere(url);
+    if (elsewhere !== undefined) return this.#answer(response, elsewhere);
     const answer = of.path === '/graphql' ? answerGraphql(asked) : answerRest(asked);
     if (forced === 'drop') request.socket.destroy();
     else this.#answer(response, answer);
+  }
+
+  #elsewhere({ pathname, search }: URL): GithubAnswer | undefined {
+    const former = `/repos/${this.moved?.from}/`;
+    if (this.moved === undefined || !pathname.startsWith(former)) return undefined;
+    const location = `${this.url}/repositories/1/${pathname.slice(former.length)}${search}`;
+    const { status } = this.moved;
+    return { status, headers: { location }, json: { ...problem('Moved Permanently', status), url: location } };
   }
 
   #answer(response: ServerResponse, { status, json, headers }: GithubAnswer): void {

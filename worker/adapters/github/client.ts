@@ -5,6 +5,8 @@
 //       x-ratelimit-reset, else in a minute. Other 4xx are refused with GitHub's reason. 5xx and a broken connection are thrown: nobody
 //       knows whether it happened.
 //   C3  A spent limit is the account's, not the conversation's: until it is over no call is made at all. GitHub bans who goes on.
+//   C4  What has moved (a repository that was renamed) is asked for again where GitHub says, as the request that it was: fetch would make a GET of a
+//       POST. The token goes to no other host.
 import type { Octokit } from '@octokit/core';
 import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
@@ -46,7 +48,7 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
       baseUrl: account.apiUrl.replace(/\/$/, ''),
       userAgent: 'svc',
       log: silent,
-      request: { log: silent },
+      request: { log: silent, fetch: fetchMoved },
     });
   }
   const { client } = known;
@@ -55,6 +57,26 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
     request: { signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]) },
   };
   return { request: client.request.defaults(defaults), graphql: client.graphql.defaults(defaults) };
+}
+
+const MOST_MOVES = 3;
+const MOVED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+/** Misdirected Request: nobody takes it for done. */
+const ELSEWHERE = 421;
+
+/** C4. */
+async function fetchMoved(url: string, init: RequestInit): Promise<Response> {
+  let at = url;
+  for (let moves = 0; moves <= MOST_MOVES; moves++) {
+    const response = await fetch(at, { ...init, redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (location === null || !MOVED.has(response.status)) return response;
+    await response.body?.cancel();
+    const next = new URL(location, at);
+    if (next.origin !== new URL(at).origin) break;
+    at = next.href;
+  }
+  return Response.json({ message: 'it has moved, and where to is not followed' }, { status: ELSEWHERE });
 }
 
 /** C3: how long no call may be made. */

@@ -52,19 +52,15 @@ async function post(call: Post, target: IssueTarget): Promise<SendResult> {
     if (before !== undefined) return { kind: 'sent', message: `review-comment:${before}` };
     const of = { owner, repo, pull_number: number, comment_id: thread.id };
     const route = 'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies';
-    const { status, data } = await request(route, { ...of, body });
-    return status === 201 ? { kind: 'sent', message: `review-comment:${data.id}` } : moved(target);
+    const { data } = await request(route, { ...of, body });
+    return { kind: 'sent', message: `review-comment:${data.id}` };
   }
   const before = call.repeat === true ? await madeInIssue(call.key, target) : undefined;
   if (before !== undefined) return { kind: 'sent', message: `comment:${before}` };
   const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
-  const { status, data } = await request(route, { owner, repo, issue_number: number, body });
-  return status === 201 ? { kind: 'sent', message: `comment:${data.id}` } : moved(target);
+  const { data } = await request(route, { owner, repo, issue_number: number, body });
+  return { kind: 'sent', message: `comment:${data.id}` };
 }
-
-/** A POST that was led elsewhere has become a GET on the way: nothing was written. */
-const moved = ({ place }: Target): SendResult =>
-  refused(`${place.owner}/${place.repo} has moved: name the conversation by its new name`);
 
 /** Of the account itself: anybody may copy a mark. */
 const isOurs = (user: { readonly login: string } | null | undefined, { login }: IssueTarget): boolean =>
