@@ -3,7 +3,7 @@
 //   Q1  Rotated files belong to it, oldest first; a file that is rotated between two looks is read to its end, however often that happens.
 //   Q2  Half a line waits until its end is written.
 //   Q3  Memory does not grow with the log: the last lines are looked for from the end, the others come in batches.
-//   Q4  Lines that were rotated away before they could be read are not passed over in silence: `hasGap`.
+//   Q4  Lines that were rotated away, or cut off in the file, before they could be read are not passed over in silence: `hasGap`.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { fileBackwards, linesBackwards, readPiece } from '../../shared/log-tail.ts';
 
@@ -114,7 +114,9 @@ export class LogFile implements LineSource {
   }
 
   *#grownPresent(): Generator<readonly string[]> {
-    if (this.#present !== undefined) yield* grown(this.#present);
+    if (this.#present === undefined) return;
+    if (fstatSync(this.#present.descriptor).size < this.#present.offset) this.#hasGap = true;
+    yield* grown(this.#present);
   }
 
   /** `path.1` (the newest), `path.2`, … as far as they are there. */

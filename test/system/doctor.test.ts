@@ -1,5 +1,6 @@
 // `svc doctor`: each check with its fixture, --fix, --edge, and --live against a host of our own.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,10 +11,12 @@ import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding } from '../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../supervisor/cli/doctor/version-range.ts';
 import { FIXTURES, good } from '../support/doctor-fixtures.ts';
+import { loopDiskMissing } from '../support/loop-disk.ts';
 import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
+const IS_ROOT = process.geteuid?.() === 0;
 const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
 
 describe('svc doctor', () => {
@@ -128,6 +131,24 @@ describe('svc doctor', () => {
       ),
       ['warn', 'warn', 'ok'],
     );
+  });
+
+  it('calls a project an error in which .svc cannot be made (state.folder)', {
+    skip: IS_ROOT && loopDiskMissing(),
+  }, async (t) => {
+    const { path } = await portProject(t);
+    if (IS_ROOT) {
+      execFileSync('mount', ['--bind', path, path]);
+      execFileSync('mount', ['-o', 'remount,ro,bind', path]);
+    } else chmodSync(path, 0o500);
+
+    const { code, stdout } = await svc(['doctor', '--only', 'state.folder', '--json'], { cwd: path }).finally(() =>
+      IS_ROOT ? execFileSync('umount', ['-l', path]) : chmodSync(path, 0o700),
+    );
+
+    const [check] = JSON.parse(stdout).checks;
+    assert.deepEqual([code, check.status], [1, 'error']);
+    assert.match(check.reason, /cannot be made: (EROFS|EACCES)/);
   });
 
   it('warns of every address outside a container (http.bind)', () => {

@@ -1,5 +1,5 @@
 // Checks of the machine and the state: address, port, state folder, disk, database, owner.
-import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { refuseLostHistory } from '../../../shared/lost-history.ts';
@@ -73,7 +73,7 @@ async function port(
 }
 
 function stateFolder({ paths }: Subject): Finding {
-  if (!existsSync(paths.stateDir)) return skip('not made yet');
+  if (!existsSync(paths.stateDir)) return canMake(paths.project);
   try {
     checkStateFolder(paths.stateDir);
   } catch (error) {
@@ -84,6 +84,18 @@ function stateFolder({ paths }: Subject): Finding {
     return isOurs ? repairable(finding, () => chmodSync(paths.stateDir, 0o700)) : finding;
   }
   return ok('mode 0700, owned by us');
+}
+
+function canMake(project: string): Finding {
+  try {
+    accessSync(project, constants.W_OK);
+    return skip('not made yet');
+  } catch (error) {
+    return fault(
+      `cannot be made: ${messageOf(error)}`,
+      'make the project folder writable for the user that the host runs as',
+    );
+  }
 }
 
 /** Magic numbers of statfs(2). Locks and WAL of SQLite do not hold on these. */
