@@ -165,7 +165,7 @@ export class Webhooks {
       return { status: 202, json: { ignored: true } };
     }
     const text = Buffer.from(request.body).toString('utf8');
-    const id = this.#ask(webhook, () => spec.delivery(request));
+    const id = this.#ask(webhook, () => spec.delivery(request)) || undefined; // an empty one tells nothing apart
     let body: unknown;
     try {
       body = JSON.parse(text);
