@@ -39,11 +39,11 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
       throw coded('no_state', `${capability.id}: ${cell.store} is not a state of this generation`);
     return found;
   };
-  const address = (cell: Cell<unknown>): CellId => ({
-    store: cell.store,
-    owner: ownerOfCell(definition(cell), cell, cause),
-    key: cell.key,
-  });
+  const address = (cell: Cell<unknown>): CellId => {
+    if (typeof cell.key !== 'string')
+      throw coded('no_key', `${capability.id}: ${cell.store}: the key of a value has to be a text`);
+    return { store: cell.store, owner: ownerOfCell({ ...definition(cell), generation, cell }, cause), key: cell.key };
+  };
   return {
     async get(cell) {
       open();
@@ -55,6 +55,11 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
     },
     async list(state, { prefix = '', after, limit = 100 } = {}) {
       open();
+      if (!isPage(prefix, after, limit))
+        throw coded(
+          'no_page',
+          `${capability.id}: list: prefix and after have to be texts, limit a whole number from 0`,
+        );
       const { store, owner } = address(state);
       const rows = await readCells(core.reader, {
         store,
@@ -119,11 +124,25 @@ export async function findExpected(reader: Reader, { effects, read }: Run): Prom
   return found;
 }
 
-function ownerOfCell({ scope, id }: StateDefinition, cell: Cell<unknown>, { chat }: Cause): string {
+const isPage = (prefix: unknown, after: unknown, limit: unknown): boolean =>
+  typeof prefix === 'string' &&
+  (after === undefined || typeof after === 'string') &&
+  Number.isInteger(limit) &&
+  Number(limit) >= 0;
+
+interface CellOf extends StateDefinition {
+  readonly generation: GenerationView;
+  readonly cell: Cell<unknown>;
+}
+
+/** An account may be named by its short name, as in the configuration. */
+function ownerOfCell({ scope, id, generation, cell }: CellOf, { chat }: Cause): string {
   if (scope === 'plugin') return '';
   const owner = cell.owner ?? (chat && (scope === 'conversation' ? chat.conversation : chat.user));
   if (owner === undefined) throw coded('no_owner', `${id} is kept per ${scope}: name one with .of(…) here`);
-  return `${owner.endpoint}/${owner.id}`;
+  if (typeof owner.endpoint !== 'string' || typeof owner.id !== 'string')
+    throw coded('no_owner', `${id}: .of(…) has to get a conversation or a user: { endpoint, id }`);
+  return `${generation.endpoint(owner.endpoint)}/${owner.id}`;
 }
 
 function valueOf(definition: StateDefinition, text: string): unknown {

@@ -59,7 +59,7 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     key,
     ...(owner === undefined ? {} : { owner }),
     at: (inner: string) => state(store, inner, owner),
-    of: (other: unknown) => state(store, key, other),
+    of: (other: unknown) => state(store, key, other ?? {}), // nobody is not who wrote
   });
   const metric = (name: string, help: string, suffix: string): string => {
     base(name, undefined);

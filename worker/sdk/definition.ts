@@ -1,6 +1,7 @@
 // The host's side of definitions: from a module's default export to the typed object that its author wrote.
 import type { TProperties } from 'typebox';
 import type { AdapterDefinition } from './adapter.ts';
+import { faultOfCan } from './can-fault.ts';
 import { invalid, readDefinition } from './definition-mark.ts';
 import type { Parts } from './parts.ts';
 import type { Done, Setup } from './plugin.ts';
@@ -30,6 +31,8 @@ export function readAdapter(module: unknown): AdapterDefinition<TProperties> {
     throw invalid('is a plugin, not an adapter: export default defineAdapter(…)');
   const adapter = named(module) as AdapterDefinition<TProperties>;
   if (typeof adapter.send !== 'function') throw invalid('has no send(call, link)');
+  const fault = faultOfCan(adapter);
+  if (fault !== undefined) throw invalid(fault);
   return adapter;
 }
 

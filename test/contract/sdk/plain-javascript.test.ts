@@ -1,0 +1,97 @@
+// What the types of the SDK refuse and plain JavaScript does not know: told by name, and never something else than it says.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type ChatCtx, defineAdapter, definePlugin, type State, t } from 'svc';
+import { adapterBench, testBot } from 'svc/testing';
+
+const numbers = t.record(t.integer());
+type Numbers = State<Record<string, number>>;
+
+/** What people saw of "/go" and what its failure said. */
+async function went(scope: 'plugin' | 'user' | 'conversation', run: (ctx: ChatCtx, state: Numbers) => unknown) {
+  const plugin = definePlugin({
+    name: 'x',
+    setup(p) {
+      const state = p.state('s', { scope, value: numbers });
+      p.command('go', { summary: 'Goes', attempts: 1 }, async (ctx) => JSON.stringify((await run(ctx, state)) ?? null));
+      p.command('next', { summary: 'Comes after it' }, () => 'here');
+    },
+  });
+  const bot = await testBot(plugin);
+  await bot.person('ann').says('/go');
+  await bot.person('ann').says('/next');
+  const logs = bot.logs as { readonly message?: string; readonly err?: Error }[];
+  const text = logs.find(({ message }) => message === 'handler failed')?.err?.message ?? '';
+  const shown = bot.shown('dm-ann');
+  await bot.stop();
+  assert.equal(shown[1], 'here', 'the next one is handled');
+  return { text, shown: shown[0] };
+}
+
+describe('state', () => {
+  it('refuses keys, owners and pages that are none, and the conversation goes on', async () => {
+    const wrong: readonly (readonly [(ctx: ChatCtx, state: Numbers) => unknown, RegExp])[] = [
+      [(ctx, state) => ctx.set(state.at(5 as never), {}, 'any'), /key of a value has to be a text/],
+      [(ctx, state) => ctx.get(state.at(undefined as never)), /key of a value has to be a text/],
+      [(ctx, state) => ctx.set(state.of(undefined as never).at('k'), {}, 'any'), /of\(…\) has to get/],
+      [(ctx, state) => ctx.get(state.of({ id: 'ann' } as never).at('k')), /of\(…\) has to get/],
+      [(ctx, state) => ctx.list(state, { limit: Number.NaN }), /limit a whole number/],
+      [(ctx, state) => ctx.list(state, { limit: -1 }), /limit a whole number/],
+      [(ctx, state) => ctx.list(state, { limit: '5' as never }), /limit a whole number/],
+      [(ctx, state) => ctx.list(state, { after: 5 as never }), /prefix and after have to be texts/],
+    ];
+    for (const [run, told] of wrong) assert.match((await went('user', run)).text, told);
+  });
+
+  it('of a person is that of the person, by the short name of the account as well', async () => {
+    const { shown } = await went('user', async (ctx, state) => {
+      ctx.set(state.of({ endpoint: 'fake', id: 'ann' }).at('k'), { n: 1 }, 'any');
+      return (await ctx.get(state.at('k')))?.['n'];
+    });
+    assert.equal(shown, '1');
+  });
+});
+
+describe('an adapter', () => {
+  it('is refused where it does not say what its platform can', () => {
+    const text = { limit: 100, unit: 'utf16', render: 'plain' };
+    const bench = (more: object) => adapterBench(defineAdapter({ name: 'a', account: {}, send, ...more } as never), {});
+    const send = async () => ({ kind: 'sent' });
+    const wrong: readonly (readonly [object, RegExp])[] = [
+      [{}, /has no can\.text/],
+      [{ can: {} }, /has no can\.text/],
+      [{ can: { text: { ...text, limit: 0 } } }, /can\.text\.limit/],
+      [{ can: { text: { ...text, limit: Number.NaN } } }, /can\.text\.limit/],
+      [{ can: { text: { ...text, limit: '100' } } }, /can\.text\.limit/],
+      [{ can: { text: { ...text, unit: 'chars' } } }, /can\.text\.unit/],
+      [{ can: { text: { ...text, render: 'md' } } }, /can\.text\.render/],
+      [{ can: { text, buttons: true } }, /can\.buttons/],
+      [{ can: { text, files: true } }, /can\.files/],
+      [{ can: { text }, rate: { perSecond: 0 } }, /rate\.perSecond/],
+      [{ can: { text }, rate: { perConversation: 5 } }, /rate\.perConversation/],
+    ];
+    for (const [more, told] of wrong) assert.throws(() => bench(more), told);
+    bench({ can: { text, buttons: 0, files: { maxBytes: 1 } }, rate: { perSecond: 0.5 } }).stop();
+  });
+});
+
+describe('a webhook', () => {
+  it('tells deliveries apart by what they hold where their id is empty or null', async () => {
+    for (const id of ['', null]) {
+      const got: number[] = [];
+      const plugin = definePlugin({
+        name: 'x',
+        setup: (p) =>
+          p.webhook(
+            'in',
+            { body: t.object({ n: t.integer() }), verify: () => ({ kind: 'ok' }), delivery: () => id as never },
+            (_ctx, { body }) => void got.push(body.n),
+          ),
+      });
+      const bot = await testBot(plugin);
+      for (const n of [1, 2]) assert.equal((await bot.post('x/in', { body: JSON.stringify({ n }) })).status, 202);
+      assert.deepEqual(got.toSorted(), [1, 2]);
+      await bot.stop();
+    }
+  });
+});
