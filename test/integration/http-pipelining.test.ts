@@ -1,6 +1,7 @@
 // Several requests on one connection before the first is answered: the answers keep their order, and what waits behind one goes with the connection.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { FULL_TOKEN } from '../support/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
@@ -132,5 +133,25 @@ describe('requests behind one another on a connection', () => {
       assert.deepEqual(client.statuses(), [200, 200, status], line);
       client.socket.destroy();
     }
+  });
+
+  it('are streamed to their end before an upgrade that comes behind them', async (t) => {
+    const server = await startHttp(t);
+    const piece = Buffer.alloc(64 * 1024, '.');
+    server.host.openFile = async () => ({
+      name: 'large',
+      mime: 'text/plain',
+      bytes: 64 * piece.length,
+      content: () => Readable.from(Array.from({ length: 64 }, () => piece)),
+      close: async () => {},
+    });
+    const file = requestText('GET /files/1?name=x&expires=1&signature=good');
+    const upgrade = requestText('GET /pub/health', ['Connection: Upgrade', 'Upgrade: h2c']);
+
+    const client = open(server, file + upgrade);
+
+    await until(() => client.statuses().length === 2 || client.closed(), { what: 'both answers' });
+    assert.deepEqual(client.statuses(), [200, 200]);
+    client.socket.destroy();
   });
 });

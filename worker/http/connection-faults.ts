@@ -43,7 +43,18 @@ export class ConnectionFaults {
   /** F4. Undefined where nothing is before it. */
   earlierAnswers(socket: Duplex): Promise<void> | undefined {
     const last = this.#openOn(socket).at(-1);
-    return last === undefined ? undefined : new Promise((resolve) => last.once('close', resolve));
+    if (last === undefined) return undefined;
+    // Node has let go of the connection, and tells an answer that is streamed no longer when there is room again.
+    const tell = (): void => {
+      for (const response of this.#openOn(socket)) if (response.socket !== null) response.emit('drain');
+    };
+    socket.on('drain', tell);
+    return new Promise((resolve) =>
+      last.once('close', () => {
+        socket.off('drain', tell);
+        resolve();
+      }),
+    );
   }
 
   #refuse(socket: Duplex, code: ErrorCode): void {
