@@ -207,6 +207,35 @@ describe('XMPP account at Prosody', { skip, timeout: 590_000, concurrency: 3 }, 
     assert.deepEqual(ann.heard(`${ROOM}/bot_`)[0], 'here');
   });
 
+  it('does not make a room again that its owner destroyed, and comes back when it is there', async (t) => {
+    const server = await prosody(t, { users: ['bot', 'ann'] });
+    const ann = await xmppPerson(t, server.port, 'ann');
+    const owns = (inside: string) =>
+      ann.ask(`<iq type='set' to='${ROOM}'><query xmlns='http://jabber.org/protocol/muc#owner'>${inside}</query></iq>`);
+    const isThere = async (): Promise<boolean> =>
+      (await ann.ask(`<iq type='get' to='${ROOM}'><query xmlns='http://jabber.org/protocol/disco#info'/></iq>`)).attrs[
+        'type'
+      ] === 'result';
+    await ann.join(ROOM);
+    await owns("<x xmlns='jabber:x:data' type='submit'/>");
+    const account = xmppAccount(server.port, { rooms });
+    const first = await xmppBot(t, account);
+    await until(() => first.link.trouble === undefined, { what: 'the room to be joined' });
+
+    // XEP-0045, 10.9.
+    await owns('<destroy><reason>Macbeth doth come.</reason></destroy>');
+    await until(() => /its owner destroyed it/.test(first.link.trouble ?? ''), { what: 'the end to be told' });
+    const sent = await first.post('k1', ROOM, 'hello?');
+    await first.stop();
+    const bot = await xmppBot(t, account);
+    const wasThere = await isThere();
+    await ann.join(ROOM);
+    await owns("<x xmlns='jabber:x:data' type='submit'/>");
+    await until(async () => (await bot.post('k2', ROOM, 'back')).kind === 'sent', { what: 'its return' });
+
+    assert.deepEqual([sent.kind, wasThere], ['refused', false]);
+  });
+
   it('works with a server that acknowledges nothing and keeps nothing', async (t) => {
     const server = await prosody(t, { modules: [] });
     const bot = await xmppBot(t, xmppAccount(server.port));

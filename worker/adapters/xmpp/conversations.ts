@@ -137,10 +137,11 @@ export class Conversations {
   }
 
   #makeRooms(): Rooms {
-    const { account, log } = this.#options;
+    const { account, log, state } = this.#options;
     return new Rooms({
       account,
       log,
+      destroyed: state.destroyed,
       session: () => this.#session,
       since: (room) => {
         const at = this.hasArchive(room) ? undefined : this.#session.queue.cursor.seen[room]?.at;

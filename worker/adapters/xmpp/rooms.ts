@@ -4,9 +4,11 @@
 //       that. Until then the account is degraded and says which room and why.
 //   R2  While the wanted nick is in use another one is worn; the wanted one is taken back as soon as it is free.
 //   R3  What a room says is told once it has let us in: the list of who is there is no news.
+//   R4  One that its owner destroyed is not made again by us, as long as the settings of the account live: it is joined once it is there.
 import type { XmlElement } from '@xmpp/client';
 import type { Logger } from '../../sdk/index.ts';
 import { type Account, nickOf, type Room } from './config.ts';
+import { infoOf } from './disco.ts';
 import type { Occupant } from './parse.ts';
 import type { Session } from './session.ts';
 import { bareOf, faultOf, NS, resourceOf } from './stanza.ts';
@@ -15,7 +17,9 @@ export interface RoomsOptions {
   readonly account: Account;
   readonly log: Logger;
   /** The connection of now. */
-  readonly session: () => Pick<Session, 'xml' | 'write' | 'after' | 'timing'>;
+  readonly session: () => Pick<Session, 'xml' | 'write' | 'request' | 'after' | 'timing'>;
+  /** R4: kept over connections. */
+  readonly destroyed: Set<string>;
   /** Epoch ms from which a room without an archive is to tell its history. */
   since(room: string): number | undefined;
   /** Somebody came or went, in a room that we are in. */
@@ -50,6 +54,7 @@ const OUT: Readonly<Record<string, string>> = {
   '332': 'the service is going down',
   '333': 'removed by an error',
 };
+const DESTROYED = 'its owner destroyed it';
 const FINAL = new Set(['forbidden', 'not-authorized', 'registration-required', 'not-allowed']);
 
 export class Rooms {
@@ -107,7 +112,7 @@ export class Rooms {
   }
 
   join(): void {
-    for (const place of this.#places.values()) if (place.state === 'out') this.#join(place);
+    for (const place of this.#places.values()) if (place.state === 'out') this.#enter(place);
   }
 
   /** True when it was about a room of ours. */
@@ -126,6 +131,22 @@ export class Rooms {
   lost(room: string, reason: string): void {
     const place = this.#places.get(room);
     if (place?.state === 'joined') this.#out(place, reason, false);
+  }
+
+  /** R4. */
+  #enter(place: Place): void {
+    const { destroyed } = this.#options;
+    if (!destroyed.has(place.jid)) return this.#join(place);
+    const session = this.#options.session();
+    void infoOf(session, place.jid).then(
+      (info) => {
+        if (place.state !== 'out') return;
+        if (info === undefined) return this.#out(place, DESTROYED, true);
+        destroyed.delete(place.jid);
+        this.#join(place);
+      },
+      () => this.#again(place, session),
+    );
   }
 
   #join(place: Place): void {
@@ -182,12 +203,10 @@ export class Rooms {
       place.occupants.delete(nick);
     } else if (isUs && place.state === 'joined') {
       const code = Object.keys(OUT).find((one) => statuses.has(one));
-      const destroyed = x?.getChild('destroy') === undefined ? undefined : 'the room is gone';
-      return this.#out(
-        place,
-        destroyed ?? (code && OUT[code]) ?? 'left',
-        code === '301' || code === '321' || code === '322',
-      );
+      const isDestroyed = x?.getChild('destroy') !== undefined;
+      if (isDestroyed) this.#options.destroyed.add(place.jid);
+      const reason = isDestroyed ? DESTROYED : ((code && OUT[code]) ?? 'left');
+      return this.#out(place, reason, isDestroyed || code === '301' || code === '321' || code === '322');
     } else if (!isUs && occupant !== undefined) {
       if (place.state === 'joined') this.#tell(place, nick, 'left');
       place.occupants.delete(nick);
@@ -209,13 +228,17 @@ export class Rooms {
   }
 
   #out(place: Place, reason: string, isFinal: boolean): void {
-    const { log, session, changed } = this.#options;
-    const { rejoinMs } = session().timing;
+    const { log, changed } = this.#options;
     if (place.reason !== reason) log.warn({ room: place.jid, reason }, 'not in a room: it is tried again');
     Object.assign(place, { state: 'out', reason, isFinal });
     changed(place.jid, false);
-    session().after(isFinal ? rejoinMs * 10 : rejoinMs, () => {
-      if (place.state === 'out') this.#join(place);
+    this.#again(place, this.#options.session());
+  }
+
+  #again(place: Place, session: Pick<Session, 'after' | 'timing'>): void {
+    const { rejoinMs } = session.timing;
+    session.after(place.isFinal ? rejoinMs * 10 : rejoinMs, () => {
+      if (place.state === 'out') this.#enter(place);
     });
   }
 

@@ -14,6 +14,8 @@ export class AccountState {
   readonly reactions = new Map<string, readonly string[]>();
   /** What we have on one. */
   readonly ownReactions = new Map<string, readonly string[]>();
+  /** Rooms that were destroyed while the account was in them. */
+  readonly destroyed = new Set<string>();
   attempts = 0;
   session: Session | undefined;
   /** Of the login, which a resumed session goes on in. */
