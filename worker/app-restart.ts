@@ -18,7 +18,7 @@ export async function requestRestart(parts: Parts, actor: string): Promise<void>
       hint: 'start it with svc runtime start --daemon, systemd, launchd or a container',
     });
   }
-  if (options.owner === 'systemd') await refuseInFullWindow(core.reader);
+  if (options.owner === 'systemd') refuseInFullWindow(await readStarts(core.reader, SYSTEMD_STARTS));
   await refuseBadConfiguration(engine.runtime);
   await parts.tell({
     type: 'runtime.restart_requested',
@@ -53,15 +53,18 @@ function refusal(code: 'restart_refused' | 'reload_refused', cause: SvcError): S
   });
 }
 
-async function refuseInFullWindow(reader: Parts['core']['reader']): Promise<void> {
+/** Of the last starts, newest first. Throws `too_many_requests` where one more would leave systemd none for a crash. */
+export function refuseInFullWindow(starts: readonly { readonly at: number }[]): void {
   const since = systemClock.now() - SYSTEMD_WINDOW_MS;
-  const recent = (await readStarts(reader, SYSTEMD_STARTS)).filter(({ at }) => at > since);
+  const recent = starts.slice(0, SYSTEMD_STARTS).filter(({ at }) => at > since);
   if (recent.length < SYSTEMD_STARTS) return;
-  const oldest = Math.min(...recent.map(({ at }) => at));
-  const retryAfterMs = oldest + SYSTEMD_WINDOW_MS - systemClock.now();
+  const retryAfterMs = Math.min(...recent.map(({ at }) => at)) - since;
   throw new SvcError(
     'too_many_requests',
     `systemd counts a restart as a failure, and ${recent.length} starts lie in its window`,
-    { details: { retryAfterMs } },
+    {
+      hint: `try again in ${Math.ceil(retryAfterMs / 1_000)} s, or let systemd forget them: systemctl reset-failed and restart, for the unit`,
+      details: { retryAfterMs },
+    },
   );
 }

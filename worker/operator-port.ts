@@ -1,6 +1,7 @@
 // What the worker's own socket tells an operator, and the host alone knows: how former workers ended, and whether a start would take the configuration.
 import type { ToldExit } from '../shared/api/control.ts';
 import type { Parts } from './app-parts.ts';
+import { refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
 
 export interface OperatorPort {
@@ -8,11 +9,14 @@ export interface OperatorPort {
   exits(): Promise<readonly ToldExit[]>;
   /** Throws `config_invalid` or `secret_invalid` where the next worker would end with 78; noted like a reload that was refused. */
   checkConfig(): Promise<void>;
+  /** Throws `too_many_requests` where systemd would count a restart as one failure too many; where that cannot be known it does not. */
+  checkStarts(): Promise<void>;
 }
 
 export const operatorPort = (parts: Parts): OperatorPort => ({
   exits: () => formerExits(parts),
   checkConfig: () => parts.engine.runtime.checkNext(),
+  checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });
 
 /** Each start tells how the one before it ended: of the oldest that is read nothing is known but that. */

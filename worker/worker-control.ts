@@ -54,6 +54,7 @@ async function answer(
         throw new SvcError('no_restart_owner', 'nothing would start this foreground worker again', {
           hint: 'stop it and start it again, or use `svc runtime start --daemon`',
         });
+      if (owner === 'systemd') await app()?.operators.checkStarts();
       void stop(51, 'restart asked for over the control socket');
       return { accepted: true, pid: process.pid, runtimeId: app()?.runtimeId ?? null };
     case 'reload': {

@@ -35,6 +35,23 @@ describe('a restart', () => {
     assert.deepEqual([restarted.code, restarted.ready], [0, true]);
   });
 
+  it('that systemd would count as one failure too many is refused, and the worker goes on', async (t) => {
+    const { path } = await portProject(t);
+    const ends: unknown[] = [];
+    for (let start = 1; start <= 4; start += 1) {
+      const run = startSvc(FOREGROUND, { cwd: path, env: { INVOCATION_ID: 'x', NOTIFY_SOCKET: '/nonexistent' } });
+      t.after(() => run.child.kill('SIGKILL'));
+      const isReady = async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0;
+      await until(isReady, { what: 'ready' });
+      const { stderr } = await svc(['runtime', 'restart', '--timeout', '1'], { cwd: path });
+      ends.push(
+        /4 starts lie in its window\n +try again in \d+ s/.test(stderr) ? await isReady() : (await run.ended).code,
+      );
+    }
+
+    assert.deepEqual(ends, [51, 51, 51, true]);
+  });
+
   it('judges by the variables that the daemon was started with, not by those of the shell', async (t) => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     const { path } = await portProject(t, { keys: { host: { name: '${OF_THE_DAEMON}' } } });
