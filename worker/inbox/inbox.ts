@@ -172,6 +172,11 @@ export class Inbox {
     }
   }
 
+  /** The item as which a delivery is stored. */
+  async idOf(endpoint: string, deliveryId: string): Promise<string | undefined> {
+    return (await readDelivery(this.#core.reader, endpoint, deliveryId))?.id;
+  }
+
   /** What comes now is counted already. */
   #refuseWhenFull(): void {
     const { maxPending, maxPendingBytes } = this.#limits();

@@ -9,7 +9,6 @@ import type { InboxKind } from '../database/tables.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { ChatMessage, ChatPort } from '../http/host-port.ts';
 import type { Inbox } from '../inbox/inbox.ts';
-import { readDelivery } from '../inbox/inbox-store.ts';
 import { readPayload } from '../inbox/payload.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
@@ -76,8 +75,7 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
     const { fresh } = await receiveArrivals(inbox, runner.spec, { arrivals: [arrival] });
     const [id] = fresh;
     if (id !== undefined) return { id, duplicate: false };
-    const stored = await readDelivery(core.reader, runner.spec.id, arrival.id);
-    return { id: stored?.id ?? arrival.id, duplicate: true };
+    return { id: (await inbox.idOf(runner.spec.id, arrival.id)) ?? arrival.id, duplicate: true };
   };
   return {
     say: (message) => take(sandbox.arrival({ sentAt: core.clock.now(), ...message })),
