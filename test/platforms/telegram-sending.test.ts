@@ -154,8 +154,42 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     telegram.next('sendDocument', { status: 502 });
 
     await assert.rejects(adapter.send(call, link));
-    assert.deepEqual(await adapter.send(call, link), { kind: 'sent', message: '1' });
+    assert.deepEqual(await adapter.send(call, link), { kind: 'sent', message: '1+2' });
     assert.equal(telegram.messages(5).length, 2);
+  });
+
+  it('removes what took several messages with all of them, and changes the first (S6)', async (t) => {
+    const { telegram, account, send } = await bench(t);
+    const link = {
+      ...adapterLink(account),
+      signal: new AbortController().signal,
+      openFile: async () => ({ bytes: 3, content: () => Readable.from([Buffer.from('abc')]) }),
+    };
+    const files = ['1.txt', '2.txt', '3.png'].map((name) => ({
+      id: 'f'.repeat(64),
+      name,
+      mime: name.endsWith('png') ? 'image/png' : 'text/plain',
+      bytes: 3,
+    }));
+    const posted = await adapter.send(
+      { kind: 'post', key: 'k', conversation: '5', text: 'see', buttons: [], files },
+      link,
+    );
+    assert.deepEqual(posted, { kind: 'sent', message: '1+2+3+4' });
+    assert.ok(posted.kind === 'sent' && posted.message !== undefined);
+    const { message } = posted;
+
+    assert.deepEqual(await send({ kind: 'edit', message, text: 'new' }), { kind: 'sent', message });
+    assert.equal((await send({ kind: 'react', message, emoji: '👍', on: true })).kind, 'sent');
+    await send({ kind: 'post', text: 'an answer', replyTo: message });
+    const [first, , , , answer] = telegram.messages(5);
+    assert.deepEqual([first?.text, first?.reactions, answer?.replyTo], ['new', ['👍'], 1]);
+
+    for (const _ of ['first', 'again']) assert.deepEqual(await send({ kind: 'remove', message }), { kind: 'sent' });
+    assert.deepEqual(
+      telegram.messages(5).map(({ text }) => text),
+      ['an answer'],
+    );
   });
 
   it('sends what came by its id as what it was, else its bytes', async (t) => {

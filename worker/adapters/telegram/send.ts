@@ -7,6 +7,7 @@
 //   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
 //   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
 //   S5  A file has the kind with which it came (video, voice, …), and by its id it is sent as that alone: Telegram refuses another one.
+//   S6  What took several messages is removed with all of them; answers, edits and reactions are of the first.
 import type { InlineKeyboardMarkup, InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
@@ -90,7 +91,9 @@ class Sending {
       case 'edit':
         return this.#edit(call, chat);
       case 'remove':
-        return this.#done(api.deleteMessage({ chat_id: chat, message_id: numberOf(call.message) }, this.#signal));
+        for (const message_id of numbersOf(call.message))
+          await this.#done(api.deleteMessage({ chat_id: chat, message_id }, this.#signal));
+        return { kind: 'sent' };
       case 'react': {
         const reaction = call.on ? [reactionOf(call.emoji)] : [];
         const message_id = numberOf(call.message);
@@ -135,34 +138,35 @@ class Sending {
     }
   }
 
-  /** The id is that of the first message, which holds the text and the buttons. */
+  /** The id is that of the first message, which holds the text and the buttons, and of those with files behind it (S6). */
   async #post(call: Post, chat: string): Promise<SendResult> {
     const steps = this.#stepsOf(call, chat);
     const begun = this.#state.begun.get(call.key) ?? [];
     for (const step of steps.slice(begun.length)) {
-      const message = await step();
+      const messages = await step();
       this.#state.rate.sent(chat, performance.now());
-      begun.push(String(message));
+      begun.push(messages.join(BESIDE));
       if (steps.length > 1) keepNewest(this.#state.begun, [call.key, begun], MOST_KEPT);
     }
     this.#state.begun.delete(call.key);
-    return { kind: 'sent', ...(begun[0] === undefined ? {} : { message: begun[0] }) };
+    return { kind: 'sent', ...(begun.length === 0 ? {} : { message: begun.join(BESIDE) }) };
   }
 
-  #stepsOf(call: Post, chat: string): readonly (() => Promise<number>)[] {
+  #stepsOf(call: Post, chat: string): readonly (() => Promise<readonly number[]>)[] {
     const to = { chat_id: chat, ...topicOf(call.thread), ...replyOf(call) };
     const markup = keyboardOf(call);
     const buttons = markup === undefined ? {} : { reply_markup: markup };
     const [only, ...others] = call.files;
     const isCaption = only !== undefined && others.length === 0 && visibleLength(call.text) <= MOST_CAPTION;
-    if (isCaption) return [() => this.#file(only, { ...to, ...buttons, ...captionOf(call.text) })];
+    if (isCaption) return [async () => [await this.#file(only, { ...to, ...buttons, ...captionOf(call.text) })]];
     const albums = albumsOf(call.files).map(
       (files) => () => this.#album(files, { chat_id: chat, ...topicOf(call.thread) }),
     );
     if (call.text === '' && albums.length > 0) return albums;
     const text = { text: call.text, parse_mode: 'HTML' as const };
-    const say = async (): Promise<number> =>
-      (await this.#client.api.sendMessage({ ...to, ...text, ...buttons }, this.#signal)).message_id;
+    const say = async (): Promise<readonly number[]> => [
+      (await this.#client.api.sendMessage({ ...to, ...text, ...buttons }, this.#signal)).message_id,
+    ];
     return [say, ...albums];
   }
 
@@ -197,14 +201,14 @@ class Sending {
     }
   }
 
-  async #album(files: readonly FileRef[], to: Target): Promise<number> {
+  async #album(files: readonly FileRef[], to: Target): Promise<readonly number[]> {
     const [only] = files;
-    if (only !== undefined && files.length === 1) return this.#file(only, to);
+    if (only !== undefined && files.length === 1) return [await this.#file(only, to)];
     const type = files.every(isPhoto) ? 'photo' : 'document';
-    const send = async (inputs: readonly never[]): Promise<number> => {
+    const send = async (inputs: readonly never[]): Promise<readonly number[]> => {
       const media = inputs.map((input) => ({ type, media: input }));
       const sent = await this.#client.api.sendMediaGroup({ ...to, media: media as InputMediaPhoto[] }, this.#signal);
-      return sent[0]?.message_id ?? 0;
+      return sent.map(({ message_id }) => message_id);
     };
     try {
       return await send(
@@ -239,7 +243,11 @@ const reactionOf = (emoji: string): ReactionType =>
   /^\d{10,20}$/.test(emoji)
     ? { type: 'custom_emoji', custom_emoji_id: emoji }
     : { type: 'emoji', emoji: emoji.replaceAll('\uFE0F', '') as '👍' };
-const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0);
+/** Between the ids of a post that lies there as several messages (S6). */
+const BESIDE = '+';
+const numbersOf = (id: string): readonly number[] =>
+  id.split(BESIDE).map((one) => (/^\d{1,15}$/.test(one) ? Number(one) : 0));
+const numberOf = (id: string): number => numbersOf(id)[0] ?? 0;
 const captionOf = (text: string) => (text === '' ? {} : { caption: text, parse_mode: 'HTML' as const });
 
 /** S1. */
