@@ -66,7 +66,7 @@ for (const mode of ['forward', 'http'] as const)
         ),
         [['text see', 'image base64://QUFB'], ['file base64://QkJC'], ['video base64://Q0ND']],
       );
-      assert.deepEqual(sent, { kind: 'sent', message: String(fake.bot.messages[0]?.message_id) });
+      assert.deepEqual(sent, { kind: 'sent', message: fake.bot.messages.map((one) => one.message_id).join() });
       assert.deepEqual(
         fake.bot.uploads.map(({ to, name, bytes }) => [to, name, bytes.toString()]),
         [
@@ -88,12 +88,20 @@ for (const mode of ['forward', 'http'] as const)
       });
 
       const [first, second, ...others] = fake.bot.messages;
-      assert.deepEqual(sent, { kind: 'sent', message: String(first?.message_id) });
+      assert.deepEqual(sent, { kind: 'sent', message: `${first?.message_id},${second?.message_id}` });
+      assert.equal(
+        (await send({ kind: 'react', message: (sent as { message: string }).message, emoji: 'face:76', on: true }))
+          .kind,
+        'sent',
+      );
+      assert.deepEqual([first?.reactions, second?.reactions], [['76'], []]);
       assert.deepEqual(
         [first, second].map((one) => one?.message.map(({ type }) => type)),
         [['text', 'image', 'image'], ['image']],
       );
       assert.equal(others.length, 0);
+      assert.equal((await send({ kind: 'remove', message: (sent as { message: string }).message })).kind, 'sent');
+      assert.equal(fake.bot.messages.length, 0, 'all of it is removed');
     });
 
     it('gives links where the account says so, and the bytes where those are refused', async (t) => {
@@ -171,7 +179,7 @@ for (const mode of ['forward', 'http'] as const)
       await assert.rejects(send(post));
       const sent = await send(post);
 
-      assert.deepEqual(sent, { kind: 'sent', message: '77' });
+      assert.deepEqual(sent, { kind: 'sent', message: '77,1001' });
       assert.deepEqual(fake.bot.texts(), ['[file]']);
     });
   });

@@ -6,6 +6,7 @@
 //   S2  What is already so (a message that is gone) counts as removed: a repeat must not fail.
 //   S3  A call that has to wait for its place waits here; when the connection ends meanwhile, it was not made.
 //   S4  What one message holds in memory is no more than one file may have: further pictures are messages of their own.
+//   S5  What took several messages is removed with all of them; answers and reactions are of the first.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { isObject } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -39,7 +40,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
     case 'post':
       return post(call, { place, caller, link });
     case 'remove':
-      return resultOf(await caller.call('delete_msg', { message_id: idOut(call.message) }), { isGone: true });
+      return remove(idsIn(call.message), caller);
     case 'react':
       return react(call, { place, caller, link });
   }
@@ -64,9 +65,23 @@ async function post(call: Post, target: Target): Promise<SendResult> {
     if (steps.length > 1) keepNewest(kept, [call.key, done], MOST_KEPT);
   }
   kept.delete(call.key);
-  const message = done.find((id) => id !== '');
-  return { kind: 'sent', ...(message === undefined ? {} : { message }) };
+  const messages = done.filter((id) => id !== '');
+  return { kind: 'sent', ...(messages.length === 0 ? {} : { message: messages.join(BESIDE) }) };
 }
+
+/** S5. */
+async function remove(ids: readonly string[], caller: Caller): Promise<SendResult> {
+  for (const id of ids) {
+    const result = resultOf(await caller.call('delete_msg', { message_id: idOut(id) }), { isGone: true });
+    if (result.kind !== 'sent') return result;
+  }
+  return { kind: 'sent' };
+}
+
+/** No character of an id (`idAt`). */
+const BESIDE = ',';
+const idsIn = (message: string): readonly string[] => message.split(BESIDE);
+const firstOf = (message: string): string => idsIn(message)[0] ?? '';
 
 type Words = Pick<Post, 'text'> & { readonly replyTo?: string | undefined };
 
@@ -100,7 +115,8 @@ function inMessages(pictures: readonly FileRef[]): readonly (readonly FileRef[])
 }
 
 async function say(call: Words, pictures: readonly FileRef[], { place, caller, link }: Target): Promise<Answer> {
-  const reply: readonly Piece[] = call.replyTo === undefined ? [] : [{ type: 'reply', data: { id: call.replyTo } }];
+  const reply: readonly Piece[] =
+    call.replyTo === undefined ? [] : [{ type: 'reply', data: { id: firstOf(call.replyTo) } }];
   const words = [...reply, ...wordsFor(call.text, place)];
   return withSources(pictures, link, (sources) =>
     caller.call(...messageTo(place, [...words, ...sources.map(imagePiece)])),
@@ -121,7 +137,7 @@ async function react(
 ): Promise<SendResult> {
   const code = toEmojiId(emoji);
   if (code === undefined) return refused(`QQ has no reaction ${emoji}: an emoji, or face:<number>`);
-  const of = { message_id: idOut(message) };
+  const of = { message_id: idOut(firstOf(message)) };
   const answer = await caller.call('set_msg_emoji_like', { ...of, emoji_id: code, set: on });
   const isMissing = answer.kind === 'refused' && answer.isMissing === true;
   if (!isMissing || place.kind !== 'group') return resultOf(answer);
