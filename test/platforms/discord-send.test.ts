@@ -189,10 +189,17 @@ describe('discord sends', () => {
         ['', 1],
       ],
     );
-    const [first, , third] = messages.map(({ channel_id: channel, id }) => `${channel}/${id}`);
+    const [first, second, third, fourth] = messages.map(({ channel_id: channel, id }) => `${channel}/${id}`);
+    const named = results.map((result) => (result.kind === 'sent' && result.message) || '');
+    assert.deepEqual(named, [`${first}+${second}`, `${first}+${second}`, `${third}+${fourth}`]);
+
+    const [message = ''] = named;
+    await send({ kind: 'edit', message, text: 'new', buttons: [], files: [] });
+    assert.equal(platform.world.messages[0]?.content, 'new', 'the first is what is changed');
+    for (const key of ['r', 'again']) assert.deepEqual(await send({ kind: 'remove', message, key }), { kind: 'sent' });
     assert.deepEqual(
-      results.map((result) => result.kind === 'sent' && result.message),
-      [first, first, third],
+      platform.world.messages.map(({ channel_id: channel, id }) => `${channel}/${id}`),
+      [third, fourth],
     );
   });
 });

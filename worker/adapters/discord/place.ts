@@ -27,8 +27,14 @@ export const privateWith = (user: string): string => `@${user}`;
 
 export const messageId = (channel: string, id: string): string => `${channel}/${id}`;
 
+const BESIDE = '+';
+/** Of a post that takes several messages: what is answered, edited or reacted to is the first. */
+export const besideEachOther = (messages: readonly string[]): string => messages.join(BESIDE);
+export const messagesIn = (message: string): readonly string[] => message.split(BESIDE);
+
 /** I2. Undefined when it does not name a message. */
-export function readMessageId(message: string): { readonly channel: string; readonly id: string } | undefined {
+export function readMessageId(messages: string): { readonly channel: string; readonly id: string } | undefined {
+  const [message = ''] = messagesIn(messages);
   const [channel = '', id = '', ...rest] = message.split('/');
   return rest.length === 0 && isSnowflake(channel) && isSnowflake(id) ? { channel, id } : undefined;
 }

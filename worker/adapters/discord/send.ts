@@ -5,7 +5,8 @@
 //   S3  Nobody is notified but whom the text mentions; a reply does not notify.
 //   S4  What is already so (a message that is gone) is what was asked for.
 //   S5  A reply to a command is a message of the channel. Where the bot may not write, it is shown to the person of the command alone.
-//   S6  Files that are too many or too large for one message go in others behind it, with nonces of their own: a repeat gives those that are there.
+//   S6  Files that are too many or too large for one message go in others behind it, with nonces of their own: a repeat gives those that are there,
+//       and a removal takes them all.
 import { createHash } from 'node:crypto';
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -14,7 +15,7 @@ import type { Account } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import { filesToSend } from './files.ts';
 import { formOf, type SentFile } from './form.ts';
-import { isSnowflake, messageId, personOf, readMessageId } from './place.ts';
+import { besideEachOther, isSnowflake, messageId, messagesIn, personOf, readMessageId } from './place.ts';
 import { rowsOf, shownText } from './rows.ts';
 import { mentionsIn } from './text.ts';
 
@@ -39,12 +40,8 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
       return post(call, link);
     case 'edit':
       return edit(call, link);
-    case 'remove': {
-      const at = readMessageId(call.message);
-      if (at === undefined) return refused('this is not the id of a message');
-      const path = `/channels/${at.channel}/messages/${at.id}` as const;
-      return resultOf(await request(link, { method: 'DELETE', path }), { done: UNKNOWN_MESSAGE });
-    }
+    case 'remove':
+      return remove(call.message, link);
     case 'react':
       return react(call, link);
     case 'typing': {
@@ -53,6 +50,17 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
       return resultOf(await request(link, { method: 'POST', path: `/channels/${channel}/typing` }));
     }
   }
+}
+
+async function remove(message: string, link: Link<Account>): Promise<SendResult> {
+  for (const one of messagesIn(message)) {
+    const at = readMessageId(one);
+    if (at === undefined) return refused('this is not the id of a message');
+    const path = `/channels/${at.channel}/messages/${at.id}` as const;
+    const result = resultOf(await request(link, { method: 'DELETE', path }), { done: UNKNOWN_MESSAGE });
+    if (result.kind !== 'sent') return result;
+  }
+  return { kind: 'sent' };
 }
 
 async function post(call: Post, link: Link<Account>): Promise<SendResult> {
@@ -69,11 +77,15 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
     const isThere = opened.kind === 'ok' || (opened.kind === 'refused' && opened.code === THREAD_EXISTS);
     answer = isThere ? await say(first, files) : opened;
   }
+  const behind: string[] = [];
   for (const [index, more] of answer.kind === 'ok' ? others.entries() : []) {
-    const shown = await say(keyed(`${call.key} ${index + 1}`), more);
-    if (shown.kind !== 'ok') return resultOf(shown);
+    const shown = resultOf(await say(keyed(`${call.key} ${index + 1}`), more), { isMessage: true });
+    if (shown.kind !== 'sent') return shown;
+    if (shown.message !== undefined) behind.push(shown.message);
   }
-  return settled(answer, call, link);
+  const result = await settled(answer, call, link);
+  if (result.kind !== 'sent' || result.message === undefined) return result;
+  return { kind: 'sent', message: besideEachOther([result.message, ...behind]) };
 }
 
 /** S6. */
