@@ -90,7 +90,7 @@ describe('a webhook', () => {
       });
       const bot = await testBot(plugin);
       for (const n of [1, 2]) assert.equal((await bot.post('x/in', { body: JSON.stringify({ n }) })).status, 202);
-      assert.deepEqual(got.toSorted(), [1, 2]);
+      assert.deepEqual(new Set(got), new Set([1, 2]));
       await bot.stop();
     }
   });
