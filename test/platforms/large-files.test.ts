@@ -153,7 +153,13 @@ async function slackAt(t: TestContext) {
       return { ok: true, upload_url: `${platform.url}/upload/v1/F1`, file_id: 'F1' };
     return path.includes('files.info') ? { ok: true, file: { shares: {} } } : { ok: true, files: [{ id: 'F1' }] };
   });
-  const account = { token: secret('xoxb-1'), mode: 'http' as const, secrets: [], apiUrl: `${platform.url}/api/` };
+  const account = {
+    token: secret('xoxb-1'),
+    mode: 'http' as const,
+    secrets: [],
+    bots: false,
+    apiUrl: `${platform.url}/api/`,
+  };
   return { platform, account };
 }
 

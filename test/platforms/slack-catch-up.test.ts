@@ -26,6 +26,7 @@ async function start(t: TestContext, more: Partial<Account> = {}) {
     token: secret(platform.botToken),
     mode: 'http',
     secrets: [],
+    bots: false,
     apiUrl: platform.apiUrl,
     ...more,
   };

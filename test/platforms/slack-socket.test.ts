@@ -19,6 +19,7 @@ const accountOf = (platform: FakeSlack, more: Partial<Account> = {}): Account =>
   appToken: secret(platform.appToken),
   mode: 'socket',
   secrets: [],
+  bots: false,
   apiUrl: platform.apiUrl,
   ...more,
 });

@@ -6,7 +6,12 @@ import type { Arrival } from '../../../worker/sdk/index.ts';
 import * as example from '../../support/slack-examples.ts';
 
 const NOW = 1_700_000_000_000;
-const read = (payload: object | string, { team, type }: { readonly team?: string; readonly type?: string } = {}) =>
+interface ReadOptions {
+  readonly team?: string;
+  readonly type?: string;
+  readonly bots?: boolean;
+}
+const read = (payload: object | string, { team, type, bots = true }: ReadOptions = {}) =>
   parse(
     {
       method: 'POST',
@@ -16,7 +21,7 @@ const read = (payload: object | string, { team, type }: { readonly team?: string
       body: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)),
       receivedAt: NOW,
     },
-    team === undefined ? {} : { team },
+    { bots, ...(team === undefined ? {} : { team }) },
   );
 const form = (payload: object): readonly Arrival[] =>
   read(new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), {
@@ -127,6 +132,29 @@ describe('what Slack delivers', () => {
 
     assert.deepEqual(mention, message);
     assert.deepEqual(message.kind === 'message' && [message.text, message.addressed], ['/echo hi', true]);
+  });
+
+  it('leaves out what other apps say, change and remove, where the account does not want it', () => {
+    const spoken = { user: undefined, bot_id: 'B2', app_id: 'A2', ts: '1700000000.000200' };
+    const changed = (more: object) =>
+      told({ type: 'message', channel: 'C1', ts: '1700000001.000100', message: { ...spoken, text: 'b' }, ...more });
+    const payloads = [
+      said('x', { subtype: 'bot_message', ...spoken }),
+      changed({ subtype: 'message_changed', previous_message: { ...spoken, text: 'a' } }),
+      changed({ subtype: 'message_deleted', deleted_ts: spoken.ts, previous_message: { ...spoken, text: 'a' } }),
+    ];
+
+    assert.deepEqual(
+      payloads.map((payload) => read(payload, { bots: false }).length),
+      [0, 0, 0],
+    );
+    assert.deepEqual(
+      payloads.map((payload) => read(payload).map(({ kind }) => kind)),
+      [['message'], ['edited'], ['deleted']],
+    );
+    const ours = { user: 'U9', bot_id: 'B1', app_id: 'A123ABC456' };
+    assert.equal(read(said('x', ours), { bots: false })[0]?.user.self, true);
+    assert.equal(read(said('x'), { bots: false }).length, 1);
   });
 
   it('marks what the bot said itself, as a person and as an app, and no other bot', () => {

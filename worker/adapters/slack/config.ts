@@ -32,6 +32,11 @@ export const account = {
         'Id of the workspace, where one app is installed in several: what comes from others is left to their accounts',
     }),
   ),
+  bots: t.boolean({
+    default: false,
+    description:
+      'Whether what other apps and incoming webhooks say is taken: two bots that answer each other never end',
+  }),
   apiUrl: t.string({
     default: 'https://slack.com/api/',
     pattern: '^https?://[^\\s?#]+$',

@@ -72,6 +72,7 @@ function message(told: Told): readonly Arrival[] {
 function said(told: Told, spoken: Json): readonly Arrival[] {
   const [channel, ts] = [textAt(told.event, 'channel'), textAt(spoken, 'ts')];
   if (channel === undefined || ts === undefined) throw new Error('a message without channel or ts');
+  if (isForeignBot(told, spoken)) return [];
   return [{ kind: 'message', ...wordsOf(told, spoken, { id: `${channel}/${ts}`, channel, ts }) }];
 }
 
@@ -84,7 +85,7 @@ function changed(told: Told): readonly Arrival[] {
   const [channel, ts] = [textAt(told.event, 'channel'), textAt(now, 'ts')];
   if (channel === undefined || ts === undefined) throw new Error('a changed message without channel or ts');
   if (textAt(now, 'subtype') === 'tombstone') return deleted(told, ts, before);
-  if ('text' in before && before['text'] === now['text']) return [];
+  if (('text' in before && before['text'] === now['text']) || isForeignBot(told, now)) return [];
   const at = textAt(objectAt(now, 'edited'), 'ts');
   const id = at === undefined ? told.id : `${channel}/${ts}/edited/${at}`;
   return [{ kind: 'edited', ...wordsOf(told, now, { id, channel, ts }) }];
@@ -125,18 +126,27 @@ const placeOf = ({ event }: Told): Pick<Happened, 'channel' | 'channelType'> => 
   channelType: textAt(event, 'channel_type'),
 });
 
-/** Who said it; our own app is known by its bot user, and by its id where it speaks as a bot. */
-function speakerOf({ app, bot }: Told, spoken: Json): Pick<Happened, 'user' | 'userName' | 'isSelf'> {
+/** Who said it. */
+function speakerOf(told: Told, spoken: Json): Pick<Happened, 'user' | 'userName' | 'isSelf'> {
   const user = textAt(spoken, 'user');
-  const profile = objectAt(spoken, 'bot_profile');
-  const spokenBy = textAt(spoken, 'app_id') ?? textAt(profile, 'app_id');
-  const isOurs = textAt(spoken, 'bot_id') !== undefined && app !== undefined && spokenBy === app;
+  const name = textAt(spoken, 'username') ?? textAt(objectAt(spoken, 'bot_profile'), 'name');
   return {
     user: user ?? textAt(spoken, 'bot_id'),
-    userName: textAt(spoken, 'username') ?? textAt(profile, 'name') ?? user ?? textAt(spoken, 'bot_id'),
-    isSelf: isOurs || (bot !== undefined && user === bot),
+    userName: name ?? user ?? textAt(spoken, 'bot_id'),
+    isSelf: isOurs(told, spoken),
   };
 }
+
+/** Our own app is known by its bot user, and by its id where it speaks as a bot. */
+function isOurs({ app, bot }: Told, spoken: Json): boolean {
+  const spokenBy = textAt(spoken, 'app_id') ?? textAt(objectAt(spoken, 'bot_profile'), 'app_id');
+  const isOurApp = textAt(spoken, 'bot_id') !== undefined && app !== undefined && spokenBy === app;
+  return isOurApp || (bot !== undefined && textAt(spoken, 'user') === bot);
+}
+
+/** P5 of parse.ts. */
+const isForeignBot = (told: Told, spoken: Json): boolean =>
+  !told.context.bots && textAt(spoken, 'bot_id') !== undefined && !isOurs(told, spoken);
 
 /** Files that are only named in Slack, or that it keeps from us, have no bytes for us. */
 function filesOf(spoken: Json): readonly FileRef[] {
@@ -159,6 +169,7 @@ function filesOf(spoken: Json): readonly FileRef[] {
 function deleted(told: Told, ts: string | undefined, before: Json): readonly Arrival[] {
   const channel = textAt(told.event, 'channel');
   if (channel === undefined || ts === undefined) throw new Error('a deleted message without channel or ts');
+  if (isForeignBot(told, before)) return [];
   const root = textAt(before, 'thread_ts');
   const at = {
     id: `${channel}/${ts}/deleted`,

@@ -7,6 +7,7 @@
 //   P3  A direct message is a conversation with the id of its person: there a person is told something in private, whoever began.
 //       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.
 //   P4  What is signed and not of these forms arrives as `other`, without the verification token.
+//   P5  What other apps say is left out, unless the account wants it.
 
 import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
@@ -16,8 +17,10 @@ import { parseEvent } from './events.ts';
 import { parseCommand, parseInteraction } from './interactions.ts';
 import { seenOf } from './seen.ts';
 
+type Installation = Pick<Account, 'team' | 'bots'>;
+
 /** What a verified request holds. Throws when it is not what Slack sends. */
-export function parse(request: RawRequest, account: Pick<Account, 'team'>): readonly Arrival[] {
+export function parse(request: RawRequest, account: Installation): readonly Arrival[] {
   const text = Buffer.from(request.body).toString('utf8');
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? ''))
     return arrivalsOf(safeJson(text), account, request.receivedAt);
@@ -27,12 +30,12 @@ export function parse(request: RawRequest, account: Pick<Account, 'team'>): read
 }
 
 /** The same for the payload of an envelope. */
-export function arrivalsOf(payload: unknown, account: Pick<Account, 'team'>, now: number): readonly Arrival[] {
+export function arrivalsOf(payload: unknown, account: Installation, now: number): readonly Arrival[] {
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
   if (!isFor(payload, account)) return [];
   const workspace = workspaceOf(payload);
   if (payload['type'] === 'app_rate_limited') seenOf(account).missedSomething();
-  const context = { workspace: workspace[0] ?? 'unknown', now };
+  const context = { workspace: workspace[0] ?? 'unknown', now, bots: account.bots };
   const arrivals =
     payload['type'] === 'event_callback'
       ? parseEvent(payload, context)

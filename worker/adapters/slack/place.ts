@@ -6,6 +6,8 @@ export interface Context {
   readonly workspace: string;
   /** When it came, for what does not say when it was sent. */
   readonly now: number;
+  /** What other apps say is taken, too. */
+  readonly bots: boolean;
 }
 
 export interface Happened {
