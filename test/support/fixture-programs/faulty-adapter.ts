@@ -128,13 +128,22 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     (await readJson(await call(link, `/events?after=${link.cursor ?? ''}`), events)).events;
 
   async function connect(link: Link<Account>): Promise<void> {
+    try {
+      await hear(link);
+    } finally {
+      // Wherever the end finds it: in a request, between two, or while it hands over.
+      if (link.signal.aborted && has('goes-on-when-it-is-told-to-end')) await new Promise(() => {});
+    }
+  }
+
+  async function hear(link: Link<Account>): Promise<void> {
     if (has('tells-its-token-when-it-connects')) link.log.info(`as ${link.account.token.reveal()}`);
     for (let isOnline = false; !link.signal.aborted; ) {
       let found: readonly Said[];
       try {
         found = await next(link);
       } catch (error) {
-        if (link.signal.aborted) return has('goes-on-when-it-is-told-to-end') ? new Promise(() => {}) : undefined;
+        if (link.signal.aborted) return;
         const isRefused = (error as { readonly code?: unknown }).code === 'account_failed';
         if (isRefused && has('throws-its-token-when-it-is-refused'))
           throw accountFailed(`${link.account.token.reveal()} is refused`, 'take another');
