@@ -139,13 +139,15 @@ function bestCut({ letters }: Flow, from: number, most: number): number {
   return most;
 }
 
-const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Made at the first text that is too long: it takes some milliseconds and MiB, which no start needs. */
+let characters: Intl.Segmenter | undefined;
 
 /** The begin of the character that a cut here would cut; the cut itself where that is none, or where the piece would be empty. */
 function betweenCharacters({ letters }: Flow, from: number, cut: number): number {
   // Asked of one place: to walk over all characters of a long text takes as long as the square of its length.
   const before = letters.slice(from, cut).join('');
-  const begin = CHARACTERS.segment(before + (letters[cut] ?? '')).containing(before.length)?.index ?? before.length;
+  characters ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  const begin = characters.segment(before + (letters[cut] ?? '')).containing(before.length)?.index ?? before.length;
   return begin === 0 ? cut : cut - Array.from(before.slice(begin)).length;
 }
 
