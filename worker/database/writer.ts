@@ -20,6 +20,10 @@ export interface GroupRunner {
 const LARGEST_GROUP = 512;
 /** The next group is with the thread when one ends: it need not wait for a turn of this loop. */
 const GROUPS_UNDER_WAY = 2;
+/** So many of one turn of the loop go to the thread before that turn ends: otherwise all clients that were answered together come
+ *  together again, and this thread and the writer's wait for each other (a quarter more deliveries a second from 64 connections). */
+const EARLY_GROUP = 21;
+const EARLY_GROUPS_UNDER_WAY = 3;
 
 interface Waiting {
   readonly unit: Unit;
@@ -50,7 +54,8 @@ export class GroupingWriter implements Writer {
   commit(unit: Unit): Promise<UnitAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ unit, resolve, reject });
-      this.#schedule();
+      if (this.#waiting.length >= EARLY_GROUP && this.#underWay < EARLY_GROUPS_UNDER_WAY) void this.#runGroup();
+      else this.#schedule();
     });
   }
 
@@ -65,7 +70,7 @@ export class GroupingWriter implements Writer {
       await this.commit({ name: 'flush', statements: [] }).catch(() => {});
   }
 
-  /** One turn of the event loop gathers what arrives together. */
+  /** A turn of the event loop gathers what arrives together. */
   #schedule(): void {
     if (this.#scheduled || this.#underWay >= GROUPS_UNDER_WAY || this.#waiting.length === 0) return;
     this.#scheduled = true;
