@@ -1,7 +1,7 @@
 // The parts of the host, made and tied together: database, engine, readiness, metrics, disk budget, housekeeping. Nothing runs yet;
 // `app.ts` starts and ends them. What only the opened database knows stands in `facts`, so that each part can read it when it comes.
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { systemClock } from '../shared/clock.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
@@ -73,7 +73,7 @@ export class Parts {
     const { project, mode, environment, log, runtimeId } = options;
     this.loaded = options.loaded ?? loadConfig({ project, mode, environment });
     const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
-    this.file = join(project, this.loaded.config.database.filename);
+    this.file = resolve(project, this.loaded.config.database.filename);
     this.database = this.#makeDatabase(failpoints, onDatabase);
     this.core = {
       runtimeId,

@@ -6,6 +6,7 @@ import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
 import type { SvcError } from '../shared/svc-error.ts';
 import type { Mode } from './app-options.ts';
+import type { StoredSchema } from './database/stored-schema.ts';
 
 export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
@@ -110,6 +111,12 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
     log.flush();
     await log.drained();
   }
+}
+
+/** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
+export async function storedSchema(file: string): Promise<StoredSchema> {
+  const { readStoredSchema } = await import('./database/stored-schema.ts');
+  return readStoredSchema(file);
 }
 
 export interface EndpointCheckOptions extends TaskOptions {

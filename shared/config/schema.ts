@@ -155,7 +155,7 @@ export const configSchema = Type.Object(
     http,
     database: group('Where the state is kept.', {
       dialect: choice('The database system.', ['sqlite'], 'sqlite'),
-      filename: text('The database file, from the project folder.', { default: '.svc/data.sqlite' }),
+      filename: text('The database file, from the project folder or from the root.', { default: '.svc/data.sqlite' }),
     }),
     plugins: Type.Record(Type.String({ pattern: SLOT_PATTERN }), pluginSlot, {
       additionalProperties: false,

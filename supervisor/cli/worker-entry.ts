@@ -1,6 +1,7 @@
 // The one file of the CLI that knows the entries of worker and supervisor: as files to start, and to load into this process.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { StoredSchema } from '../../worker/database/stored-schema.ts';
 import type { ForegroundOptions } from '../../worker/main.ts';
 import type { TaskModule } from '../../worker/task.ts';
 import type { CommandContext } from './command.ts';
@@ -57,6 +58,12 @@ export function programFiles(env: Environment): ProgramFiles {
 export async function runForeground(options: ForegroundOptions): Promise<void> {
   const worker = await import('../../worker/main.ts');
   return worker.runForeground(options);
+}
+
+/** The schema of a database file, as its bytes show it. No code of plugins runs. */
+export async function storedSchema(file: string): Promise<StoredSchema> {
+  const tasks = await import('../../worker/task.ts');
+  return tasks.storedSchema(file);
 }
 
 /** One-shot work of the worker's code in this process, and with it that of plugins. */

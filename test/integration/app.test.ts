@@ -1,7 +1,7 @@
 // The whole host in this process, on a port of its own: readiness, reload, restart, metrics, disk budget, stop.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
@@ -22,6 +22,17 @@ async function flips(host: Running, ready: boolean): Promise<number> {
   });
   return performance.now() - beganAt;
 }
+
+describe('database.filename', () => {
+  it('may be a path from the root', async (t) => {
+    const file = join(temporaryProject(t).path, 'apart.sqlite');
+
+    const { app } = await running(t, { config: { http: HTTP, database: { dialect: 'sqlite', filename: file } } });
+
+    assert.equal(app.address() === undefined, false);
+    assert.equal(existsSync(file), true);
+  });
+});
 
 describe('readiness', () => {
   it('flips within two seconds, each way, when a required account is disabled and enabled', async (t) => {

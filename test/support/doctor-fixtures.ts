@@ -4,7 +4,9 @@ import { chmodSync, rmSync, utimesSync } from 'node:fs';
 import { createServer as createHttp, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
+import { Sqlite } from '../../shared/sqlite.ts';
 import { userServiceName } from '../../supervisor/cli/service/names.ts';
+import { migrate } from '../../worker/database/migrate.ts';
 import { startSvc, svc } from './svc-command.ts';
 import type { TemporaryProject } from './temporary-project.ts';
 import { until } from './until.ts';
@@ -64,6 +66,14 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
   'database.integrity': ({ write, paths }) => {
     write('.svc/data.sqlite', 'this is no database, and never was one. '.repeat(200));
     chmodSync(paths.stateDir, 0o700);
+  },
+  'database.schema': ({ write, paths }) => {
+    write('.svc/data.sqlite', '');
+    chmodSync(paths.stateDir, 0o700);
+    const database = new Sqlite(paths.database);
+    migrate(database, 0);
+    database.prepare("INSERT INTO migrations VALUES (999, '0999-later', 1, 'x', 0)").run();
+    database.close();
   },
   'owner.single': async (project, t) => {
     const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });

@@ -65,6 +65,21 @@ describe('svc doctor', () => {
     assert.equal(existsSync(join(project.paths.stateDir, 'data.sqlite-wal')), true, 'a killed host leaves its log');
   });
 
+  it('finds the database of another project folder than the one it stands in (database.integrity, database.schema)', async (t) => {
+    const project = await portProject(t);
+    await FIXTURES['database.integrity']?.(project, t);
+
+    const { stdout } = await svc(
+      ['doctor', '--project', project.path, '--only', 'database.integrity,database.schema', '--json'],
+      { cwd: project.paths.stateDir },
+    );
+
+    assert.deepEqual(
+      JSON.parse(stdout).checks.map(({ status }: { status: string }) => status),
+      ['error', 'error'],
+    );
+  });
+
   it('lists every check, those of a proxy too', async () => {
     const { stdout } = await svc(['doctor', '--list', '--json']);
 

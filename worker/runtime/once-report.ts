@@ -1,7 +1,7 @@
 // What `runtime start --once` says of a project besides its plugins: which requirements of readiness a start would meet, and what of it
 // would not hold in production. Facts of files and configuration alone; nothing is opened, nothing is written.
 import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { endpointId, ownerOf } from '../../shared/identifiers.ts';
 import { projectPaths } from '../../shared/paths.ts';
@@ -19,7 +19,7 @@ export interface StoredState {
 
 /** The project's own database, as its bytes show it. */
 export function storedState(project: string, { config }: LoadedConfig): StoredState {
-  const file = join(project, config.database.filename);
+  const file = resolve(project, config.database.filename);
   return { file: relative(project, file), schema: readStoredSchema(file) };
 }
 

@@ -1,6 +1,7 @@
 // Checks of the machine and the state: address, port, state folder, disk, database, owner.
 import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { refuseLostHistory } from '../../../shared/lost-history.ts';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
@@ -9,6 +10,7 @@ import { checkStateFolder } from '../../../shared/state-folder.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
 import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
+import { storedSchema } from '../worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 
 const MIB = 1024 * 1024;
@@ -36,7 +38,12 @@ export const STATE_CHECKS: readonly Check[] = [
   {
     id: 'database.integrity',
     title: 'The database opens and is whole',
-    run: withConfig(({ config }) => database(config.database)),
+    run: withConfig(({ config }, { paths }) => database(resolve(paths.project, config.database.filename))),
+  },
+  {
+    id: 'database.schema',
+    title: 'The database has a schema that this svc can use',
+    run: withConfig(({ config }, { paths }) => schema(resolve(paths.project, config.database.filename))),
   },
   { id: 'owner.single', title: 'One owner starts this project', run: singleOwner },
 ];
@@ -146,9 +153,7 @@ async function space({ paths }: Subject, leastBytes: number): Promise<Finding> {
   return freeBytes < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
 }
 
-async function database(settings: Readonly<Record<string, unknown>>): Promise<Finding> {
-  const filename = settings['filename'];
-  if (settings['dialect'] !== 'sqlite' || typeof filename !== 'string') return skip('not an SQLite file');
+async function database(filename: string): Promise<Finding> {
   try {
     refuseLostHistory(filename);
   } catch (error) {
@@ -176,6 +181,16 @@ async function database(settings: Readonly<Record<string, unknown>>): Promise<Fi
  * takes away again, at its end, the empty one that reading needs; one that only reads would leave it behind.
  */
 const isInUse = (filename: string): boolean => existsSync(`${filename}-wal`) || existsSync(`${filename}-journal`);
+
+/** As a start would judge it: a newer svc may have left what this one would break. */
+async function schema(filename: string): Promise<Finding> {
+  const stored = await storedSchema(filename);
+  if (stored.state === 'absent') return skip('not made yet');
+  if (stored.state === 'refused') return fault(stored.reason.message, stored.reason.hint ?? '');
+  const { applied, pending } = stored;
+  if (pending.length > 0) return ok(`a start brings it up to date: ${pending.join(', ')}`);
+  return ok(applied.at(-1) ?? '');
+}
 
 async function singleOwner({ paths, env }: Subject): Promise<Finding> {
   const worker = liveWorker(paths.project);
