@@ -30,6 +30,9 @@ const delivery = (interaction: object): RawRequest => {
   };
 };
 
+const JSON_TYPE = { 'content-type': 'application/json' };
+const UNKNOWN_MESSAGE = { message: 'Unknown Message', code: 10_008 };
+
 /** "enforce_nonce": the message of a nonce that was there in the last minutes is given back. */
 const messages = new Map<string, string>();
 function posted({ body }: RawRequest): HttpAnswer {
@@ -37,7 +40,16 @@ function posted({ body }: RawRequest): HttpAnswer {
   if (Array.from(content).length > 2_000) return { status: 400, json: { message: 'Invalid Form Body', code: 50_035 } };
   const id = messages.get(nonce) ?? String(334_385_199_974_967_042n + BigInt(messages.size));
   messages.set(nonce, id);
-  return { json: { id, channel_id: SLASH_COMMAND.channel_id, content } };
+  return { headers: JSON_TYPE, json: { id, channel_id: SLASH_COMMAND.channel_id, content } };
+}
+
+/** Edits, removals and reactions of a message that is there. */
+function changed({ method, path, body }: RawRequest): HttpAnswer {
+  const [, id = '', of] = /\/messages\/(\d+)(\/reactions\/[^/]+\/@me)?$/.exec(path) ?? [];
+  if (![...messages.values()].includes(id)) return { status: 404, headers: JSON_TYPE, json: UNKNOWN_MESSAGE };
+  if (of !== undefined || method === 'DELETE') return { status: 204 };
+  const { content } = JSON.parse(Buffer.from(body).toString()) as { content: string };
+  return { headers: JSON_TYPE, json: { id, channel_id: SLASH_COMMAND.channel_id, content } };
 }
 
 adapterContract(discord, {
@@ -50,10 +62,13 @@ adapterContract(discord, {
   }),
   conversation: SLASH_COMMAND.channel_id,
   secrets: [TOKEN, SLASH_COMMAND.token],
-  platform: (request) =>
-    request.path === `/api/v10/channels/${SLASH_COMMAND.channel_id}/messages`
-      ? posted(request)
-      : { status: 404, json: { message: '404: Not Found', code: 0 } },
+  platform(request) {
+    const messages = `/api/v10/channels/${SLASH_COMMAND.channel_id}/messages`;
+    if (request.path === messages) return posted(request);
+    if (request.path.startsWith(`${messages}/`)) return changed(request);
+    return { status: 404, headers: JSON_TYPE, json: { message: '404: Not Found', code: 0 } };
+  },
+  changes: true,
   good: () => delivery(SLASH_COMMAND),
   several: () => ['786008729715212340', '786008729715212339'].map((id) => delivery({ ...SLASH_COMMAND, id })),
   order: ['845027738276462632/i/786008729715212340', '845027738276462632/i/786008729715212339'],

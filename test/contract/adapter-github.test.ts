@@ -53,6 +53,16 @@ function webhooks({ method, path }: RawRequest): HttpAnswer | undefined {
   if (path === `${HOOK}/5/deliveries`) return json(MISSED.toReversed().map(failed));
   return method === 'POST' && path.startsWith(`${HOOK}/5/deliveries/`) ? json({}, 202) : undefined;
 }
+
+/** Edits and removals of a comment, and who has reacted to it. */
+function changed({ method, path }: RawRequest): HttpAnswer | undefined {
+  const [, id, reactions] = /^\/repos\/octo\/hello\/issues\/comments\/(\d+)(\/reactions)?/.exec(path) ?? [];
+  if (id === undefined) return undefined;
+  if (method === 'DELETE') return { status: 204 };
+  const ours = { id: 1, content: '+1', user: { login: 'helper-bot' } };
+  if (method === 'POST') return { status: 201, json: ours, headers: JSON_TYPE };
+  return { status: 200, json: reactions === undefined ? { id: Number(id) } : [ours], headers: JSON_TYPE };
+}
 const failed = (id: number): object => ({
   id,
   guid: guidOf(id),
@@ -75,9 +85,11 @@ adapterContract(createGithub(0), {
   platform: (request) =>
     whoseToken(request) ??
     webhooks(request) ??
+    changed(request) ??
     (request.method === 'POST'
       ? commented(request)
       : { status: 404, json: { message: 'Not Found' }, headers: JSON_TYPE }),
+  changes: true,
   // Of the three, one is our own.
   history: [21, 23].map(guidOf),
   redelivers({ path }) {

@@ -40,6 +40,7 @@ adapterContract(onebot11, {
   platform: ({ path }) => ({
     json: path === '/send_group_msg' ? { ...ANSWERED, data: { message_id: (messages += 1) } } : ANSWERED,
   }),
+  changes: true,
   good: () => delivery(POSTED),
   // Implementations tell of it when they are told to (`reportSelfMessage`).
   own: () =>

@@ -59,6 +59,10 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'auth.test': { team_id: 'T123ABC456', user_id: 'U0BOT', bot_id: 'B123ABC456' },
   'users.conversations': { channels: [{ id: 'C123ABC456' }] },
   'conversations.history': { messages: missed },
+  'chat.update': {},
+  'chat.delete': {},
+  'reactions.add': {},
+  'reactions.remove': {},
 };
 const answered = ({ path }: RawRequest): HttpAnswer => {
   const answer = ANSWERS[path.replace('/api/', '')];
@@ -70,6 +74,7 @@ adapterContract(slack, {
   conversation: 'C123ABC456',
   secrets: [SECRET, TOKEN, 'an older secret'],
   platform: (request) => (request.path === '/api/chat.postMessage' ? posted(request) : answered(request)),
+  changes: true,
   // An account that is new has missed nothing.
   cursor: JSON.stringify({ workspace: 'T123ABC456', at: (now - 7_200) * 1_000, seen: [] }),
   history: [1, 3].map((n) => `T123ABC456/C123ABC456/${now - 3_600}.00000${n}`),

@@ -55,6 +55,7 @@ adapterContract(telegram, {
     const result = { url: 'https://bot.example/webhooks/telegram/main', pending_update_count: 0 };
     return { json: { ok: true, result } };
   },
+  changes: true,
   // Its connection only watches over the address.
   history: [],
   good: () => delivery(10_000),

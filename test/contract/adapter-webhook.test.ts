@@ -18,6 +18,7 @@ adapterContract(webhook, {
   account: (url) => ({ url, secrets: [SECRET] }),
   secrets: [SECRET, SECRET.slice(6)],
   platform: ({ headers }) => ({ status: 202, json: { id: `message of ${headers['webhook-id']}` } }),
+  changes: true,
   good: () => delivery('msg_1'),
   own: () => delivery('msg_5', { id: 'bot', self: true }),
   several: () => [delivery('msg_4'), delivery('msg_2'), delivery('msg_3')],

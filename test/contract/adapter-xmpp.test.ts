@@ -31,6 +31,7 @@ adapterContract(xmpp, {
   history: ['a:1', 'a:3'],
   secrets: [PASSWORD],
   refused: () => ({ ...xmppAccount(server.port), password: 'another one' }),
+  changes: true,
   taken: () => server.stanzas.filter(({ name }) => name === 'message').map(String),
   cut: () => server.cut(),
 });

@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 import type { Fault } from '../support/fixture-programs/faulty-adapter.ts';
 
 const PROGRAM = fileURLToPath(new URL('../support/fixture-programs/faulty-adapters.ts', import.meta.url));
-const SOUND: readonly Fault[] = ['is-sound', 'is-sound-and-catches-up', 'is-sound-and-hears-nothing'];
+const SOUND: readonly Fault[] = [
+  'is-sound',
+  'is-sound-and-catches-up',
+  'is-sound-and-hears-nothing',
+  'is-sound-and-changes',
+];
 const [WHOLE, ONCE, CHANGED, OWN, ORDER, REPEATED, ADDRESS] = [
   'stores a verified message, with ids of its own',
   'takes a delivery once',
@@ -24,6 +29,12 @@ const [SENT, LATER, REFUSED, CANNOT, PARTS, RESENT] = [
   'what it cannot do is refused, never thrown',
   'sends a text of several times its limit in parts, whole and in order',
   'a send that a crash repeats is the same message',
+] as const;
+const [EDITED, REACTED, REMOVED, CHANGES] = [
+  'edits its message, and takes an edit that a crash repeats',
+  'reacts, and takes it back',
+  'removes its message',
+  'passes Retry-After and a refused token on from edits, reactions and removals',
 ] as const;
 const [CAUGHT, UP, HEARD, CUT, LOST, KILLED] = [
   'catches up once, from the committed cursor, without its own messages',
@@ -70,6 +81,14 @@ const BROKEN: Partial<Record<Fault, readonly string[]>> = {
   'throws-its-token-when-it-is-refused': [SECRETS],
   'has-an-address-all-the-same': [ADDRESS],
   'tells-no-cursor': [CAUGHT],
+  'edits-nothing': [EDITED, CHANGES],
+  'edits-with-the-old-text': [EDITED],
+  'refuses-an-edit-that-changes-nothing': [EDITED],
+  'reacts-to-take-it-back': [REACTED],
+  'removes-nothing': [REMOVED, CHANGES],
+  'waits-for-what-is-gone': [REMOVED],
+  'throws-at-429-of-a-change': [CHANGES],
+  'refuses-at-401-of-a-change': [CHANGES],
 };
 /** These, and perhaps others: ids that are never the same, and what is waited for in vain, for no longer than a second. */
 const BROKEN_AT_LEAST: Partial<Record<Fault, readonly string[]>> = {
@@ -122,6 +141,7 @@ describe('the suite of adapters', () => {
     for (const title of [HEARD, LOST, KILLED, BOTH_HEAR]) assert.match(deaf?.get(title) ?? '', /history is empty/);
     for (const title of [UP, CUT]) assert.ok(passed.get('is-sound-and-hears-nothing')?.includes(title), title);
     assert.match(skipped.get('is-sound')?.get(CAUGHT) ?? '', /no catchUp/);
+    assert.match(skipped.get('is-sound')?.get(EDITED) ?? '', /can.edit is not set/);
     assert.match(skipped.get('is-sound-and-catches-up')?.get(UP) ?? '', /no connect/);
   });
 });

@@ -54,6 +54,7 @@ adapterContract(discord, {
   conversation: '645027906669510667',
   secrets: [REFUSED, 'ODQ1MDI3NzM4Mjc2NDYyNzc3.GabcdE.fake-token-of-the-bot-0123456789abcd'],
   history: ['845027738276462632/m/2001', '845027738276462632/m/2003'],
-  taken: () => fake?.requests.filter(({ method }) => method === 'POST').map((request) => JSON.stringify(request)) ?? [],
+  changes: true,
+  taken: () => fake?.requests.filter(({ method }) => method !== 'GET').map((request) => JSON.stringify(request)) ?? [],
   cut,
 });

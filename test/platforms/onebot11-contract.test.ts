@@ -36,6 +36,10 @@ adapterContract(createOnebot11({ ...TIMING, retryMs: 10 }), {
   conversation: 'group:7',
   secrets: ['a token that is refused', 'kSLuTF2GC2Q4q4ugm3'],
   history: [1001, 1003, 1004].map((id) => `10001000/message/${id}/${AT}`),
-  taken: () => fake?.called('send_group_msg').map((params) => JSON.stringify(params)) ?? [],
+  changes: true,
+  taken: () =>
+    (fake?.calls ?? [])
+      .filter(({ action }) => /^(?:send_group_msg|delete_msg|set_msg_emoji_like)$/.test(action))
+      .map(({ params }) => JSON.stringify(params)),
   cut: () => fake?.cut(),
 });

@@ -45,6 +45,10 @@ adapterContract(createSlack({ ...TIMING, retryMs: 10 }), {
   secrets: ['xoxb-refused-0123456789', 'xoxb-1-2-botbotbotbot', 'xapp-1-A123ABC456-3-appappapp'],
   // An event takes a number of its own, too.
   history: [1, 5, 7].map((n) => `T123ABC456/C123ABC456/1700000001.00000${n}`),
-  taken: () => slack.calls.filter(({ method }) => method === 'chat.postMessage').map(({ args }) => args['text'] ?? ''),
+  changes: true,
+  taken: () =>
+    slack.calls
+      .filter(({ method }) => /^(chat|reactions)\./.test(method))
+      .map(({ method, args }) => `${method} ${args['text'] ?? ''}`),
   cut: () => slack.cut(),
 });

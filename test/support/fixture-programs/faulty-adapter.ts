@@ -25,6 +25,15 @@ export type Fault =
   | 'is-sound-and-catches-up'
   | 'is-sound-and-hears-nothing'
   | 'is-sound-and-catches-up-for-long'
+  | 'is-sound-and-changes'
+  | 'edits-nothing'
+  | 'edits-with-the-old-text'
+  | 'refuses-an-edit-that-changes-nothing'
+  | 'reacts-to-take-it-back'
+  | 'removes-nothing'
+  | 'waits-for-what-is-gone'
+  | 'throws-at-429-of-a-change'
+  | 'refuses-at-401-of-a-change'
   | 'stores-no-message'
   | 'makes-up-ids'
   | 'verifies-nothing'
@@ -58,6 +67,19 @@ export type Fault =
   | 'goes-on-when-it-is-told-to-end'
   | 'has-an-address-all-the-same';
 
+/** Those that can edit, react and remove. */
+export const CHANGES: ReadonlySet<Fault> = new Set([
+  'is-sound-and-changes',
+  'edits-nothing',
+  'edits-with-the-old-text',
+  'refuses-an-edit-that-changes-nothing',
+  'reacts-to-take-it-back',
+  'removes-nothing',
+  'waits-for-what-is-gone',
+  'throws-at-429-of-a-change',
+  'refuses-at-401-of-a-change',
+]);
+
 export const TOKEN = 'token-of-the-imaginary-platform';
 export const SIGNING = 'what-its-deliveries-are-signed-with';
 const MOST = 100;
@@ -66,6 +88,7 @@ const account = { url: t.string(), token: t.secret(), signing: t.secret() };
 type Account = Values<typeof account>;
 const event = t.object({ id: t.string(), room: t.string(), from: t.string(), text: t.string() });
 const events = t.object({ events: t.array(event) });
+type Change = Exclude<Outgoing, { readonly kind: 'typing' }>;
 type Said = Values<typeof event.properties>;
 
 export const US = 'us';
@@ -78,6 +101,7 @@ export const everywhere = { seen: new Set<string>(), keys: new Map<string, SendR
 
 export function faultyAdapter(fault: Fault): AdapterModule {
   const has = (...faults: readonly Fault[]): boolean => faults.includes(fault);
+  const canChange = CHANGES.has(fault);
   const memory = new WeakMap<Account, { readonly ids: Map<string, string>; readonly keys: Map<string, SendResult> }>();
   const memoryOf = (of: Account) => {
     const known = memory.get(of) ?? { ids: new Map<string, string>(), keys: new Map<string, SendResult>() };
@@ -185,7 +209,23 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     await link.receive([], HISTORY.at(-1)?.id);
   }
 
+  async function change(out: Change, link: Link<Account>): Promise<SendResult> {
+    if (has('edits-nothing') && out.kind === 'edit') return { kind: 'sent' };
+    if (has('removes-nothing') && out.kind === 'remove') return { kind: 'sent' };
+    const { kind, message = '' } = out;
+    const text = out.kind === 'edit' && !has('edits-with-the-old-text') ? { text: out.text } : {};
+    const on = out.kind === 'react' ? { emoji: out.emoji, on: out.on || has('reacts-to-take-it-back') } : {};
+    const response = await call(link, `/messages/${message}`, { kind, ...text, ...on });
+    if (response.status === 304 && !has('refuses-an-edit-that-changes-nothing')) return { kind: 'sent' };
+    if (response.status === 404)
+      return has('waits-for-what-is-gone') ? { kind: 'later', afterMs: 1 } : { kind: 'sent' };
+    if (response.status === 429 && has('throws-at-429-of-a-change')) throw new Error('too much');
+    if (response.status === 401 && has('refuses-at-401-of-a-change')) return { kind: 'refused', reason: '401' };
+    return sendResult(response);
+  }
+
   async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
+    if (canChange && out.kind !== 'post' && out.kind !== 'typing') return change(out, link);
     if (out.kind !== 'post') {
       if (has('throws-at-what-it-cannot')) throw new Error('what is that?');
       return { kind: 'refused', reason: `there is no ${out.kind} here` };
@@ -219,6 +259,7 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     can: {
       text: { limit: has('names-a-limit-that-is-too-high') ? MOST + 50 : MOST, unit: 'utf16', render: 'plain' },
       idempotent: true,
+      ...(canChange ? { edit: true, react: true, remove: true } : {}),
     },
     webhook: {
       verify: (request, { signing }) =>
@@ -246,17 +287,34 @@ export function faultyAdapter(fault: Fault): AdapterModule {
   });
 }
 
+interface Call {
+  readonly key?: string;
+  readonly kind?: 'edit' | 'react' | 'remove';
+  readonly text?: string;
+}
+
 /** The platform of one test: messages by their key, and nothing over its limit. */
 export function imaginaryPlatform(history = HISTORY): (request: RawRequest) => HttpAnswer {
   const messages = new Map<string, string>();
+  const texts = new Map<string, string>();
   let count = 0;
-  return ({ method, query, body }) => {
+  return ({ method, path, query, body }) => {
     if (method === 'GET')
       return { json: { events: history.slice(history.findIndex(({ id }) => id === query['after']) + 1) } };
-    const { key, text } = JSON.parse(Buffer.from(body).toString()) as { readonly key?: string; readonly text: string };
+    const { key, kind, text = '' } = JSON.parse(Buffer.from(body).toString()) as Call;
+    const changed = path.split('/')[2];
+    if (changed !== undefined) {
+      if (!texts.has(changed)) return { status: 404 };
+      if (kind === 'remove') texts.delete(changed);
+      if (kind !== 'edit') return { status: 200 };
+      if (texts.get(changed) === text) return { status: 304 };
+      texts.set(changed, text);
+      return { status: 200 };
+    }
     if (text.length > MOST) return { status: 400 };
     const id = messages.get(key ?? '') ?? `m${(count += 1)}`;
     if (key !== undefined) messages.set(key, id);
+    texts.set(id, text);
     return { status: 201, json: { id } };
   };
 }

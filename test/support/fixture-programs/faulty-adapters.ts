@@ -2,6 +2,7 @@
 import { beforeEach } from 'node:test';
 import { adapterContract } from 'svc/testing';
 import {
+  CHANGES,
   delivery,
   everywhere,
   type Fault,
@@ -46,6 +47,7 @@ for (const fault of process.argv.slice(2) as Fault[]) {
     history: isDeaf ? [] : HISTORY.filter(({ from }) => from !== US).map(({ id }) => id),
     secrets: [TOKEN, SIGNING],
     unsigned: ['time'],
+    ...(CHANGES.has(fault) ? { changes: true } : {}),
     ...(IN_VAIN.has(fault) ? { timeoutMs: 1_000 } : {}),
   });
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { AdapterModule } from '../adapter.ts';
 import { readAdapter } from '../definition.ts';
 import { ACCOUNTS } from './contract/accounts.ts';
+import { CHANGES } from './contract/changes.ts';
 import { CONNECTIONS } from './contract/connections.ts';
 import { DELIVERIES } from './contract/deliveries.ts';
 import type { Fixtures } from './contract/fixtures.ts';
@@ -19,7 +20,7 @@ export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): voi
     throw new Error(`${name} has a webhook: the suite needs fixtures.good, a delivery with a good signature`);
   if (fixtures.history?.length === 1)
     throw new Error(`${name}: fixtures.history names one message: in what order they come shows in two or more`);
-  for (const promised of [...DELIVERIES, ...SENDS, ...CONNECTIONS, ...ACCOUNTS]) {
+  for (const promised of [...DELIVERIES, ...SENDS, ...CHANGES, ...CONNECTIONS, ...ACCOUNTS]) {
     if (promised.insteadOf !== undefined && promised.insteadOf(definition, fixtures) === undefined) continue;
     const title = `${name}: ${promised.title}`;
     const lack = promised.lack?.(definition, fixtures);

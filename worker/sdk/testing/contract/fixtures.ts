@@ -30,6 +30,8 @@ export interface Fixtures {
   readonly conversation?: string;
   /** What the platform's rule does not cover: the bytes (a shared token instead of a signature), the time. Left out: it covers both. */
   readonly unsigned?: readonly ('bytes' | 'time')[];
+  /** The platform's side takes edits, reactions (👍) and removals, too; without HTTP `taken` names them. */
+  readonly changes?: true;
   /** Whatever a platform without HTTP was sent by now, in order. */
   taken?(): readonly string[];
   /**
