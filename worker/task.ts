@@ -12,6 +12,8 @@ export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
   checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
+  /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
+  storedSchema(file: string): Promise<StoredSchema>;
 }
 
 export interface TaskOptions {
@@ -113,7 +115,6 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
   }
 }
 
-/** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
 export async function storedSchema(file: string): Promise<StoredSchema> {
   const { readStoredSchema } = await import('./database/stored-schema.ts');
   return readStoredSchema(file);

@@ -1,7 +1,6 @@
 // The one file of the CLI that knows the entries of worker and supervisor: as files to start, and to load into this process.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { StoredSchema } from '../../worker/database/stored-schema.ts';
 import type { ForegroundOptions } from '../../worker/main.ts';
 import type { TaskModule } from '../../worker/task.ts';
 import type { CommandContext } from './command.ts';
@@ -61,10 +60,10 @@ export async function runForeground(options: ForegroundOptions): Promise<void> {
 }
 
 /** The schema of a database file, as its bytes show it. No code of plugins runs. */
-export async function storedSchema(file: string): Promise<StoredSchema> {
-  const tasks = await import('../../worker/task.ts');
+export const storedSchema: TaskModule['storedSchema'] = async (file) => {
+  const tasks: TaskModule = await import('../../worker/task.ts');
   return tasks.storedSchema(file);
-}
+};
 
 /** One-shot work of the worker's code in this process, and with it that of plugins. */
 export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<TaskModule> {
@@ -74,6 +73,7 @@ export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<T
   return {
     checkProject: (options) => tasks.checkProject({ ...options, end }),
     assembleOnce: (options) => tasks.assembleOnce({ ...options, end }),
+    storedSchema: tasks.storedSchema,
     checkEndpoint: (options) => tasks.checkEndpoint({ ...options, end }),
   };
 }
