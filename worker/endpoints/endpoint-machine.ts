@@ -6,9 +6,10 @@
 //   online     | -          | disabled | -         | degraded | -      | offline        | failed         | -          | connecting
 //   degraded   | -          | disabled | -         | -        | online | offline        | failed         | -          | connecting
 //   offline    | -          | disabled | -         | -        | -      | offline        | failed         | connecting | connecting
-//   failed     | -          | disabled | -         | -        | -      | -              | failed         | -          | connecting
+//   failed     | connecting | disabled | -         | -        | -      | -              | failed         | -          | connecting
 //
-//   N1  An account that cannot connect is tried again without end, with backoff; one that the platform refuses (`failed`) is not.
+//   N1  An account that cannot connect is tried again without end, with backoff; one that the platform refuses (`failed`) is not, until an operator
+//       says so: remedies end with "enable the account again".
 //   N2  `degraded`: connected, but what came while it was away could not be fetched (`catch_up_failed`), or the adapter says that not all
 //       of it works. It takes sends.
 //   N3  Last error and reconnect count stay after healing.
@@ -76,7 +77,7 @@ export function stepEndpoint(
   const stay: EndpointStep = { state: before, effects: [] };
   switch (event.kind) {
     case 'enabled':
-      return before.state === 'disabled'
+      return before.state === 'disabled' || before.state === 'failed'
         ? { state: to('connecting', { failures: 0 }), effects: [{ kind: 'connect' }] }
         : stay;
     case 'disabled':

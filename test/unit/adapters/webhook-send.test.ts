@@ -90,16 +90,14 @@ describe('send (webhook)', () => {
     const busy = await receiver(t, { status: 429, headers: { 'retry-after': '7' } });
     const broken = await receiver(t, { status: 500 });
     const moved = await receiver(t, { status: 302, headers: { location: busy.url } });
-    const gone = await receiver(t, { status: 410 });
 
     const results = [
       await send(post, link(busy.url)),
       (await send(post, link(broken.url))).kind,
       (await send(post, link(moved.url))).kind,
-      (await send(post, link(gone.url))).kind,
     ];
 
-    assert.deepEqual(results, [{ kind: 'later', afterMs: 7_000 }, 'later', 'refused', 'refused']);
+    assert.deepEqual(results, [{ kind: 'later', afterMs: 7_000 }, 'later', 'refused']);
     assert.equal(busy.received.length, 1);
   });
 
@@ -109,5 +107,15 @@ describe('send (webhook)', () => {
     await assert.rejects(send(post, link(refusing.url)), { code: 'account_failed' });
     await assert.rejects(send(post, link('http://127.0.0.1:1/')));
     assert.equal((await send(post, link(undefined))).kind, 'refused');
+  });
+
+  it('fails the account when the receiver wants no more messages, and says how to go on', async (t) => {
+    const gone = await receiver(t, { status: 410 });
+
+    await assert.rejects(send(post, link(gone.url)), {
+      code: 'account_failed',
+      message: /no more messages \(410\)/,
+      remedy: /svc endpoints reconnect/,
+    });
   });
 });

@@ -154,7 +154,7 @@ describe('the machine of an account', () => {
     online: ['', 'disabled', '', 'degraded', '', 'offline', 'failed', '', 'connecting'],
     degraded: ['', 'disabled', '', '', 'online', 'offline', 'failed', '', 'connecting'],
     offline: ['', 'disabled', '', '', '', '', 'failed', 'connecting', 'connecting'],
-    failed: ['', 'disabled', '', '', '', '', 'failed', '', 'connecting'],
+    failed: ['connecting', 'disabled', '', '', '', '', 'failed', '', 'connecting'],
   };
   for (const [state, row] of Object.entries(table)) {
     it(`steps from ${state}`, () => {

@@ -7,12 +7,14 @@
 // holds one entry for each secret, so that the receiver may change over at any time. Text is Markdown. A JSON answer `{ "id": … }` names
 // the message for later edits; without one it is the key.
 import { Webhook } from 'standardwebhooks';
-import { type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
+import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 
 const TIME_LIMIT_MS = 15_000;
+/** Of Standard Webhooks: whoever answers so is no longer sent to. */
+const GONE = 410;
 
-/** One POST. Throws when it may have arrived and the answer is not known, and `accountFailed` when the receiver answers 401 or 403. */
+/** One POST. Throws when it may have arrived and the answer is not known, and `accountFailed` when the receiver answers 401, 403 or 410. */
 export async function send(
   call: Outgoing,
   { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
@@ -33,6 +35,11 @@ export async function send(
     },
     body,
   });
+  if (response.status === GONE)
+    throw accountFailed(
+      `${new URL(account.url).host} wants no more messages (410)`,
+      'when it does again: svc endpoints reconnect; else take url out and reload, or disable the account',
+    );
   const result = await sendResult(response, (json) => messageId(json) ?? call.key);
   return result.kind === 'sent' ? { kind: 'sent', message: result.message ?? call.key } : result;
 }
