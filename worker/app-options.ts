@@ -3,6 +3,7 @@
 import type { Server } from 'node:http';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
+import type { ExitCode } from '../shared/exit-codes.ts';
 import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
 import type { WriterThread } from './database/start-thread.ts';
@@ -39,7 +40,7 @@ export interface AppOptions {
 
 /** The exit code that was asked for, and by what. */
 export interface StopCause {
-  readonly code: 0 | 51 | 75;
+  readonly code: ExitCode;
   readonly reason: string;
 }
 

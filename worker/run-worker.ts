@@ -21,7 +21,7 @@ import { type ProjectPaths, projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
 import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
-import type { App, RestartOwner } from './app-options.ts';
+import type { App } from './app-options.ts';
 import { AppStart } from './app-start.ts';
 import { type Capture, captureConsole } from './console-capture.ts';
 import { inheritedSocket } from './inherited-socket.ts';
@@ -49,7 +49,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     await worker.start();
   } catch (error) {
     if (options.supervised) return worker.fail(error);
-    await worker.abandon();
+    await worker.abandon(error);
     if (worker.owned.givesUp(error)) return options.exit(EXIT.ok);
     throw error;
   }
@@ -91,10 +91,6 @@ class Worker {
     );
   }
 
-  get #owner(): RestartOwner {
-    return this.owned.owner;
-  }
-
   async start(): Promise<void> {
     const { project, mode, supervised, parent, terminal, environment } = this.#options;
     process.umask(0o077);
@@ -123,9 +119,9 @@ class Worker {
     ensureStateFolder(this.#paths.stateDir);
     this.owned.keepLog(loaded.config.supervisor.log);
     if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
-    this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.#owner, mode });
+    this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });
     this.#log.logger.info(
-      { version: VERSION, node: process.version, owner: this.#owner, mode, pid: process.pid },
+      { version: VERSION, node: process.version, owner: this.owned.owner, mode, pid: process.pid },
       'worker starting',
     );
     this.#link?.listen((message, socket) => this.#hear(message, socket));
@@ -147,10 +143,12 @@ class Worker {
     this.#end(ERRORS[code].exit, message);
   }
 
-  /** Gives back what a failed start of the foreground had taken. */
-  async abandon(): Promise<void> {
-    await this.#app?.stop(LAST_STEPS_MS);
+  /** Gives back what a failed start of the foreground had taken, with its code for the next one to tell. */
+  async abandon(error: unknown): Promise<void> {
+    const { code, message } = coerceError(error);
+    await this.#app?.stop(LAST_STEPS_MS, { code: ERRORS[code].exit, reason: code });
     await this.#control?.close();
+    this.#lock?.ending(ERRORS[code].exit, this.#log.secrets.mask(message));
     this.#lock?.release();
     this.#capture?.release(); // what the command says of it goes to its own streams
     this.#log.flush();
@@ -170,13 +168,13 @@ class Worker {
       workerStatus({
         phase: this.#phase,
         runtimeId: this.#runtimeId,
-        owner: this.#owner,
+        owner: this.owned.owner,
         mode: this.#options.mode,
         app: this.#app,
         socket: this.#socket?.holder ?? null,
       });
     return openWorkerControl({
-      owner: this.#owner,
+      owner: this.owned.owner,
       ownerStop: this.owned.stopCommand,
       log: this.#log,
       app: () => this.#app,

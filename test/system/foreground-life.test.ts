@@ -142,6 +142,28 @@ describe('a host in the foreground', () => {
     );
   });
 
+  it("that a plugin's configuration ended with 78 is no crash to the next start", async (t) => {
+    const host = await own(t);
+    const { project } = host;
+    const good = project.read('svc.config.yml');
+    project.write('svc.config.yml', good.replace('sandbox: {}', 'sandbox: { colour: red }'));
+
+    assert.equal((await start(t, host).ended).code, 78);
+    project.write('svc.config.yml', good);
+    start(t, host);
+    await host.up();
+
+    const { lastExits } = (await (await host.get('/api/system/status')).json()) as {
+      readonly lastExits: readonly { readonly end: string; readonly code: number | null }[];
+    };
+    assert.deepEqual([lastExits[0]?.end, lastExits[0]?.code], ['config', 78]);
+    assert.match(await (await host.get('/api/metrics')).text(), /svc_restarts_total\{reason="config",[^}]*\} 1\n/);
+    const { items } = (await (await host.get('/api/events?format=json&types=runtime.stopping')).json()) as {
+      readonly items: readonly { readonly data: unknown }[];
+    };
+    assert.deepEqual(items[0]?.data, { reason: 'config_invalid', exitCode: 78 });
+  });
+
   it('drains at the first Ctrl-C of a terminal and ends at once with 130 at the second', {
     skip: terminalMissing(),
   }, async (t) => {
