@@ -81,9 +81,12 @@ describe('readiness', () => {
     renameSync(file, `${file}.away`);
     await flips(host, false);
     const refused = await host.call('POST', '/api/chat/say', { person: 'ann', text: 'hi', delivery: randomUUID() });
+    const paused = await host.call('PUT', '/api/system/ingress', { state: 'paused' });
     renameSync(`${file}.away`, file);
     await flips(host, true);
 
+    assert.match(paused.text, /data\.sqlite was moved/);
+    assert.ok(!paused.text.includes(host.project.path), paused.text); // no path of the machine in a problem
     assert.equal(refused.status, 503);
     assert.equal(refused.json['code'], 'storage_unavailable');
     assert.ok(Number(refused.headers.get('retry-after')) >= 1);

@@ -7,6 +7,7 @@
 //   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
 //       again once it is found whole.
 import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -116,15 +117,20 @@ function refuseUnlessWhole(file: string, database: Database): void {
   if (database.pragma('quick_check(1)', { simple: true }) !== 'ok') throw cut(file);
 }
 
+// These reach whoever asked over HTTP: a detail holds no path of the machine.
 const cut = (file: string): SvcError =>
-  new SvcError('storage_unavailable', `the database file ${file} was cut short while in use`, {
+  new SvcError('storage_unavailable', `the database file ${basename(file)} was cut short while in use`, {
     hint: 'put the file back as it was; or stop the host and restore a checkpoint',
   });
 
 const gone = (file: string): SvcError =>
-  new SvcError('storage_unavailable', `the database file ${file} was moved, removed or replaced while in use`, {
-    hint: 'put the file back as it was; or stop the host and restore a checkpoint',
-  });
+  new SvcError(
+    'storage_unavailable',
+    `the database file ${basename(file)} was moved, removed or replaced while in use`,
+    {
+      hint: 'put the file back as it was; or stop the host and restore a checkpoint',
+    },
+  );
 
 function openOrExplain(file: string): Database {
   try {
@@ -138,13 +144,13 @@ function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;
   const code = sqliteCode(error) ?? 'error';
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
-    return new SvcError('database_corrupt', `the database ${file} is damaged (${code})`, {
+    return new SvcError('database_corrupt', `the database ${basename(file)} is damaged (${code})`, {
       cause: error,
       hint: 'stop the host and restore a checkpoint; keep the damaged file',
     });
   }
   const { message, hint } = storageFault(error);
-  return new SvcError('storage_unavailable', `the database ${file} takes no writes: ${message} (${code})`, {
+  return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
     cause: error,
     hint,
   });

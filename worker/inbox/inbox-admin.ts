@@ -33,8 +33,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
     const row = await core.reader.first(
       SHORT_REF.test(id) ? exact.where('id', 'like', `%${id}`) : exact.where('id', '=', id),
     );
-    if (row === undefined)
-      throw new SvcError('not_found', `no inbox item ${id.slice(0, 64)}`, { hint: 'svc inbox list' });
+    if (row === undefined) throw new SvcError('not_found', 'no inbox item has this id', { hint: 'svc inbox list' });
     return row;
   };
   const admin: ItemStore = {

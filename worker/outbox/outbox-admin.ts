@@ -15,8 +15,7 @@ export interface OutboxAdminDeps {
 export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore {
   const find = async (id: string): Promise<OutboxRow> => {
     const row = await readSend(core.reader, id);
-    if (row === undefined)
-      throw new SvcError('not_found', `no outbox item ${id.slice(0, 64)}`, { hint: 'svc outbox list' });
+    if (row === undefined) throw new SvcError('not_found', 'no outbox item has this id', { hint: 'svc outbox list' });
     return row;
   };
   const head = (row: OutboxRow, actor: string) => ({
