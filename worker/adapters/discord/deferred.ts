@@ -18,7 +18,10 @@ interface Waiting extends Deferral {
 }
 
 export class Deferred {
-  #waiting: Waiting[] = [];
+  /** By token, in the order in which they came. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** The tokens of a conversation, in the same order: many may wait, and each reply asks for one. */
+  readonly #tokens = new Map<string, Set<string>>();
   #expired: (token: string) => void = () => {};
 
   /** Called for those that nothing came of. */
@@ -28,33 +31,40 @@ export class Deferred {
 
   /** False when it is known already: Discord tells again what it is not sure of. */
   add(deferral: Deferral): boolean {
-    const { token } = deferral;
-    if (this.#waiting.some((one) => one.token === token)) return false;
+    const { token, conversation } = deferral;
+    if (this.has(token)) return false;
     const timer = setTimeout(() => {
-      this.#waiting = this.#waiting.filter((one) => one.token !== token);
+      this.end(token);
       this.#expired(token);
     }, VALID_MS);
     timer.unref();
-    this.#waiting.push({ timer, ...deferral });
-    if (this.#waiting.length > MOST) clearTimeout(this.#waiting.shift()?.timer);
+    this.#waiting.set(token, { timer, ...deferral });
+    const tokens = this.#tokens.get(conversation) ?? new Set();
+    this.#tokens.set(conversation, tokens.add(token));
+    const [oldest = token] = this.#waiting.keys();
+    if (this.#waiting.size > MOST) this.end(oldest);
     return true;
   }
 
   /** The one that has waited longest there. */
   first(conversation: string): Deferral | undefined {
-    return this.#waiting.find((one) => one.conversation === conversation);
+    const [token = ''] = this.#tokens.get(conversation) ?? [];
+    return this.#waiting.get(token);
   }
 
   has(token: string): boolean {
-    return this.#waiting.some((one) => one.token === token);
+    return this.#waiting.has(token);
   }
 
   /** Something came of it: it is taken out, and true. */
   end(token: string): boolean {
-    const found = this.#waiting.find((one) => one.token === token);
+    const found = this.#waiting.get(token);
     if (found === undefined) return false;
     clearTimeout(found.timer);
-    this.#waiting = this.#waiting.filter((one) => one !== found);
+    this.#waiting.delete(token);
+    const tokens = this.#tokens.get(found.conversation);
+    tokens?.delete(token);
+    if (tokens?.size === 0) this.#tokens.delete(found.conversation);
     return true;
   }
 }
