@@ -4,10 +4,12 @@
 //   C1  What is returned has every default and no key that the schema does not name.
 //   C2  An unnamed key is refused; with `open` it is dropped: foreign payloads grow.
 //   C3  A fault names path and expectation. Secrets are never in it, other values only when short.
+//   C4  What JSON would keep nothing of is refused where the schema names it; what says its JSON itself (a date) is that.
 import type { Static, TSchema } from 'typebox';
 import { readDuration } from './duration.ts';
-import type { Fault } from './fault.ts';
+import { type Fault, faultAt } from './fault.ts';
 import { personRef } from './message.ts';
+import { NotPlain, pathTo, plainData, typeName } from './plain-data.ts';
 import { isSecret, secret } from './secret.ts';
 import { validate } from './validate.ts';
 
@@ -24,11 +26,25 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The value as its schema wants it, or what is wrong with it. */
 export function check(schema: unknown, value: unknown, { open = false }: { readonly open?: boolean } = {}): Checked {
-  const converted = convert(schema as Json, value, open);
+  let converted: unknown;
+  try {
+    converted = convert(schema as Json, value, open);
+  } catch (error) {
+    if (error instanceof NotPlain) return refused([notPlain(error.value, value)]);
+    throw error;
+  }
   const at = validate(schema as Json, converted, open ? 'first' : 'all');
-  if (at.length === 0) return { ok: true, value: converted };
-  return { ok: false, at, faults: at.map(({ path, message }) => lineOf(path, message)) };
+  return at.length === 0 ? { ok: true, value: converted } : refused(at);
 }
+
+const refused = (at: readonly Fault[]): Checked => ({
+  ok: false,
+  at,
+  faults: at.map(({ path, message }) => lineOf(path, message)),
+});
+
+const notPlain = (lost: object, inside: unknown): Fault =>
+  faultAt(pathTo(lost, inside) ?? '', 'expected plain data', `, got a ${typeName(lost)}, which JSON cannot hold`);
 
 /** One line of a fault. */
 export const lineOf = (path: string, text: string): string => `${path === '' ? 'value' : path.slice(1)}: ${text}`;
@@ -40,8 +56,9 @@ export function parse<S extends TSchema>(schema: S, value: unknown): Static<S> {
   return checked.value as Static<S>;
 }
 
+/** Throws NotPlain. */
 function convert(schema: Json, given: unknown, open: boolean): unknown {
-  const value = given === undefined && 'default' in schema ? copyOf(schema['default']) : given;
+  const value = plainData(given === undefined && 'default' in schema ? copyOf(schema['default']) : given);
   switch (schema['format']) {
     case 'svc-duration':
       return typeof value === 'string' ? (readDuration(value) ?? value) : value;

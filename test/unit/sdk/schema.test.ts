@@ -40,6 +40,22 @@ describe('check', () => {
     assert.deepEqual(parse(schema, { a: { b: 1, c: 2 }, d: 3 }), { a: { b: 1 } });
   });
 
+  it('refuses what JSON would keep nothing of, by its name and place, and takes the rest as JSON does (C4)', () => {
+    const schema = t.object({ any: t.object({}), list: t.array(t.record(t.integer())), n: t.optional(t.number()) });
+    const of = (any: unknown, item: unknown = {}): Checked => check(schema, { any, list: [{}, item] });
+
+    assert.deepEqual(
+      [new Map([['a', 1]]), new Set([1]), Promise.resolve(1), new Error('no')].map((any) => faultsOf(of(any))),
+      ['Map', 'Set', 'Promise', 'Error'].map((name) => [
+        `any: expected plain data, got a ${name}, which JSON cannot hold`,
+      ]),
+    );
+    assert.deepEqual(faultsOf(of({}, new Map())), ['list/1: expected plain data, got a Map, which JSON cannot hold']);
+    assert.match(faultsOf(of(new Date(0))).join(), /^any: expected an object, got "?1970-01-01T00:00:00.000Z"?$/);
+    assert.equal(valueOf(check({}, new Date(0))), '1970-01-01T00:00:00.000Z');
+    assert.deepEqual(valueOf(of(Object.create(null))), { any: {}, list: [{}, {}] });
+  });
+
   it('names path and expectation of all faults, never a secret (C3)', () => {
     const schema = t.object({
       days: t.integer({ minimum: 1 }),
