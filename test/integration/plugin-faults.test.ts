@@ -37,6 +37,8 @@ export default definePlugin({
     p.webhook('nothing', { ...ok, verify: () => undefined }, () => {});
     p.webhook('accept', { ...ok, accept: fail }, () => {});
     p.webhook('delivery', { ...ok, delivery: fail }, () => {});
+    p.webhook('late-accept', { ...ok, accept: async () => false }, () => {});
+    p.webhook('late-delivery', { ...ok, delivery: async () => 'id' }, () => {});
     p.webhook('lane', { ...ok, lane: fail }, () => {});
     p.webhook('fine', ok, () => {});
     p.webhook('other', { ...ok, accept: () => false }, () => {});
@@ -140,7 +142,7 @@ describe('an exception in a plugin', () => {
         return [response.status, await response.text()];
       };
 
-      for (const name of ['verify', 'nothing', 'accept', 'delivery']) {
+      for (const name of ['verify', 'nothing', 'accept', 'delivery', 'late-accept', 'late-delivery']) {
         const [status, text] = await post(name);
         assert.equal(status, 500, name);
         assert.match(text, /"code":"plugin_failed"/);
@@ -166,7 +168,7 @@ describe('an exception in a plugin', () => {
       );
       assert.match(items[0]?.lastError ?? '', /cannot be parsed/);
       const metrics = await metricsOf(host);
-      assert.match(metrics, /^svc_plugin_failures_total\{plugin="root\/trouble",[^}]*\} 4$/m);
+      assert.match(metrics, /^svc_plugin_failures_total\{plugin="root\/trouble",[^}]*\} 6$/m);
       for (const [name, outcome] of [
         ['verify', 'failed'],
         ['fine', 'accepted'],

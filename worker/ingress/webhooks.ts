@@ -19,6 +19,7 @@ import type { HttpReply, RawDelivery } from '../http/host-port.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
 import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
+import { deliveryIdOf, isWanted, verdictOf } from './plugin-answers.ts';
 import { receiveArrivals } from './receive-arrivals.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
@@ -160,12 +161,12 @@ export class Webhooks {
       this.#ask(webhook, () => verdictOf(spec.verify(request))),
     );
     if (refusal !== undefined) return refusal;
-    if (this.#ask(webhook, () => spec.accept?.(request)) === false) {
+    if (!this.#ask(webhook, () => isWanted(spec.accept?.(request)))) {
       this.#deps.observe({ endpoint: webhook.id, kind: 'ignored' });
       return { status: 202, json: { ignored: true } };
     }
     const text = Buffer.from(request.body).toString('utf8');
-    const id = this.#ask(webhook, () => spec.delivery(request)) || undefined; // an empty one tells nothing apart
+    const id = this.#ask(webhook, () => deliveryIdOf(spec.delivery(request)));
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -282,12 +283,6 @@ function laneOf({ spec }: WebhookCapability, body: unknown): string | undefined 
   } catch {
     return undefined; // not of the shape: its own lane, and the handler's schema says what is wrong
   }
-}
-
-/** JavaScript of a plugin may have answered anything. */
-function verdictOf(verdict: Verdict | undefined): Verdict {
-  if (!['ok', 'refused', 'handshake'].includes(String(verdict?.kind))) throw new Error('verify gave no verdict');
-  return verdict as Verdict;
 }
 
 const weakId = ({ body, receivedAt }: RawRequest): string =>
