@@ -167,6 +167,49 @@ describe('XMPP adapter at Prosody', { skip, timeout: 590_000, concurrency: 3 }, 
     assert.equal(removal?.getChild('retract')?.attrs['id'], message);
   });
 
+  it('removes a post with all of its files; reactions, replies and corrections are of the first message', async (t) => {
+    const server = await prosody(t);
+    const files = { one: Buffer.from('1'), two: Buffer.from('22') };
+    const bot = await xmppBot(t, xmppAccount(server.port, { rooms, fileHosts: ['127.0.0.1'] }), { files });
+    const ann = await xmppPerson(t, server.port, 'ann');
+    await ann.join(ROOM, 'Ann');
+    const file = (id: 'one' | 'two') => ({ id, name: `${id}.png`, mime: 'image/png', bytes: files[id].length });
+
+    for (const conversation of ['ann@localhost', ROOM]) {
+      const seen = ann.messages.length;
+      const came = (): typeof ann.messages =>
+        ann.messages
+          .slice(seen)
+          .filter(({ attrs }) => attrs['from'] === (conversation === ROOM ? `${ROOM}/bot` : 'bot@localhost/svc'));
+      const key = `k-${conversation}`;
+      const post = { kind: 'post', key, conversation, text: 'look', files: [file('one'), file('two')] } as const;
+      const sent = await bot.send(post);
+      const message = sent.kind === 'sent' ? (sent.message ?? '') : '';
+      const results = [
+        await bot.send({ kind: 'edit', key: `${key}-edit`, conversation, message, text: 'look here' }),
+        await bot.send({ kind: 'react', key: `${key}-react`, conversation, message, emoji: '🍕', on: true }),
+        await bot.send({ kind: 'post', key: `${key}-reply`, conversation, text: 'so?', replyTo: message }),
+        await bot.send({ kind: 'remove', key: `${key}-remove`, conversation, message }),
+      ];
+      const retracted = (): readonly unknown[] => came().flatMap((one) => one.getChild('retract')?.attrs['id'] ?? []);
+      await until(() => retracted().length === 3, { what: `the removals in ${conversation}` });
+
+      assert.deepEqual(results, [{ kind: 'sent', message }, { kind: 'sent' }, results[2], { kind: 'sent' }]);
+      const [first, one, two, edit, reaction, reply] = came();
+      const idOf = (of: typeof first): unknown =>
+        conversation === ROOM ? of?.getChild('stanza-id')?.attrs['id'] : of?.attrs['id'];
+      assert.deepEqual(retracted(), [first, one, two].map(idOf));
+      assert.deepEqual(
+        [
+          edit?.getChild('replace')?.attrs['id'],
+          reaction?.getChild('reactions')?.attrs['id'],
+          reply?.getChild('reply')?.attrs['id'],
+        ],
+        [first?.attrs['id'], idOf(first), idOf(first)],
+      );
+    }
+  });
+
   it('hands files over: up through the service of the server, down from where the message says, within the limits', async (t) => {
     const server = await prosody(t);
     const account = xmppAccount(server.port, { rooms, fileHosts: ['127.0.0.1'], maxFileBytes: 5_000 });

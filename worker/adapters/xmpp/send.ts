@@ -5,6 +5,7 @@
 //   S2  An attempt before this one may have reached the server: where there is an archive it is looked for there first, by its id. Without
 //       one it is said again.
 //   S3  Nothing is written to a room that we are not in.
+//   S4  What took several messages is removed with all of them; answers, corrections and reactions are of the first.
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -73,29 +74,29 @@ class Sending {
     }
   }
 
-  /** The id is that of the first message. */
+  /** S4. */
   async #post(call: Post): Promise<SendResult> {
     const steps: ((id: string) => Promise<XmlElement | SendResult>)[] = [
       ...(call.text.trim() === '' ? [] : [async (id: string) => this.#text(call, id)]),
       ...call.files.map((file) => (id: string) => this.#file(file, id)),
     ];
     if (steps.length === 0) return { kind: 'refused', reason: 'nothing to say: the text is blank' };
-    let first: SendResult | undefined;
+    const written: string[] = [];
     for (const [i, step] of steps.entries()) {
       const id = idOf(call.key, i);
       const known = call.repeat === true ? await this.#saidBefore(id) : undefined;
       const stanza = known ?? (await step(id));
       const result = 'kind' in stanza ? stanza : await this.#write(stanza, id);
       if (result.kind !== 'sent') return result;
-      first ??= result;
+      if (result.message !== undefined) written.push(result.message);
     }
-    return first ?? { kind: 'sent' };
+    return { kind: 'sent', ...(written.length === 0 ? {} : { message: written.join(BESIDE) }) };
   }
 
   async #edit(call: Post): Promise<SendResult> {
     const { xml } = this.#in.session;
     if (call.files.length > 0) return { kind: 'refused', reason: 'XMPP adds no files to a message' };
-    const origin = await originIn(this.#in, call.message ?? '');
+    const origin = await originIn(this.#in, firstOf(call.message ?? ''));
     if (origin === undefined) return { kind: 'refused', reason: 'the message to correct is not known any more' };
     const stanza = this.#text(call, idOf(call.key, 0), xml('replace', { xmlns: NS.correct, id: origin }));
     const result = await this.#write(stanza, stanza.attrs['id'] ?? '');
@@ -104,22 +105,27 @@ class Sending {
 
   async #remove(call: Call<'remove'>): Promise<SendResult> {
     const { xml } = this.#in.session;
-    const id = idOf(call.key, 0);
-    const stanza = this.#message(
-      id,
-      xml('retract', { xmlns: NS.retract, id: inert(call.message) }),
-      xml('fallback', { xmlns: NS.fallback, for: NS.retract }),
-      xml('body', {}, UNSUPPORTED),
-      xml('store', { xmlns: NS.hints }),
-    );
-    return bare(await this.#write(stanza, id));
+    for (const [i, message] of call.message.split(BESIDE).entries()) {
+      const id = idOf(call.key, i);
+      const stanza = this.#message(
+        id,
+        xml('retract', { xmlns: NS.retract, id: inert(message) }),
+        xml('fallback', { xmlns: NS.fallback, for: NS.retract }),
+        xml('body', {}, UNSUPPORTED),
+        xml('store', { xmlns: NS.hints }),
+      );
+      const result = await this.#write(stanza, id);
+      if (result.kind !== 'sent') return result;
+    }
+    return { kind: 'sent' };
   }
 
   /** All that we have on a message goes out each time. */
   async #react(call: Call<'react'>): Promise<SendResult> {
     const { xml } = this.#in.session;
     const { ownReactions } = this.#in.state;
-    const key = `${this.#in.to}\n${call.message}`;
+    const message = firstOf(call.message);
+    const key = `${this.#in.to}\n${message}`;
     const others = (ownReactions.get(key) ?? []).filter((emoji) => emoji !== call.emoji);
     const now = call.on ? [...others, call.emoji] : others;
     const id = idOf(call.key, 0);
@@ -127,7 +133,7 @@ class Sending {
       id,
       xml(
         'reactions',
-        { xmlns: NS.reactions, id: inert(call.message) },
+        { xmlns: NS.reactions, id: inert(message) },
         ...now.map((emoji) => xml('reaction', {}, inert(emoji))),
       ),
       xml('store', { xmlns: NS.hints }),
@@ -162,11 +168,12 @@ class Sending {
         uri: `xmpp:${user.split('/', 1)[0]}${resourceOf(user) === '' ? '' : `/${encodeURIComponent(resourceOf(user))}`}`,
       }),
     );
-    const author = call.replyTo === undefined ? undefined : state.ids.known(to, call.replyTo)?.author;
+    const replyTo = call.replyTo === undefined ? undefined : firstOf(call.replyTo);
+    const author = replyTo === undefined ? undefined : state.ids.known(to, replyTo)?.author;
     const reply =
-      call.replyTo === undefined || call.kind === 'edit'
+      replyTo === undefined || call.kind === 'edit'
         ? undefined
-        : xml('reply', { xmlns: NS.reply, id: inert(call.replyTo), ...(author === undefined ? {} : { to: author }) });
+        : xml('reply', { xmlns: NS.reply, id: inert(replyTo), ...(author === undefined ? {} : { to: author }) });
     return this.#message(
       id,
       xml('body', {}, text),
@@ -233,6 +240,10 @@ class Sending {
 
 const idOf = (key: string, part: number): string =>
   `svc-${createHash('sha256').update(`${part}\n${key}`).digest('base64url').slice(0, 27)}`;
+
+/** XML has no such character: it is in no id. */
+const BESIDE = '\u001e';
+const firstOf = (message: string): string => message.split(BESIDE, 1)[0] ?? '';
 
 /** Without the id of a message that nobody names. */
 const bare = (result: SendResult): SendResult => (result.kind === 'sent' ? { kind: 'sent' } : result);
