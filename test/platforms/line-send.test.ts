@@ -8,6 +8,7 @@ import { FakeLine, type Misfortune } from '../support/fake-platforms/line.ts';
 import { ANN, BEN, GROUP } from '../support/line-examples.ts';
 
 const PUSH = 'POST /v2/bot/message/push';
+const QUOTA = 'GET /v2/bot/message/quota';
 const post = (more: Partial<Extract<Outgoing, { readonly kind: 'post' | 'edit' }>> = {}): Outgoing => ({
   kind: 'post',
   key: 'k',
@@ -209,6 +210,19 @@ describe('line sends', () => {
     assert.match(reasonOf(await bench.send(post({ key: 'k2', conversation: GROUP }))), /monthly limit/, 'too large');
     sent(await bench.send(post()));
     assert.equal(platform.channel.messages.length, 1);
+  });
+
+  it('asks for the quota once a minute, however many are refused, and tries each of them', async (t) => {
+    const { platform, bench } = await start(t);
+    platform.channel.quota = 0;
+    const asked = (of: string): number => platform.calls.filter(({ route }) => route === of).length;
+
+    await Promise.all([1, 2, 3].map((n) => bench.send(post({ key: `k${n}` }))));
+    await bench.send(post({ key: 'k4' }));
+
+    assert.deepEqual([asked(PUSH), asked(QUOTA), asked(`${QUOTA}/consumption`)], [4, 1, 1]);
+    platform.channel.quota = 1;
+    sent(await bench.send(post({ key: 'k5' })));
   });
 
   it('throws where it may have happened, and ends the account for a token alone', async (t) => {

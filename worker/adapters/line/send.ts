@@ -72,12 +72,34 @@ function simplerThan(form: Form, answer: Answer<SentMessages>): Form | undefined
 /** S4. */
 async function heldBack(answer: Answer<SentMessages>, out: Post, link: Link<Account>): Promise<SendResult | undefined> {
   if (answer.kind !== 'refused' || answer.status !== 429) return undefined;
+  const left = await leftOf(link);
+  const isEnough = left !== undefined && left >= (isPerson(out.conversation) ? 1 : MOST_MEMBERS);
+  return isEnough ? { kind: 'later', afterMs: HELD_WAIT_MS } : undefined;
+}
+
+interface Left {
+  readonly at: number;
+  readonly messages: Promise<number | undefined>;
+}
+const known = new WeakMap<Account, Left>();
+
+/** Of the quota of the month, as of the last minute: once it is used up every push would ask. Undefined: LINE does not tell. */
+function leftOf(link: Link<Account>): Promise<number | undefined> {
+  const before = known.get(link.account);
+  const now = performance.now();
+  if (before !== undefined && now - before.at < HELD_WAIT_MS) return before.messages;
+  const messages = askLeft(link);
+  known.set(link.account, { at: now, messages });
+  return messages;
+}
+
+async function askLeft(link: Link<Account>): Promise<number | undefined> {
   const quota = await call(link, 'quota', (api) => api.getMessageQuota()).catch(() => undefined);
   const used = await call(link, 'quota used', (api) => api.getMessageQuotaConsumption()).catch(() => undefined);
-  if (quota?.kind !== 'ok' || used?.kind !== 'ok' || quota.value.value === undefined) return undefined;
-  const left = quota.value.value - used.value.totalUsage;
-  const isEnough = left >= (isPerson(out.conversation) ? 1 : MOST_MEMBERS);
-  return isEnough ? { kind: 'later', afterMs: HELD_WAIT_MS } : undefined;
+  if (quota?.kind === 'ok' && used?.kind === 'ok')
+    return quota.value.value === undefined ? undefined : quota.value.value - used.value.totalUsage;
+  known.delete(link.account);
+  return undefined;
 }
 
 /** S2. */
