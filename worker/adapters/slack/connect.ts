@@ -3,11 +3,13 @@
 //   C1  Slack takes its sockets away every few hours and says so before: another one is opened first, and the old one is read until then.
 //       The account stays online over it.
 //   C2  A socket that is lost without a word ends the connection: the host comes back with backoff.
+//   C3  Slack tells of tokens that are revoked, perhaps late, perhaps of others: it is asked again whether ours is good.
 
 import { textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
+import { onRevoked } from './revoked.ts';
 import { join } from './siblings.ts';
 import { SlackSocket, type SocketTiming } from './socket.ts';
 
@@ -27,7 +29,28 @@ export async function connect(link: Link<Account>, timing: SocketTiming): Promis
       'correct team or token and reload',
     );
   link.log.info({ team, user, mode: link.account.mode }, 'the token is good');
-  if (link.account.mode === 'socket') return holdSocket(link, timing);
+  const { refused, unwatch } = watchToken(link);
+  try {
+    await Promise.race([link.account.mode === 'socket' ? holdSocket(link, timing) : holdAddress(link), refused]);
+  } finally {
+    unwatch();
+  }
+}
+
+/** C3. Rejects once Slack no longer knows the token; what it does not answer now shows in the next call. */
+function watchToken(link: Link<Account>): { readonly refused: Promise<never>; readonly unwatch: () => void } {
+  let fail: (error: unknown) => void = () => {};
+  const refused = new Promise<never>((_, reject) => (fail = reject));
+  const unwatch = onRevoked(link.account, () => {
+    link.log.warn('Slack says that a token of the app is revoked, or the app uninstalled');
+    need(link, 'auth.test').catch((error: unknown) => {
+      if ((error as { readonly code?: unknown }).code === 'account_failed') fail(error);
+    });
+  });
+  return { refused, unwatch };
+}
+
+async function holdAddress(link: Link<Account>): Promise<void> {
   link.online();
   await aborted(link.signal);
 }

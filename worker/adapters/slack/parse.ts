@@ -1,4 +1,5 @@
-// What Slack delivers → what arrived. Pure, but that it is noted where people speak (seen.ts). Over HTTP and over Socket Mode the payloads are the same.
+// What Slack delivers → what arrived. Pure, but that it is noted where people speak (seen.ts) and that a
+// token is revoked (revoked.ts). Over HTTP and over Socket Mode the payloads are the same.
 //
 //   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
 //       channel and time, and so are its edits and its removal, which the history may tell of, too. Everything else has the id of its event,
@@ -15,6 +16,7 @@ import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { parseEvent } from './events.ts';
 import { parseCommand, parseInteraction } from './interactions.ts';
+import { isRevocation, tellRevoked } from './revoked.ts';
 import { seenOf } from './seen.ts';
 
 type Installation = Pick<Account, 'team' | 'bots'>;
@@ -34,6 +36,7 @@ export function arrivalsOf(payload: unknown, account: Installation, now: number)
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
   if (!isFor(payload, account)) return [];
   const workspace = workspaceOf(payload);
+  if (isRevocation(payload)) tellRevoked(account);
   if (payload['type'] === 'app_rate_limited') seenOf(account).missedSomething();
   const context = { workspace: workspace[0] ?? 'unknown', now, bots: account.bots };
   const arrivals =
