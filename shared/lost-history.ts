@@ -4,7 +4,8 @@
 //       nothing is opened.
 //   D2  A project that has had a database keeps a mark beside it. An empty file beside a mark was emptied; a file that is gone may have been
 //       removed to begin anew, and an empty one without a mark is a first start that a full disk or a crash cut short.
-import { existsSync, statSync } from 'node:fs';
+//   D3  The mark holds how far the history had come, as of now and then: one that ends before it is an older copy.
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { writeFileAtomic } from './atomic-file.ts';
 import { SvcError } from './svc-error.ts';
 
@@ -36,6 +37,24 @@ export function noteHistory(file: string): void {
     writeFileAtomic(markOf(file), '', { durable: false });
   } catch {
     // A disk without room: the next start notes it
+  }
+}
+
+/** Writes down how far the history has come: `<epoch>.<seq>`. */
+export function notePosition(file: string, position: string): void {
+  try {
+    writeFileAtomic(markOf(file), position, { durable: false });
+  } catch {
+    // A disk without room: it is noted again
+  }
+}
+
+/** What was noted last; empty where nothing was. */
+export function notedPosition(file: string): string {
+  try {
+    return readFileSync(markOf(file), 'utf8');
+  } catch {
+    return '';
   }
 }
 

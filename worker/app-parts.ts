@@ -6,6 +6,7 @@ import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { systemClock } from '../shared/clock.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { ProjectId } from '../shared/identifiers.ts';
+import { notePosition } from '../shared/lost-history.ts';
 import { projectPaths } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
@@ -175,6 +176,17 @@ export class Parts {
     };
   }
 
+  closeDatabase(): Promise<void> {
+    this.#notePosition();
+    return this.database.close();
+  }
+
+  /** So that an older copy of the file is known for one. */
+  #notePosition(): void {
+    const { state, head } = this.facts;
+    if (state !== undefined) notePosition(this.file, `${state.epoch}.${head}`);
+  }
+
   #makeHousekeeping(): Housekeeping {
     const config = (): LoadedConfig['config'] => this.engine.runtime.loaded.config;
     const files = new MediaRetention(this.core, this.media, () => config().files.days);
@@ -182,7 +194,10 @@ export class Parts {
       const { inbox, outbox } = config();
       return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
     };
-    return new Housekeeping(this.core, keep, (now) => files.run(now));
+    return new Housekeeping(this.core, keep, async (now) => {
+      this.#notePosition();
+      await files.run(now);
+    });
   }
 
   #makeReadiness(): Readiness {

@@ -19,7 +19,7 @@ import { refusedReload, requestRestart } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import type { Core } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
-import { birthOf, countStarts, loadProjectState } from './database/project-state.ts';
+import { countStarts, fileFacts, loadProjectState } from './database/project-state.ts';
 import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
@@ -160,7 +160,7 @@ class Host implements App {
   async #beginOnce(first?: Promise<Candidate>): Promise<void> {
     const { core, facts, engine, housekeeping, file } = this.#parts;
     // The two go in one commit, since each costs a sync; while that is under way, what is stored is read.
-    const stored = [loadProjectState(core.writer, core.reader, birthOf(file)), recordThisStart(this.#parts)] as const;
+    const stored = [loadProjectState(core.writer, core.reader, fileFacts(file)), recordThisStart(this.#parts)] as const;
     const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
     facts.state = state;
@@ -225,7 +225,7 @@ class Host implements App {
   }
 
   async #stopAll(limitMs: number, end: StopCause): ReturnType<App['stop']> {
-    const { facts, readiness, engine, housekeeping, disk, database } = this.#parts;
+    const { facts, readiness, engine, housekeeping, disk } = this.#parts;
     const endsAt = performance.now() + limitMs * 0.9;
     const cut: { name: string; reason: string }[] = [];
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
@@ -247,7 +247,7 @@ class Host implements App {
     });
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     // What the others left of the time: cut short, the next start has to do it.
-    await step('database', Math.max(limitMs * 0.1, endsAt - performance.now()), async () => database.close());
+    await step('database', Math.max(limitMs * 0.1, endsAt - performance.now()), () => this.#parts.closeDatabase());
     await step('http connections', 500, async () => this.#http.close());
     return { cut };
   }

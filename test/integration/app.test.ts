@@ -1,7 +1,7 @@
 // The whole host in this process, on a port of its own: readiness, reload, restart, metrics, disk budget, stop.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
@@ -31,6 +31,27 @@ describe('database.filename', () => {
 
     assert.equal(app.address() === undefined, false);
     assert.equal(existsSync(file), true);
+  });
+});
+
+describe('a database file', () => {
+  it('that is written over in place with an older copy begins a new timeline of events, and keeps it', async (t) => {
+    const { project, app } = await running(t);
+    const life = async (): Promise<string> => {
+      const host = await running(t, { project });
+      const { epoch } = (await host.call('GET', '/api/events?format=json&limit=1')).json;
+      await host.app.stop(10_000);
+      return String(epoch);
+    };
+    await app.stop(10_000);
+    const copy = readFileSync(project.paths.database);
+    const before = await life();
+
+    writeFileSync(project.paths.database, copy);
+    const epochs = [await life(), await life()];
+
+    assert.notEqual(epochs[0], before);
+    assert.equal(epochs[1], epochs[0]);
   });
 });
 

@@ -1,8 +1,10 @@
 // Who this state belongs to, read once at the start: project, timeline, positions; and the ledger of starts.
 //
-//   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to others.
+//   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to
+//       others. A new file is told by when it was made, one that was written over in place by a history that ends before what was noted of it.
 import { chmodSync, statSync } from 'node:fs';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
+import { notedPosition } from '../../shared/lost-history.ts';
 import { sql, statement } from './statement.ts';
 import type { StartsTable } from './tables.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
@@ -18,8 +20,19 @@ export interface ProjectState {
   readonly isCopy: boolean;
 }
 
-/** Makes project id and epoch at the very first start. `born`: the file's `birthOf`. */
-export async function loadProjectState(writer: Writer, reader: Reader, born?: string): Promise<ProjectState> {
+export interface FileFacts {
+  /** Its `birthOf`. */
+  readonly born?: string | undefined;
+  /** Its `notedPosition`. */
+  readonly noted?: string | undefined;
+}
+
+/** Makes project id and epoch at the very first start. */
+export async function loadProjectState(
+  writer: Writer,
+  reader: Reader,
+  { born, noted = '' }: FileFacts = {},
+): Promise<ProjectState> {
   const make = (key: string, value: string): Statement =>
     statement(
       sql
@@ -37,17 +50,23 @@ export async function loadProjectState(writer: Writer, reader: Reader, born?: st
   });
   if (answer.kind === 'refused') throw new Error(answer.detail);
   const meta = new Map((await reader.all(sql.selectFrom('meta').selectAll())).map((row) => [row.key, row.value]));
-  const isCopy = born !== undefined && meta.get(BORN) !== born;
-  const epoch = isCopy ? newEpoch() : ((meta.get('epoch') ?? '') as Epoch);
-  if (isCopy)
-    await writer.commit({ name: 'project.file', statements: [writeMeta(BORN, born), writeMeta('epoch', epoch)] });
   const counters = new Map(
     (await reader.all(sql.selectFrom('counters').selectAll())).map((row) => [row.name, Number(row.value)]),
   );
+  const head = counters.get('event') ?? 0;
+  const stored = (meta.get('epoch') ?? '') as Epoch;
+  const isOther = born !== undefined && meta.get(BORN) !== born;
+  const isCopy = isOther || endsBefore(noted, { epoch: stored, head });
+  const epoch = isCopy ? newEpoch() : stored;
+  if (isCopy)
+    await writer.commit({
+      name: 'project.file',
+      statements: [writeMeta('epoch', epoch), ...(born === undefined ? [] : [writeMeta(BORN, born)])],
+    });
   return {
     projectId: (meta.get('project_id') ?? '') as ProjectId,
     epoch,
-    head: counters.get('event') ?? 0,
+    head,
     oldest: counters.get('event_oldest') ?? 1,
     generation: counters.get('generation') ?? 0,
     isCopy,
@@ -55,6 +74,15 @@ export async function loadProjectState(writer: Writer, reader: Reader, born?: st
 }
 
 const BORN = 'file_born';
+
+/** This timeline had come further than it has now. */
+function endsBefore(noted: string, { epoch, head }: Pick<ProjectState, 'epoch' | 'head'>): boolean {
+  const [of, seq] = noted.split('.');
+  return of === epoch && head < Number(seq);
+}
+
+/** What its file system and its mark say of it. */
+export const fileFacts = (file: string): FileFacts => ({ born: birthOf(file), noted: notedPosition(file) });
 
 /** When the file was made; undefined where its file system does not keep that (it is nought then, or the time of the last change). */
 export function birthOf(file: string): string | undefined {

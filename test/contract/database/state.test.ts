@@ -160,7 +160,7 @@ describe('a database file that was put back from a copy', () => {
     const { writer, reader } = (await engineHost(t)).core;
     const starts: ProjectState[] = [];
     for (const born of [undefined, '1', '1', undefined, '2', '2'])
-      starts.push(await loadProjectState(writer, reader, born));
+      starts.push(await loadProjectState(writer, reader, { born }));
 
     const epochs = starts.map(({ epoch }) => starts.findIndex((start) => start.epoch === epoch));
 
@@ -169,6 +169,21 @@ describe('a database file that was put back from a copy', () => {
       starts.map(({ isCopy }) => isCopy),
       [false, false, false, false, true, false],
     );
+  });
+
+  it('is told by how far its own timeline had come, where it was written over in place', async (t) => {
+    const { writer, reader } = (await engineHost(t)).core;
+    const { epoch, head } = await loadProjectState(writer, reader);
+    const from = async (noted: string | undefined): Promise<boolean> =>
+      (await loadProjectState(writer, reader, { noted })).isCopy;
+
+    assert.ok(head > 0);
+    assert.deepEqual(
+      [await from(undefined), await from(`${epoch}.${head}`), await from(`0000000000000000.${head + 9}`)],
+      [false, false, false],
+    );
+    assert.equal(await from(`${epoch}.${head + 1}`), true);
+    assert.notEqual((await loadProjectState(writer, reader)).epoch, epoch);
   });
 
   it('is told by when it was made, which changes to it leave alone', async (t) => {
