@@ -216,10 +216,15 @@ export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number):
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
 
+const DROPPED = 'dropped: ';
+/** A dead one that nobody has to decide about any more. */
+export const isDropped = ({ state, last_error: error }: Pick<OutboxRow, 'state' | 'last_error'>): boolean =>
+  state === 'dead' && error?.startsWith(DROPPED) === true;
+
 export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>
   statement(
     changed(row)
-      .set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}` })
+      .set({ state: 'dead', done_at: at, next_at: null, last_error: DROPPED + reason })
       .where('state', 'in', [...OPEN, 'unknown', 'dead']),
     {
       expect: 1,

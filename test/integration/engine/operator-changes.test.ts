@@ -117,6 +117,9 @@ describe('the revision of an item', () => {
       assert.equal((await ask('POST', `${path}/drop`, { match: etag, body: { reason: 'new' } })).status, 200, store);
       const dropped = await ask('POST', `${path}/drop`, { match: etag, body: { reason: 'again' } });
       assert.equal(dropped.status, 412, store);
+      const blind = await ask('POST', `${path}/drop`, { body: { reason: 'again' } });
+      assert.equal(blind.status, 409, store);
+      assert.equal(host.events(`${store}.dropped`).length, 1, store);
     }
   });
 
