@@ -225,6 +225,8 @@ export class PluginMetrics {
       this.#counters.set(name, new Counter({ name, help, labelNames, registers: [this.#registry] }));
     }
     for (const { name, help, read } of gauges) {
+      if (this.#counters.delete(name)) this.#registry.removeSingleMetric(name); // a counter of the generation before
+      this.#labels.delete(name);
       this.#gauges.add(name);
       new Gauge({
         name,
@@ -244,10 +246,11 @@ export class PluginMetrics {
 
 const READ_LIMIT_MS = 1_000;
 
-/** A gauge of a plugin that fails or does not answer is NaN: the others are shown all the same. */
-async function valueOf(read: () => number | Promise<number>): Promise<number> {
+/** A gauge of a plugin that fails, does not answer or gives no number is NaN: the others are shown all the same. */
+async function valueOf(read: () => unknown): Promise<number> {
   try {
-    return await within(Promise.resolve(read()), { ms: READ_LIMIT_MS, late: Number.NaN });
+    const value = await within(Promise.resolve(read()), { ms: READ_LIMIT_MS, late: Number.NaN });
+    return typeof value === 'number' ? value : Number.NaN;
   } catch {
     return Number.NaN;
   }

@@ -4,6 +4,7 @@ import { capabilityId } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Capabilities, RouteSpec, Run } from '../handling/capabilities.ts';
 import type { Logger } from '../sdk/index.ts';
+import { faultOfLabels, faultOfMetric } from './metric-checks.ts';
 
 export interface PluginGauge {
   readonly name: string;
@@ -39,8 +40,6 @@ export interface SetupOf {
   readonly registered: Registered;
 }
 
-const METRIC = /^[a-z][a-z0-9_-]{0,62}$/;
-
 type Loose = Readonly<Record<string, never>>;
 
 export function makeSetup({ slot, config, log, signal, uses, registered }: SetupOf): unknown {
@@ -61,13 +60,16 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     at: (inner: string) => state(store, inner, owner),
     of: (other: unknown) => state(store, key, other ?? {}), // nobody is not who wrote
   });
-  const metric = (name: string, help: string, suffix: string): string => {
+  const metric = (
+    name: string,
+    help: string,
+    { suffix, also }: { suffix: string; also: string | undefined },
+  ): string => {
     base(name, undefined);
-    const id = `svc_plugin_${slot.replaceAll('-', '_')}_${name.replaceAll('-', '_')}${suffix}`;
-    const isTaken = [...registered.gauges, ...registered.counters].some((known) => known.name === id);
-    const fault = isTaken ? 'is defined twice' : METRIC.test(name) ? undefined : 'is not a word of a-z, 0-9, _ and -';
-    if (fault !== undefined || help.trim() === '')
-      throw new SvcError('definition_invalid', `${slot}: metric ${name} ${fault ?? 'has no help'}`);
+    const id = `svc_plugin_${slot}_${String(name)}${suffix}`.replaceAll('-', '_');
+    const taken = [...registered.gauges, ...registered.counters];
+    const fault = faultOfMetric({ name, help, id, taken }) ?? also;
+    if (fault !== undefined) throw new SvcError('definition_invalid', `${slot}: metric ${String(name)} ${fault}`);
     return id;
   };
   const setup = {
@@ -128,10 +130,12 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
       capabilities.addState({ id, slot, scope: spec.scope, value: spec.value, upgrade: spec.upgrade });
       return state(id, '', undefined);
     },
-    gauge: (name: string, help: string, read: () => number | Promise<number>) =>
-      void registered.gauges.push({ name: metric(name, help, ''), help, read }),
+    gauge: (name: string, help: string, read: () => number | Promise<number>) => {
+      const also = typeof read === 'function' ? undefined : 'has no function that reads it';
+      registered.gauges.push({ name: metric(name, help, { suffix: '', also }), help, read });
+    },
     counter: (name: string, help: string, labels: Readonly<Record<string, readonly string[]>> = {}) => {
-      const id = metric(name, help, '_total');
+      const id = metric(name, help, { suffix: '_total', also: faultOfLabels(labels) });
       registered.counters.push({ name: id, help, labels });
       return { id, kind: 'counter', labels };
     },

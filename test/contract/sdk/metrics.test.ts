@@ -74,6 +74,13 @@ describe('metrics of a plugin', () => {
       ],
       [(p) => void p.counter('Üx', 'X'), /metric Üx is not a word/],
       [(p) => void p.counter('x', ''), /metric x has no help/],
+      [(p) => p.gauge('x', undefined as never, () => 1), /metric x has no help/],
+      [(p) => p.gauge('x', 'X', 5 as never), /metric x has no function that reads it/],
+      [(p) => void p.counter('x', 'X', { 'a-b': ['c'] }), /metric x has the label a-b: labels are of letters/],
+      [(p) => void p.counter('x', 'X', { __a: ['c'] }), /metric x has the label __a/],
+      [(p) => void p.counter('x', 'X', { project: ['c'] }), /metric x has the label project, which the host sets/],
+      [(p) => void p.counter('x', 'X', { a: 'bc' as never }), /metric x has the label a without a list of its values/],
+      [(p) => void p.counter('x', 'X', null as never), /metric x has labels that are not names with their values/],
     ];
     for (const [setup, message] of setups) await assert.rejects(testBot(one(setup)), message);
 

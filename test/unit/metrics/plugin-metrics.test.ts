@@ -36,10 +36,27 @@ describe('metrics of plugins', () => {
         },
       },
       { name: 'slow', help: 'S', read: () => new Promise<number>(() => {}) },
+      { name: 'text', help: 'T', read: () => '5' as never },
+      { name: 'nothing', help: 'N', read: () => undefined as never },
       { name: 'good', help: 'G', read: () => 3 },
     ];
     new PluginMetrics(registry).serve([], gauges);
 
-    assert.deepEqual(await lines(registry), ['bad Nan', 'worse Nan', 'slow Nan', 'good 3']);
+    const shown = ['bad Nan', 'worse Nan', 'slow Nan', 'text Nan', 'nothing Nan', 'good 3'];
+    assert.deepEqual(await lines(registry), shown);
+  });
+
+  it('may be a counter in one generation and a gauge of its name in the next', async () => {
+    const registry = new Registry();
+    const metrics = new PluginMetrics(registry);
+    metrics.serve([{ name: 'a_total', help: 'A', labels: {} }], []);
+    metrics.serve([], [{ name: 'a_total', help: 'A', read: () => 7 }]);
+
+    assert.deepEqual(await lines(registry), ['a_total 7']);
+
+    metrics.serve([{ name: 'a_total', help: 'A', labels: {} }], []);
+    metrics.count('a_total', {});
+
+    assert.deepEqual(await lines(registry), ['a_total 1']);
   });
 });
