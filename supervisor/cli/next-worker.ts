@@ -24,7 +24,12 @@ export async function untilNextWorker(
     state: status?.state ?? null,
     reasons,
   });
-  if (ready) print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
-  else print.text(print.color.bad(`not ready: ${reasons.join('; ')}`));
-  return ready ? EXIT.ok : EXIT.failed;
+  if (ready) {
+    print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
+    return EXIT.ok;
+  }
+  print.text(print.color.bad(`not ready: ${reasons.join('; ')}`));
+  const again = status === undefined ? '; nothing answers: `svc runtime start --daemon` starts a daemon anew' : '';
+  print.note(`\`svc runtime logs\` shows why${again}`);
+  return EXIT.failed;
 }

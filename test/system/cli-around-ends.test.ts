@@ -104,9 +104,10 @@ describe('a daemon that is stopped while a command waits for its worker', () => 
       const waiting = startSvc(['runtime', ...command.split(' '), '--timeout', '600', '--json'], { cwd: path });
       await until(() => end.asked() > 3, { what: 'the waiting' });
       end();
-      const { code, stdout } = await waiting.ended;
+      const { code, stdout, stderr } = await waiting.ended;
 
       assert.deepEqual([code, JSON.parse(stdout).reasons], [1, ['the daemon was stopped meanwhile']]);
+      if (command === 'restart') assert.match(stderr, /`svc runtime start --daemon`/, 'what to do next');
     });
 });
 
