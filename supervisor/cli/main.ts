@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Entry of the command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
 import './first-process.ts';
-import { closeSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
@@ -171,7 +171,18 @@ let outcome: ExitCode = EXIT.ok;
 
 function end(code: ExitCode): never {
   isEnding = true;
+  if (process.listenerCount('SIGHUP') > 0) leaveGoneTerminal();
   return exit(code);
+}
+
+/** Node aborts (seen on 20) where it sets a terminal back that has hung up. What is closed it leaves alone. */
+function leaveGoneTerminal(): void {
+  const { isatty } = process.getBuiltinModule('node:tty'); // no start has to load it
+  for (const fd of [0, 1, 2]) {
+    try {
+      if (!isatty(fd) && fstatSync(fd).isCharacterDevice()) closeSync(fd);
+    } catch {} // closed already
+  }
 }
 
 async function main(): Promise<void> {
@@ -191,9 +202,9 @@ async function main(): Promise<void> {
   end(outcome);
 }
 
-/** A reader that has seen enough is no fault; a full disk is, or scripts would go on with half a file. */
+/** A reader that has seen enough, or a terminal that is closed, is no fault; a full disk is, or scripts would go on with half a file. */
 function endWithoutOutput(error: NodeJS.ErrnoException): never {
-  if (error.code === 'EPIPE') return end(outcome);
+  if (error.code === 'EPIPE' || process.stdout.isTTY) return end(outcome);
   process.stderr.write(`svc: the output could not be written: ${error.message}\n`);
   return end(outcome === EXIT.ok ? EXIT.failed : outcome);
 }

@@ -1,12 +1,13 @@
 // A host in the foreground over its whole life, as its owner and the machine see it: what it holds, what it leaves, how it ends.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
+import { CLI, portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
 import type { TemporaryProject } from '../support/temporary-project.ts';
 import { CTRL_C, terminal, terminalMissing } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
@@ -177,6 +178,25 @@ describe('a host in the foreground', () => {
     type(CTRL_C);
 
     assert.equal(await ended, 130, screen());
+  });
+
+  it('ends with 0 after its terminal is gone, over which its last write and Node itself stumble', {
+    skip: terminalMissing(),
+  }, async (t) => {
+    const { project, up } = await own(t);
+    const ended = join(project.path, 'ended');
+    const words = [process.execPath, CLI, ...START].map((word) => `'${word}'`).join(' ');
+    // A shell that outlives the terminal, and sees how the host ends.
+    const command = `trap '' HUP; ${words}; echo $? >ended`;
+    const window = spawn('script', ['-qc', command, '/dev/null'], { cwd: project.path, stdio: 'ignore' });
+    await up();
+    window.kill('SIGKILL');
+    await once(window, 'close');
+
+    assert.equal((await svc(['runtime', 'stop'], { cwd: project.path })).code, 0);
+
+    await until(() => existsSync(ended) && readFileSync(ended, 'utf8').endsWith('\n'), { what: 'the shell to tell' });
+    assert.equal(readFileSync(ended, 'utf8'), '0\n');
   });
 });
 
