@@ -35,13 +35,9 @@ export async function lookForLeftovers(options: LeftoverOptions): Promise<Event>
 async function clearLeftovers(
   options: LeftoverOptions,
 ): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
+  const other = otherOwner(options.workerRecord);
+  if (other !== undefined) return { failure: 'owner', detail: other };
   const holder = readHolder(options.workerRecord);
-  if (holder !== undefined && holder.owner !== 'daemon' && isAlive(holder.identity)) {
-    return {
-      failure: 'owner',
-      detail: `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}`,
-    };
-  }
   for (const identity of [options.former, holder?.identity ?? null]) {
     if (identity === null || !isAlive(identity)) continue;
     options.say('worker of a former supervisor found', { pid: identity.pid });
@@ -50,6 +46,13 @@ async function clearLeftovers(
   }
   const taken = await options.claim();
   return taken === undefined ? undefined : { failure: 'port', detail: taken };
+}
+
+/** O2: the live worker of another owner; undefined where there is none. */
+export function otherOwner(workerRecord: string): string | undefined {
+  const holder = readHolder(workerRecord);
+  if (holder === undefined || holder.owner === 'daemon' || !isAlive(holder.identity)) return undefined;
+  return `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}`;
 }
 
 async function endProcess(identity: ProcessIdentity): Promise<boolean> {

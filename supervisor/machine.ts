@@ -59,7 +59,14 @@ export type Event =
   | { readonly kind: 'address_shared'; readonly run: number; readonly detail: string }
   | { readonly kind: 'up' | 'progress' | 'heartbeat'; readonly run: number }
   | { readonly kind: 'worker_stopping'; readonly run: number; readonly code: number }
-  | { readonly kind: 'exited'; readonly run: number; readonly exit: WorkerExit; readonly detail: string }
+  | {
+      readonly kind: 'exited';
+      readonly run: number;
+      readonly exit: WorkerExit;
+      readonly detail: string;
+      /** The worker of another owner that has the project by now. */
+      readonly beside?: string | undefined;
+    }
   | { readonly kind: 'stop'; readonly now: boolean }
   | { readonly kind: 'restart' }
   /** Another supervisor is ready to take the place of this one. */

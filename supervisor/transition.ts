@@ -3,7 +3,7 @@
 //  state       | entered on                  | left on
 //  locking     | start                       | lock_held → checking; lock_lost → stopped (code 0 or 1)
 //  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed, or stopped (1) before the first worker beside one of another owner; stop, handed_over → stopped; handover_failed → starting or deferred
-//  starting    | spawn                       | up → running; exited → classified; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
+//  starting    | spawn                       | up → running; exited → classified, beside a worker of another owner as `stuck`; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining; address_shared as above
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
 //  draining    | stop, restart, 51, 75       | exited → stopped, starting, or classified; over time → killed; stop turns a restart into a stop
@@ -84,6 +84,11 @@ function onStuck(machine: Machine, { failure, detail }: Extract<Event, { kind: '
   return failure === 'owner' && machine.run === 0 ? stopped(machine, 1) : failed(machine, failure, detail);
 }
 
+/** That one came between the look and the start: it is no crash, and trying again would only fail again. */
+function onBeside(machine: Machine, detail: string): Step {
+  return machine.run === 1 ? stopped(machine, 1) : failed(machine, 'owner', detail);
+}
+
 function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }: Moment): Step {
   const { state, limits } = machine;
   if (state.kind === 'starting' && !state.overdue) {
@@ -99,7 +104,7 @@ function condemn(machine: Machine, detail: string, moment: Moment): Step {
   return killNow(drain(machine, { kind: 'fail', failure: 'port', detail }, moment).machine, detail);
 }
 
-function onExit(machine: Machine, { exit, detail }: Extract<Event, { kind: 'exited' }>, moment: Moment): Step {
+function onExit(machine: Machine, { exit, detail, beside }: Extract<Event, { kind: 'exited' }>, moment: Moment): Step {
   const { state } = machine;
   if (!hasRun(state)) return unchanged(machine);
   if (state.kind === 'draining' && state.purpose.kind === 'stop') return stopped(machine, 0);
@@ -117,6 +122,7 @@ function onExit(machine: Machine, { exit, detail }: Extract<Event, { kind: 'exit
     case 'restart_required':
       return begin(machine, moment);
     case 'crashed':
+      if (state.kind === 'starting' && beside !== undefined) return onBeside(machine, beside);
       return onCrash(machine, upAt === undefined ? 0 : moment.now - upAt, { detail, moment });
   }
 }

@@ -7,6 +7,7 @@ import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
 import type { History } from './history.ts';
+import { otherOwner } from './leftover.ts';
 import { Listening } from './listening.ts';
 import { type Event, hasRun, type State } from './machine.ts';
 import { PendingReloads } from './pending-reloads.ts';
@@ -241,6 +242,8 @@ export class Workers {
     this.#former = current.process.identity;
     log.workerEnded();
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
-    this.#host.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason });
+    const beside = state.kind === 'starting' ? otherOwner(this.#options.paths.workerRecord) : undefined;
+    if (beside !== undefined) log.write('error', beside);
+    this.#host.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason, beside });
   }
 }

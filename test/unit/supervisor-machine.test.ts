@@ -95,6 +95,20 @@ const TABLE: readonly Row[] = [
     'failed',
     ['release'],
   ],
+  [
+    'starting: the first worker ends beside one of another owner',
+    machine(STARTING),
+    { ...exited(1), beside: 'pid 1' },
+    'stopped',
+    ['release', 'exit'],
+  ],
+  [
+    'starting: a later one does',
+    { ...machine(STARTING), run: 2 },
+    { ...exited(1), run: 2, beside: 'pid 1' },
+    'failed',
+    ['release'],
+  ],
   ['starting: up', machine(STARTING), { kind: 'up', run: 1 }, 'running', []],
   [
     'starting: no address for the worker',
