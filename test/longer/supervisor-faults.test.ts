@@ -20,12 +20,23 @@ const WORKERS = [
   'leaves-grandchild',
   'grandchild-holds-port',
   'binds-itself',
+  'exits-beside-another',
 ] as const;
 const HOST = '127.0.0.1';
 
 const supervise = overWorkers(WORKERS);
 
 const isFree = async (port: number): Promise<boolean> => (await bindFault(HOST, port)) === undefined;
+
+describe('a project that another owner took between the look at it and the start', () => {
+  it('is left to that one after one start', async (t) => {
+    const run = supervise(t, 'exits-beside-another');
+
+    assert.deepEqual(await run.ended, { code: 1, signal: null });
+    assert.equal(run.log().split('one start').length - 1, 1);
+    assert.match(run.log(), /a worker started by foreground runs already, pid \d+/);
+  });
+});
 
 describe('the supervisor killed', () => {
   for (const worker of ['listens', 'blocks-its-loop-always'] as const) {

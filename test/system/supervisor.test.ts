@@ -61,14 +61,6 @@ describe('the supervisor and ends of its worker', () => {
     );
   });
 
-  it('ends beside a worker of another owner that took the project meanwhile, after one start', async (t) => {
-    const run = supervise(t, 'exits-beside-another');
-
-    assert.deepEqual(await run.ended, { code: 1, signal: null });
-    assert.equal(run.log().split('one start').length - 1, 1);
-    assert.match(run.log(), /a worker started by foreground runs already, pid \d+/);
-  });
-
   it('ends in failed after 5 starts of a worker that dies once it is up (4)', async (t) => {
     const status = await supervise(t, 'exits-1-once-up').state('failed');
 
