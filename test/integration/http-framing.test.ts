@@ -233,6 +233,17 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
+  it('counts a request whose client goes away in the middle of its body as none that was answered', async (t) => {
+    const server = await startHttp(t);
+    const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+    socket.write(requestText(RESTART, [full, json, 'Content-Length: 100', 'Expect: 100-continue']));
+    await once(socket, 'data'); // 100: the body is being read
+    socket.destroy();
+    await until(() => server.host.observed.length === 1, { what: 'its end' });
+
+    assert.equal(server.host.observed[0]?.status, 499);
+  });
+
   it('ends a connection on which nothing moves', async (t) => {
     const server = await startHttp(t, { timeouts: { idleMs: 200 } });
     server.host.status = () => new Promise(() => {});

@@ -17,6 +17,8 @@ export interface RequestContext {
   entered: boolean;
   /** The client waits for `100 Continue` before it sends its body. */
   awaitsContinue: boolean;
+  /** When a stream took the response over: how long it stays open is no time of an answer. */
+  takenAt: number | undefined;
 }
 
 export const newContext = (): RequestContext => ({
@@ -27,6 +29,7 @@ export const newContext = (): RequestContext => ({
   caller: undefined,
   entered: false,
   awaitsContinue: false,
+  takenAt: undefined,
 });
 
 /** The context of a request that this server made. */

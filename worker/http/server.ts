@@ -204,14 +204,18 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   };
 }
 
-function observeRequest(port: HostPort, request: IncomingMessage, { statusCode }: ServerResponse): void {
-  const { requestId, startedAt, address, match, entered } = contextOf(request);
+/** Nobody was left to answer: the status that is customary in logs. */
+const CLIENT_GONE = 499;
+
+function observeRequest(port: HostPort, request: IncomingMessage, response: ServerResponse): void {
+  const { requestId, startedAt, takenAt, address, match, entered } = contextOf(request);
+  const statusCode = response.headersSent ? response.statusCode : CLIENT_GONE;
   const isAuth = !entered && (statusCode === 401 || statusCode === 403);
   port.observe({
     kind: isAuth ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
     route: match?.route.path ?? 'none',
     status: statusCode,
-    ms: performance.now() - startedAt,
+    ms: (takenAt ?? performance.now()) - startedAt,
     requestId,
     address,
   });

@@ -137,7 +137,7 @@ export function createMetrics(build: Build, sources: MetricSources) {
     commitFailures: counter('svc_commit_failures_total', 'Groups that could not be committed.'),
     requestSeconds: new Histogram({
       name: 'svc_http_request_seconds',
-      help: 'Time of an answer.',
+      help: 'Time of an answer; of an event stream: until it begins.',
       labelNames: ['route', 'code'],
       buckets: REQUEST_SECONDS,
       registers,
