@@ -91,6 +91,29 @@ describe('a line that is said again under its delivery id', () => {
 });
 
 describe('the history of the chat page', () => {
+  it('is read in stretches of the event history: others come to their turn between them', async (context) => {
+    const { host, chat, says, seen } = await start(context);
+    await says('first');
+    const fill = `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+      INSERT INTO event_log (seq, at, type, version, runtime_id, data, bytes)
+      SELECT (SELECT max(seq) FROM event_log) + i, 0, 'filler', 1, 'r', '{}', 2 FROM n`;
+    await host.write(fill);
+    await host.write(`UPDATE counters SET value = (SELECT max(seq) FROM event_log) WHERE name = 'event'`);
+    let turns = 0;
+    let isRead = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isRead) setImmediate(turn);
+    };
+    setImmediate(turn);
+
+    await chat.messages({ person: 'ann', room: undefined, after: undefined, limit: 500 });
+    isRead = true;
+
+    assert.ok(turns >= 8, `${turns} turns`);
+    assert.deepEqual(await seen(), ['ann: first', 'svc: re first']);
+  });
+
   it('is the same, in order and numbered, when the events of a part or of all of it are gone', async (context) => {
     const { chat, says, forget, seen } = await start(context);
     for (const text of ['a', 'b', 'c']) await says(text);
