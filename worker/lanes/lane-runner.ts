@@ -45,10 +45,10 @@ export class LaneRunner<T extends LaneItem> {
   #loadedTo = 0;
   /** Rises when what was read is forgotten: a page that was asked for before is not added after. */
   #reading = 0;
+  /** There may be what no read has seen. */
   #more = true;
   #hasRead = false;
   #loading: Promise<void> | undefined;
-  #again = false;
   #stopped = true;
 
   constructor(options: LaneRunnerOptions<T>) {
@@ -158,29 +158,23 @@ export class LaneRunner<T extends LaneItem> {
 
   /** Reads the next page. One read at a time; one turn of the event loop gathers what arrives together. */
   #load(): void {
-    if (this.#loading !== undefined) {
-      this.#again = true;
-      return;
-    }
-    if (!this.#more) return;
+    if (this.#loading !== undefined || !this.#more) return;
     this.#loading = new Promise((resolve) => setImmediate(resolve))
       .then(() => this.#readPage())
       .finally(() => {
         this.#loading = undefined;
-        if (this.#again) this.#more = true;
-        this.#again = false;
         this.#turn();
       });
   }
 
   async #readPage(): Promise<void> {
     const { core, name, readOpen } = this.#options;
-    this.#again = false;
+    this.#more = false; // whoever wakes from here on may mean what this read no longer sees
     const reading = this.#reading;
     try {
       const rows = await readOpen(this.#loadedTo, PAGE);
       if (reading !== this.#reading) return;
-      this.#more = rows.length === PAGE;
+      if (rows.length === PAGE) this.#more = true;
       this.#hasRead = true;
       const now = core.clock.now();
       for (const row of rows) this.#lanes.add(row, now);
