@@ -58,6 +58,34 @@ describe('IRC history', () => {
     );
   });
 
+  it('is asked for more of who wrote in private than one answer names', async (t) => {
+    const server = await HistoryServer.start(t, { most: 3 });
+    const people = ['ann', 'bob', 'carl', 'dora', 'ed', 'fay', 'gus'];
+    server.keep('#room', 'ann', 'in the room');
+    for (const name of people) server.keep(name, name, `of ${name}`);
+
+    const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString() });
+    await until(() => texts(bot.arrivals).includes('of gus'), { what: 'the last of them' });
+
+    const once = [...new Set(texts(bot.arrivals))];
+    assert.deepEqual(once, ['in the room', ...people.map((name) => `of ${name}`)]);
+  });
+
+  it('is asked once more, and no further, where more wrote at one moment than one answer names', async (t) => {
+    const server = await HistoryServer.start(t, { most: 2 });
+    const at = Date.now() - 30_000;
+    for (const name of ['ann', 'bob', 'carl']) server.keep(name, name, `of ${name}`, { at });
+
+    const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString() });
+    const pages = (): number => server.asked.filter((line) => line.includes(' TARGETS ')).length;
+    await until(() => pages() === 2, { what: 'the questions' });
+    server.says('#room', 'ann', 'now');
+    await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
+
+    assert.deepEqual([...new Set(texts(bot.arrivals))], ['of ann', 'of bob', 'now']);
+    assert.equal(pages(), 2);
+  });
+
   it('is asked for by times where the server knows no ids, and leaves out none of one moment', async (t) => {
     const server = await HistoryServer.start(t, { most: 3, refs: 'timestamp' });
     const at = Date.now() - MINUTE_MS;

@@ -129,7 +129,7 @@ export class HistoryServer {
       return [`:s FAIL CHATHISTORY MESSAGE_ERROR ${kind} ${words[0]} :Messages could not be retrieved`];
     }
     const limit = Math.min(most, Number(words.at(-1)));
-    if (kind === 'TARGETS') return this.#targets(words);
+    if (kind === 'TARGETS') return this.#targets(words, limit);
     const [place = '', from = ''] = words;
     const found = this.#of(place).filter((one, i, all) =>
       from.startsWith('msgid=')
@@ -139,15 +139,16 @@ export class HistoryServer {
     return this.#batch('chathistory', place, found.slice(0, limit));
   }
 
-  #targets([from = '', to = '']: readonly string[]): readonly string[] {
+  /** Counted from the first time on, as BETWEEN is. */
+  #targets([from = '', to = '']: readonly string[], limit: number): readonly string[] {
     const at = (text: string): number => Date.parse(text.slice('timestamp='.length));
     const ref = `b${++this.#batches}`;
-    const places = [...new Set(this.#kept.map(({ place }) => place))].flatMap((place) => {
-      const last = Math.max(...this.#of(place).map((one) => one.at));
-      return last > at(from) && last < at(to)
-        ? [`@batch=${ref} :s CHATHISTORY TARGETS ${place} ${new Date(last).toISOString()}`]
-        : [];
-    });
+    const places = [...new Set(this.#kept.map(({ place }) => place))]
+      .map((place) => ({ place, last: Math.max(...this.#of(place).map((one) => one.at)) }))
+      .filter(({ last }) => last > at(from) && last < at(to))
+      .toSorted((a, b) => a.last - b.last)
+      .slice(0, limit)
+      .map(({ place, last }) => `@batch=${ref} :s CHATHISTORY TARGETS ${place} ${new Date(last).toISOString()}`);
     return [`:s BATCH +${ref} draft/chathistory-targets`, ...places, `:s BATCH -${ref}`];
   }
 

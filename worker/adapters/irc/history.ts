@@ -3,6 +3,7 @@
 //   H1  Asked once a connection, behind the joins: for the channels that are joined and for who wrote in private, from the cursor on, with some
 //       overlap, two days back at most. A line has the msgid with which it was said, so that what came already is taken once. One without a
 //       msgid is taken when it is newer than the cursor.
+//       Who wrote is told a page at a time, by the time of their latest line.
 //   H2  What is said meanwhile waits behind it, until an answer takes too long or too much waits.
 //   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
 //   H4  What the server could not read for now (MESSAGE_ERROR) is asked for again while the connection stands, and holds nothing up. Whom it will
@@ -70,6 +71,8 @@ export class History {
   #page = PAGE;
   #newest = 0;
   #isById = true;
+  /** In private. */
+  readonly #wrote = new Set<string>();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -107,7 +110,7 @@ export class History {
       if (arrival !== undefined) this.#now(arrival, at);
       return;
     }
-    if (line.command === 'CHATHISTORY') return this.#targeted(line);
+    if (line.command === 'CHATHISTORY') return this.#targeted(line, batch);
     if (line.tags['draft/chathistory-context'] === undefined) batch.lines += 1;
     const { msgid } = line.tags;
     batch.last = this.#isById && msgid !== undefined ? `msgid=${msgid}` : justBefore(at);
@@ -169,9 +172,12 @@ export class History {
     const { lower } = this.#options;
     if (asked === undefined || lower(asked.target ?? '') !== lower(of ?? '')) return;
     const { target, page } = asked;
-    const isMore = target !== undefined && lines >= this.#page && last !== undefined && last !== asked.from;
-    if (isMore && page >= MOST_PAGES) this.#options.log.warn({ target }, 'more was said there than is caught up with');
-    this.#questions = isMore && page < MOST_PAGES ? [{ target, from: last, page: page + 1 }, ...others] : others;
+    const isFull = lines >= this.#page && last !== undefined;
+    const isMore = isFull && last !== asked.from && page < MOST_PAGES;
+    if (isFull && !isMore) this.#options.log.warn({ target }, 'more was said there than is caught up with');
+    const next = isMore ? [{ target, from: last, page: page + 1 }] : [];
+    // Who has written is heard before it is asked who else has.
+    this.#questions = target === undefined ? [...others, ...next] : [...next, ...others];
     this.#next();
   }
 
@@ -187,8 +193,12 @@ export class History {
   }
 
   /** Who wrote in private: the channels are known. */
-  #targeted({ params: [, name = ''] }: IrcLine): void {
-    if (!/^[^\s:#&+!,][^\s,]*$/.test(name) || this.#questions.length > MOST_TARGETS) return;
+  #targeted({ params: [, name = '', time = ''] }: IrcLine, batch: Batch): void {
+    batch.lines += 1;
+    const last = justBefore(Date.parse(time));
+    if (last !== undefined && last > (batch.last ?? '')) batch.last = last;
+    if (!/^[^\s:#&+!,][^\s,]*$/.test(name) || this.#questions.length > MOST_TARGETS || this.#wrote.has(name)) return;
+    this.#wrote.add(name);
     this.#questions.push({ target: name, from: `timestamp=${new Date(this.#from).toISOString()}`, page: 1 });
   }
 
