@@ -58,6 +58,13 @@ describe('text of XMPP', () => {
     assert.ok(shown.includes('2*3'));
   });
 
+  it('leaves a style out of a line that holds its sign, where the span would end', () => {
+    const bold = (text: string): string =>
+      renderStyled({ segments: [{ kind: 'text', text, marks: ['bold', 'italic'] }] }).replaceAll('\u2060', '·');
+
+    assert.equal(bold('2*3\nok\n> a*b_c'), '_2*3_\n*_ok_*\n·> a*b_c');
+  });
+
   it('shows a text that begins like an action as text (XEP-0245)', () => {
     assert.equal(renderStyled(md`/me too`).replaceAll('\u2060', '·'), '·/me too');
     assert.equal(renderStyled(md`/mean`), '/mean');

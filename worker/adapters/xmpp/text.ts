@@ -48,10 +48,13 @@ function marked(text: string, marks: readonly Mark[], isLineStart: boolean): str
   const signs = ORDER.filter((mark) => marks.includes(mark)).map((mark) => SIGNS[mark]);
   const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
   if (signs.length === 0 || inner === '') return literal(text, isLineStart);
-  // A span ends with its line.
-  const lines = inner.split('\n').map((line) => {
-    const kept = line.trim() === '' ? '' : `${signs.join('')}${bare(line)}${signs.toReversed().join('')}`;
-    return kept === '' ? line : kept;
+  // A span ends with its line, and at the first of its own signs: a line that holds one goes without that style.
+  const lines = inner.split('\n').map((line, i) => {
+    const own = signs.filter((sign) => !line.includes(sign));
+    if (line.trim() === '') return line;
+    return own.length === 0
+      ? literal(line, isLineStart || i > 0)
+      : `${own.join('')}${bare(line)}${own.toReversed().join('')}`;
   });
   return `${before}${lines.join('\n')}${after}`;
 }
