@@ -288,6 +288,7 @@ function eventGateway(streams: Set<ServerResponse>): EventGateway {
         'Cache-Control': 'no-store, no-transform',
       });
       response.write(`event: svc.hello\ndata: {"lastEventId":${JSON.stringify(lastEventId ?? null)}}\n\n`);
+      await new Promise<void>((resolve) => response.once('close', () => resolve()));
     },
     page: async () => ({ items: [], position: 'abcdefgh12345678.42', epoch: 'abcdefgh12345678', oldest: 1, head: 42 }),
     // oxlint-disable-next-line max-params -- as the port says

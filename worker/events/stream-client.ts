@@ -55,7 +55,6 @@ export class StreamClient {
   #idSent: number;
   #state: 'ready' | 'reading' | 'stalled' | 'closed' = 'ready';
   #live = false;
-  #wrote = false;
   #began = false;
   #again = false;
   #stall: Timer | undefined;
@@ -122,12 +121,11 @@ export class StreamClient {
     this.pump();
   }
 
-  /** Once a heartbeat interval: a bookmark when the cursor moved past what was filtered out, else a comment on an idle line. */
+  /** Once a heartbeat interval, whatever else was sent: a bookmark when the cursor moved past what was filtered out, else a comment. */
   heartbeat(): void {
     if (this.#state === 'stalled' || this.#state === 'closed') return;
     if (this.#live && this.#cursor !== this.#idSent) this.#bookmark();
-    else if (!this.#wrote && this.channel.wire === 'sse') this.#send([heartbeatFrame]);
-    this.#wrote = false;
+    else if (this.channel.wire === 'sse') this.#send([heartbeatFrame]);
   }
 
   /** A last frame where the socket takes one, then the end. */
@@ -218,7 +216,6 @@ export class StreamClient {
   }
 
   #send(parts: readonly Buffer[]): void {
-    this.#wrote = true;
     this.#transport.write(parts);
     if (this.#state === 'closed' || this.#transport.queuedBytes() < this.#options.highWaterBytes) return;
     this.#state = 'stalled';

@@ -53,16 +53,14 @@ async function serve(parts: AppParts, request: IncomingMessage, response: Server
   const settings = parts.port.settings();
   setHeaders(response, corsHeaders(request, settings));
   if (parts.isDraining()) response.setHeader('Connection', 'close');
-  const context = contextOf(request);
-  const { requestId } = context;
+  const { requestId } = contextOf(request);
   const passed = findRoute(parts, request);
   if (passed.found.kind === 'options') {
     const headers = { ...preflightHeaders(request, settings), Allow: passed.found.allow.join(', ') };
     return respond(response, { status: 204, headers }, requestId);
   }
   const handled = await run(parts, { request, response, passed, match: passed.found.match });
-  if (handled === 'taken') context.takenAt = performance.now();
-  else respond(response, handled, requestId);
+  if (handled !== 'taken') respond(response, handled, requestId);
 }
 
 interface Run {

@@ -2,6 +2,7 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Caller, HostPort } from '../host-port.ts';
 import { integerOf } from '../query-check.ts';
+import { contextOf } from '../request-context.ts';
 import { type Exchange, type Handled, type QueryField, route } from '../route.ts';
 
 const filters = {
@@ -91,6 +92,7 @@ async function page({ port, caller, query }: Exchange<undefined>): Promise<Handl
 async function stream({ port, caller, query, request, response }: Exchange<undefined>): Promise<Handled> {
   checkStreamLimit(port, caller());
   const header = request.headers['last-event-id'];
+  contextOf(request).takenAt = performance.now();
   await port.events.stream(request, response, {
     caller: caller(),
     // An empty header names no event: what the query names must not be passed over.
