@@ -39,14 +39,18 @@ export function faultLine(fault: ConfigFault): string {
   return `${fault.file}:${fault.line}:${fault.column} ${subject}${fault.message}${hint}`;
 }
 
-/** The error of a configuration with these faults: one line a fault, the first hundred of them. */
-export function configError(faults: readonly ConfigFault[], code: 'config_invalid' | 'secret_invalid'): SvcError {
+/** The error of a configuration with these faults: one line a fault, the first hundred of them. A secret that is not set may stand on a strange line. */
+export function configError(
+  faults: readonly ConfigFault[],
+  code: 'config_invalid' | 'secret_invalid',
+  strangeLine?: string,
+): SvcError {
   const shown = faults.slice(0, SHOWN_FAULTS);
   const rest = faults.length - shown.length;
   const lines = [...shown.map(faultLine), ...(rest > 0 ? [`${CONFIG_FILE}: and ${rest} more faults`] : [])];
   const hint =
     code === 'secret_invalid'
-      ? 'Set the variable in .env or in the environment; `svc init` makes a token.'
+      ? `Set the variable in .env or in the environment; \`svc init\` makes a token.${strangeLine === undefined ? '' : ` ${strangeLine}`}`
       : '`svc config schema` prints every key.';
   return new SvcError(code, lines.join('\n'), { hint, details: { faults: shown } });
 }

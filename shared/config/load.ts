@@ -77,7 +77,7 @@ export function loadConfig({ project, mode, environment }: LoadOptions): LoadedC
   const yaml = readFile(paths.config);
   const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode });
   const checked = check(resolved, { mode, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1', paths });
-  refuse([...yaml.findings, ...checked.findings], yaml);
+  refuse([...yaml.findings, ...checked.findings], yaml, variables.warnings[0]);
   const value = named(resolved.value as Record<string, unknown>, paths);
   return {
     config: freeze(wrapSecrets(value, configSchema)) as Config,
@@ -146,12 +146,13 @@ function giveSecret(tree: unknown, path: string): void {
 }
 
 /** Throws when there is anything to tell. */
-function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>): undefined {
+function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>, strangeLine?: string): undefined {
   if (findings.length === 0) return undefined;
   const faults = findings
     .map((finding) => locate(finding, placesOf(yaml)))
     .sort((a, b) => a.line - b.line || a.column - b.column);
-  throw configError(faults, findings.every(({ secret }) => secret === true) ? 'secret_invalid' : 'config_invalid');
+  const code = findings.every(({ secret }) => secret === true) ? 'secret_invalid' : 'config_invalid';
+  throw configError(faults, code, strangeLine);
 }
 
 /** Who knows where a path stands in the file. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -141,6 +142,21 @@ describe('loadConfig', () => {
     const { error } = faultsOf(() => loadText(t, `${GOOD}host:\n  name: bot of \${OWNER}\n`));
 
     assert.match(error.message, /^svc\.config\.yml:4:3 host\.name needs the variable OWNER, which is not set$/);
+  });
+
+  it('names the line of .env that may keep a token from being set, without its text', (t) => {
+    const project = temporaryProject(t, { config: GOOD });
+    project.write('.env', 'HTTP_TOKEN: my secret note\n');
+    chmodSync(`${project.path}/.env`, 0o600);
+
+    const { error } = faultsOf(() => loadConfig({ project: project.path, mode: 'production', environment: {} }));
+
+    assert.match(error.message, /needs the variable HTTP_TOKEN, which is not set$/);
+    assert.match(
+      `${error.hint}`,
+      /makes a token\. \.env:1:1 other tools may read this line differently: write NAME=value/,
+    );
+    assert.doesNotMatch(`${error.hint}`, /secret note/);
   });
 
   it('does not let a variable bring YAML in', (t) => {
