@@ -4,6 +4,7 @@
 //   T2  No two tokens are equal, and none equals a secret of a plugin (a webhook's, for example).
 //   T3  Under 16 characters: a warning on loopback, a fault on any other address.
 //   T4  In test mode, which serves nothing, each of these is a warning.
+//   T5  No two tokens have one name, in any mode: that stands in the file, not in its variables.
 
 import { isBearerToken, LONGEST_TOKEN } from '../bearer-token.ts';
 import { isLoopback } from '../ip-address.ts';
@@ -26,20 +27,15 @@ export function tokenChecks(
   mode: Mode,
 ): CheckResult {
   const tokens = tokensOf(tree);
-  const faults = [
-    ...tokens.flatMap(weak),
-    ...equals(tokens),
-    ...pluginSecrets(tree, references, tokens),
-    ...names(tree),
-  ];
+  const faults = [...tokens.flatMap(weak), ...equals(tokens), ...pluginSecrets(tree, references, tokens)];
   const short = tokens
     .filter(({ text }) => text.length > 0 && text.length < SHORTEST_TOKEN && text !== EXAMPLE_TOKEN)
     .map(tooShort);
   const open = !isLoopback(textAt(tree, '/http/host') ?? '127.0.0.1');
   const findings = open ? [...faults, ...short] : faults;
   return mode === 'test'
-    ? { findings: [], warnings: [...faults, ...short] }
-    : { findings, warnings: open ? [] : short };
+    ? { findings: names(tree), warnings: [...faults, ...short] }
+    : { findings: [...findings, ...names(tree)], warnings: open ? [] : short };
 }
 
 interface FoundToken {

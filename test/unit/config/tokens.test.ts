@@ -101,6 +101,14 @@ describe('tokens (47, 48)', () => {
     /http\.tokens\[1\]\.name a is the name of another token/,
   );
 
+  it('tells two tokens of one name in test mode as well', (t) => {
+    const text = `${GOOD}  tokens:\n    - {name: a, token: "\${A}", scope: full}\n    - {name: a, token: "\${B}", scope: demo}\n`;
+
+    const { error } = faultsOf(() => loadText(t, text, { mode: 'test' }));
+
+    assert.match(error.message, /http\.tokens\[1\]\.name a is the name of another token/);
+  });
+
   it('tells an unset variable as a fault of secrets', (t) => {
     const { error } = faultsOf(() => loadText(t, 'http:\n  token: ${NOBODY_SET_THIS}\n'));
 
