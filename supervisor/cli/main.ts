@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Entry of the command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
 import './first-process.ts';
-import { closeSync, fstatSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
@@ -175,12 +175,18 @@ function end(code: ExitCode): never {
   return exit(code);
 }
 
-/** Node aborts (seen on 20) where it sets a terminal back that has hung up. What is closed it leaves alone. */
+/**
+ * Node aborts (seen on 20) where it sets a terminal back that has hung up; what stands in its place it leaves alone. The number stays taken:
+ * a file that another thread opens under it would end the process as well.
+ */
 function leaveGoneTerminal(): void {
   const { isatty } = process.getBuiltinModule('node:tty'); // no start has to load it
   for (const fd of [0, 1, 2]) {
     try {
-      if (!isatty(fd) && fstatSync(fd).isCharacterDevice()) closeSync(fd);
+      const is = fstatSync(fd);
+      if (!is.isCharacterDevice() || isatty(fd) || is.rdev === statSync('/dev/null').rdev) continue;
+      closeSync(fd);
+      openSync('/dev/null', 'r+');
     } catch {} // closed already
   }
 }
