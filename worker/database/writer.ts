@@ -20,8 +20,10 @@ export interface GroupRunner {
 const LARGEST_GROUP = 512;
 /** The next group is with the thread when one ends: it need not wait for a turn of this loop. */
 const GROUPS_UNDER_WAY = 2;
-/** So many of one turn of the loop go to the thread before that turn ends: otherwise all clients that were answered together come
- *  together again, and this thread and the writer's wait for each other (a quarter more deliveries a second from 64 connections). */
+/**
+ * So many of one turn of the loop go to the thread before that turn ends: otherwise all clients that were answered together come
+ * together again, and this thread and the writer's wait for each other (a quarter more deliveries a second from 64 connections).
+ */
 const EARLY_GROUP = 21;
 const EARLY_GROUPS_UNDER_WAY = 3;
 
