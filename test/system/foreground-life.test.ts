@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { CLI, portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
 import type { TemporaryProject } from '../support/temporary-project.ts';
 import { CTRL_C, terminal, terminalMissing } from '../support/terminal.ts';
@@ -197,6 +198,19 @@ describe('a host in the foreground', () => {
 
     await until(() => existsSync(ended) && readFileSync(ended, 'utf8').endsWith('\n'), { what: 'the shell to tell' });
     assert.equal(readFileSync(ended, 'utf8'), '0\n');
+  });
+});
+
+describe('a host on /dev/null', () => {
+  it('keeps its standard descriptors to the end: a file under the number of one of them ends Node', async (t) => {
+    const { project, up } = await own(t);
+    const fixture = fileURLToPath(new URL('../support/fixture-programs/tells-its-descriptors.mjs', import.meta.url));
+    const run = startSvc(START, { cwd: project.path, env: { NODE_OPTIONS: `--import=${fixture}` } });
+    await up();
+    run.child.kill('SIGTERM');
+
+    const { code, stderr } = await run.ended;
+    assert.deepEqual([code, /^descriptors (.*)$/m.exec(stderr)?.[1]], [0, '0 1 2'], stderr);
   });
 });
 
