@@ -14,14 +14,21 @@ const SECRETS: Readonly<Record<string, string>> = {
   HOOK_SECRET: `whsec_${Buffer.from(canary()).toString('base64')}`,
   IRC_PASSWORD: canary(),
   LEAKY_KEY: canary(),
+  TELEGRAM_TOKEN: `1234:${canary()}`,
+  TELEGRAM_SECRET: canary(),
 };
 
-/** A plugin that does with its secret what no plugin should: logs it, and throws it in several forms. */
+/**
+ * A plugin that does with its secret what no plugin should: logs it, and throws it in several forms. Whoever posts to its webhook sends it in
+ * a header, as some platforms do.
+ */
 const LEAKY = `import { definePlugin, t } from 'svc';
 export default definePlugin({ name: 'leaky', config: { key: t.secret() }, setup(p) {
   const key = p.config.key.reveal();
   p.log.info({ token: key, nested: { url: 'https://x.example/?k=' + encodeURIComponent(key) } }, 'using ' + key);
   p.command('leak', { summary: 'Leaks', attempts: 1 }, () => { throw new Error('failed with ' + key + ' and ' + Buffer.from(key).toString('base64')); });
+  const verify = ({ headers }) => (headers['x-hook-token'] === key ? { kind: 'ok' } : { kind: 'refused', reason: 'no' });
+  p.webhook('hook', { verify, delivery: () => 'one', body: t.object({}) }, () => {});
 } });
 `;
 
@@ -49,13 +56,16 @@ describe('secrets', () => {
     const host = await leakyHost(t);
     await say(host, '/leak');
     await say(host, '/echo hello');
+    await post(host, 'leaky/hook', { body: '{}', headers: { 'x-hook-token': SECRETS['LEAKY_KEY'] ?? '' } });
+    const secret = SECRETS['TELEGRAM_SECRET'] ?? '';
+    await post(host, 'telegram/shop', { body: '{', headers: { 'x-telegram-bot-api-secret-token': secret } });
     await until(async () => JSON.stringify(await host.get('api/inbox?limit=200')).includes('dead'), {
       what: 'the leaking command to end',
     });
 
     const shown = [...(await answers(host)), ['stream', await stream(host)] as const];
     const item = ((await host.get('api/inbox?state=dead')) as { items: readonly { id: string }[] }).items[0]?.id ?? '';
-    const dead = await text(host, `api/inbox/${item}`);
+    const items = await texts(host);
     await host.stop();
     const files = filesBelow(join(host.project.path, '.svc'));
 
@@ -63,7 +73,7 @@ describe('secrets', () => {
     for (const [where, content] of [
       ...shown,
       ['output', host.output()] as const,
-      ['dead letter', dead] as const,
+      ['items', items] as const,
       ...files,
     ]) {
       for (const [name, secret] of secretsOf(host)) {
@@ -82,6 +92,18 @@ function leakyHost(t: Parameters<typeof runningHost>[0]): Promise<RunningHost> {
       webhook: { endpoints: [{ id: 'shop', secrets: ['${HOOK_SECRET}'] }] }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
       irc: {
         endpoints: [{ id: 'net', server: '127.0.0.1', port: 1, tls: false, nick: 'svc', password: '${IRC_PASSWORD}' }],
+      }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+      telegram: {
+        endpoints: [
+          {
+            id: 'shop',
+            apiUrl: 'http://127.0.0.1:1',
+            mode: 'webhook',
+            username: 'shop_bot',
+            token: '${TELEGRAM_TOKEN}',
+            secrets: ['${TELEGRAM_SECRET}'],
+          },
+        ],
       }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
       leaky: { use: './plugins/leaky.mjs', key: '${LEAKY_KEY}' }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     },
@@ -111,6 +133,19 @@ async function text(host: RunningHost, path: string): Promise<string> {
 
 async function answers(host: RunningHost): Promise<(readonly [string, string])[]> {
   return Promise.all(GET_PATHS.map(async (path) => [path, await text(host, path)] as const));
+}
+
+/** Every item of the inbox, with its text. */
+async function texts(host: RunningHost): Promise<string> {
+  const { items } = (await host.get('api/inbox?limit=200')) as { items: readonly { id: string }[] };
+  return (await Promise.all(items.map(({ id }) => text(host, `api/inbox/${id}`)))).join('\n');
+}
+
+/** A delivery that is taken. */
+async function post(host: RunningHost, path: string, given: { body: string; headers: Record<string, string> }) {
+  const headers = { 'content-type': 'application/json', ...given.headers };
+  const answer = await fetch(`${host.url}webhooks/${path}`, { method: 'POST', headers, body: given.body });
+  assert.equal(answer.status < 300, true, await answer.text());
 }
 
 async function say(host: RunningHost, line: string): Promise<void> {

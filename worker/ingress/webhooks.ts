@@ -5,6 +5,7 @@
 //       same again.
 //   W3  A wrong signature is 401 without detail, counted, said once a minute in the log, never stored.
 //   W4  Code of a plugin or adapter that throws is 500 without detail, counted and told; the platform comes again.
+//   W5  What is kept of the headers holds no secret: some platforms send theirs as it is.
 import { createHash } from 'node:crypto';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
@@ -181,7 +182,7 @@ export class Webhooks {
         endpoint: webhook.id,
         deliveryId,
         weak: id === undefined,
-        payload: { kind: 'webhook', headers: keptHeaders(request.headers), text },
+        payload: { kind: 'webhook', headers: keptHeaders(this.#deps.core, request.headers), text },
         lane: `${webhook.id}/${lane ?? deliveryId}`,
         capability: webhook.id,
       },
@@ -230,11 +231,11 @@ export class Webhooks {
   }
 
   async #keepUnparsable(endpoint: string, request: RawRequest, reason: string): Promise<void> {
-    const { inbox, observe } = this.#deps;
+    const { core, inbox, observe } = this.#deps;
     observe({ endpoint, kind: 'unparsable' });
     const text = Buffer.from(request.body).toString('utf8');
     const deliveryId = weakId(request);
-    const payload = { kind: 'webhook', headers: keptHeaders(request.headers), text } as const;
+    const payload = { kind: 'webhook', headers: keptHeaders(core, request.headers), text } as const;
     const delivery = {
       endpoint,
       deliveryId,
@@ -289,5 +290,10 @@ const weakId = ({ body, receivedAt }: RawRequest): string =>
   `weak-${createHash('sha256').update(body).digest('hex')}-${Math.floor(receivedAt / WEAK_BUCKET_MS)}`;
 
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
-const keptHeaders = (headers: HeaderMap): HeaderMap =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name)));
+/** W5. */
+const keptHeaders = ({ mask = (text) => text }: Pick<Core, 'mask'>, headers: HeaderMap): HeaderMap =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || SECRET_HEADERS.has(name) ? [] : [[name, mask(value)]],
+    ),
+  );
