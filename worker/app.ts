@@ -192,6 +192,7 @@ class Host implements App {
         this.#log.info({ files }, 'files changed');
         this.reload('watch', { orRestart: true }).catch(() => {}); // said by the runtime
       },
+      failed: (error) => this.#log.warn({ err: error }, 'not every change of a file is seen: svc runtime reload'),
     });
   }
 
@@ -220,8 +221,7 @@ class Host implements App {
   }
 
   stop(limitMs: number, end: StopCause = STOPPED): ReturnType<App['stop']> {
-    this.#stopping ??= this.#stopAll(limitMs, end);
-    return this.#stopping;
+    return (this.#stopping ??= this.#stopAll(limitMs, end));
   }
 
   async #stopAll(limitMs: number, end: StopCause): ReturnType<App['stop']> {

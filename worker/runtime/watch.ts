@@ -7,16 +7,19 @@ export interface WatchOptions {
   readonly project: string;
   readonly clock: Clock;
   readonly changed: (files: readonly string[]) => void;
+  /** Not all of it can be watched (no more watches on this machine, a folder that cannot be read): called once, with the first reason. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** Changes that come together are one reload. */
 const QUIET_MS = 150;
 
-/** Resolves once it watches; the answer ends it. */
-export async function watchProject({ project, clock, changed }: WatchOptions): Promise<() => Promise<void>> {
+/** Resolves once it watches what it can; the answer ends it. */
+export async function watchProject({ project, clock, changed, failed }: WatchOptions): Promise<() => Promise<void>> {
   const { watch } = await import('chokidar');
   const seen = new Set<string>();
   let timer: Timer | undefined;
+  let hasFailed = false;
   const watcher = watch(
     ['svc.config.yml', '.env', 'plugins', 'package-lock.json'].map((name) => join(project, name)),
     {
@@ -35,9 +38,19 @@ export async function watchProject({ project, clock, changed }: WatchOptions): P
       changed(files);
     });
   });
-  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+  await new Promise<void>((resolve) => {
+    watcher.once('ready', () => resolve());
+    // Of one cause there may be an error a file; without a listener the first would end the process.
+    watcher.on('error', (error) => {
+      if (!hasFailed) failed(error);
+      hasFailed = true;
+      resolve(); // what is not ready after it may never be
+    });
+  });
   return async () => {
     timer?.cancel();
-    await watcher.close();
+    const closed = watcher.close(); // takes every listener off, and what it is still looking at may fail
+    watcher.on('error', () => {});
+    await closed;
   };
 }

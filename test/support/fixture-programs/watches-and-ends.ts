@@ -11,7 +11,7 @@ const MOMENTS = 30;
 for (let round = 0; round < ROUNDS; round += 1) {
   const project = mkdtempSync(join(tmpdir(), 'svc-watched-'));
   for (const name of ['svc.config.yml', '.env', 'package-lock.json']) writeFileSync(join(project, name), 'a: 1');
-  const end = await watchProject({ project, clock: systemClock, changed: () => {} });
+  const end = await watchProject({ project, clock: systemClock, changed: () => {}, failed: console.error });
   if (round % 3 > 0) await turn();
   rmSync(project, { recursive: true });
   for (let moment = 0; moment < round % MOMENTS; moment += 1) await (round % 4 < 2 ? turn() : Promise.resolve());
