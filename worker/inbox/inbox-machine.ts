@@ -1,4 +1,5 @@
-// What an item of the inbox may become. Pure: the store has the same rules as guards, this is their table.
+// What an item of the inbox may become. Pure: the store has the same rules as guards of its statements, this is their table. Nothing asks it at
+// work: test/contract/database/inbox-states.test.ts holds the statements to it.
 //
 //   state     | claimed  | handled | passed | postponed | buried | replayed | dropped
 //   received  | handling | -       | done   | -         | dead   | -        | done

@@ -1,0 +1,87 @@
+// The guards of the inbox's statements against the table of its machine: in each state each event does what the table says, or nothing.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { InboxState } from '../../../worker/database/tables.ts';
+import type { Statement } from '../../../worker/database/unit.ts';
+import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
+import { WriterCore } from '../../../worker/database/writer-core.ts';
+import { type InboxEvent, stepItem } from '../../../worker/inbox/inbox-machine.ts';
+import {
+  buryItem,
+  claimItem,
+  claimNextItem,
+  dropItem,
+  finishItem,
+  holdItem,
+  postponeItem,
+  receiveItem,
+  replayItem,
+} from '../../../worker/inbox/inbox-store.ts';
+import type { Cleanup } from '../../support/temporary-project.ts';
+
+const ID = 'item';
+const STATES: readonly InboxState[] = ['received', 'handling', 'waiting', 'done', 'dead'];
+
+/** The unit of each event, as the services write it. */
+const UNITS: readonly (readonly [InboxEvent, (state: InboxState) => readonly Statement[]])[] = [
+  ['claimed', () => [claimItem({ id: ID })]],
+  ['claimed', () => [claimNextItem({ id: ID })]],
+  ['handled', () => [holdItem({ id: ID }), finishItem({ id: ID, at: 2 })]],
+  ['passed', () => [finishItem({ id: ID, at: 2 })]],
+  ['postponed', () => [postponeItem({ id: ID, nextAt: 9, error: 'later' })]],
+  ['buried', () => [buryItem({ id: ID, at: 2, error: 'bad' })]],
+  ['replayed', () => replayItem({ id: ID, operator_changes: 0 })],
+  ['dropped', (state) => [dropItem({ id: ID, operator_changes: 0, state }, 2, 'dropped')]],
+];
+
+function inboxWith(t: Cleanup, state: InboxState) {
+  const core = new WriterCore({ file: ':memory:', now: Date.now });
+  const writer = new GroupingWriter(inlineRunner(core));
+  t.after(() => core.close());
+  const item = receiveItem({
+    id: ID,
+    endpoint: 'root/sandbox:main',
+    delivery_id: 'd1',
+    weak: 0,
+    kind: 'arrival',
+    lane: 'l',
+    capability: null,
+    payload_version: 1,
+    body: '{}',
+    sha256: '',
+    bytes: 2,
+    received_at: 1,
+    state,
+    attempts: 1,
+    next_at: null,
+    done_at: null,
+    last_error: null,
+    actor: null,
+    correlation_id: null,
+    causation_id: null,
+    operator_changes: 0,
+  });
+  const commit = async (statements: readonly Statement[]): Promise<'committed' | 'refused'> =>
+    (await writer.commit({ name: 'test', statements })).kind;
+  return {
+    stored: commit([item]),
+    commit,
+    state: () => core.open().prepare('SELECT state FROM inbox').pluck().get(),
+  };
+}
+
+describe('the statements of the inbox', () => {
+  for (const state of STATES)
+    it(`do in ${state} what the machine says (I1)`, async (t) => {
+      for (const [event, unit] of UNITS) {
+        const next = stepItem(state, event);
+        const inbox = inboxWith(t, state);
+        await inbox.stored;
+
+        const answer = await inbox.commit(unit(state));
+
+        assert.deepEqual([event, answer], [event, next === undefined ? 'refused' : 'committed']);
+        assert.deepEqual([event, inbox.state()], [event, next ?? state]);
+      }
+    });
+});
