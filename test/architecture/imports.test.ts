@@ -17,8 +17,14 @@ interface Rule {
 
 const NOTHING = /^$/;
 const BARE_SHARED = /^shared\/(?!logger|redaction|config\/)/;
-const FEATURE =
-  /^(shared|worker\/http\/host-port\.ts$|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|runtime|metrics|readiness)\/|worker\/endpoints\/endpoint-machine\.ts$|worker\/(core|failpoints|app-options)\.ts$)/;
+/** Types alone: what HTTP asks of whoever answers to it. */
+const PORT = String.raw`worker\/http\/host-port\.ts$`;
+const FEATURE = new RegExp(
+  String.raw`^(shared\/|${PORT}|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling)\/|worker\/endpoints\/endpoint-machine\.ts$|worker\/core\.ts$)`,
+);
+const OVER_FEATURES = new RegExp(
+  String.raw`^(shared\/|${PORT}|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|metrics|runtime|endpoints|ingress)\/|worker\/(core|failpoints|app-options|task|engine-events|scoped-log|turns)\.ts$)`,
+);
 
 const RULES: readonly Rule[] = [
   { name: 'shared/api', files: /^shared\/api\//, local: /^shared\/[^/]+\.ts$/, packages: ['typebox'], noNode: true },
@@ -108,16 +114,22 @@ const RULES: readonly Rule[] = [
     lazyPackages: ['prom-client', 'ws'],
   },
   {
+    name: 'the table of what is built in',
+    files: /^worker\/runtime\/built-ins\.ts$/,
+    local: /^worker\/(adapters|plugins)\/[^/]+\/index\.ts$/,
+    packages: [],
+  },
+  {
     name: 'runtime, endpoints, ingress',
     files: /^worker\/(runtime|endpoints|ingress)\//,
-    local: /^(shared|worker\/(?!http\/(?!host-port\.ts)|app\.ts|main\.ts))/,
+    local: OVER_FEATURES,
     packages: ['kysely', 'typebox', 'ws'],
     lazyPackages: ['tsx', 'chokidar', 'esbuild'],
   },
   {
     name: 'HTTP',
     files: /^worker\/http\//,
-    local: /^(shared|worker\/(?!database\/|adapters\/|plugins\/|app\.ts|main\.ts|task\.ts))/,
+    local: /^shared\//,
     packages: ['express', 'express-rate-limit', 'ws', 'typebox', 'ajv', 'ajv-formats'],
     lazyPackages: ['ajv', 'ajv-formats'],
   },
@@ -173,7 +185,7 @@ describe('import rules', () => {
       .map(({ path }) => path);
 
     assert.deepEqual(
-      importers.filter((path) => !['worker/main.ts', 'worker/task.ts'].includes(path)),
+      importers.filter((path) => path !== 'worker/main.ts'),
       [],
     );
   });

@@ -3,7 +3,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { within } from '../../shared/abort.ts';
-import type { PluginCounter, PluginGauge } from '../runtime/setup.ts';
 
 /** What only the database knows, read at each scrape. */
 export interface StoredFigures {
@@ -201,6 +200,19 @@ function processMetrics(gauge: (name: string, help: string, read: () => number) 
 }
 
 const finite = (value: number): number => (Number.isFinite(value) ? value : -1);
+
+/** A gauge that a plugin has registered, under its whole name. */
+export interface PluginGauge {
+  readonly name: string;
+  readonly help: string;
+  read(): number | Promise<number>;
+}
+/** A counter that a plugin has registered, with the values of its labels. */
+export interface PluginCounter {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: Readonly<Record<string, readonly string[]>>;
+}
 
 /** Metrics of one generation's plugins; they go with it. */
 export class PluginMetrics {

@@ -3,19 +3,10 @@ import type { TSchema } from 'typebox';
 import { capabilityId } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Capabilities, RouteSpec, Run } from '../handling/capabilities.ts';
+import type { PluginCounter, PluginGauge } from '../metrics/metrics.ts';
 import type { Logger } from '../sdk/index.ts';
 import { faultOfLabels, faultOfMetric } from './metric-checks.ts';
 
-export interface PluginGauge {
-  readonly name: string;
-  readonly help: string;
-  read(): number | Promise<number>;
-}
-export interface PluginCounter {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: Readonly<Record<string, readonly string[]>>;
-}
 export interface PluginResource {
   readonly slot: string;
   readonly name: string;
