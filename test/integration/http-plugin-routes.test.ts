@@ -9,11 +9,41 @@ import { startHttp } from '../support/http-server.ts';
 
 const SCOPES = ['none', 'demo', 'full'] as const;
 
+/** Answers of another form, with what is said of each. */
+const WRONG: Readonly<Record<string, unknown>> = {
+  'text-number': { text: 5 },
+  'text-object': { text: { a: 1 } },
+  'status-text': { status: '200' },
+  'status-low': { status: 101 },
+  'headers-list': { headers: ['a'] },
+  'headers-class': { headers: new Headers({ a: 'b' }) },
+  'header-object': { headers: { 'x-a': { b: 1 } } },
+  'header-split': { headers: { 'x-a': 'a\r\nb' } },
+  'json-function': { json: () => 1 },
+  'json-big': { json: 1n },
+  'answer-text': 'hello',
+  'answer-body': { body: 'hello' },
+};
+
 const shop = definePlugin({
   name: 'shop',
   setup(p) {
     p.route('GET /default', {}, () => ({ json: 'in' }));
+    for (const [name, answer] of Object.entries(WRONG)) p.route(`GET /${name}`, {}, () => answer as object);
+    p.route('GET /dressed', {}, () => ({
+      text: '<p>',
+      headers: {
+        'content-type': 'text/html',
+        'x-content-type-options': 'none',
+        'Content-Security-Policy': "script-src 'unsafe-inline'",
+        'X-Own': 'kept',
+        'Set-Cookie': 'own=1',
+      },
+    }));
     for (const scope of SCOPES) {
+      p.route(`GET /seen-${scope}`, { scope }, (_ctx, { headers }) => ({
+        json: { authorization: headers.authorization, cookie: headers.cookie },
+      }));
       p.route(`GET /sold-out-${scope}`, { scope }, () => {
         throw userError(md`**Sold out**: ${scope}`);
       });
@@ -25,19 +55,21 @@ const shop = definePlugin({
 });
 
 async function serving(t: TestContext) {
+  const failures: string[] = [];
   const { engine } = await engineHost(t, { modules: { shop } });
   const http = await startHttp(t);
   http.host.pluginRoute = createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
     decided: engine.decided,
-    failed: () => {},
+    failed: ({ error }) => void failures.push(String(error)),
   });
-  return async (path: string, token?: string) => {
-    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const ask = async (path: string, token?: string, more: Record<string, string> = {}) => {
+    const headers: Record<string, string> = token === undefined ? more : { authorization: `Bearer ${token}`, ...more };
     const response = await fetch(`${http.url}/plugins/shop/${path}`, { headers });
-    return { status: response.status, text: await response.text() };
+    return { status: response.status, text: await response.text(), headers: response.headers };
   };
+  return Object.assign(ask, { failures, logged: http.logged });
 }
 
 describe('a route of a plugin', () => {
@@ -65,5 +97,46 @@ describe('a route of a plugin', () => {
       answers.map(({ status }) => status),
       [401, 403, 200],
     );
+  });
+
+  it('does not see the token of the host, and sees what else it is sent', async (t) => {
+    const ask = await serving(t);
+    const seen = async (path: string, token?: string, more?: Record<string, string>): Promise<unknown> =>
+      JSON.parse((await ask(path, token, more)).text);
+
+    assert.deepEqual(await seen('seen-full', FULL_TOKEN, { cookie: 'own=1' }), { cookie: 'own=1' });
+    assert.deepEqual(await seen('seen-demo', DEMO_TOKEN), {});
+    assert.deepEqual(await seen('seen-none', FULL_TOKEN), {});
+    assert.deepEqual(await seen('seen-none', 'one-of-the-plugin'), { authorization: 'Bearer one-of-the-plugin' });
+    assert.deepEqual(await seen('seen-none', undefined, { authorization: 'Basic YTpi' }), {
+      authorization: 'Basic YTpi',
+    });
+  });
+
+  it('sets headers of its own, and none of those that guard every answer', async (t) => {
+    const ask = await serving(t);
+
+    const { headers } = await ask('dressed', FULL_TOKEN);
+
+    assert.deepEqual(
+      ['content-type', 'x-content-type-options', 'x-own', 'set-cookie'].map((name) => headers.get(name)),
+      ['text/html', 'nosniff', 'kept', 'own=1'],
+    );
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'[^,]*$/);
+  });
+
+  it('whose answer is of another form fails, by its name and by what is expected, as other failures of it', async (t) => {
+    const ask = await serving(t);
+    for (const name of Object.keys(WRONG)) {
+      const { status, text } = await ask(name, FULL_TOKEN);
+      assert.deepEqual(
+        [status, JSON.parse(text).code, JSON.parse(text).detail],
+        [500, 'plugin_failed', undefined],
+        name,
+      );
+      assert.ok(ask.failures.at(-1)?.includes(`root/shop#route/GET /${name} answers with `), ask.failures.at(-1));
+    }
+    assert.equal(ask.failures.length, Object.keys(WRONG).length);
+    assert.match(ask.failures[0] ?? '', /a text that is a number; expected a string/);
   });
 });

@@ -35,6 +35,7 @@ export default definePlugin({
     const ok = { body, verify: () => ({ kind: 'ok' }), delivery: () => undefined };
     p.webhook('verify', { ...ok, verify: fail }, () => {});
     p.webhook('nothing', { ...ok, verify: () => undefined }, () => {});
+    p.webhook('handshake', { ...ok, verify: () => ({ kind: 'handshake', answer: { text: 5 } }) }, () => {});
     p.webhook('accept', { ...ok, accept: fail }, () => {});
     p.webhook('delivery', { ...ok, delivery: fail }, () => {});
     p.webhook('late-accept', { ...ok, accept: async () => false }, () => {});
@@ -142,7 +143,7 @@ describe('an exception in a plugin', () => {
         return [response.status, await response.text()];
       };
 
-      for (const name of ['verify', 'nothing', 'accept', 'delivery', 'late-accept', 'late-delivery']) {
+      for (const name of ['verify', 'nothing', 'handshake', 'accept', 'delivery', 'late-accept', 'late-delivery']) {
         const [status, text] = await post(name);
         assert.equal(status, 500, name);
         assert.match(text, /"code":"plugin_failed"/);
@@ -168,7 +169,7 @@ describe('an exception in a plugin', () => {
       );
       assert.match(items[0]?.lastError ?? '', /cannot be parsed/);
       const metrics = await metricsOf(host);
-      assert.match(metrics, /^svc_plugin_failures_total\{plugin="root\/trouble",[^}]*\} 6$/m);
+      assert.match(metrics, /^svc_plugin_failures_total\{plugin="root\/trouble",[^}]*\} 7$/m);
       for (const [name, outcome] of [
         ['verify', 'failed'],
         ['fine', 'accepted'],

@@ -65,6 +65,11 @@ export class Authenticator {
     });
   }
 
+  /** True for a token of the host, whatever its scope; spends nothing of a budget. */
+  knows(credentials: Credentials, tokens: readonly NamedToken[]): boolean {
+    return credentials.kind === 'token' && this.#find(credentials.token, tokens) !== undefined;
+  }
+
   /** Actors whose token and scope are the same as at the call before, or new: what the others hold open is to end. */
   validActors(tokens: readonly NamedToken[]): ReadonlySet<string> {
     const before = this.#announced;

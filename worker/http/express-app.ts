@@ -75,10 +75,8 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
   const { route, params } = match;
   const context = contextOf(request);
   context.match = match;
-  const caller = await admit(parts, request, {
-    scope: match.scope,
-    credentials: readCredentials(request.headers.authorization),
-  });
+  const credentials = readCredentials(request.headers.authorization);
+  const caller = await admit(parts, request, { scope: match.scope, credentials });
   if (parts.isDraining() && route.method !== 'GET') throw new SvcError('draining', 'the host is stopping');
   const isApi = route.path.startsWith('/api/');
   if (isApi) checkQuery(passed.target.query, route.query ?? {});
@@ -98,6 +96,7 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     bytes,
     revision: isApi ? readRevision(request.headers['if-match'], route) : undefined,
     caller: () => callerOf(caller),
+    isTokenOurs: () => caller !== undefined || parts.authenticator.knows(credentials, port.settings().tokens),
   };
   const position = isApi && route.method === 'GET' ? positionHeaders(parts) : undefined;
   if (route.answers[200] === 'event-stream') prepareStream(response, position ?? {}, context.requestId);

@@ -2,6 +2,7 @@
 import { SvcError } from '../../shared/svc-error.ts';
 import type { HttpReply } from './host-port.ts';
 import type { Answer } from './route.ts';
+import { OURS } from './security-headers.ts';
 
 const NOT_THEIRS = new Set([
   'connection',
@@ -13,12 +14,12 @@ const NOT_THEIRS = new Set([
   'trailer',
 ]);
 
-/** Drops headers that would break the framing of the connection. Throws `plugin_failed` for a status that ends no request. */
+/** Drops headers that would break the framing of the connection, and those that guard every answer. Throws `plugin_failed` for a status that ends no request. */
 export function answerOf({ status, headers = {}, json, text }: HttpReply): Answer {
   if (!(Number.isInteger(status) && status >= 200 && status <= 599))
     throw new SvcError('plugin_failed', `an answer has the status ${status}`);
   const kept = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !NOT_THEIRS.has(name.toLowerCase()),
+    ([name, value]) => value !== undefined && !NOT_THEIRS.has(name.toLowerCase()) && !OURS.has(name.toLowerCase()),
   );
   return {
     status,

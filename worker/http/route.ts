@@ -45,6 +45,8 @@ export interface Exchange<B extends SchemaName | undefined> {
   readonly revision: string | undefined;
   /** Who asks. Throws on a route without scope. */
   readonly caller: () => Caller;
+  /** The Authorization header is a token of the host: nobody else is to read it. */
+  readonly isTokenOurs: () => boolean;
 }
 
 export interface Answer {

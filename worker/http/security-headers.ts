@@ -1,6 +1,14 @@
 // Headers that every answer carries, as constants: the API and the chat page differ in their content policy alone.
 // `Strict-Transport-Security` belongs to the TLS edge; no header names the server or its version.
 
+/** Of every answer, whoever wrote it: lower-case names that a plugin or a platform's adapter does not set. */
+export const OURS: ReadonlySet<string> = new Set([
+  'x-content-type-options',
+  'referrer-policy',
+  'cross-origin-resource-policy',
+  'content-security-policy',
+]);
+
 const COMMON = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',

@@ -1,8 +1,13 @@
 // What a plugin says about a delivery. Its JavaScript may have answered anything: what is no answer throws, before anything is stored. Pure.
+import { faultOfAnswer } from '../handling/http-answer.ts';
 import type { Verdict } from '../sdk/index.ts';
 
 export function verdictOf(verdict: Verdict | undefined): Verdict {
   if (!['ok', 'refused', 'handshake'].includes(String(verdict?.kind))) throw new Error('verify gave no verdict');
+  if (verdict?.kind === 'handshake') {
+    const fault = verdict.answer === undefined ? 'nothing' : faultOfAnswer(verdict.answer);
+    if (fault !== undefined) throw new Error(`a handshake answers with ${fault}`);
+  }
   return verdict as Verdict;
 }
 

@@ -1,11 +1,11 @@
 // A plugin's own HTTP routes below <base>/plugins/<slot>: what a handler decides is committed before its answer goes out.
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { uuidv7 } from '../../shared/identifiers.ts';
-import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
 import { type Decided, decideEffects, hasMoved } from '../handling/effects.ts';
+import { faultOfAnswer } from '../handling/http-answer.ts';
 import { forgetSteps } from '../handling/once.ts';
 import { Run } from '../handling/run.ts';
 import { runHandler } from '../handling/run-step.ts';
@@ -117,9 +117,9 @@ async function attempt(
     },
   );
   if (result.kind === 'failed') throw refusalOf(deps, { route, generation: generation.number, id }, result.error);
-  const fault = reply && faultOfAnswer(reply);
+  const fault = faultOfAnswer(reply);
   if (fault !== undefined)
-    throw refusalOf(deps, { route, generation: generation.number, id }, new Error(`${route.id} answers ${fault}`));
+    throw refusalOf(deps, { route, generation: generation.number, id }, new Error(`${route.id} answers with ${fault}`));
   const sent = await readSentMessages(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
@@ -152,21 +152,6 @@ function bodyOf({ route, delivery }: Call): unknown {
     throw new SvcError('invalid_request', faults.join('; '));
   }
   return checked.value;
-}
-
-/** What HTTP cannot carry is said before anything is committed. */
-function faultOfAnswer({ status = 200, headers = {}, json }: HttpAnswer): string | undefined {
-  if (!Number.isInteger(status) || status < 200 || status > 599) return `with status ${status}`;
-  try {
-    for (const [name, value] of Object.entries(headers)) {
-      validateHeaderName(name);
-      if (value !== undefined) validateHeaderValue(name, value);
-    }
-    JSON.stringify(json);
-  } catch (error) {
-    return `what cannot be sent: ${messageOf(error)}`;
-  }
-  return undefined;
 }
 
 interface Asked {
