@@ -123,6 +123,7 @@ describe('readiness', () => {
     const report = await host.call('GET', '/api/system/readiness');
     const status = await host.call('GET', '/api/system/status');
     const sent = await host.call('POST', '/webhooks/shop', {}); // "not there" would make a platform give the address up
+    const unknown = (await host.call('GET', '/api/metrics')).text;
     renameSync(file, `${file}.damaged`);
     await until(async () => (await host.call('GET', '/pub/ready')).status === 200, { what: 'the database' });
 
@@ -130,6 +131,12 @@ describe('readiness', () => {
     assert.deepEqual(told, [503, 503, null, null]);
     assert.match(report.text, /is damaged/);
     assert.equal((await host.call('GET', '/api/system/status')).json['generation'], 1);
+    assert.match(unknown, /^svc_ready\{.*\} 0$/m);
+    const known = (await host.call('GET', '/api/metrics')).text;
+    for (const name of ['svc_outbox_dead', 'svc_inbox_dead', 'svc_inbox_pending', 'svc_event_head']) {
+      assert.doesNotMatch(unknown, new RegExp(`^${name}\\{`, 'm'), 'a figure that nobody knows is no zero');
+      assert.match(known, new RegExp(`^${name}\\{.*\\} [0-9]+$`, 'm'));
+    }
   });
 });
 

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { within } from '../../shared/abort.ts';
 
-/** What only the database knows, read at each scrape. */
+/** What only the database knows, read at each scrape. A figure that nobody knows is left out of it. */
 export interface StoredFigures {
   /** Seconds for which the oldest open item has waited; 0 when none does. */
   readonly inboxOldestSeconds: number;
@@ -19,13 +19,13 @@ export interface StoredFigures {
 export interface MetricSources {
   readonly ready: () => boolean;
   readonly generation: () => number;
-  readonly stored: () => Promise<StoredFigures>;
+  readonly stored: () => Promise<StoredFigures | undefined>;
   readonly streams: () => number;
-  readonly inboxPending: () => { readonly items: number; readonly bytes: number };
+  readonly inboxPending: () => { readonly items: number; readonly bytes: number } | undefined;
   readonly inboxRunning: () => number;
   readonly outboxRunning: () => number;
-  readonly eventHead: () => number;
-  readonly eventOldest: () => number;
+  readonly eventHead: () => number | undefined;
+  readonly eventOldest: () => number | undefined;
   readonly endpoints: () => readonly { readonly id: string; readonly online: boolean }[];
   readonly disk: () => Promise<{ readonly usedBytes: number; readonly freeBytes: number }>;
   readonly ingressPaused: () => boolean;
@@ -45,16 +45,7 @@ export function createMetrics(build: Build, sources: MetricSources) {
   const registry = new Registry();
   registry.setDefaultLabels({ project: build.project });
   const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set(await read());
-      },
-    });
-  };
+  const gauge = gaugesOf(registry);
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
     new Counter({ name, help, labelNames: [...labelNames], registers });
   new Gauge({
@@ -65,10 +56,10 @@ export function createMetrics(build: Build, sources: MetricSources) {
   }).set({ version: build.version, runtime_id: build.runtimeId, node: process.version }, 1);
   gauge('svc_ready', '1 when /pub/ready says so.', () => Number(sources.ready()));
   gauge('svc_generation', 'Number of the serving generation; 0 before the first.', sources.generation);
-  storedMetrics(registry, sources.stored);
+  storedMetrics(registry, gauge, sources.stored);
   gauge('svc_sse_clients', 'Open event streams.', sources.streams);
-  gauge('svc_inbox_pending', 'Items of the inbox that are not done.', () => sources.inboxPending().items);
-  gauge('svc_inbox_pending_bytes', 'Bytes of the items that are not done.', () => sources.inboxPending().bytes);
+  gauge('svc_inbox_pending', 'Items of the inbox that are not done.', () => sources.inboxPending()?.items);
+  gauge('svc_inbox_pending_bytes', 'Bytes of the items that are not done.', () => sources.inboxPending()?.bytes);
   gauge('svc_inbox_running_items', 'Items with a handler at work.', sources.inboxRunning);
   gauge('svc_outbox_running_items', 'Sends under way.', sources.outboxRunning);
   gauge('svc_event_head', 'Position of the newest event.', sources.eventHead);
@@ -145,26 +136,35 @@ export function createMetrics(build: Build, sources: MetricSources) {
 }
 export type Metrics = ReturnType<typeof createMetrics>;
 
+type Read = () => number | undefined | Promise<number | undefined>;
+type AddGauge = (name: string, help: string, read: Read) => void;
+
+const gaugesOf =
+  (registry: Registry): AddGauge =>
+  (name, help, read) => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const value = await read();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  };
+
 /** Read together: the metrics of one scrape share one look. */
-function storedMetrics(registry: Registry, read: () => Promise<StoredFigures>): void {
-  const registers = [registry];
-  let reading: Promise<StoredFigures> | undefined;
-  const figures = (): Promise<StoredFigures> => {
+function storedMetrics(registry: Registry, add: AddGauge, read: MetricSources['stored']): void {
+  let reading: ReturnType<typeof read> | undefined;
+  const figures = (): ReturnType<typeof read> => {
     reading ??= read().finally(() => {
       reading = undefined;
     });
     return reading;
   };
-  const gauge = (name: string, help: string, figure: Exclude<keyof StoredFigures, 'restarts'>): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set((await figures())[figure]);
-      },
-    });
-  };
+  const gauge = (name: string, help: string, figure: Exclude<keyof StoredFigures, 'restarts'>): void =>
+    add(name, help, async () => (await figures())?.[figure]);
   gauge('svc_inbox_oldest_seconds', 'How long the oldest open item has waited.', 'inboxOldestSeconds');
   gauge('svc_inbox_dead', 'Dead letters of the inbox.', 'inboxDead');
   gauge('svc_outbox_pending', 'Sends that are not over.', 'outboxPending');
@@ -174,16 +174,16 @@ function storedMetrics(registry: Registry, read: () => Promise<StoredFigures>): 
     name: 'svc_restarts_total',
     help: 'Starts of a worker after the first, by how the one before had ended, whatever the owner.',
     labelNames: ['reason'],
-    registers,
+    registers: [registry],
     async collect() {
-      const { restarts } = await figures();
+      const { restarts = {} } = (await figures()) ?? {};
       this.reset();
       for (const [reason, count] of Object.entries(restarts)) this.inc({ reason }, count);
     },
   });
 }
 
-function processMetrics(gauge: (name: string, help: string, read: () => number) => void): void {
+function processMetrics(gauge: AddGauge): void {
   const lag = monitorEventLoopDelay({ resolution: 50 });
   lag.enable();
   gauge('svc_event_loop_lag_seconds', 'Delay of the event loop since the last scrape, 99th percentile.', () => {

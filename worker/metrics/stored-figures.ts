@@ -1,21 +1,13 @@
-// Figures of the metrics that only the database knows: read at each scrape, by index. Without a database they are zero.
+// Figures of the metrics that only the database knows: read at each scrape, by index. Without a database there are none.
 import { statSync } from 'node:fs';
 import type { Core } from '../core.ts';
 import { sql } from '../database/statement.ts';
 import type { StoredFigures } from './metrics.ts';
 
-const NOTHING: StoredFigures = {
-  inboxOldestSeconds: 0,
-  inboxDead: 0,
-  outboxPending: 0,
-  outboxDead: 0,
-  databaseBytes: 0,
-  restarts: {},
-};
 const OPEN_ITEMS = ['received', 'handling', 'waiting'] as const;
 const OPEN_SENDS = ['pending', 'sending', 'waiting'] as const;
 
-export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures> {
+export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures | undefined> {
   try {
     const oldest = await reader.first(
       sql.selectFrom('inbox').select('received_at as at').where('state', 'in', OPEN_ITEMS).orderBy('seq').limit(1),
@@ -39,7 +31,7 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
       restarts: Object.fromEntries(ends.map(({ reason, n }) => [reason, Number(n)])),
     };
   } catch {
-    return NOTHING; // svc_ready says that there is none
+    return undefined; // svc_ready says that there is none; zero dead letters would be a good word about nothing
   }
 }
 
