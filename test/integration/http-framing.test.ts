@@ -50,6 +50,10 @@ describe('framing over HTTP', () => {
       assert.equal(answer.headers['content-type'], 'application/problem+json', name);
     }
     assert.deepEqual(server.host.calls, []);
+    const statuses = server.host.observed.filter(({ kind }) => kind === 'refused').map(({ status }) => status);
+    const probes = Object.values(malformed).filter((text) => text.startsWith('GET /pub/health HTTP/1.1'));
+    const counted = Object.keys(malformed).length - probes.length;
+    assert.equal(statuses.filter((status) => status === 400).length, counted, 'each once');
     await stillServes(server);
   });
 
@@ -97,6 +101,7 @@ describe('framing over HTTP', () => {
     assert.equal((await server.raw('GET /pub/health', [`X-A: ${'a'.repeat(17 * 1024)}`])).status, 431);
     assert.ok([414, 431].includes((await server.raw(`GET /${'a'.repeat(17 * 1024)}`)).status));
     assert.equal((await server.raw(`GET /${'a'.repeat(9 * 1024)}`)).status, 414);
+    assert.ok(server.host.observed.some(({ kind, status }) => kind === 'refused' && status === 431));
     await stillServes(server);
   });
 
@@ -116,6 +121,10 @@ describe('framing over HTTP', () => {
     assert.ok(others.every(({ text }) => text === '' || text.startsWith('HTTP/1.1 408 ')));
     const [median = Number.NaN] = times.toSorted((a, b) => a - b).slice(times.length / 2);
     assert.ok(median < fairMs(1_000), `${median} ms`);
+    assert.ok(
+      server.host.observed.some(({ kind, route, status }) => [kind, route, status].join() === 'refused,none,408'),
+    );
+    assert.equal(server.host.observed.filter(({ status }) => status === 499).length, 0, 'it was answered');
     await stillServes(server);
   });
 
@@ -135,7 +144,7 @@ describe('framing over HTTP', () => {
       sockets.push(socket);
     }
     await until(() => closed >= 180, { what: '180 connections are closed' });
-    assert.ok(server.host.observed.some(({ kind }) => kind === 'refused'));
+    assert.ok(server.host.observed.some(({ kind, status }) => kind === 'refused' && status === 444));
     for (const socket of sockets) socket.destroy();
 
     await until(async () => (await server.raw('GET /pub/health')).status === 200, { what: 'it serves again' });

@@ -5,6 +5,7 @@
 //   F2  Nothing is written into an answer that is on its way without an end (a stream, a file): the connection ends there.
 //   F3  With the connection, all of its answers are closed. Node tells the one alone that it writes, not those that wait behind it.
 //   F4  An upgrade waits for the answers before it: what follows a switch is no HTTP any more.
+//   F5  What is answered here is counted with the status that was sent, unless a request of its own is: its end counts.
 import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -21,7 +22,10 @@ export class ConnectionFaults {
   readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
   readonly #waiting = new WeakSet<Duplex>();
 
-  constructor(server: Server) {
+  readonly #refused: (status: number, socket: Duplex) => void;
+
+  constructor(server: Server, refused: (status: number, socket: Duplex) => void) {
+    this.#refused = refused;
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, codeOf(error)));
     server.on('connect', (_request, socket) => this.#refuse(socket, 'method_not_allowed'));
   }
@@ -71,6 +75,7 @@ export class ConnectionFaults {
       socket.destroy();
       return;
     }
+    if (this.#openOn(socket).length === 0) this.#refused(ERRORS[code].status, socket); // F5
     socket.end(answerText(code));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }

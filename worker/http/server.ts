@@ -8,6 +8,7 @@
 //
 // target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { within } from '../../shared/abort.ts';
 import type { Address } from '../../shared/bound-socket.ts';
@@ -91,7 +92,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const limits = new ConnectionLimits(server, {
     addresses: parts.addresses,
     settings: () => port.settings(),
-    onRefused: (address) => observeRefused(port, address),
+    onRefused: (address) => observeRefused(port, UNANSWERED, address),
   });
   attachListeners(parts, limits);
   const point = new ListenPoint(options.listen, (message) => options.log.warn({}, message));
@@ -147,7 +148,9 @@ function createParts(
 /** What happens on the server: requests, expectations, upgrades. */
 function attachListeners(parts: Parts, limits: ConnectionLimits): void {
   const { server, port, app, addresses, isDraining } = parts;
-  const faults = new ConnectionFaults(server);
+  const faults = new ConnectionFaults(server, (status, socket) =>
+    observeRefused(port, status, (socket as Socket).remoteAddress ?? ''),
+  );
   const onAnswered = (request: IncomingMessage, response: ServerResponse): void =>
     observeRequest(port, request, response);
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
@@ -204,8 +207,9 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   };
 }
 
-/** Nobody was left to answer: the status that is customary in logs. */
+/** Nobody was left to answer, and nobody was answered: the statuses that are customary in logs. */
 const CLIENT_GONE = 499;
+const UNANSWERED = 444;
 
 function observeRequest(port: HostPort, request: IncomingMessage, response: ServerResponse): void {
   const { requestId, startedAt, takenAt, address, match, entered } = contextOf(request);
@@ -221,8 +225,8 @@ function observeRequest(port: HostPort, request: IncomingMessage, response: Serv
   });
 }
 
-const observeRefused = (port: HostPort, address: string): void =>
-  port.observe({ kind: 'refused', route: 'none', status: 0, ms: 0, requestId: '', address });
+const observeRefused = (port: HostPort, status: number, address: string): void =>
+  port.observe({ kind: 'refused', route: 'none', status, ms: 0, requestId: '', address });
 
 async function drain(server: Server, port: HostPort, limitMs: number): Promise<void> {
   let end = (): void => {};
