@@ -36,7 +36,7 @@ export class History {
     return this.#fault === undefined ? [] : [`the record could not be written: ${this.#fault}`];
   }
 
-  /** What a former supervisor left on the disk; gives its window, and why its record could not be used. */
+  /** What a former supervisor left on the disk; gives its window, and why its files could not be used. */
   takeOver(): { readonly window: RestartWindow; readonly fault: string | undefined } {
     const { fault, exits, previous, window, worker } = takeOver(this.#paths);
     this.#exits = exits;

@@ -1,6 +1,7 @@
 // What outlives the supervisor: who it is and which worker it has (.svc/supervisor.json), and the restart window (.svc/restart-window.json).
 //
-//   D1  Both files are replaced as a whole; a file that is empty, cut, foreign or of another boot is as if it were not there, and that is said.
+//   D1  Both files are replaced as a whole; a file that is empty, cut or foreign is as if it were not there, and that is said. So is, without a
+//       word, a window of another boot.
 //   D2  The window is kept through the supervisor's own death, but not through a stop that somebody asked for.
 //   D3  Both are about processes of this boot, so nothing waits until they are on the disk: a start would.
 //   D4  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
@@ -32,7 +33,7 @@ export interface Legacy {
   readonly window: RestartWindow;
   /** Its worker, which may live still. */
   readonly worker: ProcessIdentity | null;
-  /** Why its record could not be used. */
+  /** Why its files could not be used. */
   readonly fault: string | undefined;
 }
 
@@ -44,7 +45,7 @@ export function takeOver(paths: RecordPaths): Legacy {
   const { state, exits, worker } = value;
   if (state === 'stopped') return { ...NOTHING, exits, previous: { ...NOTHING.previous, end: 'stopped', code: 0 } };
   const previous = { end: 'supervisor_died', code: null, signal: null, detail: `in state ${state}` };
-  return { exits, previous, window: readWindow(paths), worker, fault };
+  return { exits, previous, worker, ...readWindow(paths) };
 }
 
 const NOTHING: Legacy = {
@@ -56,13 +57,17 @@ const NOTHING: Legacy = {
 };
 
 /** The window of a supervisor that died in this boot; else an empty one (D1). */
-function readWindow(paths: RecordPaths): RestartWindow {
-  const { value } = readJson(paths.restartWindow);
-  if (typeof value !== 'object' || value === null) return EMPTY_WINDOW;
-  const { version, boot, starts, crashesInRow } = value as Record<string, unknown>;
-  if (version !== 1 || boot !== bootId() || !Array.isArray(starts) || typeof crashesInRow !== 'number')
-    return EMPTY_WINDOW;
-  return { starts: starts.filter((at): at is number => typeof at === 'number'), crashesInRow };
+function readWindow(paths: RecordPaths): Pick<Legacy, 'window' | 'fault'> {
+  const { value, fault } = readJson(paths.restartWindow);
+  if (value === undefined) return { window: EMPTY_WINDOW, fault };
+  const { version, boot, starts, crashesInRow } = Object(value) as Record<string, unknown>;
+  if (version !== 1 || !Array.isArray(starts) || typeof crashesInRow !== 'number')
+    return { window: EMPTY_WINDOW, fault: 'restart-window.json is not a window of this version' };
+  if (boot !== bootId()) return { window: EMPTY_WINDOW, fault: undefined };
+  return {
+    window: { starts: starts.filter((at): at is number => typeof at === 'number'), crashesInRow },
+    fault: undefined,
+  };
 }
 
 /** Replaces both files; gives the fault instead of throwing (D4). */

@@ -78,7 +78,7 @@ export class Supervisor {
   #fromDisk(): Pick<Machine, 'window'> {
     const { window, fault } = this.#history.takeOver();
     if (fault !== undefined)
-      this.#options.log.write('warn', 'the record of the former supervisor could not be used', { reason: fault });
+      this.#options.log.write('warn', 'what the former supervisor left could not be used', { reason: fault });
     return { window };
   }
 
