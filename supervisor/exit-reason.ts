@@ -5,6 +5,7 @@
 //   E3  78 is final: the same configuration cannot succeed.
 //   E4  A worker that was asked for its end has ended with the code asked for, also where it had to be killed, or where SIGTERM came before
 //       it could listen.
+import { EXIT } from '../shared/exit-codes.ts';
 
 export interface WorkerExit {
   readonly code: number | null;
@@ -20,9 +21,9 @@ export function countedExit(exit: WorkerExit, asked: number | undefined, wasKill
 export type ExitReason = 'stopped' | 'restart_requested' | 'restart_required' | 'config' | 'crashed';
 
 export function exitReason({ code }: WorkerExit, isMeant: boolean): ExitReason {
-  if (code === 0 || code === 130) return 'stopped';
-  if (code === 78) return 'config';
-  if (code === 51 && isMeant) return 'restart_requested';
-  if (code === 75 && isMeant) return 'restart_required';
+  if (code === EXIT.ok || code === EXIT.forced) return 'stopped';
+  if (code === EXIT.config) return 'config';
+  if (code === EXIT.restartRequested && isMeant) return 'restart_requested';
+  if (code === EXIT.restartRequired && isMeant) return 'restart_required';
   return 'crashed';
 }

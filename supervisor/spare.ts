@@ -1,6 +1,7 @@
 // The spare worker's runner: a process that has loaded everything and touches nothing until a start takes it (spare-machine.ts decides).
 import { closeSync, statSync } from 'node:fs';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
+import { messageOf } from '../shared/svc-error.ts';
 import type { RuntimeLog, WorkerOutput } from './runtime-log.ts';
 import { NO_SPARE, type SpareEvent, type SpareState, stepSpare } from './spare-machine.ts';
 import { WorkerProcess, type WorkerSpec } from './worker-process.ts';
@@ -73,13 +74,14 @@ export class Spare {
         { ...spec, args: [...spec.args, '--standby'], output: output.descriptor },
         {
           message: (message) => this.#heard(process, message),
-          exited: () => this.#lost(process),
-          spawnFailed: () => this.#lost(process),
+          exited: ({ code, signal }) => this.#lost(process, signal ?? `exit code ${code}`),
+          spawnFailed: (reason) => this.#lost(process, reason),
         },
       );
       this.#waiting = { process, output, stamp: this.#stamp(), hello: undefined };
-    } catch {
+    } catch (error) {
       forget(output);
+      log.write('warn', 'spare worker not started', { reason: messageOf(error) });
       this.dispatch({ kind: 'ended' });
     }
   }
@@ -92,11 +94,11 @@ export class Spare {
     this.dispatch({ kind: 'ready' });
   }
 
-  #lost(process: WorkerProcess): void {
+  #lost(process: WorkerProcess, reason: string): void {
     if (this.#waiting?.process !== process) return;
     forget(this.#waiting.output);
     this.#waiting = undefined;
-    this.#options.log.write('warn', 'spare worker lost', { pid: process.pid });
+    this.#options.log.write('warn', 'spare worker lost', { pid: process.pid, reason });
     this.dispatch({ kind: 'ended' });
   }
 

@@ -1,6 +1,6 @@
-// What `runtime status` says under --daemon: pure, from the machine and what the worker has told.
+// What `runtime status` says under --daemon: pure but for the pid of this process, from the machine and what the worker has told.
 import type { ExitRecord, RuntimeStatus } from '../shared/api/control.ts';
-import { type DrainPurpose, deadlineOf, type Machine } from './machine.ts';
+import { type DrainPurpose, deadlineOf, hasRun, type Machine } from './machine.ts';
 import { startsLeft } from './restart-window.ts';
 
 /** What is known of the present worker, from its messages. */
@@ -50,9 +50,7 @@ export function runtimeStatus({
 }: StatusFacts): RuntimeStatus {
   const { state, window, limits } = machine;
   const due = state.kind === 'backing_off' || state.kind === 'deferred' ? deadlineOf(machine) : undefined;
-  const live =
-    worker !== undefined &&
-    (state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining');
+  const live = worker !== undefined && hasRun(state);
   return {
     state: state.kind,
     since,

@@ -139,12 +139,19 @@ export function inherit(): Promise<Inheritance> {
     let lock: Server | undefined;
     let received: Inheritance | undefined;
     const onLost = (): void => reject(new SvcError('not_running', 'the supervisor that was to be replaced is gone'));
+    const refuse = (protocol: number): void =>
+      reject(
+        new SvcError(
+          'refused',
+          `speaks version ${SUCCESSION_PROTOCOL} of the handover, the one to be replaced ${protocol}`,
+        ),
+      );
     process.once('disconnect', onLost);
     process.on('message', (value, handle: unknown) => {
       const word = value as Word;
       if (word.type === 'lock') lock = handle as Server | undefined;
       if (word.type === 'estate') {
-        if (word.protocol !== SUCCESSION_PROTOCOL) return onLost();
+        if (word.protocol !== SUCCESSION_PROTOCOL) return refuse(word.protocol);
         received = { estate: word.estate, lock, socket: handle as SendHandle | undefined };
         say({ type: 'taken' });
       }

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { systemClock } from '../shared/clock.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectId } from '../shared/identifiers.ts';
 import { notePosition } from '../shared/lost-history.ts';
 import { projectPaths } from '../shared/paths.ts';
@@ -124,7 +125,7 @@ export class Parts {
       file,
       clock: systemClock,
       makeRunner: threadRunner({ file, failpoints }, this.options.writerThread),
-      onDeath: (error) => this.options.requestExit(75, error.message),
+      onDeath: (error) => this.options.requestExit(EXIT.restartRequired, error.message),
       onState,
       observer: {
         committed: (units, ms) => {

@@ -1,6 +1,7 @@
 // A restart that a client asks for: refused where nothing would start the worker again, where its owner would count it as a failure, or where
 // no worker would start with the configuration as it is now.
 import { systemClock } from '../shared/clock.ts';
+import { EXIT } from '../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { Parts } from './app-parts.ts';
 import { readStarts } from './database/project-state.ts';
@@ -25,9 +26,9 @@ export async function requestRestart(parts: Parts, actor: string): Promise<void>
     at: systemClock.now(),
     runtimeId: core.runtimeId,
     actor,
-    data: { reason: 'requested', exitCode: 51 },
+    data: { reason: 'requested', exitCode: EXIT.restartRequested },
   });
-  setTimeout(() => options.requestExit(51, `requested by ${actor}`), ANSWER_MS);
+  setTimeout(() => options.requestExit(EXIT.restartRequested, `requested by ${actor}`), ANSWER_MS);
 }
 
 async function refuseBadConfiguration(runtime: Parts['engine']['runtime']): Promise<void> {

@@ -1,6 +1,7 @@
 // .svc/worker.sock: the control protocol as the worker itself answers it, whoever its owner is.
 import type { ControlRequest, RuntimeStatus } from '../shared/api/control.ts';
 import { type ControlListener, listenForControl } from '../shared/control-listener.ts';
+import { EXIT } from '../shared/exit-codes.ts';
 import type { Log } from '../shared/logger.ts';
 import { WORKER_SOCKET } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
@@ -47,7 +48,7 @@ async function answer(
           hint: ownerStop,
         });
       }
-      void stop(0, 'stop asked for over the control socket');
+      void stop(EXIT.ok, 'stop asked for over the control socket');
       return { accepted: true, pid: process.pid };
     case 'restart':
       if (owner === 'foreground')
@@ -55,7 +56,7 @@ async function answer(
           hint: 'stop it and start it again, or use `svc runtime start --daemon`',
         });
       if (owner === 'systemd') await app()?.operators.checkStarts();
-      void stop(51, 'restart asked for over the control socket');
+      void stop(EXIT.restartRequested, 'restart asked for over the control socket');
       return { accepted: true, pid: process.pid, runtimeId: app()?.runtimeId ?? null };
     case 'reload': {
       const running = app();

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import { Sqlite } from '../shared/sqlite.ts';
@@ -104,11 +105,11 @@ export function formerEnd({ former }: WriterLock): PreviousEnd {
   if (former.end === undefined)
     return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
   const ends: Readonly<Record<number, string>> = {
-    0: 'stopped',
-    51: 'restart_requested',
-    75: 'restart_required',
-    78: 'config',
-    130: 'stopped',
+    [EXIT.ok]: 'stopped',
+    [EXIT.restartRequested]: 'restart_requested',
+    [EXIT.restartRequired]: 'restart_required',
+    [EXIT.config]: 'config',
+    [EXIT.forced]: 'stopped',
   };
   return { end: ends[former.end.code] ?? 'crashed', code: former.end.code, signal: null, detail: former.end.reason };
 }

@@ -1,6 +1,7 @@
 // `supervisor.standby`: a spare worker that has loaded everything and touches nothing until its turn, over the built programs.
 import assert from 'node:assert/strict';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sendSteadily } from '../support/steady-requests.ts';
 import { lives } from '../support/supervised.ts';
@@ -122,6 +123,10 @@ describe('a spare worker', () => {
       timeoutMs: 120_000,
     });
 
+    assert.match(
+      readFileSync(join(host.path, '.svc/runtime.log'), 'utf8'),
+      /"reason":"SIGKILL","msg":"spare worker lost"/,
+    );
     assert.equal((await svc(['runtime', 'restart'], { cwd: host.path })).code, 0);
   });
 
