@@ -8,6 +8,7 @@ import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectId } from '../shared/identifiers.ts';
 import { notePosition } from '../shared/lost-history.ts';
+import { fromProject } from '../shared/machine-paths.ts';
 import { projectPaths } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
@@ -74,6 +75,7 @@ export class Parts {
     this.options = options;
     const { project, mode, environment, log, runtimeId } = options;
     this.loaded = options.loaded ?? loadConfig({ project, mode, environment });
+    const relative = fromProject(project);
     const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
     this.file = resolve(project, this.loaded.config.database.filename);
     this.database = this.#makeDatabase(failpoints, onDatabase);
@@ -84,7 +86,7 @@ export class Parts {
       writer: this.database,
       reader: this.database.reader,
       log: log.logger,
-      mask: (text) => log.secrets.mask(text),
+      mask: (text) => relative(log.secrets.mask(text)),
       point: FAILPOINTS ? failpointsOf(failpoints) : noFailpoint,
     };
     this.media = new MediaFolder(this.core, projectPaths(project).mediaDir);

@@ -19,7 +19,7 @@ export interface Core {
   readonly writer: Writer;
   readonly reader: Reader;
   readonly log: Log;
-  /** Texts of errors as they may be stored and shown: without a known secret. Left out: as they are. */
+  /** Texts of errors as they may be stored and shown: without a known secret, or where the project lies. Left out: as they are. */
   readonly mask?: (text: string) => string;
   /** Kill points of the crash kit; does nothing in production. */
   readonly point: Failpoint;

@@ -6,7 +6,6 @@
 //       erased must not wait for a host that is seldom up.
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Timer } from '../../shared/clock.ts';
-import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { KeptClock } from './kept-clock.ts';
 import { sql, statement } from './statement.ts';
@@ -71,7 +70,7 @@ export class Housekeeping {
         while (!this.#stopped && (await this.#batch(make())) === BATCH);
       if (!this.#stopped) this.#erasedTo = now - this.#keep().bodyDays * DAY_MS;
     } catch (error) {
-      this.#core.log.warn({ error: messageOf(error) }, 'housekeeping did not finish');
+      this.#core.log.warn({ err: error }, 'housekeeping did not finish');
     }
     if (!this.#stopped && now !== undefined) await this.#also(now);
   }

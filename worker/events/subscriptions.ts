@@ -82,7 +82,7 @@ export class Subscriptions {
     try {
       for (const subscriber of this.#subscribers) while ((await this.#advance(subscriber)) === PAGE);
     } catch (error) {
-      this.#core.log.warn({ error: messageOf(error) }, 'subscriptions could not be followed');
+      this.#core.log.warn({ err: error }, 'subscriptions could not be followed');
     }
   }
 

@@ -215,7 +215,7 @@ export class LaneRunner<T extends LaneItem> {
           return this.#lanes.putBack(item);
       }
     } catch (error) {
-      core.log.error({ item: item.id, error: messageOf(error) }, `${name} item could not be run`);
+      core.log.error({ item: item.id, err: error }, `${name} item could not be run`);
       this.#lanes.hold(item);
       core.clock.after(STORAGE_RETRY_MS, () => this.release(item.lane));
     }

@@ -2,6 +2,7 @@
 import { type ConfigFault, configError, faultLine } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { type Core, reasonOf } from '../core.ts';
 
 /** What failed beside the error that it is a detail of. */
 export interface AlsoFailed {
@@ -49,6 +50,26 @@ export function placed(error: unknown, slot: string, loaded: LoadedConfig): unkn
     details,
     ...(hint === undefined ? {} : { hint }),
   });
+}
+
+/** The same error, unless its texts quote a secret or a path of the machine: it is stored, shown in readiness and answered over HTTP. */
+export function presentable(core: Pick<Core, 'mask'>, error: SvcError): SvcError {
+  const { mask = (text: string) => text } = core;
+  const message = reasonOf(core, error);
+  const others = alsoFailed(error);
+  if (message === error.message && others.length === 0) return error;
+  const { code, hint, details } = error;
+  const masked = others.map((other) => ({ ...other, message: mask(other.message) }));
+  return new SvcError(code, message, {
+    cause: error,
+    details: others.length === 0 ? details : { ...details, alsoFailed: masked },
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** What code that is not the host's has thrown, with its stack, for the log; undefined where the message says all there is. */
+export function foreignCause(error: unknown): unknown {
+  return error instanceof SvcError ? foreignCause(error.cause) : error;
 }
 
 /** Of an error that `together` gave: what failed beside the faults and the error itself. */

@@ -203,7 +203,7 @@ export class Generation implements GenerationView {
       );
       if (end === 'late') log.warn(fields, `resource did not close within ${CLOSE_LIMIT_MS} ms`);
     } catch (error) {
-      log.warn({ ...fields, error: messageOf(error) }, 'resource could not be closed');
+      log.warn({ ...fields, err: error }, 'resource could not be closed');
     }
   }
 

@@ -19,11 +19,12 @@ import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Mode } from '../app-options.ts';
-import { type Core, commitOrThrow, reasonOf } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Logger } from '../sdk/index.ts';
 import { assemble, type Candidate } from './assemble.ts';
+import { foreignCause, presentable } from './assembly-errors.ts';
 import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generation.ts';
 import { hashFiles } from './plugin-loader.ts';
 import { changedFixedKeys, restartRequired } from './restart-required.ts';
@@ -267,11 +268,11 @@ export class Runtime {
 
   #refused(cause: SvcError): SvcError {
     const { core } = this.#options;
-    const error = withoutSecrets(core, cause);
+    const error = presentable(core, cause);
     this.#lastFailure = error;
     this.#options.failed(error);
     core.log.error(
-      { code: error.code, reason: error.message, serving: this.#current?.number },
+      { code: error.code, reason: error.message, serving: this.#current?.number, err: foreignCause(cause) },
       'generation not committed',
     );
     const plugin = typeof error.details['plugin'] === 'string' ? error.details['plugin'] : null;
@@ -286,12 +287,4 @@ export class Runtime {
     core.writer.commit({ name: 'generation.failed', statements: recordEvents([event]) }).catch(() => {}); // without a store the log has it
     return error;
   }
-}
-
-/** The same error, unless its message quotes a secret: it is stored, shown in readiness and answered over HTTP. */
-function withoutSecrets(core: Core, error: SvcError): SvcError {
-  const message = reasonOf(core, error);
-  if (message === error.message) return error;
-  const { code, hint, details } = error;
-  return new SvcError(code, message, { cause: error, details, ...(hint === undefined ? {} : { hint }) });
 }

@@ -137,7 +137,7 @@ export class TimerService {
       await this.#fire.get(row.kind)?.(row);
       return true;
     } catch (error) {
-      this.#core.log.warn({ due: row.id, error: messageOf(error) }, 'due row could not be fired');
+      this.#core.log.warn({ due: row.id, err: error }, 'due row could not be fired');
       return false;
     }
   }
