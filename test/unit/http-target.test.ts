@@ -32,6 +32,7 @@ describe('parseTarget', () => {
     assert.equal(pathOf('/webhooks/%C3%A9'), '/webhooks/\u00e9');
     assert.equal(pathOf('/a%20b'), '/a b');
     assert.equal(pathOf('/a%3Fb'), '/a?b');
+    assert.equal(pathOf('/api/endpoints/root/irc:irc%7Elibera%2Deu%5f1'), '/api/endpoints/root/irc:irc~libera-eu_1');
   });
 
   it('refuses escapes of what needs none, of separators, controls and of escapes (T1)', () => {
@@ -39,9 +40,9 @@ describe('parseTarget', () => {
       '/%61',
       '/%41',
       '/%30',
-      '/%7E',
-      '/%2d',
-      '/%5F',
+      '/%2e',
+      '/%2E%2E',
+      '/%7a',
       '/a%2fb',
       '/a%5Cb',
       '/a%00',

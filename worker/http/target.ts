@@ -1,7 +1,8 @@
 // The one parse of a request target. Authentication and routing both decide on its result and on nothing else.
 //
 //   T1  A target has one reading: whatever two parsers could read differently is malformed (absolute form, `//`, backslash,
-//       dot segments in any spelling, encoded slashes, encoded letters, controls, bytes outside ASCII).
+//       dot segments in any spelling, encoded slashes, encoded letters, digits and dots, controls, bytes outside ASCII). `~`, `-` and `_`
+//       are taken encoded too, as some clients write the first (names of accounts hold it): no address of the host is spelled by them.
 //   T2  The path is decoded once, segment by segment; no decoded segment holds a slash, so joining them is unambiguous.
 //   T3  A query parameter occurs once.
 
@@ -21,7 +22,7 @@ const MOST_PARAMETERS = 50;
 
 const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)*\/?$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:;[^/]*)?(?:\/|$)/;
-const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i;
+const ENCODED_PLAIN = /%(?:2e|3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])/i;
 const QUERY = /^[\x21\x22\x24-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
 const UNWANTED = /[\u0000-\u001f\u007f-\u009f/\\%\ufffd]/;
@@ -43,7 +44,7 @@ export function parseTarget(raw: string): TargetVerdict {
 function readPath(raw: string): string | undefined {
   if (!raw.startsWith('/') || !PATH.test(raw) || DOT_SEGMENT.test(raw)) return undefined;
   if (!raw.includes('%')) return raw;
-  if (ENCODED_UNRESERVED.test(raw)) return undefined;
+  if (ENCODED_PLAIN.test(raw)) return undefined;
   const segments: string[] = [];
   for (const segment of raw.split('/')) {
     const decoded = decode(segment);
