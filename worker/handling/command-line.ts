@@ -28,22 +28,29 @@ export function readCommand(
   if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
   for (const phrase of command.spec.phrases ?? []) {
     const found = phrasePattern(phrase).exec(line);
-    if (found !== null) return { kind: 'words', words: { ...found.groups } };
+    if (found === null) continue;
+    const words = phraseArguments(phrase).map((name, index) => [name, found[index + 1] ?? ''] as const);
+    return { kind: 'words', words: Object.fromEntries(words) };
   }
   return undefined;
 }
 
+/** Literal texts of a phrase, with the names of its arguments between them. */
+const PLACE = /\{([^{}]+)\}/;
+
 /** Argument names that a phrase mentions. */
-export const phraseArguments = (phrase: string): readonly string[] =>
-  [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+export const phraseArguments = (phrase: string): readonly string[] => phrase.split(PLACE).filter((_, i) => i % 2 === 1);
 
 /** Longer texts are not phrases: matching them could take long. */
 const LONGEST_PHRASE = 4_000;
 
+/** By place: a name of an argument need not be one that a pattern takes. */
 function phrasePattern(phrase: string): RegExp {
-  const literal = phrase.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${literal.replace(/\{(\w+)\}/g, '(?<$1>.+?)')}$`, 'is');
+  const parts = phrase.split(PLACE).map((part, i) => (i % 2 === 1 ? '(.+?)' : escaped(part)));
+  return new RegExp(`^${parts.join('')}$`, 'is');
 }
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }

@@ -42,8 +42,11 @@ function refuseBadCommand(command: CommandCapability, prefix: string): void {
     if (!/^\S+$/.test(name)) throw bad(command, `a name or an alias is one word, not ${JSON.stringify(name)}`);
     else if (name.startsWith('/')) throw bad(command, `${name}: its prefix is not part of a name`);
   for (const phrase of command.spec.phrases ?? []) {
-    const unknown = phraseArguments(phrase).find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
+    const names = phraseArguments(phrase);
+    const unknown = names.find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
     if (unknown !== undefined) throw bad(command, `phrase names unknown argument {${unknown}}`);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined) throw bad(command, `phrase names {${twice}} twice`);
   }
   for (const example of command.spec.examples ?? []) {
     const text = example.startsWith('/') ? prefix + example.slice(1) : example;

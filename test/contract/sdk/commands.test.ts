@@ -91,6 +91,25 @@ describe('a command', () => {
     await assert.rejects(bad({ examples: ['/x many'] }), /example does not parse: \/x many/);
     await assert.rejects(bad({ examples: ['/y 1'] }), /example is not this command/);
     await assert.rejects(bad({ phrases: ['do {m}'] }), /phrase names unknown argument \{m\}/);
+    await assert.rejects(bad({ phrases: ['do {n} or {n}'] }), /phrase names \{n\} twice/);
+  });
+
+  it('has phrases with any names of arguments, whose other signs mean nothing', async () => {
+    const bot = await start((p) => {
+      const args = { '1st': t.integer(), 'größe-in-m': t.string() };
+      p.command('x', { summary: '', args, phrases: ['(a) {1st}+{größe-in-m}?'] }, (_ctx, given) =>
+        JSON.stringify(given),
+      );
+    });
+
+    await bot.person('ann').says('(a) 5+Zwölf?');
+    await bot.person('ann').says('a 5+Zwölf');
+
+    assert.deepEqual(bot.dead(), []);
+    assert.deepEqual(
+      bot.messages('dm-ann').map(({ text }) => text.replaceAll('\\', '')),
+      ['{"1st":5,"größe-in-m":"Zwölf"}'],
+    );
   });
 
   it('is refused at assembly when nobody could type its name', async () => {
