@@ -25,7 +25,7 @@ import type { FileSource } from './file-source.ts';
 import type { GenerationView } from './generation-view.ts';
 import { type OnceOptions, runOnce } from './once.ts';
 import { ANSWER_ACTION } from './routing.ts';
-import type { Effect, Run } from './run.ts';
+import type { Ask, Effect, Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
 import type { StateTurns } from './state-turns.ts';
 
@@ -146,7 +146,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     },
     ask: (dialog: { id: string }, given: Readonly<Record<string, unknown>> = {}) => {
       open();
-      run.asks.push({ dialog: dialog.id, given });
+      run.asks.push(askOf(generation, capability, { dialog: dialog.id, given }));
     },
     typing: () => {
       if (chat !== undefined) deps.typing(chat.endpoint, chat.conversation);
@@ -202,6 +202,17 @@ function refuseBadButton(generation: GenerationView, { id }: Capability, { label
   const found = generation.capabilities.find(action);
   if (found?.kind !== 'action') throw coded('no_action', `${id}: button ${label}: there is no action ${action}`);
   fitting({ type: 'object', properties: found.spec.data }, data, `${id}: button ${label} of ${action}`);
+}
+
+/** What is missing is asked for: an answer that is given as undefined is missing, one that does not fit would only show at the end. */
+function askOf(generation: GenerationView, { id }: Capability, { dialog, given }: Ask): Ask {
+  const found = generation.capabilities.find(dialog);
+  if (found?.kind !== 'dialog') throw coded('no_dialog', `${id}: ${dialog} is not a dialog of this generation`);
+  const { answers } = found.spec;
+  const known = Object.keys(answers).filter((name) => Object.hasOwn(given, name) && given[name] !== undefined);
+  const properties = Object.fromEntries(known.map((name) => [name, answers[name]]));
+  const checked = fitting({ type: 'object', properties }, given, `${id}: what ${dialog} is given`);
+  return { dialog: found.id, given: checked as Ask['given'] };
 }
 
 /** Stored data as its schema wants it: what does not fit is said where it is decided, not when it comes up. */

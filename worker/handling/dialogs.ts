@@ -57,6 +57,6 @@ export function openDialog(
     data: state.known,
     skipped: state.skipped,
     asked: state.asked,
-    expiresAt: now + (dialog.spec.expiresMs ?? DIALOG_EXPIRES_MS),
+    expiresAt: now + Math.ceil(dialog.spec.expiresMs ?? DIALOG_EXPIRES_MS),
   };
 }

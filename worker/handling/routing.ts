@@ -3,6 +3,7 @@
 //   P1  `before` listeners; then at most one claimant: a pressed button, a command, this person's open dialog; when nobody
 //       claimed, `normal`, then `after` listeners. Inside each: order of slots, then of registration.
 //   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
+import type { People } from '../sdk/chat-line.ts';
 import type { Arrival, Message, MessageRef, Segment, UserRef } from '../sdk/index.ts';
 import { personRef, plainText } from '../sdk/message.ts';
 import type {
@@ -25,7 +26,13 @@ export type Step =
     }
   | { readonly kind: 'command'; readonly capability: CommandCapability; readonly typed: TypedCommand }
   | { readonly kind: 'action'; readonly capability: Extract<Capability, { kind: 'action' }>; readonly data: unknown }
-  | { readonly kind: 'answer'; readonly capability: DialogCapability; readonly row: DialogRow; readonly text: string }
+  | {
+      readonly kind: 'answer';
+      readonly capability: DialogCapability;
+      readonly row: DialogRow;
+      readonly text: string;
+      readonly people: People;
+    }
   | { readonly kind: 'gone'; readonly id: string };
 
 export interface Stored {
@@ -80,7 +87,8 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
   if (dialog === undefined || (arrival.kind !== 'message' && pressed === undefined)) return undefined;
   const capability = capabilities.find(dialog.capability);
   if (capability?.kind !== 'dialog') return { kind: 'gone', id: dialog.capability };
-  return { kind: 'answer', capability, row: dialog, text: pressed === undefined ? text : String(pressed.data) };
+  const people = mentionsIn(arrival, serving.endpoint);
+  return { kind: 'answer', capability, row: dialog, text: pressed === undefined ? text : String(pressed.data), people };
 }
 
 const isCancel = (text: string, prefix: string): boolean => text.trim() === `${prefix}cancel`;
@@ -162,7 +170,7 @@ const personOf = (user: UserRef, endpoint: string): UserRef =>
   personRef({ ...user, endpoint: user.endpoint === '' ? endpoint : user.endpoint });
 
 /** Who is mentioned, by the word that stands for it in the plain text. */
-const mentionsIn = (arrival: Arrival, endpoint: string): ReadonlyMap<string, UserRef> =>
+const mentionsIn = (arrival: Arrival, endpoint: string): People =>
   new Map(
     arrival.kind !== 'message' || typeof arrival.text === 'string'
       ? []

@@ -12,7 +12,7 @@ import { argumentsOf, type TypedCommand } from './command-line.ts';
 import { type ContextDeps, makeContext } from './context.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from './dialogs.ts';
 import type { PlannedStep } from './plan.ts';
-import { type DialogRow, Run } from './run.ts';
+import { Run } from './run.ts';
 import { RunEnd } from './run-end.ts';
 import { fitting } from './stored-data.ts';
 
@@ -84,17 +84,25 @@ interface Invocation extends StepOf {
 /** A person answers one question at a time in one place. */
 const ENDED = 'The open question is dropped: here is another one.';
 
+/** Dialogs that one run begins; more of them ask each other without an end. */
+const MOST_ASKS = 100;
+
 async function invoke(of: Invocation): Promise<void> {
   const { ctx, run, cause, step } = of;
-  let result = await callOf(of);
-  for (const { dialog, given } of run.asks.splice(0)) {
-    const capability = of.deps.generation.capabilities.find(dialog);
-    if (capability?.kind !== 'dialog') throw new Error(`${dialog} is not a dialog of this generation`);
-    if (step.hasOpenQuestion && nextQuestion(capability, given, []) !== undefined) ctx.reply(ENDED);
-    const answer = await advance(of, capability, { known: given, skipped: [] });
-    if (answer !== undefined) result = answer;
+  const say = (result: unknown): void => {
+    if (result !== undefined && cause.chat !== undefined && !isSaid(result)) ctx.reply(result as Body);
+  };
+  const result = await callOf(of);
+  // A dialog that has nothing left to ask is over at once, and what it runs may ask the next one.
+  for (let asked = 0, next = run.asks.shift(); next !== undefined; next = run.asks.shift()) {
+    asked += 1;
+    if (asked > MOST_ASKS) throw new Error(`${next.dialog} is asked without an end`);
+    const dialog = of.deps.generation.capabilities.find(next.dialog);
+    if (dialog?.kind !== 'dialog') throw new Error(`${next.dialog} is not a dialog of this generation`);
+    if (step.hasOpenQuestion && nextQuestion(dialog, next.given, []) !== undefined) ctx.reply(ENDED);
+    say(await advance(of, dialog, { known: next.given, skipped: [] }));
   }
-  if (result !== undefined && cause.chat !== undefined && !isSaid(result)) ctx.reply(result as Body);
+  say(result);
 }
 
 async function callOf(of: Invocation): Promise<unknown> {
@@ -137,7 +145,7 @@ function commandInput(
 async function answerDialog(
   of: Invocation,
   dialog: DialogCapability,
-  { row, text }: { readonly row: DialogRow; readonly text: string },
+  { row, text, people }: Extract<PlannedStep['step'], { kind: 'answer' }>,
 ): Promise<unknown> {
   const { ctx, run, deps } = of;
   const answer = text.trim();
@@ -147,7 +155,7 @@ async function answerDialog(
   }
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};
-  const read = check(schema, fromWord(schema, answer));
+  const read = check(schema, fromWord(schema, answer, people));
   const fault = read.ok
     ? await stepsOf(dialog)[name]?.check?.(read.value, ctx)
     : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');

@@ -51,6 +51,12 @@ export interface DialogRow {
   readonly expiresAt: number;
 }
 
+/** A dialog to begin, with the answers that are known. */
+export interface Ask {
+  readonly dialog: string;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
 const NOTHING_FOUND: ReadonlyMap<string, number> = new Map();
 
 export class Run {
@@ -60,7 +66,7 @@ export class Run {
   readonly read = new Map<string, number>();
   readonly written = new Map<string, unknown>();
   readonly steps = new Set<string>();
-  readonly asks: { readonly dialog: string; readonly given: Readonly<Record<string, unknown>> }[] = [];
+  readonly asks: Ask[] = [];
   /** null ends the open dialog, a row opens one or goes on in it, undefined leaves it. */
   dialog: DialogRow | null | undefined;
   stopped = false;

@@ -66,13 +66,21 @@ function faultOfValues({ kind, name }: Capability, spec: Readonly<Record<string,
       return notOne('missed', spec['missed'] ?? 'skip', ANY_OF.missed);
     case 'tool':
       return notOne('approval', spec['approval'] ?? 'never', ANY_OF.approval);
-    case 'action':
     case 'dialog':
+      return faultOfExpiry(spec['expiresMs']);
+    case 'action':
     case 'task':
     case 'subscribe':
       return undefined;
   }
 }
+
+const LONGEST_MS = 8.64e15; // that far reach the times of the language
+
+const faultOfExpiry = (ms: unknown): string | undefined =>
+  ms === undefined || (typeof ms === 'number' && ms > 0 && ms <= LONGEST_MS)
+    ? undefined
+    : `expiresMs is ${String(ms)}: it has to be milliseconds above 0`;
 
 /** What the names of values have to do with each other; their shape was looked at. */
 function faultOfNames(kind: Capability['kind'], spec: Readonly<Record<string, unknown>>): string | undefined {

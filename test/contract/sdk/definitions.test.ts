@@ -61,6 +61,14 @@ const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said:
     (p) => p.dialog('x', { answers: { a: t.string() }, steps: { b: {} } }, nothing),
     /steps names b, which is no answer: known are a/,
   ],
+  ...[Infinity, 0, '5m', Number.NaN].map(
+    (expiresMs) =>
+      [
+        `an end of ${expiresMs}`,
+        (p: Loose) => p.dialog('x', { answers: {}, expiresMs }, nothing),
+        new RegExp(`#dialog/x: expiresMs is ${expiresMs}: it has to be milliseconds above 0`),
+      ] as const,
+  ),
   ['no proof', (p) => p.webhook('x', { ...hook, verify: undefined }, nothing), /verify is missing/],
   ['a proof', (p) => p.webhook('x', { ...hook, verify: 'hmac' }, nothing), /verify has to be a function/],
   ['no event', (p) => p.subscribe('inbox.done', nothing), /x: subscribe takes an event: defineEvent\(type, schema\)/],
