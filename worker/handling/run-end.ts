@@ -1,5 +1,6 @@
 // The end of one run: with its generation or at its time limit. Leaves nothing on the generation's signal when it is over.
 import { guardedSignal } from '../../shared/abort.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { coded } from './cause.ts';
 
 export class RunEnd {
@@ -31,9 +32,13 @@ export class RunEnd {
     return this.#signal;
   }
 
-  /** A signal that aborts after so long, too. */
-  within(timeoutMs: number): AbortSignal {
-    return guardedSignal(AbortSignal.any([this.#source(), AbortSignal.timeout(timeoutMs)]), this.#failed);
+  /** A signal that aborts after so long, too, unless that is cancelled. */
+  within(timeoutMs: number, clock: Clock): { readonly signal: AbortSignal; cancel(): void } {
+    const late = new AbortController();
+    const reason = new DOMException(`its ${timeoutMs} ms are over`, 'TimeoutError');
+    const timer = clock.after(timeoutMs, () => late.abort(reason), { background: true });
+    const signal = guardedSignal(AbortSignal.any([this.#source(), late.signal]), this.#failed);
+    return { signal, cancel: () => timer.cancel() };
   }
 
   abort(reason: Error): void {

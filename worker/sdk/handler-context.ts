@@ -16,21 +16,28 @@ export interface Logger {
 }
 
 /** What JSON keeps of a value, and so what `once` gives back. */
-export type Json<T> = T extends string | number | boolean | null | undefined
+export type Json<T> = unknown extends T
   ? T
-  : T extends { toJSON(): infer J }
-    ? J
-    : T extends object
-      ? { [K in keyof T as T[K] extends (...a: never[]) => unknown ? never : K]: Json<T[K]> }
-      : never;
+  : T extends string | number | boolean | null | undefined | void
+    ? T
+    : T extends { toJSON(): infer J }
+      ? J
+      : T extends readonly unknown[]
+        ? { [K in keyof T]: JsonEntry<T[K]> }
+        : T extends object
+          ? { [K in keyof T as T[K] extends (...a: never[]) => unknown ? never : K]: Json<T[K]> }
+          : never;
+/** In a list JSON keeps the place of what it drops. */
+type JsonEntry<T> = T extends undefined ? null : Json<T>;
 
 export interface OnceOptions {
   /**
    * An earlier attempt died between call and result. 'again' (default) calls with the same key; 'hold' never calls twice: the
-   * item becomes a dead letter that names the step, for a person to decide.
+   * item becomes a dead letter that names the step, for a person to decide. So it does when the call throws, since nobody knows what the
+   * outside took; `retryLater`, `userError` and `giveUp` say that it took nothing.
    */
   readonly unsure?: 'again' | 'hold';
-  /** Default: what the handler has left. */
+  /** Then the `signal` of the call aborts. Default: what the handler has left. */
   readonly timeoutMs?: number;
 }
 

@@ -52,6 +52,56 @@ describe('state', () => {
   });
 });
 
+describe('once', () => {
+  it('refuses results of which JSON would keep nothing, and time limits that are none', async () => {
+    const results: readonly (readonly [value: unknown, told: RegExp])[] = [
+      [new Map([[1, 2]]), /step "s": gives a Map, which JSON cannot hold: return what is needed of it/],
+      [{ a: [new Set()] }, /gives a Set at \/a\/0, which/],
+      [new Response('x'), /gives a Response, which/],
+      [() => 1, /gives a function, which/],
+      [Symbol('x'), /gives a symbol, which/],
+    ];
+    for (const [value, told] of results)
+      assert.match((await went('plugin', (ctx) => ctx.once('s', () => value))).text, told);
+    for (const timeoutMs of [0, -1, Number.NaN, 'x' as never])
+      assert.match((await went('plugin', (ctx) => ctx.once('s', () => 1, { timeoutMs }))).text, /it has to be above 0/);
+  });
+
+  it('gives what JSON keeps, under a time limit of any length', async () => {
+    const value = { at: new Date(0), none: undefined, list: [undefined, new URL('http://a/')], f: () => 1 };
+    const { shown } = await went('plugin', (ctx) => ctx.once('s', () => value, { timeoutMs: Infinity }));
+    assert.equal(shown?.replaceAll('\\', ''), '{"at":"1970-01-01T00:00:00.000Z","list":[null,"http://a/"]}');
+  });
+
+  it('tells its call when the time is over, by the clock of the bot', async () => {
+    let calling = (): void => {};
+    const isCalled = new Promise<void>((resolve) => {
+      calling = resolve;
+    });
+    const plugin = definePlugin({
+      name: 'x',
+      setup(p) {
+        p.command('go', { summary: 'Goes' }, (ctx) => {
+          const call = ({ signal }: { readonly signal: AbortSignal }): Promise<string> => {
+            calling();
+            return new Promise((resolve) => signal.addEventListener('abort', () => resolve(String(signal.reason))));
+          };
+          return ctx.once('s', call, { timeoutMs: 5_000 });
+        });
+      },
+    });
+    const bot = await testBot(plugin);
+
+    const saying = bot.person('ann').says('/go');
+    await isCalled;
+    await bot.clock.advance('5s');
+    await saying;
+
+    assert.match(String(bot.shown('dm-ann')), /its 5000 ms are over/);
+    await bot.stop();
+  });
+});
+
 describe('an adapter', () => {
   it('is refused where it does not say what its platform can', () => {
     const text = { limit: 100, unit: 'utf16', render: 'plain' };

@@ -269,42 +269,6 @@ describe('handlers of a message', () => {
   });
 });
 
-describe('unsure: hold', () => {
-  const pay = (calls: { n: number }) => (): Promise<MemoryBot> =>
-    start(
-      (p) => {
-        p.command('pay', { summary: '' }, async (ctx) => {
-          await ctx.once('pay', () => void (calls.n += 1), { unsure: 'hold' });
-          return 'paid';
-        });
-        p.command('post', { summary: '' }, () => ({ text: 'posted', unsure: 'hold' }));
-      },
-      { can: { idempotent: false } },
-    );
-
-  it('never calls twice and leaves it to a person', async () => {
-    const calls = { n: 0 };
-    const bot = await pay(calls)();
-    bot.crashAfter('called:pay');
-
-    await bot.person('ann').says('/pay');
-
-    assert.equal(calls.n, 1);
-    assert.equal(bot.dead().length, 1);
-    assert.match(errorsOf(bot), /pay: an earlier attempt died between call and result/);
-  });
-
-  it('never sends twice and leaves it to a person', async () => {
-    const bot = await pay({ n: 0 })();
-    bot.crashAfter('posted');
-
-    await bot.person('bob').says('/post');
-
-    assert.deepEqual(bot.shown('dm-bob'), ['posted']);
-    assert.deepEqual(bot.disk.rows('SELECT state FROM outbox'), [{ state: 'unknown' }]);
-  });
-});
-
 describe('stored work', () => {
   it('finds its handler under a new name, and old state is upgraded', async () => {
     const bot = await start((p) => {

@@ -61,6 +61,13 @@ const types = definePlugin({
           list: [1, undefined] as (number | undefined)[],
         }));
         same<typeof stored.at, string>(true);
+        same<typeof stored.list, (number | null)[]>(true);
+        const issues = await ctx.once('issues', () => ({ items: [{ at: new Date(), labels: ['a'] as const }] }));
+        same<typeof issues, { items: { at: string; labels: readonly ['a'] }[] }>(true);
+        const foreign = await ctx.once('foreign', async (): Promise<unknown> => 1);
+        same<typeof foreign, unknown>(true);
+        const nothing = await ctx.once('nothing', () => {});
+        same<typeof nothing, void>(true);
         // @ts-expect-error functions do not come back from storage
         void stored.f;
         // @ts-expect-error workroom was not asked for in uses
