@@ -9,6 +9,8 @@ import { checkStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
 const POLL_MS = 25;
+/** A supervisor makes its socket anew within two seconds, and one that takes the place of another is sooner there. */
+const SILENCE_MS = 5_000;
 
 export interface RunningProject {
   readonly who: 'supervisor' | 'worker';
@@ -18,11 +20,23 @@ export interface RunningProject {
 
 /**
  * Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names.
- * Throws `state_dir_unsafe` where this user cannot see whether somebody does.
+ * Between a supervisor and the one that takes its place nobody answers, or one that has stopped: then it waits for the next.
+ * Throws `state_dir_unsafe` where this user cannot see whether somebody does, and `timeout` for one that does not answer.
  */
 export async function findRunning(project: string): Promise<RunningProject | undefined> {
   process.chdir(project);
   refuseHidden(projectPaths(project));
+  for (const endsAt = performance.now() + SILENCE_MS; ; ) {
+    const running = await whoAnswers(project);
+    if (running !== undefined && running.status.state !== 'stopped') return running;
+    const office = supervisorRecord(project);
+    if (office === undefined || office.state === 'stopped' || !isAlive(office.supervisor)) return running;
+    if (performance.now() > endsAt) throw doesNotAnswer('supervisor', office.supervisor.pid);
+    await pause(POLL_MS);
+  }
+}
+
+async function whoAnswers(project: string): Promise<RunningProject | undefined> {
   for (const [who, path] of [
     ['supervisor', CONTROL_SOCKET],
     ['worker', WORKER_SOCKET],
@@ -74,11 +88,13 @@ function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
 /** Who it is that does not answer, and what ends it: a frozen process has no words of its own. */
 function withHolder(error: unknown, project: string, who: RunningProject['who']): unknown {
   if (!(error instanceof SvcError) || error.code !== 'timeout') return error;
-  const holder = who === 'worker' ? liveWorker(project) : liveSupervisor(project);
-  if (holder === undefined) return error;
-  const { pid } = holder;
+  const holder = who === 'worker' ? workerRecord(project) : supervisorRecord(project)?.supervisor;
+  return holder !== undefined && isAlive(holder) ? doesNotAnswer(who, holder.pid, error) : error;
+}
+
+function doesNotAnswer(who: RunningProject['who'], pid: number, cause?: unknown): SvcError {
   return new SvcError('timeout', `the ${who}, pid ${pid}, runs but does not answer`, {
-    cause: error,
+    cause,
     hint: `it may be stopped (kill -CONT ${pid}) or blocked; kill -KILL ${pid} ends it, and loses nothing that was acknowledged`,
     details: { pid },
   });
@@ -129,13 +145,14 @@ export function liveWorker(project: string): WorkerRecordFacts | undefined {
   return record !== undefined && isAlive(record) ? record : undefined;
 }
 
-function liveSupervisor(project: string): ProcessIdentity | undefined {
+/** Who is, or was, in office as the supervisor, and in which state. */
+function supervisorRecord(
+  project: string,
+): { readonly state: string; readonly supervisor: ProcessIdentity } | undefined {
   try {
-    const { supervisor } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8')) as {
-      readonly supervisor: ProcessIdentity;
-    };
-    return isAlive(supervisor) ? supervisor : undefined;
+    const { state, supervisor } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8'));
+    return typeof state === 'string' && typeof supervisor?.pid === 'number' ? { state, supervisor } : undefined;
   } catch {
-    return undefined; // no record, or one of another version
+    return undefined; // no record, or one that is not whole
   }
 }

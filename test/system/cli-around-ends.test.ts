@@ -1,7 +1,7 @@
 // Commands at moments in between: a supervisor that has just stopped, a host that is up and not ready.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { identify } from '../../shared/process-identity.ts';
@@ -19,17 +19,20 @@ server.listen('.svc/control.sock', () => console.log('listens'));
 process.stdin.resume().on('end', () => process.exit());
 `;
 
+const NOTHING_KNOWN = { pid: null, address: null, socket: null, reason: null, budget: null };
+
 interface StandIn {
   (): void;
   /** How often it was asked. */
   readonly asked: () => number;
+  readonly lives: () => boolean;
 }
 
 /** A supervisor in a state in which the real one is for a moment only. Called, it ends. */
 async function standIn(t: TestContext, project: string, status: Partial<RuntimeStatus>): Promise<StandIn> {
   mkdirSync(`${project}/.svc`, { recursive: true });
   chmodSync(`${project}/.svc`, 0o700);
-  const full = { owner: 'daemon', ready: false, reasons: [], exits: [], notes: [], pid: null, budget: null, ...status };
+  const full = { owner: 'daemon', ready: false, reasons: [], exits: [], notes: [], ...NOTHING_KNOWN, ...status };
   const child = spawn(process.execPath, ['-e', STAND_IN, JSON.stringify(full)], {
     cwd: project,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -40,7 +43,10 @@ async function standIn(t: TestContext, project: string, status: Partial<RuntimeS
     said += text;
   });
   await until(() => said.includes('listens'), { what: 'the stand-in' });
-  return Object.assign(() => void child.stdin.end(), { asked: () => said.split('asked').length - 1 });
+  return Object.assign(() => void child.stdin.end(), {
+    asked: () => said.split('asked').length - 1,
+    lives: () => child.exitCode === null && child.signalCode === null,
+  });
 }
 
 describe('a supervisor that has stopped and answers a moment longer', () => {
@@ -92,6 +98,49 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
 
     assert.equal(seen.code, 3);
   });
+});
+
+describe('a supervisor that has handed over to another, which does not answer yet', () => {
+  const handedOver = async (t: TestContext, state: 'stopped' | 'running' = 'stopped') => {
+    const { path } = await portProject(t);
+    const former = await standIn(t, path, { state });
+    const successor = spawn('sleep', ['600'], { stdio: 'ignore' });
+    t.after(() => void successor.kill('SIGKILL'));
+    const record = { state: 'checking', supervisor: identify(successor.pid ?? 0) };
+    writeFileSync(`${path}/.svc/supervisor.json`, JSON.stringify(record));
+    const afterwards = async (): Promise<StandIn> => {
+      await until(() => former.asked() > 0, { what: 'the first look' });
+      former();
+      await until(() => !former.lives(), { what: 'the end of the former one' });
+      rmSync(`${path}/.svc/control.sock`);
+      const budget = { limit: 5, left: 4, windowMs: 120_000, nextStartAt: null };
+      return standIn(t, path, { state: 'running', budget });
+    };
+    return { path, afterwards, end: () => void successor.kill('SIGKILL') };
+  };
+
+  it('is no end: status waits for the other one', async (t) => {
+    const { path, afterwards } = await handedOver(t);
+
+    const asking = svc(['runtime', 'status', '--json'], { cwd: path });
+    await afterwards();
+    const { code, stdout } = await asking;
+
+    assert.deepEqual([code, JSON.parse(stdout).state], [1, 'running']);
+  });
+
+  for (const state of ['stopped', 'running'] as const)
+    it(`leaves a stop to the other one, also where it ends before it has answered (${state})`, async (t) => {
+      const { path, afterwards, end } = await handedOver(t, state);
+
+      const asking = svc(['runtime', 'stop'], { cwd: path });
+      const next = await afterwards();
+
+      await until(() => !next.lives(), { what: 'the end of the other one' });
+      end();
+
+      assert.equal((await asking).code, 0);
+    });
 });
 
 describe('a daemon that is stopped while a command waits for its worker', () => {

@@ -6,7 +6,7 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../../shared/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
-import { findRunning, liveWorker } from '../control-client.ts';
+import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
 
 /** A configured drain may take ten minutes. */
 const LONGEST_MS = 620_000;
@@ -32,22 +32,33 @@ export const command: Command = {
       return EXIT.ok;
     }
     const { status } = running;
-    print.note(`stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`);
-    const process = identify(status.supervisorPid ?? status.pid ?? 0);
-    const result = await running
-      .call('stop', { options: { now: options['now'] === true }, timeoutMs: LONGEST_MS })
-      .catch(doneElsewhere);
-    if (process !== undefined) await goneOf(process);
-    const cut = running.who === 'supervisor' ? cutOf(result) : undefined;
+    const cut = await stop(folder, running, { now: options['now'] === true, note: (text) => print.note(text) });
     print.text(cut === undefined ? print.color.good('stopped') : print.color.warn(`stopped; ${cut}`));
     print.json({ stopped: true, wasRunning: true, pid: status.pid, cut: cut ?? null });
     return EXIT.ok;
   },
 };
 
-/** It ended before it could answer: another stop, or its death, was quicker. What was cut is told there. */
-function doneElsewhere(error: unknown): { readonly last: null; readonly hadWorker: false } {
-  if (error instanceof SvcError && error.code === 'not_running') return { last: null, hadWorker: false };
+interface StopOptions {
+  readonly now: boolean;
+  readonly note: (text: string) => void;
+}
+
+/** Gives what was cut. */
+async function stop(project: string, running: RunningProject, { now, note }: StopOptions): Promise<string | undefined> {
+  const { who, status } = running;
+  note(`stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`);
+  const process = identify(status.supervisorPid ?? status.pid ?? 0);
+  const result = await running.call('stop', { options: { now }, timeoutMs: LONGEST_MS }).catch(goneFirst);
+  if (process !== undefined) await goneOf(process);
+  if (result !== undefined) return who === 'supervisor' ? cutOf(result) : undefined;
+  const next = await findRunning(project);
+  return next === undefined || next.status.state === 'stopped' ? undefined : stop(project, next, { now, note });
+}
+
+/** It ended before it could answer: another stop, or its death, was quicker, and what was cut is told there; or it had just been replaced. */
+function goneFirst(error: unknown): undefined {
+  if (error instanceof SvcError && error.code === 'not_running') return undefined;
   throw error;
 }
 
