@@ -4,13 +4,28 @@ import { SvcError } from './svc-error.ts';
 
 /** Until the function that it gives is called, by whoever ends the process. */
 export function refuseExit(): () => void {
-  const { exit } = process;
-  process.exit = (code) => {
-    throw new SvcError('plugin_failed', `process.exit(${code ?? ''}) was called, and only svc ends its processes`, {
-      hint: 'throw an error instead',
-    });
+  const ways = process as unknown as Ways;
+  const { exit, reallyExit } = ways;
+  ways.exit = (code) => {
+    throw refusal('exit', code);
+  };
+  // Packages reach for what `exit` ends with. An `exit` that somebody kept from before the guard may go on to it.
+  ways.reallyExit = (code) => {
+    if (ways._exiting === true) return reallyExit.call(process, code);
+    throw refusal('reallyExit', code);
   };
   return () => {
-    process.exit = exit;
+    Object.assign(ways, { exit, reallyExit });
   };
 }
+
+interface Ways {
+  exit(code?: number): never;
+  reallyExit(code?: number): never;
+  readonly _exiting?: boolean;
+}
+
+const refusal = (name: string, code: unknown): SvcError =>
+  new SvcError('plugin_failed', `process.${name}(${code ?? ''}) was called, and only svc ends its processes`, {
+    hint: 'throw an error instead',
+  });

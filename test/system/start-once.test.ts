@@ -158,6 +158,7 @@ describe('--once ends with 1 and the name', () => {
     ['module that throws', "throw new Error('no luck');", 'root/own', /no luck/],
     ['module that ends the process', 'process.exit(0);', 'root/own', /cannot be loaded: process\.exit\(0\) was called/],
     ['setup that ends the process', setup('process.exit();'), 'root/own', /process\.exit\(\) was called/],
+    ['setup that really ends it', setup('process.reallyExit(0);'), 'root/own', /process\.reallyExit\(0\) was called/],
     ['module without a definition', 'export default 1;', 'root/own', /definition/],
     [
       'resource that does not open',
