@@ -78,7 +78,6 @@ export function openEvents({ facts, core, engine, metrics, housekeeping }: Parts
         facts.streams = count;
       },
       gap: (reason) => metrics.gaps.inc({ reason }),
-      replayed: () => {},
       slowClosed: () => metrics.slowCloses.inc(),
     },
   });

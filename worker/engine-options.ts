@@ -1,6 +1,5 @@
 // What the engine is made with: where it runs, who watches it, and what tests put in the place of the real thing.
 import type { LoadedConfig } from '../shared/config/load.ts';
-import type { SvcError } from '../shared/svc-error.ts';
 import type { Mode } from './app-options.ts';
 import type { Core } from './core.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
@@ -24,7 +23,6 @@ export interface EngineObserver {
   counted?(counter: string, labels: Readonly<Record<string, string>>): void;
   endpointChanged?(spec: EndpointSpec, state: EndpointState): void;
   served?(generation: Generation): void;
-  generationFailed?(error: SvcError): void;
   secrets?(texts: readonly string[]): void;
 }
 

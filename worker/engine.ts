@@ -141,7 +141,6 @@ export class Engine {
         parts: (generation) => ({ commands: commandsPart(generation), ...options.parts }),
         partNames: ['commands', ...Object.keys(options.parts ?? {})],
         secrets: (texts) => observer.secrets?.(texts),
-        failed: (error) => observer.generationFailed?.(error),
         fileUrl: (file, of) => this.links?.urlOf(file, of),
         serving: (generation) => this.#serve(generation),
         ...(options.modules === undefined ? {} : { modules: options.modules }),

@@ -39,8 +39,6 @@ export interface SupervisorLink {
   send(message: WorkerMessage): void;
   /** One listener; messages that came before it are given to it, each with the socket that came with it. */
   listen(listener: SupervisorListener): void;
-  /** Lets the process end by itself. */
-  close(): void;
 }
 
 /** Throws `not_running` when there is no channel or nobody answers on it. */
@@ -82,10 +80,6 @@ export async function linkToSupervisor({
     listen(next) {
       listener = next;
       for (const received of waiting.splice(0)) next(...received);
-    },
-    close() {
-      process.off('disconnect', onLost);
-      if (process.connected) process.disconnect();
     },
   };
 }

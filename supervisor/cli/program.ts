@@ -99,7 +99,7 @@ const SECRETS = new Set(['--token', '--password', '--secret', '--api-key']);
 
 /** Before cac, which says `--someThing` for `--some-thing` and takes any abbreviation of one letter. */
 function checkNames(argv: readonly string[], names: readonly string[]): void {
-  for (const [index, word] of argv.entries()) {
+  for (const word of argv) {
     if (word === '--') return;
     if (!word.startsWith('-') || word === '-' || /^-\d/.test(word)) continue;
     const name = word.split('=')[0] ?? word;
@@ -112,8 +112,6 @@ function checkNames(argv: readonly string[], names: readonly string[]): void {
       );
     // `-n5`, the value of a short option written to it: `marked` takes them apart
     if (/^-[a-z]\d+$/i.test(name) && names.includes(name.slice(0, 2))) continue;
-    // The value of the option before may begin with a dash only after `=`.
-    if (index > 0 && argv[index - 1] === '--') return;
     throw unknownWord('option', name, names);
   }
 }

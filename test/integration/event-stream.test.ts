@@ -52,7 +52,7 @@ describe('event stream', () => {
   it('resumes after an id from before the process, each event once', async (t) => {
     const log = eventLog(t);
     await log.emit(1_500);
-    const { url, counts } = await serveEvents(t, log);
+    const { url } = await serveEvents(t, log);
 
     const reader = await openSse(`${url}/api/events`, { 'last-event-id': `${EPOCH}.100` });
     await reader.waitFor('svc.live');
@@ -61,7 +61,6 @@ describe('event stream', () => {
 
     assert.deepEqual(seqs(reader), range(101, 1_503));
     assert.deepEqual(reader.find('svc.hello')?.data['replay'], { from: 101, to: 1_500, count: 1_400 });
-    assert.equal(counts.replayed, 1_400);
     reader.close();
   });
 

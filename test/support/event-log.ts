@@ -83,7 +83,7 @@ export interface GatewayFixture {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  readonly counts: { gaps: string[]; replayed: number; slowClosed: number; clients: number; warnings: string[] };
+  readonly counts: { gaps: string[]; slowClosed: number; clients: number; warnings: string[] };
 }
 
 /** Serves `/api/events` and upgrades `/api/ws`; the query `as=demo` gives demo scope. */
@@ -92,7 +92,7 @@ export async function serveEvents(
   log: EventLogFixture,
   options: Partial<EventGatewayOptions> & { clock?: Clock; epoch?: string } = {},
 ): Promise<GatewayFixture> {
-  const counts: GatewayFixture['counts'] = { gaps: [], replayed: 0, slowClosed: 0, clients: 0, warnings: [] };
+  const counts: GatewayFixture['counts'] = { gaps: [], slowClosed: 0, clients: 0, warnings: [] };
   const deps: EventDeps = {
     reader: log.reader,
     onHead: (listener) => log.writer.onHead(listener),
@@ -105,7 +105,6 @@ export async function serveEvents(
     metrics: {
       clients: (count) => void (counts.clients = count),
       gap: (reason) => void counts.gaps.push(reason),
-      replayed: (count) => void (counts.replayed += count),
       slowClosed: () => void (counts.slowClosed += 1),
     },
   };

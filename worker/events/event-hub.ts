@@ -23,7 +23,6 @@ export interface EventLog {
 export interface EventMetrics {
   clients(count: number): void;
   gap(reason: GapReason): void;
-  replayed(count: number): void;
   slowClosed(): void;
 }
 
@@ -172,7 +171,6 @@ export class EventHub {
       window: this.#window,
       bounds: () => this.bounds(),
       gap: ({ reason }) => metrics.gap(reason),
-      replayed: (count) => metrics.replayed(count),
       end: (client, reason) => this.end(client, reason),
       readFailed: (error) => log.warn({ error: messageOf(error) }, 'event history could not be read'),
     };

@@ -28,10 +28,8 @@ export interface RetentionDeps {
 export interface EventRetention {
   /** Lowest seq that is kept; head + 1 when nothing is. */
   oldest(): number;
-  /** Trims now until the limits are met; tests and a low disk budget call it. */
+  /** Trims now until the limits are met, as it does each minute once it was started. */
   trim(): Promise<void>;
-  /** Epoch milliseconds of the oldest event that is kept: the age of the history. */
-  oldestAt(): Promise<number | undefined>;
   start(): void;
   stop(): void;
 }
@@ -96,7 +94,6 @@ export function createEventRetention(
   return {
     oldest: () => oldest,
     trim,
-    oldestAt: async () => (await readOldest(deps.reader, 1))[0]?.at,
     start: schedule,
     stop() {
       stopped = true;
@@ -127,8 +124,10 @@ export function cutOf(
   return cut;
 }
 
-function readOldest(reader: Reader, limit: number = TRIM_ROWS): Promise<SizedRow[]> {
-  return reader.all<SizedRow>(sql.selectFrom('event_log').select(['seq', 'at', 'bytes']).orderBy('seq').limit(limit));
+function readOldest(reader: Reader): Promise<SizedRow[]> {
+  return reader.all<SizedRow>(
+    sql.selectFrom('event_log').select(['seq', 'at', 'bytes']).orderBy('seq').limit(TRIM_ROWS),
+  );
 }
 
 /** Bytes in the log: summed once, then kept by adding what is new and taking off what was removed. */

@@ -27,7 +27,6 @@ export interface ClientHost {
   readonly window: LogWindow;
   bounds(): HistoryBounds;
   gap(gap: Gap): void;
-  replayed(count: number): void;
   /** Ends the client and forgets it. */
   end(client: StreamClient, reason: EndReason): void;
   readFailed(error: unknown): void;
@@ -183,7 +182,6 @@ export class StreamClient {
     this.#cursor = batch.to;
     if (batch.count > 0) {
       this.#idSent = batch.lastSent;
-      if (!this.#live) this.#host.replayed(batch.count);
       this.#send(batch.parts);
     } else if (skipped >= this.#options.bookmarkEvents) this.#bookmark();
   }

@@ -39,10 +39,9 @@ export interface RuntimeOptions {
   readonly parts: (generation: Generation) => Readonly<Record<string, unknown>>;
   readonly partNames: readonly string[];
   /** The new generation serves: accounts, schedules and settings follow. */
-  readonly serving: (generation: Generation, before: Generation | undefined) => Promise<void>;
+  readonly serving: (generation: Generation) => Promise<void>;
   /** Secrets of a configuration, before anything of it is used. */
   readonly secrets: (texts: readonly string[]) => void;
-  readonly failed: (error: SvcError) => void;
   readonly fileUrl?: FileUrl;
   readonly modules?: Readonly<Record<string, unknown>>;
   readonly lifeLimitMs?: number;
@@ -180,7 +179,7 @@ export class Runtime {
     this.#lastFailure = undefined;
     this.#files = [...generation.candidate.files, this.#options.lockfile];
     try {
-      await this.#options.serving(generation, before);
+      await this.#options.serving(generation);
     } catch (error) {
       core.log.error({ generation: generation.number, err: error }, 'generation serves, but not all of it'); // it is committed
     }
@@ -270,7 +269,6 @@ export class Runtime {
     const { core } = this.#options;
     const error = presentable(core, cause);
     this.#lastFailure = error;
-    this.#options.failed(error);
     core.log.error(
       { code: error.code, reason: error.message, serving: this.#current?.number, err: foreignCause(cause) },
       'generation not committed',

@@ -59,7 +59,6 @@ export function throwAwayHost(options: ThrowAwayOptions): ThrowAwayHost {
       partNames: ['commands'],
       serving: async () => {},
       secrets: (texts) => log.secrets.add(texts),
-      failed: nothing, // the caller hears of it
     },
     loaded,
   );

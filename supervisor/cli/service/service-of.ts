@@ -51,7 +51,6 @@ export function serviceOf({ project, scope, env }: ServiceSubject): Service {
   return systemdService({
     name,
     scope,
-    project,
     env,
     render: () => ({
       service: renderUnit(template(service), facts(name)),

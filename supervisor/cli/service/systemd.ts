@@ -16,7 +16,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface SystemdOptions {
   readonly name: string;
   readonly scope: Scope;
-  readonly project: string;
   readonly env: Environment;
   readonly render: () => { readonly service: string; readonly socket: string };
 }
