@@ -49,12 +49,19 @@ export function commandOf(pid: number): string {
   return (text ?? '').trim().slice(0, 120);
 }
 
+/** By SIGSTOP or a debugger; only Linux tells. */
+export const isStopped = (pid: number): boolean => /^[Tt]$/.test(statOf(pid)?.[0] ?? '');
+
 function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return run('ps', ['-o', 'lstart=', '-p', String(pid)]);
-  const stat = readText(`/proc/${pid}/stat`);
-  // The second field is the command in brackets and may hold blanks and brackets; the state is the first field after it, the start time the twentieth.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statOf(pid);
   return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+}
+
+/** The second field is the command in brackets and may hold blanks and brackets; the state is the first after it, the start time the twentieth. */
+function statOf(pid: number): readonly string[] | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function readText(path: string): string | undefined {

@@ -1,6 +1,7 @@
 // The spare worker's runner: a process that has loaded everything and touches nothing until a start takes it (spare-machine.ts decides).
 import { closeSync, statSync } from 'node:fs';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
+import { isStopped } from '../shared/process-identity.ts';
 import { messageOf } from '../shared/svc-error.ts';
 import type { RuntimeLog, WorkerOutput } from './runtime-log.ts';
 import { NO_SPARE, type SpareEvent, type SpareState, stepSpare } from './spare-machine.ts';
@@ -53,11 +54,14 @@ export class Spare {
     if (effect === 'end') this.#end();
   }
 
-  /** The spare, for a start; undefined where there is none of this program. */
+  /** The spare, for a start; undefined where there is none of this program, or one that is stopped: it would be waited for. */
   take(): TakenSpare | undefined {
     const waiting = this.#waiting;
     if (waiting === undefined) return undefined;
-    if (waiting.stamp !== this.#stamp()) {
+    const { pid } = waiting.process;
+    const stopped = isStopped(pid);
+    if (stopped) this.#options.log.write('warn', 'spare worker is stopped: another one is started', { pid });
+    if (stopped || waiting.stamp !== this.#stamp()) {
       this.dispatch({ kind: 'stale' });
       return undefined;
     }

@@ -111,6 +111,8 @@ describe('a worker that does not answer', () => {
       assert.equal(code, 1);
       assert.match(stderr, new RegExp(`^svc: the worker, pid ${pid}, runs but does not answer\\n.*kill -KILL ${pid}`));
     }
+    const { stdout } = await svc(['doctor', '--only', 'owner.single'], { cwd: path });
+    assert.match(stdout, new RegExp(`the worker, pid ${pid}, runs but does not answer\\n.*kill -CONT ${pid}`));
   });
 });
 

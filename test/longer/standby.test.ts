@@ -130,6 +130,21 @@ describe('a spare worker', () => {
     assert.equal((await svc(['runtime', 'restart'], { cwd: host.path })).code, 0);
   });
 
+  it('is not waited for when it was stopped', async (t) => {
+    const host = await daemon(t);
+    process.kill(host.spare, 'SIGSTOP');
+
+    process.kill(host.worker, 'SIGKILL');
+
+    const after = await until(async () => ((await status(host)).pid === host.worker ? undefined : pair(host)), {
+      what: 'the next worker',
+      timeoutMs: 120_000,
+    });
+    assert.notEqual(after.worker, host.spare);
+    assert.equal((await status(host)).exits.length, 1);
+    await until(() => !lives(host.spare), { what: 'the end of the stopped one', timeoutMs: 120_000 });
+  });
+
   it('ends with its supervisor', async (t) => {
     const host = await daemon(t);
 

@@ -195,17 +195,20 @@ async function schema(filename: string): Promise<Finding> {
 async function singleOwner({ paths, env }: Subject): Promise<Finding> {
   const worker = liveWorker(paths.project);
   let running: RunningProject | undefined;
+  let silent: Finding | undefined;
   try {
     running = await findRunning(paths.project);
   } catch (error) {
-    const { code, message } = coerceError(error);
-    if (code === 'state_dir_unsafe') return skip(message); // one that does not answer is told of by its record
+    const { code, message, hint } = coerceError(error);
+    if (code === 'state_dir_unsafe') return skip(message);
+    silent = fault(message, hint ?? '');
   }
   const known = knownOwners(paths.project, ownerPlaces(env));
   const [first, second] = known;
   if (first !== undefined && second !== undefined)
     return fault(`${nameOf(first)} and ${nameOf(second)} both start this project`, second.remove);
   if (running === undefined) {
+    if (silent !== undefined) return silent;
     if (worker !== undefined)
       return fault(`pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, `kill ${worker.pid}`);
     return ok(first === undefined ? 'nothing is running' : `${nameOf(first)}; nothing is running`);

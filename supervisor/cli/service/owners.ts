@@ -25,6 +25,8 @@ export interface KnownOwner {
 export interface OwnerPlaces {
   readonly systemUnits: string;
   readonly userUnits: string;
+  /** Of the user whose manager has `userUnits`. */
+  readonly home: string;
   readonly agents: readonly string[];
   readonly pm2: string;
 }
@@ -33,6 +35,7 @@ export function ownerPlaces(env: Environment): OwnerPlaces {
   return {
     systemUnits: '/etc/systemd/system',
     userUnits: userUnits(env),
+    home: env['HOME'] ?? homedir(),
     agents: [agentFolder(env), '/Library/LaunchAgents', '/Library/LaunchDaemons'],
     pm2: join(env['PM2_HOME'] ?? join(env['HOME'] ?? homedir(), '.pm2'), 'dump.pm2'),
   };
@@ -41,8 +44,8 @@ export function ownerPlaces(env: Environment): OwnerPlaces {
 /** Every owner that would start this project (O1). */
 export function knownOwners(project: string, places: OwnerPlaces): readonly KnownOwner[] {
   return [
-    ...units(project, { folder: places.systemUnits, systemctl: 'systemctl' }),
-    ...units(project, { folder: places.userUnits, systemctl: 'systemctl --user' }),
+    ...units(project, { folder: places.systemUnits, systemctl: 'systemctl', home: '/root' }),
+    ...units(project, { folder: places.userUnits, systemctl: 'systemctl --user', home: places.home }),
     ...places.agents.flatMap((folder) => agents(project, folder)),
     ...savedApps(project, places.pm2),
   ];
@@ -51,9 +54,11 @@ export function knownOwners(project: string, places: OwnerPlaces): readonly Know
 interface UnitFolder {
   readonly folder: string;
   readonly systemctl: string;
+  /** What `%h` is there. */
+  readonly home: string;
 }
 
-function units(project: string, { folder, systemctl }: UnitFolder): KnownOwner[] {
+function units(project: string, { folder, systemctl, home }: UnitFolder): KnownOwner[] {
   const names = entries(folder);
   const enabled = new Set(
     names.filter((name) => /\.(wants|requires)$/.test(name)).flatMap((name) => entries(join(folder, name))),
@@ -61,7 +66,7 @@ function units(project: string, { folder, systemctl }: UnitFolder): KnownOwner[]
   return [...enabled]
     .filter((name) => name.endsWith('.service'))
     .map((name) => ({ name, file: join(folder, names.includes(name) ? name : templateOf(name)) }))
-    .filter(({ name, file }) => worksIn(project, file, name))
+    .filter((unit) => worksIn(project, { ...unit, home }))
     .map(({ name, file }) => ({
       kind: 'systemd' as const,
       name,
@@ -74,11 +79,15 @@ function units(project: string, { folder, systemctl }: UnitFolder): KnownOwner[]
 /** `svc@alice.service` → `svc@.service`. */
 const templateOf = (name: string): string => name.replace(/@.*\.service$/, '@.service');
 
-/** By `WorkingDirectory=`, with the instance of the unit's name in the place of `%i` (O2). */
-function worksIn(project: string, file: string, name: string): boolean {
-  const instance = /@(.*)\.service$/.exec(name)?.[1] ?? '';
-  const folder = /^WorkingDirectory=(.+)$/m.exec(read(file))?.[1]?.trim();
-  return folder?.replaceAll(/%([i%])/g, (_, sign: string) => (sign === 'i' ? instance : '%')) === project;
+/** By `WorkingDirectory=`, with what the specifiers `%i` and `%h` stand for (O2); a `-` before it lets the folder be missing. */
+function worksIn(
+  project: string,
+  { file, name, home }: { readonly file: string; readonly name: string; readonly home: string },
+): boolean {
+  const meant: Readonly<Record<string, string>> = { i: /@(.*)\.service$/.exec(name)?.[1] ?? '', h: home, '%': '%' };
+  const written = /^WorkingDirectory=\s*-?(.+)$/m.exec(read(file))?.[1]?.trim() ?? '';
+  const folder = written.replace(/^~$/, '%h').replaceAll(/%([ih%])/g, (_, sign: string) => meant[sign] ?? '');
+  return folder.replace(/\/+$/, '') === project;
 }
 
 function agents(project: string, folder: string): KnownOwner[] {

@@ -27,7 +27,7 @@ export function renderUnit(template: string, facts: ServiceFacts): string {
     PROJECT_WORD: commandWord(facts.project),
     STATE_WORD: unitWord(facts.stateDir),
     DATA_WORD: unitWord(facts.dataDir),
-    NODE: commandWord(facts.node),
+    NODE: unitWord(facts.node), // the program of a command line is no place for variables
     CLI: commandWord(facts.cli),
     PATH: unitWord(`PATH=${facts.path}`),
     LISTEN: facts.host.includes(':') ? `[${facts.host}]:${facts.port}` : `${facts.host}:${facts.port}`,

@@ -21,6 +21,7 @@ function machine(t: TestContext): Machine {
   const places = {
     systemUnits: join(root, 'system'),
     userUnits: join(root, 'user'),
+    home: '/home/ann',
     agents: [join(root, 'LaunchAgents'), join(root, 'LaunchDaemons')],
     pm2: join(root, 'pm2/dump.pm2'),
   };
@@ -66,6 +67,24 @@ describe('knownOwners', () => {
 
     assert.deepEqual(owners(), ['systemd svc@alice.service']);
     assert.deepEqual(owners('/home/ann/100%'), ['systemd my-bot.service']);
+  });
+
+  it('knows it however the folder is written (O2)', (t) => {
+    const { write, enable, owners } = machine(t);
+    for (const [name, folder] of [
+      ['home', '%h/bot'],
+      ['slash', '/home/ann/bot/'],
+      ['optional', '-/home/ann/bot'],
+    ] as const) {
+      write(`user/${name}.service`, unit(folder));
+      enable('user', `${name}.service`);
+    }
+
+    assert.deepEqual(owners('/home/ann/bot').toSorted(), [
+      'systemd home.service',
+      'systemd optional.service',
+      'systemd slash.service',
+    ]);
   });
 
   it('names the commands of the manager whose unit it is', (t) => {

@@ -79,6 +79,12 @@ describe('renderUnit', () => {
     );
   });
 
+  it('leaves the program of a command line as it is: systemd looks for no variables there', () => {
+    const text = renderUnit(template('systemd/user.service'), facts({ node: '/opt/a $b/node' }));
+
+    assert.ok(lineOf(text, 'ExecStart')?.startsWith('"/opt/a $b/node" '));
+  });
+
   it('refuses a path that cannot be written (R2)', () => {
     for (const project of ['/a\nExecStartPre=/bin/evil', '/a\u0000b', String.raw`/a\b`])
       assert.throws(() => renderUnit(template('systemd/user.service'), facts({ project })), { code: 'refused' });
