@@ -3,6 +3,7 @@
 import type { Server } from 'node:http';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
+import type { Mode } from '../shared/config/mode.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
 import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
@@ -10,7 +11,6 @@ import type { WriterThread } from './database/start-thread.ts';
 import type { ReloadOptions } from './http/host-port.ts';
 import type { OperatorPort } from './operator-port.ts';
 
-export type Mode = 'development' | 'production' | 'test';
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
 
 export interface AppOptions {

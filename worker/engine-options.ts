@@ -1,6 +1,6 @@
 // What the engine is made with: where it runs, who watches it, and what tests put in the place of the real thing.
 import type { LoadedConfig } from '../shared/config/load.ts';
-import type { Mode } from './app-options.ts';
+import type { Mode } from '../shared/config/mode.ts';
 import type { Core } from './core.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';

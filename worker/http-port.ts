@@ -1,6 +1,7 @@
 // The host as the HTTP interface sees it: one object made of the parts. No rules here; each call goes to the part that has them.
 import { effectiveValues, maskedConfig } from '../shared/config/effective.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
+import { isAtLeast } from '../shared/log-line.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { AppOptions } from './app-options.ts';
 import { createEndpointControl } from './endpoints/endpoint-control.ts';
@@ -146,13 +147,10 @@ function settingsOf({ config }: LoadedConfig): HttpSettings {
   return { base, tokens: named, corsOrigins, publicOrigin, trustedProxies, limits };
 }
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
-
 function readLogs(
   { log }: AppOptions,
   { lines, level, endpoint, since }: Parameters<HostPort['logs']>[0],
 ): readonly unknown[] {
-  const least = level === undefined ? 0 : LEVELS.indexOf(level);
   const from = since === undefined ? undefined : Date.parse(since);
   const parsed = log.recent(0).lines.flatMap((line) => {
     try {
@@ -163,7 +161,7 @@ function readLogs(
   });
   const wanted = parsed.filter(
     (line) =>
-      LEVELS.indexOf(line.level ?? 'info') >= least &&
+      (level === undefined || isAtLeast(line.level ?? 'info', level)) &&
       (endpoint === undefined || line.endpoint === endpoint || line.endpoint?.endsWith(`:${endpoint}`) === true) &&
       (from === undefined || Date.parse(line.time ?? '') >= from),
   );

@@ -2,10 +2,10 @@
 import type { CheckedAccount } from '../shared/api/account-check.ts';
 import type { ConfigFault } from '../shared/config/fault.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import type { Mode } from '../shared/config/mode.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
 import type { SvcError } from '../shared/svc-error.ts';
-import type { Mode } from './app-options.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
 
 export interface TaskModule {

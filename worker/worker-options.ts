@@ -1,6 +1,8 @@
 // What an entry file says of the worker that it runs: whose it is, and the ways to make the app and to end the process.
+
+import type { Mode } from '../shared/config/mode.ts';
 import type { ExitCode } from '../shared/exit-codes.ts';
-import type { App, AppOptions, Mode } from './app-options.ts';
+import type { App, AppOptions } from './app-options.ts';
 import type { LoopGuardOptions } from './watchdog/loop-guard.ts';
 
 export interface WorkerOptions {

@@ -1,8 +1,9 @@
 // What a worker tells of itself: to its supervisor, and over its own socket.
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
+import type { Mode } from '../shared/config/mode.ts';
 import { VERSION } from '../shared/version.ts';
-import type { App, Mode, RestartOwner } from './app-options.ts';
+import type { App, RestartOwner } from './app-options.ts';
 import type { SocketHolder } from './listen-socket.ts';
 
 export interface WorkerPhase {

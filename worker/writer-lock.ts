@@ -6,12 +6,13 @@
 import { readFileSync } from 'node:fs';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import type { Mode } from '../shared/config/mode.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import { Sqlite } from '../shared/sqlite.ts';
 import { SvcError } from '../shared/svc-error.ts';
-import type { Mode, RestartOwner } from './app-options.ts';
+import type { RestartOwner } from './app-options.ts';
 
 export interface WorkerRecord extends ProcessIdentity {
   readonly version: 1;

@@ -133,4 +133,5 @@ export const logsSchema = Type.Object({ lines: Type.Array(Type.Unknown()) });
 
 export const openapiSchema = Type.Record(Type.String(), Type.Unknown());
 
-export type IngressChangeBody = Static<typeof ingressChangeSchema>;
+export type IngressState = Static<typeof ingressSchema>;
+export type IngressChange = Static<typeof ingressChangeSchema>;

@@ -3,7 +3,7 @@
 //   Each line has a delivery id of its own, so that a repeat is never handled twice. A line is answered when its item is done and
 //   every send that it decided has ended. The event stream is a wake-up only: what is shown comes from the conversation itself.
 import { randomUUID } from 'node:crypto';
-import type { ChatMessageOnWire } from '../../shared/api/chat.ts';
+import type { ChatMessageOnWire, ChatMessages } from '../../shared/api/chat.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { followEvents, type StreamMessage } from './event-follower.ts';
@@ -17,13 +17,6 @@ export interface ChatPlace {
 export interface ChatLine extends ChatMessageOnWire {
   /** It was shown before and has changed since. */
   readonly changed: boolean;
-}
-
-interface MessagePage {
-  readonly messages: readonly Omit<ChatLine, 'changed'>[];
-  readonly cursor: number;
-  /** There is more behind the cursor. */
-  readonly more: boolean;
 }
 
 export interface ChatSink {
@@ -193,7 +186,7 @@ export class ChatSession {
     }
   }
 
-  #show(message: Omit<ChatLine, 'changed'>): void {
+  #show(message: ChatMessageOnWire): void {
     const changed = this.#seen.has(message.id) || message.at < this.#startedAt;
     this.#seen.add(message.id);
     const line = { ...message, changed };
@@ -201,13 +194,13 @@ export class ChatSession {
     if (changed || message.from !== this.#place.person) this.#sink.line(line);
   }
 
-  async #read(): Promise<MessagePage> {
+  async #read(): Promise<ChatMessages> {
     const host = await this.#context.host();
     const { body } = await host.request(
       'GET',
       `/api/chat/messages${queryOf({ ...this.#placeFields(), after: this.#cursor })}`,
     );
-    return body as MessagePage;
+    return body as ChatMessages;
   }
 
   #placeFields(): { readonly person: string; readonly room?: string } {

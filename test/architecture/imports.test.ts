@@ -23,7 +23,7 @@ const FEATURE = new RegExp(
   String.raw`^(shared\/|${PORT}|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling)\/|worker\/endpoints\/endpoint-machine\.ts$|worker\/core\.ts$)`,
 );
 const OVER_FEATURES = new RegExp(
-  String.raw`^(shared\/|${PORT}|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|metrics|runtime|endpoints|ingress)\/|worker\/(core|failpoints|app-options|task|engine-events|scoped-log|turns)\.ts$)`,
+  String.raw`^(shared\/|${PORT}|worker\/(sdk|database|events|inbox|lanes|outbox|schedule|handling|metrics|runtime|endpoints|ingress)\/|worker\/(core|failpoints|task|engine-events|scoped-log|turns)\.ts$)`,
 );
 
 const RULES: readonly Rule[] = [

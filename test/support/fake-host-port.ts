@@ -4,16 +4,10 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { IngressState } from '../../shared/api/runtime.ts';
 import { Secret } from '../../shared/secret.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type {
-  EventGateway,
-  HostPort,
-  HttpSettings,
-  IngressState,
-  ItemStore,
-  KeptAnswer,
-} from '../../worker/http/host-port.ts';
+import type { EventGateway, HostPort, HttpSettings, ItemStore, KeptAnswer } from '../../worker/http/host-port.ts';
 
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',

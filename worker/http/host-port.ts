@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { Secret } from '../../shared/secret.ts';
 import type { ChatPort } from './chat-port.ts';
@@ -90,26 +91,10 @@ export interface ProcessStatus {
   readonly [field: string]: unknown;
 }
 
-export interface IngressState {
-  readonly state: 'open' | 'paused';
-  readonly mode: 'park' | 'reject';
-  readonly reason: string | null;
-  /** RFC 3339, when it opens by itself. */
-  readonly until: string | null;
-  readonly since: string | null;
-  readonly by: string | null;
-}
 export interface ReloadOptions {
   readonly orRestart: boolean;
   /** Asked when its turn has come; false: `precondition_failed`. Left out: always. */
   readonly isMeant?: () => boolean;
-}
-
-export interface IngressChange {
-  readonly state: 'open' | 'paused';
-  readonly mode?: 'park' | 'reject';
-  readonly reason?: string;
-  readonly until?: string;
 }
 
 /** A store of items that an operator looks at and acts on: inbox and outbox. */

@@ -3,6 +3,7 @@
 //   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
 //   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
 //   P3  Changes come one after the other: each is decided on the state that it replaces.
+import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { readDateTime } from '../../shared/date-time.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
@@ -10,7 +11,6 @@ import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { IngressChange, IngressState } from '../http/host-port.ts';
 import { type DueRow, putDue, removeDue, takeDue } from '../schedule/due-store.ts';
 
 const KEY = 'ingress';

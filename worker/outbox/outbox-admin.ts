@@ -5,7 +5,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore } from '../http/host-port.ts';
 import { iso, readItemPage, refuseStale, revisionOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropSend, isDropped, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
+import { dropSend, isDropped, laneOf, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
 
 export interface OutboxAdminDeps {
   readonly core: Core;
@@ -68,7 +68,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
         refuseStale('outbox item', await find(row.id), revision);
         throw new SvcError('conflict', `outbox item ${row.id} is ${row.state} already`);
       }
-      sender.dropped(JSON.stringify([row.endpoint, row.conversation]), row.id);
+      sender.dropped(laneOf(row.endpoint, row.conversation), row.id);
       return summary(await find(row.id), true);
     },
   };

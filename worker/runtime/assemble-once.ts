@@ -7,9 +7,9 @@
 //   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
 import type { ConfigFault } from '../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
+import type { Mode } from '../../shared/config/mode.ts';
 import { SecretRegistry } from '../../shared/redaction.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Mode } from '../app-options.ts';
 import { nextRun } from '../schedule/cron.ts';
 import type { AssembleOnce, CheckedProject, OnceFault, OnceReport } from '../task.ts';
 import { accountFaults, doubleAccounts } from './account-findings.ts';

@@ -10,11 +10,11 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, systemClock, type Timer } from '../../shared/clock.ts';
 import { isRecord } from '../../shared/config/json-schema.ts';
+import type { Mode } from '../../shared/config/mode.ts';
 import { nearest } from '../../shared/config/nearest.ts';
 import { readSmallFile } from '../../shared/config/small-file.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
-import type { Mode } from '../app-options.ts';
 import { BUILT_INS } from './built-ins.ts';
 
 export type PluginSource = 'built-in' | 'project' | 'package';

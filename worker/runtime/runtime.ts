@@ -15,10 +15,10 @@
 //   an unchanged account               | keeps its connection            | gave it away at the commit
 //   life after the commit of the next  | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its signal aborts and its resources close
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import type { Mode } from '../../shared/config/mode.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
-import type { Mode } from '../app-options.ts';
 import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import { recordEvents } from '../events/event-history.ts';

@@ -2,10 +2,10 @@
 // the process. No accounts, no dispatcher, no sender, no timers, no file.
 import { systemClock } from '../../shared/clock.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
+import type { Mode } from '../../shared/config/mode.ts';
 import { newRuntimeId, type ProjectId } from '../../shared/identifiers.ts';
 import type { Log } from '../../shared/logger.ts';
 import { projectPaths } from '../../shared/paths.ts';
-import type { Mode } from '../app-options.ts';
 import type { Core } from '../core.ts';
 import { loadProjectState } from '../database/project-state.ts';
 import { SqliteReader } from '../database/reader.ts';

@@ -1,18 +1,13 @@
 // `svc ingress pause|resume|status`: whether deliveries are taken; stored, survives restarts.
 import { randomUUID } from 'node:crypto';
+import type { IngressState } from '../../../shared/api/runtime.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { parseDuration } from '../duration.ts';
 import { textOption, wordOption } from '../options.ts';
 import { shown } from '../printable.ts';
 
-interface Ingress {
-  readonly state: 'open' | 'paused';
-  readonly mode: 'park' | 'reject';
-  readonly reason: string | null;
-  readonly until: string | null;
-  readonly since: string | null;
-  readonly by: string | null;
+interface Ingress extends IngressState {
   readonly waiting?: Waiting;
 }
 

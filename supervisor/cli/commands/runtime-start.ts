@@ -1,10 +1,8 @@
 // `svc runtime start`: in this process (foreground), as a daemon, or once as a test. The last two live in files of their own.
+import { MODES, type Mode } from '../../../shared/config/mode.ts';
 import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
-
-type Mode = 'development' | 'production' | 'test';
-const MODES: readonly Mode[] = ['development', 'production', 'test'];
 
 interface StartOptions {
   readonly mode: Mode;
