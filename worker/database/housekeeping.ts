@@ -106,7 +106,7 @@ export class Housekeeping {
         ),
       () =>
         deletion(
-          raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND (state = 'sent' OR (state = 'dead' AND last_error LIKE 'dropped: %')) LIMIT ${BATCH}) RETURNING seq`,
+          raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND (state = 'sent' OR is_dropped = 1) LIMIT ${BATCH}) RETURNING seq`,
         ),
       () =>
         deletion(

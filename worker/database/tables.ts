@@ -150,6 +150,8 @@ export interface OutboxTable {
   causation_id: string | null;
   /** Replays and drops; attempts start again at a replay, so that these tell one revision from an earlier one. */
   operator_changes: Generated<number>;
+  /** 1: an operator has dropped it. */
+  is_dropped: Generated<number>;
 }
 
 export interface StartsTable {

@@ -168,7 +168,11 @@ function storedMetrics(registry: Registry, add: AddGauge, read: MetricSources['s
   gauge('svc_inbox_oldest_seconds', 'How long the oldest open item has waited.', 'inboxOldestSeconds');
   gauge('svc_inbox_dead', 'Dead letters of the inbox.', 'inboxDead');
   gauge('svc_outbox_pending', 'Sends that are not over.', 'outboxPending');
-  gauge('svc_outbox_dead', 'Sends that did not go out, or of which nobody knows.', 'outboxDead');
+  gauge(
+    'svc_outbox_dead',
+    'Sends that did not go out, or of which nobody knows; those that were dropped are not among them.',
+    'outboxDead',
+  );
   gauge('svc_database_bytes', 'Bytes of the database file and its log.', 'databaseBytes');
   new Counter({
     name: 'svc_restarts_total',

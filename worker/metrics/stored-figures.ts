@@ -14,7 +14,9 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
     );
     const inbox = await reader.first(countOf('inbox').where('state', '=', 'dead'));
     const open = await reader.first(countOf('outbox').where('state', 'in', OPEN_SENDS));
-    const lost = await reader.first(countOf('outbox').where('state', 'in', ['dead', 'unknown']));
+    const lost = await reader.first(
+      countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0),
+    );
     const ends = await reader.all(
       sql
         .selectFrom('starts')

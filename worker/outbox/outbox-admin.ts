@@ -5,7 +5,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore } from '../http/host-port.ts';
 import { iso, readItemPage, refuseStale, revisionOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropSend, isDropped, laneOf, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
+import { dropSend, laneOf, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
 
 export interface OutboxAdminDeps {
   readonly core: Core;
@@ -58,7 +58,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     async drop(id, { caller, revision, reason }) {
       const row = await find(id);
       refuseStale('outbox item', row, revision);
-      if (isDropped(row)) throw new SvcError('conflict', `outbox item ${row.id} is dropped already`);
+      if (row.is_dropped === 1) throw new SvcError('conflict', `outbox item ${row.id} is dropped already`);
       const event = { ...head(row, caller.actor), type: 'outbox.dropped', data: { item: row.id, reason } } as const;
       const result = await core.writer.commit({
         name: 'outbox.drop',

@@ -109,6 +109,7 @@ export function prepareSend({ call, refused, isClaimed, ...send }: NewSend): Pre
     correlation_id: send.correlationId,
     causation_id: send.itemId,
     operator_changes: 0,
+    is_dropped: 0,
   };
   return { row, insert: insertSend(row) };
 }
@@ -212,19 +213,17 @@ export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number):
     answer === 'again'
       ? { state: 'pending' as const, attempts: 0, failures: 0, next_at: null, done_at: null }
       : { state: 'sent' as const, done_at: at, next_at: null };
-  const query = changed(row).set(to).where('state', 'in', ['dead', 'unknown']);
+  const query = changed(row)
+    .set({ ...to, is_dropped: 0 })
+    .where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
 
-const DROPPED = 'dropped: ';
-/** A dead one that nobody has to decide about any more. */
-export const isDropped = ({ state, last_error: error }: Pick<OutboxRow, 'state' | 'last_error'>): boolean =>
-  state === 'dead' && error?.startsWith(DROPPED) === true;
-
+/** A dropped one is dead, and nobody has to decide about it any more. */
 export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>
   statement(
     changed(row)
-      .set({ state: 'dead', done_at: at, next_at: null, last_error: DROPPED + reason })
+      .set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 })
       .where('state', 'in', [...OPEN, 'unknown', 'dead']),
     {
       expect: 1,

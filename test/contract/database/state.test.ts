@@ -216,7 +216,7 @@ describe('housekeeping', () => {
     for (const text of ['good', 'bad', 'other']) await host.platform.says(text);
     await host.quiet();
     await host.write(
-      "UPDATE outbox SET state = 'dead', last_error = 'dropped: by hand' WHERE conversation = 'dm-ann' AND seq = 2",
+      "UPDATE outbox SET state = 'dead', last_error = 'dropped: by hand', is_dropped = 1 WHERE conversation = 'dm-ann' AND seq = 2",
     );
     await host.write("INSERT INTO once_results VALUES ('a route', 'h', 's', 'done', '1', 0)");
     const housekeeping = new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));

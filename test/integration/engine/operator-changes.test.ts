@@ -5,6 +5,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { createEndpointControl } from '../../../worker/endpoints/endpoint-control.ts';
 import { createInboxAdmin } from '../../../worker/inbox/inbox-admin.ts';
 import { createIdempotency } from '../../../worker/ingress/idempotency.ts';
+import { readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
 import { createOutboxAdmin } from '../../../worker/outbox/outbox-admin.ts';
 import { definePlugin, giveUp } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
@@ -91,11 +92,12 @@ describe('a change repeated under its Idempotency-Key', () => {
 describe('the revision of an item', () => {
   it('never comes back after a replay: an old If-Match is refused, although the item looks the same', async (context) => {
     const { host, ask } = await operator(context);
-    host.platform.answer = () => ({ kind: 'refused', reason: 'gone' });
+    host.platform.answer = () => ({ kind: 'refused', reason: 'dropped: says the platform' }); // which is no operator
     await host.platform.says('die');
     await host.platform.says('hello', { from: 'bob' });
     await host.quiet();
 
+    assert.equal((await readStoredFigures(host.core, 'none'))?.outboxDead, 1);
     for (const store of ['inbox', 'outbox'] as const) {
       const id = host.rows<{ id: string }>(`SELECT id FROM ${store} WHERE state = 'dead'`)[0]?.id ?? '';
       const path = `/api/${store}/${id}`;
@@ -121,6 +123,7 @@ describe('the revision of an item', () => {
       assert.equal(blind.status, 409, store);
       assert.equal(host.events(`${store}.dropped`).length, 1, store);
     }
+    assert.equal((await readStoredFigures(host.core, 'none'))?.outboxDead, 0);
   });
 
   it('lets one of the changes through that come together with it; the others are too late', async (context) => {

@@ -3,6 +3,7 @@ import { init } from './0001-init.ts';
 import { failures } from './0002-failures.ts';
 import { revisions } from './0003-revisions.ts';
 import { waits } from './0004-waits.ts';
+import { drops } from './0005-drops.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -13,4 +14,4 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits];
+export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits, drops];
