@@ -2,6 +2,7 @@
 // one fail when somebody types the command.
 import { nearest } from '../../shared/config/nearest.ts';
 import type { Capability } from '../handling/capabilities.ts';
+import { faultOfCompiling } from '../sdk/schema-fault.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 type Form = 'text' | 'texts' | 'flag' | 'function' | 'schema' | 'schemas' | 'any';
@@ -70,7 +71,7 @@ function faultOfForm(form: Form, value: unknown): string | undefined {
     case 'function':
       return typeof value === 'function' ? undefined : 'has to be a function';
     case 'schema':
-      return isObject(value) ? undefined : 'has to be a schema, such as t.object({ … })';
+      return isObject(value) ? faultOfUse(value) : 'has to be a schema, such as t.object({ … })';
     case 'schemas':
       return faultOfSchemas(value);
   }
@@ -82,7 +83,14 @@ export function faultOfSchemas(value: unknown): string | undefined {
   if (typeof value['type'] === 'string')
     return 'is one schema, and has to name one for each value: { n: t.integer() } without t.object';
   const wrong = Object.keys(value).find((name) => !isObject(value[name]));
-  return wrong === undefined ? undefined : `has no schema for ${wrong}: { ${wrong}: t.string() }`;
+  return wrong === undefined
+    ? faultOfUse({ type: 'object', properties: value })
+    : `has no schema for ${wrong}: { ${wrong}: t.string() }`;
+}
+
+function faultOfUse(schema: Spec): string | undefined {
+  const fault = faultOfCompiling(schema);
+  return fault === undefined ? undefined : `is no schema that could be used: ${fault}`;
 }
 
 const isObject = (value: unknown): value is Spec =>

@@ -46,6 +46,11 @@ function validatorOf(schema: Json, mode: Mode): ValidateFunction {
   return run;
 }
 
+/** Throws what is wrong with the schema itself. */
+export function compile(schema: Json): void {
+  validatorOf(schema, 'all');
+}
+
 function engine(mode: Mode): Ajv2020 {
   return (engines[mode] ??= createEngine(mode));
 }

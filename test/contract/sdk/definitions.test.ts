@@ -69,6 +69,26 @@ const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said:
         new RegExp(`#dialog/x: expiresMs is ${expiresMs}: it has to be milliseconds above 0`),
       ] as const,
   ),
+  [
+    'a pattern',
+    (p) => p.command('x', { summary: '', args: { a: t.string({ pattern: '(' }) } }, nothing),
+    /root\/x#command\/x: args is no schema that could be used: Invalid regular expression: \/\(\//,
+  ],
+  [
+    'a word of a schema',
+    (p) => p.task('x', { data: { list: t.array({ type: 'integer', minimun: 1 } as never) } }, nothing),
+    /data is no schema that could be used: strict mode: unknown keyword: "minimun"/,
+  ],
+  [
+    'a format',
+    (p) => p.webhook('x', { ...hook, body: { type: 'string', format: 'nonsense' } }, nothing),
+    /body is no schema that could be used: unknown format "nonsense"/,
+  ],
+  [
+    'a bound',
+    (p) => p.state('s', { scope: 'plugin', value: { type: 'integer', minimum: '1' } }),
+    /value is no schema that could be used: .*minimum/,
+  ],
   ['no proof', (p) => p.webhook('x', { ...hook, verify: undefined }, nothing), /verify is missing/],
   ['a proof', (p) => p.webhook('x', { ...hook, verify: 'hmac' }, nothing), /verify has to be a function/],
   ['no event', (p) => p.subscribe('inbox.done', nothing), /x: subscribe takes an event: defineEvent\(type, schema\)/],
@@ -183,5 +203,14 @@ describe('a definition', () => {
     const plugin = definePlugin({ name: 'x', setup: (p) => void (p as unknown as Loose).route('GET /a', {}, nothing) });
 
     await assert.doesNotReject(testBot(plugin));
+  });
+
+  it('is refused when keys of its configuration are no schemas', async () => {
+    const plugin = definePlugin({ name: 'x', config: { a: t.string({ pattern: '(' }) }, setup() {} });
+
+    await assert.rejects(testBot(plugin, { config: { a: 'b' } }), {
+      code: 'definition_invalid',
+      message: /root\/x: config is no schema that could be used: Invalid regular expression/,
+    });
   });
 });
