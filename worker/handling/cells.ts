@@ -48,7 +48,9 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
     async get(cell) {
       open();
       const id = address(cell);
-      if (run.written.has(cellKey(id))) return run.written.get(cellKey(id));
+      const written = run.written.get(cellKey(id));
+      if (written !== undefined) return valueOf(definition(cell), written);
+      if (run.written.has(cellKey(id))) return undefined;
       const row = await readCell(core.reader, id);
       run.read.set(cellKey(id), row?.revision ?? 0);
       return row === undefined ? undefined : valueOf(definition(cell), row.value);
@@ -77,7 +79,7 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
       if (Buffer.byteLength(stored) > LARGEST_VALUE_BYTES)
         throw coded('value_too_large', `${cell.store}: a value may have ${LARGEST_VALUE_BYTES} bytes as JSON`);
       effect({ kind: 'cell', cell: id, value: stored, expect: guardOf(run, id, expect) });
-      run.written.set(cellKey(id), JSON.parse(stored));
+      run.written.set(cellKey(id), stored);
     },
     unset(cell) {
       const id = address(cell);

@@ -64,7 +64,8 @@ export class Run {
   readonly found: ReadonlyMap<string, number>;
   readonly effects: Effect[] = [];
   readonly read = new Map<string, number>();
-  readonly written = new Map<string, unknown>();
+  /** As JSON, undefined where it was unset: what a handler does to the value that it gave is not stored. */
+  readonly written = new Map<string, string | undefined>();
   readonly steps = new Set<string>();
   readonly asks: Ask[] = [];
   /** null ends the open dialog, a row opens one or goes on in it, undefined leaves it. */

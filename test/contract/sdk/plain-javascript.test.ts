@@ -52,6 +52,29 @@ describe('state', () => {
   });
 });
 
+describe('a value that the same run has set', () => {
+  it('is read as a later run reads it: a person stays one, and what is done to the object is not stored', async () => {
+    const plugin = definePlugin({
+      name: 'x',
+      setup(p) {
+        const state = p.state('s', { scope: 'plugin', value: t.object({ who: t.user(), list: t.array(t.integer()) }) });
+        p.command('go', { summary: 'Goes' }, async (ctx) => {
+          ctx.set(state, { who: ctx.user, list: [1] }, 'any');
+          (await ctx.get(state))?.list.push(2);
+          const now = await ctx.get(state);
+          if (now !== undefined) ctx.send(now.who, String(now.list));
+        });
+      },
+    });
+    const bot = await testBot(plugin);
+
+    await bot.person('ann', { in: 'room' }).says('/go');
+
+    assert.deepEqual([bot.shown('dm-ann'), bot.shown('ann')], [['1'], []]);
+    await bot.stop();
+  });
+});
+
 describe('once', () => {
   it('refuses results of which JSON would keep nothing, and time limits that are none', async () => {
     const results: readonly (readonly [value: unknown, told: RegExp])[] = [

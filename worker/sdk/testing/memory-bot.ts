@@ -52,7 +52,7 @@ export class MemoryBot implements Killable {
     now: (): number => this.#clock.now(),
     advance: async (by: string | number): Promise<void> => {
       const ms = typeof by === 'number' ? by : readDuration(by);
-      if (ms === undefined) throw new Error(`not a duration: ${by}`);
+      if (ms === undefined || !(ms >= 0)) throw new Error(`not a duration: ${by}`);
       const until = this.#clock.now() + ms;
       // A handler that is under way may be waiting for the very moment that comes.
       const underWay = this.#running().running;
