@@ -199,7 +199,7 @@ export const configSchema = Type.Object(
     }),
     files: group('Files that plugins save and people are sent.', {
       days: integer(
-        'Days for which a file is kept after it was last saved; longer while anything stored names it: a message, a task, a state.',
+        'Days for which a file is kept after it was last saved; longer while anything stored names it: a message, a button, a task, a state.',
         30,
         [1, 3_650],
       ),

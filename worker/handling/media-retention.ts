@@ -1,7 +1,7 @@
 // How long saved files are kept: `files.days` after they were last saved, and longer while anything stored names them.
 //
 //   M1  A file is removed when two passes in a row have found it past its days and named by nothing: no message that is stored, no
-//       item that is not done, no task, dialog or state. A reference that moves while a pass looks is seen by the next one.
+//       item that is not done, no task, button, dialog or state. A reference that moves while a pass looks is seen by the next one.
 //   M2  What a crash left in the folder without a row (a file half written, or written and not noted) goes after a day.
 import { sql as raw } from 'kysely';
 import { messageOf } from '../../shared/svc-error.ts';
@@ -20,6 +20,7 @@ const TEXTS = [
   { table: 'outbox', text: 'body', key: ['seq'], where: raw<boolean>`body IS NOT NULL` },
   { table: 'inbox', text: 'body', key: ['seq'], where: raw<boolean>`state <> 'done' AND body IS NOT NULL` },
   { table: 'due', text: 'data', key: ['seq'], where: raw<boolean>`TRUE` },
+  { table: 'buttons', text: 'data', key: ['token'], where: raw<boolean>`TRUE` },
   { table: 'dialogs', text: 'data', key: ['owner'], where: raw<boolean>`TRUE` },
   { table: 'once_results', text: 'value', key: ['item_id', 'handler', 'step'], where: raw<boolean>`value IS NOT NULL` },
   { table: 'cells', text: 'value', key: ['store', 'owner', 'key'], where: raw<boolean>`TRUE` },

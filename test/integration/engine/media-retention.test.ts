@@ -18,12 +18,14 @@ const keeper = definePlugin({
   setup(p) {
     const kept = p.state('kept', { scope: 'plugin', value: FILE });
     const later = p.task('later', { data: { file: FILE } }, async (ctx, { file }) => void (await ctx.readFile(file)));
+    const again = p.action('again', { data: { file: FILE } }, async (ctx, { file }) => void (await ctx.readFile(file)));
     p.on('message', {}, async (ctx, { text }) => {
       const file = await ctx.saveFile(`${text}.txt`, 'text/plain', Buffer.from(text));
       if (text.startsWith('state')) ctx.set(kept.at(text), file, 'any');
       if (text.startsWith('task')) ctx.schedule(later, { file }, { afterMs: 90 * DAY_MS });
       if (text.startsWith('forget')) ctx.unset(kept.at('state'));
       if (text.startsWith('send')) return { text: 'x', files: [file] };
+      if (text.startsWith('button')) return { text: 'x', buttons: [again.button('again', { file })] };
       if (text.startsWith('dead')) throw new Error(`about ${file.id}`);
       return undefined;
     });
@@ -66,7 +68,7 @@ async function start(t: TestContext): Promise<Kept> {
 describe('saved files', () => {
   it('stay while they are young or anything stored names them, and go after their days', async (t) => {
     const { host, folder, pass } = await start(t);
-    for (const text of ['state', 'task', 'nothing', 'again', 'send']) await says(host, text);
+    for (const text of ['state', 'task', 'nothing', 'again', 'send', 'button']) await says(host, text);
     await later(host, 20 * DAY_MS);
     await says(host, 'again', 'twice');
     await later(host, 11 * DAY_MS);
@@ -74,12 +76,13 @@ describe('saved files', () => {
     const first = await pass();
     const second = await pass();
     await host.write("UPDATE outbox SET body = NULL WHERE state = 'sent'");
+    await host.write('DELETE FROM buttons');
     await says(host, 'forget');
     await pass();
     const third = await pass();
 
-    assert.deepEqual(first, ['again.txt', 'nothing.txt', 'send.txt', 'state.txt', 'task.txt']);
-    assert.deepEqual(second, ['again.txt', 'send.txt', 'state.txt', 'task.txt']);
+    assert.deepEqual(first, ['again.txt', 'button.txt', 'nothing.txt', 'send.txt', 'state.txt', 'task.txt']);
+    assert.deepEqual(second, ['again.txt', 'button.txt', 'send.txt', 'state.txt', 'task.txt']);
     assert.deepEqual(third, ['again.txt', 'forget.txt', 'task.txt']);
     assert.equal(readdirSync(folder).length, 3);
   });
