@@ -6,6 +6,7 @@
 
 import type { Can } from '../sdk/adapter.ts';
 import { type Mark, plainText, type Rich, type Segment } from '../sdk/message.ts';
+import { edgesOf } from '../sdk/text-edges.ts';
 
 export type Render = Can['text']['render'];
 
@@ -67,7 +68,7 @@ function renderSegment(segment: Segment, format: Format): string {
 }
 
 function withMarks(text: string, marks: readonly Mark[], format: Format): string {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  const { before, inner, after } = edgesOf(text);
   if (marks.length === 0 || inner === '') return format.escape(text);
   return `${before}${format.marked(inner, marks)}${after}`;
 }
@@ -115,14 +116,17 @@ const MARKDOWN: Format = {
   afterQuote: '\n\n',
 };
 
-/** "1) " at the start of a line stays: a list that reads the same. So does < where it begins neither a tag nor an address. */
+/**
+ * "1) " at the start of a line stays: a list that reads the same. So does < where it begins neither a tag nor an address. The blanks before a
+ * sign are those of its own line: `\s` takes empty lines too, and a run of them would be looked at anew from each.
+ */
 function escapeMarkdown(text: string): string {
   return text
     .replace(/[\\*_~`[\]>]|<(?=[A-Za-z/!?])/g, '\\$&')
     .replace(/&(?=#?\w+;)/g, '\\&')
-    .replace(/^(\s*)([#+-])(?=[#\s-]|$)/gm, '$1\\$2')
-    .replace(/^(\s*)=(?==*\s*$)/gm, '$1\\=')
-    .replace(/^(\s*\d{1,9})\.(?=\s|$)/gm, '$1\\.');
+    .replace(/^([^\S\r\n\u2028\u2029]*)([#+-])(?=[#\s-]|$)/gm, '$1\\$2')
+    .replace(/^([^\S\r\n\u2028\u2029]*)=(?==*[^\S\r\n\u2028\u2029]*$)/gm, '$1\\=')
+    .replace(/^([^\S\r\n\u2028\u2029]*\d{1,9})\.(?=\s|$)/gm, '$1\\.');
 }
 
 function inlineCode(text: string): string {

@@ -8,6 +8,7 @@
 //   T4  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/segment-list.ts';
+import { edgesOf } from '../../sdk/text-edges.ts';
 
 const ZERO_WIDTH = '\u200b';
 const SAFE_URL = /^(?:https?|discord):\/\/\S+$/i;
@@ -114,7 +115,7 @@ function linked(text: string, url: string, isAtStart: boolean): string {
 const SIGNS = { bold: '**', italic: '*', strike: '~~' } as const;
 
 function marked(text: string, marks: readonly Mark[], isAtStart: boolean): string {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  const { before, inner, after } = edgesOf(text);
   if (marks.length === 0 || inner === '') return literal(text, isAtStart);
   const core = marks.includes('code') ? codeSpan(inner) : literal(inner, false);
   const whole = marks.reduceRight((out, mark) => (mark === 'code' ? out : `${SIGNS[mark]}${out}${SIGNS[mark]}`), core);

@@ -6,6 +6,7 @@
 //   R2  Only `mention` mentions. GitHub knows no mention of all.
 //   R3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
+import { edgesOf } from '../../sdk/text-edges.ts';
 
 const SAFE_URL = /^(?:https?|mailto):/i;
 const SIGNS: readonly (readonly [Mark, string])[] = [
@@ -52,7 +53,7 @@ const mentionOf = (login: string): string =>
 
 /** Marks never enclose blanks at their edges, where Markdown does not read them. */
 function marked(text: string, marks: readonly Mark[]): string {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  const { before, inner, after } = edgesOf(text);
   if (marks.length === 0 || inner === '') return literal(text);
   const core = marks.includes('code') ? inlineCode(inner) : literal(inner);
   const signs = SIGNS.filter(([mark]) => marks.includes(mark)).map(([, sign]) => sign);
@@ -79,13 +80,14 @@ const literal = (text: string): string =>
     .map((piece, i) => (i % 2 === 1 ? piece : escape(piece)))
     .join('');
 
+/** Blanks before a sign are those of its own line: a run of empty lines would be looked at anew from each. */
 function escape(text: string): string {
   return text
     .replace(/[\\*_~`[\]<>|]/g, '\\$&')
     .replace(/&(?=#?\w+;)/g, '&amp;')
-    .replace(/^(\s*)([#+-])(?=[#\s-]|$)/gm, '$1\\$2')
-    .replace(/^(\s*)=(?==*\s*$)/gm, '$1\\=')
-    .replace(/^(\s*\d{1,9})([.)])(?=\s|$)/gm, '$1\\$2')
+    .replace(/^([^\S\r\n\u2028\u2029]*)([#+-])(?=[#\s-]|$)/gm, '$1\\$2')
+    .replace(/^([^\S\r\n\u2028\u2029]*)=(?==*[^\S\r\n\u2028\u2029]*$)/gm, '$1\\=')
+    .replace(/^([^\S\r\n\u2028\u2029]*\d{1,9})([.)])(?=\s|$)/gm, '$1\\$2')
     .replace(/(?<!\w)@(?=[A-Za-z0-9])/g, '@<!-- -->');
 }
 

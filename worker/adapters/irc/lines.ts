@@ -39,7 +39,7 @@ const inert = (line: string): string =>
   line
     .replace(/\t/g, ' ')
     .replace(/\p{Cc}/gu, '')
-    .replace(/\s+$/, '');
+    .trimEnd();
 const bytes = (text: string): number => Buffer.byteLength(text);
 
 function split(line: string, room: number): readonly string[] {

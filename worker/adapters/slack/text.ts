@@ -7,6 +7,7 @@
 //   T3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/segment-list.ts';
+import { edgesOf } from '../../sdk/text-edges.ts';
 
 const BROADCASTS = new Set(['here', 'channel', 'everyone']);
 const SAFE_URL = /^(?:https?|mailto|tel|slack):/i;
@@ -110,7 +111,7 @@ function linked(text: string, url: string): string {
 const SIGNS = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 
 function marked(text: string, marks: readonly Mark[]): string {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  const { before, inner, after } = edgesOf(text);
   if (marks.length === 0 || inner === '') return literal(text);
   const isCode = marks.includes('code');
   // A run ends with its line, and inline code knows no other character than the end of it.
@@ -130,4 +131,4 @@ export const literal = (text: string): string =>
       (found, address: string | undefined) => address ?? `${found}${ZERO_WIDTH}`,
     )
     .replace(/`{3,}/g, (fence) => Array.from(fence).join(ZERO_WIDTH))
-    .replace(/^(\s*)(&gt;)/gm, `$1${ZERO_WIDTH}$2`);
+    .replace(/^([^\S\r\n\u2028\u2029]*)(&gt;)/gm, `$1${ZERO_WIDTH}$2`);

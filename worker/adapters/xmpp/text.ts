@@ -5,6 +5,7 @@
 //   T2  A mention is written between two invisible marks until the room is known; then it is the nick (`placeMentions`).
 import type { XmlElement } from '@xmpp/client';
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
+import { edgesOf } from '../../sdk/text-edges.ts';
 import { inert, NS } from './stanza.ts';
 
 const JOINER = '\u2060';
@@ -46,7 +47,7 @@ function segmentText(segment: Segment, isLineStart: boolean): string {
 
 function marked(text: string, marks: readonly Mark[], isLineStart: boolean): string {
   const signs = ORDER.filter((mark) => marks.includes(mark)).map((mark) => SIGNS[mark]);
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
+  const { before, inner, after } = edgesOf(text);
   if (signs.length === 0 || inner === '') return literal(text, isLineStart);
   // A span ends with its line, and at the first of its own signs: a line that holds one goes without that style.
   const lines = inner.split('\n').map((line, i) => {
