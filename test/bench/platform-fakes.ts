@@ -32,6 +32,7 @@ export async function startFakes(t: Cleanup): Promise<Addresses> {
   github.remaining = Number.MAX_SAFE_INTEGER;
   for (let n = 0; n < CONVERSATIONS; n += 1) github.data.open(GITHUB_REPOSITORY, 1 + n);
   const discord = await FakeDiscord.start(t);
+  discord.world.isDeferredElsewhere = true;
   for (let n = 0; n < CONVERSATIONS; n += 1) discord.world.addChannel(discordChannel(n));
   const webhook = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
   await webhook.listen(t);

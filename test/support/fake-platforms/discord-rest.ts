@@ -301,7 +301,10 @@ export class DiscordRest {
   }
 
   #original(token: string | undefined, body: Json | undefined): RestAnswer {
-    const found = this.#deps.world.interactions.find((one) => one.token === token);
+    const { interactions, isDeferredElsewhere } = this.#deps.world;
+    const found = interactions.find((one) => one.token === token);
+    if (found === undefined && isDeferredElsewhere)
+      return body === undefined ? DONE : ok({ id: this.#deps.world.snowflake(), content: body['content'] });
     if (found === undefined) return apiError(404, 10_015, 'Unknown Webhook');
     if (found.original === undefined || found.original.isDeleted) return UNKNOWN_MESSAGE;
     if (body === undefined) found.original.isDeleted = true;

@@ -65,6 +65,8 @@ export class DiscordWorld {
   readonly channels = new Map<string, FakeChannel>();
   readonly messages: FakeMessage[] = [];
   readonly interactions: FakeInteraction[] = [];
+  /** Interactions are made elsewhere, and all answered with "thinking…": a token that is not known here is one of them. */
+  isDeferredElsewhere = false;
   commands: readonly Json[] = [];
   endpointUrl: string | null = null;
   /** Of the application: the intent MESSAGE_CONTENT is switched on. */
