@@ -18,18 +18,19 @@ export async function readBody(
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   return new Promise((resolve, reject) => {
-    const settle = (settleWith: () => void): void => {
-      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      settleWith();
-    };
     const onData = (chunk: Buffer): void => {
       sizeBytes += chunk.length;
       chunks.push(chunk);
-      if (sizeBytes > limitBytes) settle(() => reject(tooLarge(limitBytes)));
+      if (sizeBytes <= limitBytes) return;
+      request.off('data', onData);
+      chunks.length = 0;
+      reject(tooLarge(limitBytes));
+    };
+    const onGone = (): void => {
+      if (!request.complete) reject(new SvcError('invalid_request', 'the body ended early'));
     };
     const onEnd = (): void =>
-      settle(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-    const onGone = (): void => settle(() => reject(new SvcError('invalid_request', 'the body ended early')));
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }

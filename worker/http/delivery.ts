@@ -8,7 +8,8 @@ export function deliveryOf(
   path: string,
 ): RawDelivery {
   const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
+  for (const name in request.headers) {
+    const value = request.headers[name];
     headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return { method: request.method ?? 'POST', path, query, headers, body: bytes, receivedAt: Date.now() };

@@ -89,7 +89,9 @@ export class RouteTable {
 
   /** Throws `not_found`, `method_not_allowed` or `endpoint_unavailable`. */
   find({ method, path, port, files }: FindRequest): Found {
-    for (const { place, params } of this.#candidates(path)) {
+    for (const place of this.#candidates(path)) {
+      const params = paramsOf(place, path);
+      if (params === undefined) continue;
       const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
       if (located === undefined) {
         if (place.first.ofGeneration === true) port.refuseUnlessServing(); // R4
@@ -112,15 +114,22 @@ export class RouteTable {
     });
   }
 
-  *#candidates(path: string): Generator<{ readonly place: Place; readonly params: Readonly<Record<string, string>> }> {
+  #candidates(path: string): readonly Place[] {
+    const open = this.#places.get(firstSegment(path)) ?? this.#places.get('') ?? [];
     const exact = this.#exact.get(path);
-    if (exact !== undefined) yield { place: exact, params: {} };
-    for (const place of this.#places.get(firstSegment(path)) ?? this.#places.get('') ?? []) {
-      const values = place.pattern.exec(path);
-      if (values === null) continue;
-      yield { place, params: Object.fromEntries(place.names.map((name, at) => [name, values[at + 1] ?? ''])) };
-    }
+    return exact === undefined ? open : [exact, ...open];
   }
+}
+
+/** What the path says; undefined when it does not fit. */
+function paramsOf({ pattern, names }: Place, path: string): Readonly<Record<string, string>> | undefined {
+  const values = pattern.exec(path);
+  if (values === null) return undefined;
+  const params: Record<string, string> = {};
+  names.forEach((name, at) => {
+    params[name] = values[at + 1] ?? '';
+  });
+  return params;
 }
 
 /** Without a parameter in it, else ''. */

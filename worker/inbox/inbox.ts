@@ -216,9 +216,8 @@ export class Inbox {
   }
 
   async #store(items: readonly Taken[], joined: readonly Statement[]): Promise<Stored> {
-    let open = items;
-    let duplicates = items.length - new Set(items.map(({ row }) => `${row.endpoint} ${row.delivery_id}`)).size;
-    if (duplicates > 0) open = withoutRepeats(items);
+    let open = items.length > 1 ? withoutRepeats(items) : items;
+    let duplicates = items.length - open.length;
     let conflicts = 0;
     for (;;) {
       const statements = [

@@ -40,11 +40,12 @@ export function readTimestamp(text: string | undefined): number | undefined {
 
 /** The well-formed v1 signatures of the header; other versions are for other readers. */
 function readSignatures(header: string | undefined): readonly Buffer[] {
-  const parts = header?.split(' ', MAX_SIGNATURES) ?? [];
-  return parts.flatMap((part) => {
+  const signatures: Buffer[] = [];
+  for (const part of header?.split(' ', MAX_SIGNATURES) ?? []) {
     const bytes = part.startsWith('v1,') ? strictBase64(part.slice(3)) : undefined;
-    return bytes?.length === 32 ? [bytes] : [];
-  });
+    if (bytes?.length === 32) signatures.push(bytes);
+  }
+  return signatures;
 }
 
 const refused = (reason: string): Verdict => ({ kind: 'refused', reason });
