@@ -3,6 +3,7 @@
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { uuidv7 } from '../shared/identifiers.ts';
 import type { Core } from './core.ts';
+import type { UnitAnswer } from './database/unit.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
@@ -16,7 +17,7 @@ import { FileLinks } from './handling/file-links.ts';
 import { FileSource } from './handling/file-source.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
-import { type HandlingDeps, tellDecided } from './handling/item-ledger.ts';
+import { commitDecided, type HandlingDeps } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
 import { isForNobody } from './handling/plan.ts';
 import { StateTurns } from './handling/state-turns.ts';
@@ -31,6 +32,7 @@ import { RecentRows } from './lanes/recent-rows.ts';
 import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from './outbox/outbox-store.ts';
 import { type SurfaceState, takesAtOnce } from './outbox/send-surface.ts';
 import { createSender } from './outbox/sender.ts';
+import { storingSends } from './outbox/storing-sends.ts';
 import { commandInfos, commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
 import { Runtime } from './runtime/runtime.ts';
@@ -199,8 +201,9 @@ export class Engine {
     }
   }
 
-  /** What a route decided is committed: those who wait for it go on. */
-  readonly decided = (decided: Decided): void => tellDecided(this.#handling.after, decided);
+  /** Commits what a route decided. */
+  readonly decide = (decided: Decided, commit: () => Promise<UnitAnswer>): Promise<UnitAnswer> =>
+    commitDecided(this.#handling.after, decided, commit);
 
   async #serve(generation: Generation): Promise<void> {
     await this.endpoints.apply(generation.candidate.endpoints);
@@ -248,11 +251,7 @@ export class Engine {
       mayStart: (endpoint, conversation) =>
         takesAtOnce(this.#surface(endpoint)) && this.sender.isFree(laneOf(endpoint, conversation)),
       after: {
-        storing: (rows) => this.#recentSends.coming(rows),
-        sends: (rows) => {
-          for (const row of rows) this.#recentSends.keep(row);
-          this.sender.wake();
-        },
+        storing: (rows) => storingSends({ recent: this.#recentSends, sender: this.sender }, rows),
         due: (at) => this.timers.expect(at),
         counts: (counts) => {
           for (const { counter, labels } of counts) observer.counted?.(counter, labels);

@@ -101,7 +101,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     pluginRoute: createPluginRoutes({
       context: engine.context,
       generation: () => runtime.current,
-      decided: (decided) => engine.decided(decided),
+      decide: engine.decide,
       failed: (failed) => engine.pluginFailed(failed),
     }),
     openFile: async (link) => {

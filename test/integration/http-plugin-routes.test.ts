@@ -61,7 +61,7 @@ async function serving(t: TestContext) {
   http.host.pluginRoute = createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
-    decided: engine.decided,
+    decide: engine.decide,
     failed: ({ error }) => void failures.push(String(error)),
   });
   const ask = async (path: string, token?: string, more: Record<string, string> = {}) => {

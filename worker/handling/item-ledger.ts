@@ -25,9 +25,8 @@ export interface HandlingDeps {
   readonly mayStart: NonNullable<EffectsOf['mayStart']>;
   /** Something was decided that others wait for. */
   readonly after: {
-    /** These are being committed: who meets one on the disk before the answer is here waits until the function is called. */
-    storing(rows: Decided['rows']): () => void;
-    sends(rows: Decided['rows']): void;
+    /** These are being committed: who meets one on the disk before the answer is here waits until it is told how that ended. */
+    storing(rows: Decided['rows']): (isStored: boolean) => void;
     due(at: number): void;
     counts(counts: Decided['counts']): void;
     /** A reaction that the platform of this account lacks. */
@@ -177,19 +176,12 @@ export class ItemLedger {
     this.#waitError = error;
   }
 
-  /** Commits what was decided, then tells those who wait for it. The last unit of the item claims what comes after it. */
+  /** The last unit of the item claims what comes after it. */
   async decide(unit: Unit, { decided, ends }: { decided: Decided; ends: boolean }): Promise<UnitAnswer> {
     const { after, core } = this.#deps;
-    const stored = after.storing(decided.rows);
-    try {
-      const follower = ends ? this.#next() : undefined;
-      const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
-      const answer = await commitWith(core.writer, unit, claim);
-      if (answer.kind === 'committed') tellDecided(after, decided);
-      return answer;
-    } finally {
-      stored();
-    }
+    const follower = ends ? this.#next() : undefined;
+    const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
+    return commitDecided(after, decided, () => commitWith(core.writer, unit, claim));
   }
 
   event(event: Parameters<typeof eventOf>[1]): NewEvent {
@@ -212,9 +204,26 @@ export class ItemLedger {
   }
 }
 
-/** What was decided is committed: those who wait for it go on. */
+/** Commits what was decided, then tells those who wait for it. */
+export async function commitDecided(
+  after: HandlingDeps['after'],
+  decided: Decided,
+  commit: () => Promise<UnitAnswer>,
+): Promise<UnitAnswer> {
+  const ended = after.storing(decided.rows);
+  let isStored = false;
+  try {
+    const answer = await commit();
+    isStored = answer.kind === 'committed';
+    return answer;
+  } finally {
+    ended(isStored);
+    if (isStored) tellDecided(after, decided);
+  }
+}
+
+/** What was decided is committed, or nothing of it is for the disk: those who wait for it go on. */
 export function tellDecided(after: HandlingDeps['after'], decided: Decided): void {
-  if (decided.sends > 0) after.sends(decided.rows);
   if (decided.dueAt !== undefined) after.due(decided.dueAt);
   if (decided.counts.length > 0) after.counts(decided.counts);
   for (const endpoint of decided.droppedReactions) after.droppedReaction(endpoint);

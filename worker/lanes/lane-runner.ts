@@ -3,13 +3,14 @@
 //
 //   X1  Order is read from the disk, never from the order of calls: commit order is order.
 //   X2  What a crash left half done is open on disk and comes again at the next start, in its old place.
-//       What is stored claimed has its lane for itself from before its commit: nothing of that lane is open on disk.
+//       What is stored claimed has its lane for itself from before its commit: nothing of that lane is open on disk. It starts unread.
 //   X3  An item that cannot be run because the storage fails stays at the head of its lane and is tried again.
 import { within } from '../../shared/abort.ts';
 import { afterConnections } from '../../shared/connections-first.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { LANE_WINDOW, type LaneItem, type LaneLimits, Lanes, type Refill } from './lanes.ts';
+import { UnreadLanes } from './unread-lanes.ts';
 
 /** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
 export type LaneOutcome = 'left' | 'waiting' | 'again';
@@ -48,6 +49,9 @@ export class LaneRunner<T extends LaneItem> {
   /** There may be what no read has seen. */
   #more = true;
   #hasRead = false;
+  /** What was open when the last read began is in memory, but for lanes that have no room there. */
+  #isWhole = false;
+  readonly #unread = new UnreadLanes();
   #loading: Promise<void> | undefined;
   #stopped = true;
 
@@ -82,6 +86,7 @@ export class LaneRunner<T extends LaneItem> {
   /** Somebody put an item back in line: what is open is read anew. */
   reread(): void {
     this.#lanes.clear();
+    this.#isWhole = false;
     this.#loadedTo = 0;
     this.#reading += 1;
     this.wake();
@@ -97,6 +102,25 @@ export class LaneRunner<T extends LaneItem> {
     });
     this.#track(stored.then((isStored) => (isStored ? this.#run(item) : this.#leave(item))));
     return { begin: () => settle(true), abandon: () => settle(false) };
+  }
+
+  /**
+   * An item that is about to be stored: once it is there it starts at once, when it `mayStart` and nothing of its lane comes before it, else
+   * in its turn. Every item is announced so, or its lane is known to be idle by other means (`reserve`).
+   */
+  storing(item: T, mayStart: boolean): Slot {
+    const { lane, endpoint } = item;
+    const isFirst = this.#isWhole && !this.#unread.has(lane) && !this.#lanes.isFull(endpoint);
+    const slot = mayStart && isFirst ? this.reserve(item) : undefined;
+    if (slot !== undefined) return slot;
+    this.#unread.add(lane);
+    return {
+      begin: () => {
+        this.#unread.stored(lane);
+        this.wake();
+      },
+      abandon: () => this.#unread.remove(lane),
+    };
   }
 
   /** True when nothing of this lane is in memory. What is left on disk is not looked at. */
@@ -171,10 +195,14 @@ export class LaneRunner<T extends LaneItem> {
     const { core, name, readOpen } = this.#options;
     this.#more = false; // whoever wakes from here on may mean what this read no longer sees
     const reading = this.#reading;
+    const read = this.#unread.reading();
+    let isWhole = false;
     try {
       const rows = await readOpen(this.#loadedTo, PAGE);
       if (reading !== this.#reading) return;
       if (rows.length === PAGE) this.#more = true;
+      isWhole = rows.length < PAGE;
+      this.#isWhole = isWhole;
       this.#hasRead = true;
       const now = core.clock.now();
       for (const row of rows) this.#lanes.add(row, now);
@@ -183,6 +211,8 @@ export class LaneRunner<T extends LaneItem> {
       this.#more = false;
       core.log.warn({ error: messageOf(error) }, `${name} could not be read`);
       core.clock.after(STORAGE_RETRY_MS, () => this.wake());
+    } finally {
+      read(isWhole);
     }
   }
 

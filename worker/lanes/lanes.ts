@@ -68,6 +68,10 @@ export class Lanes<T extends LaneItem> {
   get lanes(): number {
     return this.#lanes.size;
   }
+  /** True when lanes of this endpoint may be open on disk alone. */
+  isFull(endpoint: string): boolean {
+    return this.#full.has(endpoint);
+  }
   /** True when an endpoint that had more lanes than fit has room again: everything open is to be read anew. */
   get hasRoom(): boolean {
     for (const endpoint of this.#full) if ((this.#count.get(endpoint) ?? 0) <= this.#mostOfEndpoint / 2) return true;

@@ -245,6 +245,15 @@ const toHead = ({ seq, id, endpoint, conversation, nextAt }: HeadRow): SendHead 
   nextAt,
 });
 
+/** Of a send that is being stored: its place in the order comes with its commit. */
+export const headOf = ({ id, endpoint, conversation }: NewOutboxRow): SendHead => ({
+  seq: 0,
+  id,
+  endpoint,
+  lane: laneOf(endpoint, conversation),
+  nextAt: null,
+});
+
 const openSends = preparedRead<{ after: number; limit: number }, HeadRow>(({ after, limit }) =>
   sql.selectFrom('outbox').select(HEAD).where(isOpen).where('seq', '>', after).orderBy('seq').limit(limit),
 );

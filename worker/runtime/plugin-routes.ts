@@ -1,6 +1,7 @@
 // A plugin's own HTTP routes below <base>/plugins/<slot>: what a handler decides is committed before its answer goes out.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+import type { UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
@@ -21,7 +22,7 @@ import type { Generation } from './generation.ts';
 export interface PluginRoutesDeps {
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly generation: () => Generation | undefined;
-  readonly decided: (decided: Decided) => void;
+  readonly decide: (decided: Decided, commit: () => Promise<UnitAnswer>) => Promise<UnitAnswer>;
   readonly failed: (failed: RouteFailed) => void;
 }
 
@@ -36,6 +37,8 @@ export interface RouteFailed {
 }
 
 const STATE_MOVES = 10;
+/** Nothing was for the disk. */
+const NOTHING: UnitAnswer = { kind: 'committed', rows: [], head: 0 };
 
 export function createPluginRoutes(deps: PluginRoutesDeps): HostPort['pluginRoute'] {
   return (method, slot, path) => {
@@ -124,16 +127,17 @@ async function attempt(
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
   const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.id })] : [];
-  if (decided.statements.length + decided.events.length + forget.length > 0) {
-    const statements = [...decided.statements, ...forget, ...recordEvents(decided.events)];
-    const committed = turn.mayCommit(result.run) && (await core.writer.commit({ name: 'route.decided', statements }));
-    if (committed === false || hasMoved(committed)) {
-      await turn.take(result.run);
-      return result.run;
-    }
-    if (committed.kind === 'refused') throw new SvcError('conflict', committed.detail);
+  const statements = [...decided.statements, ...forget, ...recordEvents(decided.events)];
+  const answer =
+    (statements.length === 0 || turn.mayCommit(result.run)) &&
+    (await deps.decide(decided, async () =>
+      statements.length === 0 ? NOTHING : core.writer.commit({ name: 'route.decided', statements }),
+    ));
+  if (answer === false || hasMoved(answer)) {
+    await turn.take(result.run);
+    return result.run;
   }
-  deps.decided(decided);
+  if (answer.kind === 'refused') throw new SvcError('conflict', answer.detail);
   return { ...reply, status: reply?.status ?? 200 };
 }
 

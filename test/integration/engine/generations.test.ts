@@ -304,7 +304,7 @@ const routesOf = ({ engine }: EngineHost) =>
   createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
-    decided: (decided) => engine.decided(decided),
+    decide: engine.decide,
     failed: (failed) => engine.pluginFailed(failed),
   });
 

@@ -36,11 +36,14 @@ class Disk {
     },
   });
 
-  store(): number {
+  next(): LaneItem {
     this.#seq += 1;
-    const seq = this.#seq;
-    this.#open.push({ seq, id: `i${seq}`, endpoint: 'e', lane: `l${seq}`, nextAt: null });
-    return seq;
+    return { seq: this.#seq, id: `i${this.#seq}`, endpoint: 'e', lane: `l${this.#seq}`, nextAt: null };
+  }
+
+  store(item = this.next()): number {
+    this.#open.push(item);
+    return item.seq;
   }
 }
 
@@ -62,6 +65,41 @@ describe('LaneRunner', () => {
     await until(() => disk.ran.includes(seq), { what: 'the item' });
     await disk.runner.settled();
     assert.equal(disk.reads - before, 1);
+  });
+
+  it('starts what may start as soon as it is stored without a read, and not before', async (t) => {
+    const disk = new Disk();
+    t.after(() => disk.runner.stop(0));
+    disk.runner.start();
+    await disk.runner.settled();
+    const before = disk.reads;
+    const item = disk.next();
+    const slot = disk.runner.storing(item, true);
+    disk.store(item);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(disk.ran, []);
+
+    slot.begin();
+
+    await disk.runner.settled();
+    assert.deepEqual(disk.ran, [item.seq]);
+    assert.equal(disk.reads, before);
+  });
+
+  it('frees the lane of what could not be stored', async (t) => {
+    const disk = new Disk();
+    t.after(() => disk.runner.stop(0));
+    disk.runner.start();
+    await disk.runner.settled();
+    const item = disk.next();
+
+    disk.runner.storing(item, true).abandon();
+    await disk.runner.settled();
+
+    assert.equal(disk.runner.isFree(item.lane), true);
+    disk.store(item);
+    disk.runner.wake();
+    await until(() => disk.ran.includes(item.seq), { what: 'the same item, stored after all' });
   });
 
   it('reads again for what is stored behind a read that is under way', async (t) => {

@@ -207,7 +207,7 @@ export class BotProcess {
     const call = createPluginRoutes({
       context: this.#engine.context,
       generation: () => this.generation,
-      decided: (decided) => this.#engine.decided(decided),
+      decide: this.#engine.decide,
       failed: () => {},
     })(method, slot, path);
     if (call === undefined || !('run' in call)) throw new Error(`there is no route ${method} ${path}`);
@@ -232,8 +232,9 @@ export class BotProcess {
       { core: this.#core, generation, cause, itemId: null, correlationId: null, actor: id },
       ran.run.effects,
     );
-    await this.#core.writer.commit({ name: 'tool.decided', statements: decided.statements });
-    this.#engine.decided(decided);
+    await this.#engine.decide(decided, () =>
+      this.#core.writer.commit({ name: 'tool.decided', statements: decided.statements }),
+    );
     return result;
   }
 }
