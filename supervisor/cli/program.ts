@@ -64,7 +64,9 @@ const MARK = '\0';
 
 function marked(argv: readonly string[], known: readonly CommandOption[]): string[] {
   const valued = known.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => namesOf(flags));
-  return argv.flatMap((word) => {
+  const end = argv.indexOf('--'); // what follows are words, whatever they look like; cac would put them aside
+  return argv.flatMap((word, at) => {
+    if (end !== -1 && at >= end) return at === end ? [] : [`${MARK}${word}`];
     if (!word.startsWith('-') || word === '-') return [`${MARK}${word}`];
     const [, name = word, value] = /^(-[a-z](?=\d)|--?[^=]+=)(.+)$/is.exec(word) ?? [];
     if (value === undefined || !valued.includes(name.replace(/=$/, ''))) return [word];

@@ -51,4 +51,13 @@ describe('the parser of a command', () => {
       message: "unexpected '007' after 'svc things list'",
     });
   });
+
+  it('takes words after -- for words, whatever they look like, and refuses what is too much there as well', () => {
+    assert.deepEqual(parseCommand(COMMAND, ['--', '-n']).args, ['-n']);
+    assert.deepEqual(parseCommand(COMMAND, ['--lines', '5', '--', '--json']).options['json'], undefined);
+    assert.throws(() => parseCommand(COMMAND, ['a', '--', '--force']), {
+      code: 'usage',
+      message: "unexpected '--force' after 'svc things list'",
+    });
+  });
 });
