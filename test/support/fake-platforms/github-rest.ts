@@ -92,9 +92,13 @@ function listComments({ data, repository, query }: Of, isIn: (comment: FakeComme
   const found = data.comments.filter((one) => one.repository === repository && isIn(one));
   const isNewestFirst = query.get('sort') === 'created' && query.get('direction') === 'desc';
   const ordered = isNewestFirst ? found.toReversed() : found;
+  return { status: 200, json: pageOf(query, ordered).map(wireOf) };
+}
+
+function pageOf<T>(query: URLSearchParams, all: readonly T[]): readonly T[] {
   const size = Math.min(100, Number(query.get('per_page') ?? 30));
   const from = (Number(query.get('page') ?? 1) - 1) * size;
-  return { status: 200, json: ordered.slice(from, from + size).map(wireOf) };
+  return all.slice(from, from + size);
 }
 
 const commentOf = ({ data, repository, ids: [id] }: Of, kind: FakeComment['kind']): FakeComment | undefined =>
@@ -141,7 +145,8 @@ function listReactions(of: Of): GithubAnswer {
   const found = of.data.reactions.filter(
     (one) => one.subject === reactedTo(of) && (content === null || one.content === content),
   );
-  return { status: 200, json: found.map((one) => ({ id: one.id, content: one.content, user: { login: one.user } })) };
+  const shown = pageOf(of.query, found);
+  return { status: 200, json: shown.map((one) => ({ id: one.id, content: one.content, user: { login: one.user } })) };
 }
 
 function removeReaction(of: Of): GithubAnswer {

@@ -23,6 +23,20 @@ describe('render of github', () => {
     assert.equal(shown({ kind: 'mention', user: { ...ann, id: 'a b`' } }), '@<!-- -->a b\\`');
   });
 
+  it('makes no mathematics of prices, and no code of blanks at the begin of a line', () => {
+    assert.equal(shown(text('it costs $5')), 'it costs $5');
+    assert.equal(
+      shown(text('$5 or $6, $`x`$')),
+      ['5 or ', '6, ', '\\`x\\`', ''].map((part) => `<span>$</span>${part}`).join(''),
+    );
+    assert.equal(shown(text('$5 at https://x.example/?a=$b')), '$5 at https://x.example/?a=$b');
+    assert.equal(
+      shown(text('a:\n\n    *b*\n\tc\n   d')),
+      'a:\n\n&nbsp;&nbsp;&nbsp;&nbsp;\\*b\\*\n&nbsp;&nbsp;&nbsp;&nbsp;c\n   d',
+    );
+    assert.equal(shown({ kind: 'text', text: '     x', marks: ['bold'] }), ' **x**');
+  });
+
   it('leaves addresses as they are: GitHub makes links of them, and takes a backslash for a part', () => {
     assert.equal(
       shown(text('see https://x.example/a_b/*c*?q=~d~&u=/@ann, and _x_ (https://x.example/e_f_)')),

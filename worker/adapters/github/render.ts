@@ -4,6 +4,8 @@
 //       behind an @ even where it is escaped, and everyone of them gets mail: an empty comment stands between the @ and the name.
 //       An address stays as it is: GitHub makes a link of it, takes a backslash for a part of it, and reads neither markup nor mentions in it.
 //   R2  Only `mention` mentions. GitHub knows no mention of all.
+//       Two dollars would enclose mathematics: as GitHub's documentation says, each stands in a span then. Four blanks at the begin of a line
+//       would make it code: they are blanks that Markdown does not count.
 //   R3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { edgesOf } from '../../sdk/text-edges.ts';
@@ -57,7 +59,7 @@ function marked(text: string, marks: readonly Mark[]): string {
   if (marks.length === 0 || inner === '') return literal(text);
   const core = marks.includes('code') ? inlineCode(inner) : literal(inner);
   const signs = SIGNS.filter(([mark]) => marks.includes(mark)).map(([, sign]) => sign);
-  return `${before}${signs.join('')}${core}${signs.toReversed().join('')}${after}`;
+  return `${before.replace(/[ \t]+$/, (blanks) => (blanks.length < 4 && !blanks.includes('\t') ? blanks : ' '))}${signs.join('')}${core}${signs.toReversed().join('')}${after}`;
 }
 
 function link(text: string, url: string): string {
@@ -74,11 +76,19 @@ function link(text: string, url: string): string {
 const ADDRESS =
   /((?<![A-Za-z])https?:\/\/[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*(?::\d+)?(?:[/?#](?:[^\s<>|`]*[^\s<>|`?!.,:;*_~'")\]])?)?)/;
 
-const literal = (text: string): string =>
-  text
-    .split(ADDRESS)
-    .map((piece, i) => (i % 2 === 1 ? piece : escape(piece)))
-    .join('');
+function literal(text: string): string {
+  const pieces = text.split(ADDRESS);
+  const literals = pieces.filter((_, i) => i % 2 === 0);
+  const isMath = literals.join('').split('$').length > 2;
+  return pieces
+    .map((piece, i) =>
+      i % 2 === 1 ? piece : isMath ? escape(piece).replaceAll('$', '<span>$$</span>') : escape(piece),
+    )
+    .join('')
+    .replace(INDENT, (blanks) => '&nbsp;'.repeat(blanks.replaceAll('\t', '    ').length));
+}
+
+const INDENT = /^(?: {4}| {0,3}\t)[ \t]*(?=\S)/gm;
 
 /** Blanks before a sign are those of its own line: a run of empty lines would be looked at anew from each. */
 function escape(text: string): string {

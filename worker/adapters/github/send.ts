@@ -135,6 +135,9 @@ async function remove(name: MessageName, { api, place }: Target): Promise<SendRe
   return SENT;
 }
 
+/** The most that GitHub gives at once. */
+const PAGE = 100;
+
 async function react(
   name: MessageName,
   { reaction, on }: { readonly reaction: Reaction | undefined; readonly on: boolean },
@@ -148,11 +151,13 @@ async function react(
     await request(`POST ${url}`, { owner, repo, content: reaction });
     return SENT;
   }
-  const { data } = await request(`GET ${url}`, { owner, repo, content: reaction, per_page: 100 });
-  const all = data as readonly { readonly id: number; readonly user: { readonly login: string } | null }[];
-  const ours = all.find(({ user }) => user?.login.toLowerCase() === login.toLowerCase());
-  if (ours !== undefined) await request(`DELETE ${url}/{reaction_id}`, { owner, repo, reaction_id: ours.id });
-  return SENT;
+  for (let page = 1; ; page += 1) {
+    const { data } = await request(`GET ${url}`, { owner, repo, content: reaction, per_page: PAGE, page });
+    const all = data as readonly { readonly id: number; readonly user: { readonly login: string } | null }[];
+    const ours = all.find(({ user }) => user?.login.toLowerCase() === login.toLowerCase());
+    if (ours !== undefined) await request(`DELETE ${url}/{reaction_id}`, { owner, repo, reaction_id: ours.id });
+    if (ours !== undefined || all.length < PAGE) return SENT;
+  }
 }
 
 function reactionsOf(name: MessageName, number: number): string | undefined {
