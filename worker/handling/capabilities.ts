@@ -75,6 +75,20 @@ export type Capability =
   | SubscriptionCapability
   | ToolCapability;
 
+/** The ids under which work of it may be stored. */
+const formerIds = ({ slot, kind, spec }: Capability): readonly CapabilityId[] =>
+  (spec.formerly ?? []).map((old) => capabilityId(slot, kind, old));
+
+/**
+ * Under the first of its ids that `isStored` knows: what it called and its keys belong to that one, and are found again. As it is where
+ * none of them is stored, or its own.
+ */
+export function underStoredId<C extends Capability>(capability: C, isStored: (id: string) => boolean): C {
+  if (isStored(capability.id)) return capability;
+  const former = formerIds(capability).find(isStored);
+  return former === undefined ? capability : { ...capability, id: former };
+}
+
 export interface StateDefinition {
   readonly id: string;
   readonly slot: string;
@@ -117,10 +131,7 @@ export class Capabilities {
 
   /** By its id, or by one that it had formerly. */
   find(id: string): Capability | undefined {
-    return (
-      this.#byId.get(id) ??
-      this.all().find((one) => (one.spec.formerly ?? []).some((old) => capabilityId(one.slot, one.kind, old) === id))
-    );
+    return this.#byId.get(id) ?? this.all().find((one) => formerIds(one).some((old) => old === id));
   }
 
   all(): readonly Capability[] {

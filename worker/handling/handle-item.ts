@@ -18,7 +18,7 @@ import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
-import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from './plan.ts';
+import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem, underStoredName } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
 import { readSentMessages } from './sent-messages.ts';
@@ -83,7 +83,9 @@ class ItemHandling {
         ? await readRuns(core.reader, this.#ledger.row.id)
         : [];
     this.#ledger.deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
-    const open = steps.filter(({ capability }) => runs.find((run) => run.handler === capability?.id)?.verdict == null);
+    const open = steps
+      .map((step) => underStoredName(step, runs))
+      .filter(({ capability }) => runs.find((run) => run.handler === capability?.id)?.verdict == null);
     if (runs.some((run) => run.verdict === 'stop')) return this.#ledger.finish([], []);
     for (const [index, step] of open.entries()) {
       const end = await this.#step(step, {
