@@ -18,6 +18,7 @@ export interface CheckResult {
   readonly remedy?: string;
 }
 
+/** What `check` of an adapter is given. */
 export interface CheckTools {
   readonly endpoint: string;
   readonly log: Logger;

@@ -86,6 +86,7 @@ interface ArrivalBase {
   readonly user: Omit<User, 'endpoint'> & { readonly self?: boolean };
   readonly sentAt: number;
 }
+/** What a delivery of a platform holds, one thing that happened there. Plain JSON: it is stored as it is. */
 export type Arrival = ArrivalBase &
   (
     | {
@@ -141,17 +142,20 @@ export type Outgoing = OutgoingBase &
     | { readonly kind: 'typing' }
   );
 
+/** What came of one call. `later`: again after that time; `refused`: never, a dead letter. A throw: nobody knows. */
 export type SendResult =
   | { readonly kind: 'sent'; readonly message?: string }
   | { readonly kind: 'later'; readonly afterMs: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
+/** A command as `announce` gets it. */
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
   readonly args: TObject;
 }
 
+/** All that the host asks of a platform; what is optional and left out, the platform does not have. */
 export interface AdapterDefinition<A extends TProperties> {
   readonly name: string;
   /** Keys of one endpoints[] entry. */
@@ -224,6 +228,7 @@ export interface AdapterModule {
   readonly name: string;
 }
 
+/** Marks a definition for the host, and gives its functions their types. Export the result as default. */
 export function defineAdapter<A extends TProperties>(adapter: AdapterDefinition<A>): AdapterModule {
   return markDefinition('adapter', adapter);
 }

@@ -4,6 +4,7 @@ import type { Ctx } from './handler-context.ts';
 import type { Options } from './options.ts';
 import type { Values } from './schema.ts';
 
+/** A tool by its schema: the input is checked before `run` sees it. */
 export interface AgentTool<I extends TProperties, O, X = unknown> extends Options {
   readonly name: string;
   /** What the model reads to decide on a call. */

@@ -9,10 +9,15 @@ interface Handle<K extends string, D> {
   readonly '~data'?: (data: D) => D;
 }
 
+/** What `p.action` gives: makes buttons. */
 export type Action<D> = Handle<'action', D> & { button(label: string, data: D, style?: 'primary' | 'danger'): Button };
+/** What `p.task` gives: for `ctx.schedule` and `ctx.cancel`. */
 export type Task<D> = Handle<'task', D>;
+/** What `p.dialog` gives: for `ctx.ask`. */
 export type Dialog<G> = Handle<'dialog', G>;
+/** What `p.counter` gives: for `ctx.count`. */
 export type Counter<L> = Handle<'counter', L>;
+/** What `defineEvent` gives: for `ctx.emit` and `p.subscribe`. */
 export type EventType<D> = Handle<'event', D> & { readonly schema: TSchema };
 
 /** One value of the state: a store, a key in it, and whose it is. */
@@ -23,6 +28,7 @@ export interface Cell<V> {
   readonly '~value'?: V;
 }
 
+/** What `p.state` gives: a cell by itself (the empty key), and the way to its other keys and owners. */
 export interface State<V> extends Cell<V> {
   /** The value under this key. */
   at(key: string): Cell<V>;

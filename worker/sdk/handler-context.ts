@@ -30,6 +30,7 @@ export type Json<T> = unknown extends T
 /** In a list JSON keeps the place of what it drops. */
 type JsonEntry<T> = T extends undefined ? null : Json<T>;
 
+/** How a call of `once` is made. */
 export interface OnceOptions {
   /**
    * An earlier attempt died between call and result. 'again' (default) calls with the same key; 'hold' never calls twice: the
@@ -41,6 +42,7 @@ export interface OnceOptions {
   readonly timeoutMs?: number;
 }
 
+/** Which entries of a state `ctx.list` gives. */
 export interface Page {
   readonly prefix?: string;
   /** The last key of the page before. */
@@ -49,6 +51,7 @@ export interface Page {
   readonly limit?: number;
 }
 
+/** When a task is due, and under which key it waits. Left out: now. */
 export interface When {
   /** Epoch milliseconds; in the past means now. */
   readonly at?: number;
@@ -57,6 +60,7 @@ export interface When {
   readonly key?: string;
 }
 
+/** The context of every handler, with a conversation or without. */
 export interface Ctx {
   readonly log: Logger;
   /** Aborts at the time limit of the handler and when its generation is retired. */

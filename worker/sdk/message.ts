@@ -6,18 +6,21 @@ export interface UserRef {
   readonly id: string;
 }
 
+/** A place where people and the bot write, by the ids of its platform. */
 export interface ConversationRef {
   readonly endpoint: string;
   readonly id: string;
   readonly thread?: string;
 }
 
+/** A person as the platform shows them now. */
 export interface User extends UserRef {
   readonly name: string;
   /** The platform says that this person administers the conversation. */
   readonly admin: boolean;
 }
 
+/** The place that an item came from. */
 export interface Conversation extends ConversationRef {
   readonly kind: 'private' | 'group';
   readonly name?: string;
@@ -36,6 +39,7 @@ export interface FileRef {
   readonly bytes: number;
 }
 
+/** How a piece of text is set off. */
 export type Mark = 'bold' | 'italic' | 'strike' | 'code';
 
 /** A piece of text with what it means. No segment holds markup: a renderer escapes all of it for its platform. */
@@ -59,6 +63,7 @@ export interface Button {
   readonly style?: 'primary' | 'danger';
 }
 
+/** A message to send, part by part; at least one part is there. */
 export interface Content {
   readonly text?: string | Rich;
   readonly buttons?: readonly Button[];
@@ -75,6 +80,7 @@ export interface Content {
 /** What a handler may answer. A plain string is literal text: nothing in it is markup or a mention. */
 export type Body = string | Rich | Content;
 
+/** A message that somebody wrote. */
 export interface Message {
   readonly ref: MessageRef;
   readonly text: string;

@@ -2,6 +2,7 @@
 // that this run sees, committed with it.
 import type { Task } from './handle.ts';
 
+/** By the name under which a plugin asks for them. */
 export interface Parts {
   readonly workroom: Workroom;
   readonly agents: Agents;
@@ -27,6 +28,7 @@ export interface Commands {
   list(): readonly CommandHelp[];
 }
 
+/** A command as help shows it. */
 export interface CommandHelp {
   readonly name: string;
   readonly aliases: readonly string[];

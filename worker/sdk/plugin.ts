@@ -16,8 +16,10 @@ import type { Values } from './schema.ts';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler may simply not answer.
 export type Reply = Body | void | Promise<Body | void>;
+/** For handlers that answer nobody. */
 export type Done = void | Promise<void>;
 
+/** What is said of a command: for its reader, its help and the menus of platforms. */
 export interface CommandSpec<A extends TProperties> extends Options {
   readonly summary: string;
   readonly aliases?: readonly string[];
@@ -31,6 +33,7 @@ export interface CommandSpec<A extends TProperties> extends Options {
   readonly phrases?: readonly string[];
 }
 
+/** Which events of its kind a handler of `p.on` gets; without a key all of them. */
 export interface Match extends Options {
   /** The whole text, or a pattern; its named groups are `ctx.groups`. */
   readonly text?: string | RegExp;
@@ -49,6 +52,7 @@ export interface DialogSpec<A extends TProperties> extends Options {
   readonly steps?: { readonly [K in keyof A]?: DialogStep<A, K> };
 }
 
+/** One question of a dialog, where its schema does not say it all. */
 export interface DialogStep<A extends TProperties, K extends keyof A> {
   ask?(known: Partial<Values<A>>, ctx: ChatCtx): Body | Promise<Body>;
   /** False: the question is not asked. */
@@ -57,12 +61,14 @@ export interface DialogStep<A extends TProperties, K extends keyof A> {
   check?(answer: Static<A[K]>, ctx: ChatCtx): string | undefined | Promise<string | undefined>;
 }
 
+/** The data that a task carries, and its order. */
 export interface TaskSpec<D extends TProperties> extends Options {
   readonly data: D;
   /** Tasks of one lane keep their order. */
   lane?(data: Values<D>): string;
 }
 
+/** When a cron handler runs. */
 export interface CronSpec extends Options {
   /** A cron expression of five fields. */
   readonly at: string;
@@ -72,6 +78,7 @@ export interface CronSpec extends Options {
   readonly missed?: 'skip' | 'run_once';
 }
 
+/** How deliveries of a foreign service are verified, told apart and read. */
 export interface WebhookSpec<S extends TSchema> extends Options {
   verify(request: RawRequest): Verdict;
   /** The sender's id of this delivery: it is taken once. Without one, the bytes of the body are the id. */
@@ -83,6 +90,7 @@ export interface WebhookSpec<S extends TSchema> extends Options {
   lane?(body: Static<S>): string;
 }
 
+/** Who may ask a route, and with which body. */
 export interface RouteSpec<S extends TSchema> extends Options {
   /** Which token it takes; 'none': anybody may ask. Default 'full'. */
   readonly scope?: 'none' | 'demo' | 'full';
@@ -95,6 +103,7 @@ export interface MissedEvents {
   readonly atMost: number;
 }
 
+/** What a subscriber does besides handling events. */
 export interface SubscribeSpec<X> extends Options {
   /**
    * The history was trimmed (`events.history`) further than this subscriber had come: it was not there, or its host was not. Called
@@ -103,6 +112,7 @@ export interface SubscribeSpec<X> extends Options {
   missed?(ctx: Ctx & X, gap: MissedEvents): Done;
 }
 
+/** Whose a state is, and what it holds. */
 export interface StateSpec<S extends TSchema> {
   readonly scope: 'plugin' | 'conversation' | 'user';
   readonly value: S;
@@ -110,6 +120,7 @@ export interface StateSpec<S extends TSchema> {
   upgrade?(old: unknown): Static<S>;
 }
 
+/** `p` of `setup`: the methods register, and throw once `setup` has returned. Names are unique by kind in a plugin. */
 export interface Setup<C, X> {
   readonly slot: string;
   readonly config: Readonly<C>;
@@ -166,6 +177,7 @@ export interface Setup<C, X> {
   resource<R>(name: string, open: (signal: AbortSignal) => Promise<R>, close: (resource: R) => Done): () => R;
 }
 
+/** All that the host asks of a plugin. */
 export interface PluginSpec<C extends TProperties, U extends keyof Parts> {
   readonly name: string;
   /** Keys of plugins.<slot>, checked before setup: exit 78 with file:line:column. */
@@ -180,6 +192,7 @@ export interface PluginModule {
   readonly name: string;
 }
 
+/** Marks a plugin for the host, and gives `setup` its types. Export the result as default. */
 export function definePlugin<C extends TProperties = {}, const U extends keyof Parts = never>(
   plugin: PluginSpec<C, U>,
 ): PluginModule {

@@ -3,6 +3,7 @@
 /** Names of headers are in lower case, and one that came twice is joined by a comma; a query that names one twice is refused with 400. */
 export type HeaderMap = Readonly<Record<string, string | undefined>>;
 
+/** A request as it came. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
@@ -13,6 +14,7 @@ export interface RawRequest {
   readonly receivedAt: number;
 }
 
+/** The answer to a request. */
 export interface HttpAnswer {
   /** Default 200. */
   readonly status?: number;

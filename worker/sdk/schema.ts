@@ -39,6 +39,7 @@ import type { Secret } from './secret.ts';
 /** The values that an object of these properties holds. */
 export type Values<P extends TProperties> = Static<TObject<P>>;
 
+/** What may be said of any value. */
 export interface Note {
   /** What a dialog asks, and what help shows. */
   readonly title?: string;
@@ -46,20 +47,24 @@ export interface Note {
   /** Filled in where nothing was given; the key is then not required. */
   readonly default?: unknown;
 }
+/** Of a number, both ends included. */
 export interface Range extends Note {
   readonly minimum?: number;
   readonly maximum?: number;
 }
+/** Of a text. */
 export interface TextNote extends Note {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
 }
+/** Of a list. */
 export interface ListNote extends Note {
   readonly minItems?: number;
   readonly maxItems?: number;
 }
 
+/** `t`: each method gives plain JSON Schema with the type of its values. */
 export interface SchemaBuilder {
   integer(note?: Range): TInteger;
   number(note?: Range): TNumber;

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 
 const MASK = '[secret]';
 
+/** A text that shows itself to nobody but who asks for it by name. */
 export interface Secret {
   /** The text itself: for a header or a signature, never for a log. */
   reveal(): string;

@@ -7,6 +7,7 @@ import { check } from '../check.ts';
 import { readAdapter } from '../definition.ts';
 import type { HttpAnswer, RawRequest } from '../request.ts';
 
+/** One account at work, from its configuration to what was stored of it. */
 export interface Bench {
   /** What the host would have: each delivery once, without the adapter's own messages. */
   readonly stored: readonly Arrival[];
@@ -27,6 +28,7 @@ export interface Bench {
   stop(): void;
 }
 
+/** One run of `connect`. */
 export interface Connection {
   /** Resolves once the adapter is online; rejects when the connection ends before. */
   readonly online: Promise<void>;
@@ -43,6 +45,7 @@ export interface Committed {
   readonly cursor: string | undefined;
 }
 
+/** What the bench gives the adapter in the place of the host. */
 export interface BenchOptions {
   /** What `link.readFile` and `link.openFile` give, by id. */
   readonly files?: Readonly<Record<string, Uint8Array>>;

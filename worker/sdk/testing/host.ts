@@ -1,6 +1,7 @@
 // A real host for a harness: its own process, on a free port of 127.0.0.1, in a project folder of its own that goes with it.
 import { RealHost } from './real-host.ts';
 
+/** The project that the host runs. */
 export interface HostOptions {
   /** Keys of `svc.config.yml`. Address, port and token are the host's own. */
   readonly config?: Readonly<Record<string, unknown>>;
@@ -20,6 +21,7 @@ export interface HostOptions {
   readonly owner?: { after(close: () => Promise<void>): void };
 }
 
+/** A request with what `fetch` takes, and how svc is asked. */
 export interface HostRequest extends RequestInit {
   /** Sent as the body, with its content type. */
   readonly json?: unknown;
@@ -27,6 +29,7 @@ export interface HostRequest extends RequestInit {
   readonly token?: string | null;
 }
 
+/** A host that answers over HTTP. */
 export interface TestHost {
   /** `http://127.0.0.1:<port>`, with `http.base`; the same after a restart. */
   readonly url: string;

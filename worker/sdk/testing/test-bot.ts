@@ -6,6 +6,7 @@ import type { PluginModule } from '../plugin.ts';
 import type { HeaderMap, HttpAnswer, RawRequest } from '../request.ts';
 import { startBot } from './start-bot.ts';
 
+/** What is around the plugin. */
 export interface TestBotOptions {
   /** Keys of the plugin; with several plugins, keys by slot. */
   readonly config?: Record<string, unknown>;
@@ -21,6 +22,7 @@ export interface TestBotOptions {
   readonly startAt?: string;
 }
 
+/** Somebody who chats with the bot. */
 export interface Person {
   /** As a person types it; a mention is what `md` makes of `mention(…)`. */
   says(text: string | Rich, o?: { readonly delivery?: string; readonly addressed?: boolean }): Promise<void>;
@@ -44,6 +46,7 @@ export interface ShownMessage {
   readonly only?: string;
 }
 
+/** The bot, its platform and its clock, in the hands of a test. */
 export interface TestBot {
   /** `advance` stops at each moment at which something is due. */
   readonly clock: { now(): number; advance(by: string | number): Promise<void> };

@@ -1,6 +1,7 @@
 // What an adapter's author says of its platform: the more is said, the more promises are tried.
 import type { HttpAnswer, RawRequest } from '../../request.ts';
 
+/** The platform as its documentation has it: what the suite says to the adapter, and hears from it. */
 export interface Fixtures {
   /** One endpoints[] entry, for a platform at this address. */
   account(url: string): Record<string, unknown>;
