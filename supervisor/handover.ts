@@ -6,9 +6,9 @@ import type { InstanceLock } from './instance-lock.ts';
 import type { State } from './machine.ts';
 import { type Estate, Successor, type SuccessorSpec } from './succession.ts';
 
-/** Which supervisor is to come: its program, and what the configuration says by now. */
+/** Which supervisor is to come: its program, and what is to be known of the configuration anew. */
 export interface SuccessorProgram extends Pick<SuccessorSpec, 'program' | 'args'> {
-  readonly settings: SupervisorSettings;
+  readonly settings: Partial<SupervisorSettings>;
 }
 
 export class Handover {

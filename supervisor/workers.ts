@@ -73,7 +73,7 @@ export class Workers {
   get settings(): SupervisorSettings {
     return this.#settings;
   }
-  adjust(settings: SupervisorSettings): void {
+  adjust(settings: Partial<SupervisorSettings>): void {
     this.#settings = { ...this.#settings, ...settings };
     this.#host.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
   }

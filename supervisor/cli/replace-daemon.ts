@@ -1,8 +1,10 @@
 // `svc runtime restart --daemon`: the supervisor of this version takes the place of the running one, with its lock, its socket and its budget.
+import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import type { RunningProject } from './control-client.ts';
+import { canJudge, refuseBadConfiguration } from './running-configuration.ts';
 import { supervisorArguments } from './start-daemon.ts';
 import { loadTasks } from './worker-entry.ts';
 
@@ -23,16 +25,27 @@ export async function replaceDaemon(project: string, { running, context }: Repla
           ? 'stop it and start it again, or use `svc runtime start --daemon`'
           : 'svc runtime restart',
     });
-  const { checkProject } = await loadTasks(context);
-  const { env } = context;
-  const { loaded } = await checkProject({ project, mode: 'production', environment: env });
   const options = {
     program: process.execPath,
-    args: [...supervisorArguments(project, env), '--successor'],
-    settings: supervisorSettings(loaded),
+    args: [...supervisorArguments(project, context.env), '--successor'],
+    settings: await checkedSettings(project, { running, context }),
   };
   const { supervisorPid } = (await running.call('replace', { options, timeoutMs: PREPARE_MS })) as {
     readonly supervisorPid: number;
   };
   return supervisorPid;
+}
+
+/** What the supervisor has to know anew. That of a worker that runs knows all of it, by variables that this shell may not have. */
+async function checkedSettings(
+  project: string,
+  { running: { status }, context }: ReplaceOptions,
+): Promise<Partial<SupervisorSettings>> {
+  if (canJudge(status)) {
+    await refuseBadConfiguration(status);
+    return {};
+  }
+  const { checkProject } = await loadTasks(context);
+  const { loaded } = await checkProject({ project, mode: 'production', environment: context.env });
+  return status.state === 'running' ? {} : supervisorSettings(loaded);
 }

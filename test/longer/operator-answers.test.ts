@@ -1,7 +1,9 @@
 // What an operator is told, and spared, in a bad hour: a wrong configuration before a restart, workers that were killed, one that is frozen.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { identify } from '../../shared/process-identity.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
@@ -59,6 +61,23 @@ describe('a restart', () => {
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path, env })).code, 0);
 
     assert.equal((await json(path, 'restart')).code, 0);
+    assert.equal((await json(path, 'restart', '--daemon')).code, 0);
+  });
+
+  it('of the supervisor keeps the address of the daemon, whatever port the variables of the shell name', async (t) => {
+    const stranger = createServer().listen(0, '127.0.0.1');
+    t.after(() => stranger.close());
+    await once(stranger, 'listening');
+    const { port: taken } = stranger.address() as AddressInfo;
+    const { path, port, write, read } = await portProject(t);
+    write('svc.config.yml', read('svc.config.yml').replace(/port: \d+/, `port: \${BOT_PORT:-${taken}}`));
+    const env = { BOT_PORT: String(port) };
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path, env })).code, 0);
+
+    const { code, ready, reasons } = await json(path, 'restart', '--daemon');
+
+    assert.deepEqual([code, ready, reasons], [0, true, []]);
+    assert.equal((await json(path, 'status')).address.port, port);
   });
 });
 

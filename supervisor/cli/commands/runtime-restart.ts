@@ -1,17 +1,13 @@
 // `svc runtime restart`: the worker drains and ends with 51, whoever its owner is; the command returns when the next one is ready.
 // With --daemon the supervisor is replaced as well (replace-daemon.ts). A configuration that is wrong by now ends nothing that runs (78).
-import { callControl } from '../../../shared/control-client.ts';
-import { WORKER_SOCKET } from '../../../shared/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { VERSION } from '../../../shared/version.ts';
 import type { Command } from '../command.ts';
-import { type RunningProject, requireRunning } from '../control-client.ts';
+import { requireRunning } from '../control-client.ts';
 import { untilNextWorker } from '../next-worker.ts';
+import { refuseBadConfiguration } from '../running-configuration.ts';
 import { DAEMON_STOPPED, goneProcess } from '../wait-for-ready.ts';
 
 const DEFAULT_SECONDS = 60;
-/** A worker that is blocked cannot be asked, and a restart is what helps it. */
-const CHECK_MS = 2_000;
 
 export const command: Command = {
   noun: 'runtime',
@@ -45,18 +41,3 @@ export const command: Command = {
     });
   },
 };
-
-/** The worker is asked, since it has the variables of its owner. One of another version would judge by the keys of that version. */
-async function refuseBadConfiguration({ state, version }: RunningProject['status']): Promise<void> {
-  if (state !== 'running' || version !== VERSION) return;
-  try {
-    await callControl(WORKER_SOCKET, 'check', { timeoutMs: CHECK_MS });
-  } catch (error) {
-    if (!(error instanceof SvcError) || !['config_invalid', 'secret_invalid'].includes(error.code)) return;
-    throw new SvcError(error.code, error.message, {
-      cause: error,
-      hint: 'nothing was restarted: the worker that runs goes on; `svc config check` checks the file',
-      details: error.details,
-    });
-  }
-}
