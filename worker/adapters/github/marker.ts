@@ -8,8 +8,8 @@ export const MARK_SIZE = 37;
 const markOf = (key: string): string =>
   `<!-- svc ${createHash('sha256').update(key).digest('base64url').slice(0, 22)} -->`;
 
-/** Somebody who edits a comment of the bot leaves its mark there. */
-export const withoutMarks = (text: string): string => text.replaceAll(/\s*<!-- svc [\w-]{22} -->/g, '');
+/** Somebody who edits a comment of the bot leaves its mark there. A run of blanks is looked at once, from where it begins. */
+export const withoutMarks = (text: string): string => text.replaceAll(/(?<!\s)\s*<!-- svc [\w-]{22} -->/g, '');
 
 export const withMark = (text: string, key: string): string => `${text}\n\n${markOf(key)}`;
 
