@@ -26,13 +26,13 @@ const MOST_CAPTION = 1_024;
 const MOST_IN_ALBUM = 10;
 const MOST_KEPT = 1_000;
 
-interface Account1 {
+interface SendState {
   readonly rate: GroupRate;
   /** Ids of what was sent of a post that is not whole yet, by key. */
   readonly begun: Map<string, string[]>;
   readonly moved: Map<string, string>;
 }
-const accounts = new WeakMap<Account, Account1>();
+const accounts = new WeakMap<Account, SendState>();
 
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   const client = await clientOf(link.account);
@@ -53,7 +53,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
   }
 }
 
-function stateOf(account: Account): Account1 {
+function stateOf(account: Account): SendState {
   let state = accounts.get(account);
   if (state === undefined) {
     state = { rate: new GroupRate(), begun: new Map(), moved: new Map() };
@@ -72,11 +72,11 @@ function resultOf(error: unknown): SendResult {
 class Sending {
   readonly #client: Client;
   readonly #link: Link<Account>;
-  readonly #state: Account1;
+  readonly #state: SendState;
   readonly #signal: never;
 
   // oxlint-disable-next-line max-params -- one object a call
-  constructor(client: Client, link: Link<Account>, state: Account1) {
+  constructor(client: Client, link: Link<Account>, state: SendState) {
     this.#client = client;
     this.#link = link;
     this.#state = state;
