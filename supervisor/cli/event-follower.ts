@@ -1,8 +1,8 @@
 // Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
 // and takes a line that is silent for two heartbeats for dead.
-import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
+import { problemError } from './host-client.ts';
 
 export interface StreamMessage {
   readonly id: string | undefined;
@@ -120,17 +120,12 @@ async function connect(
   throw await refusalOf(response);
 }
 
-/** The problem document of an answer as an error; `details.final` says that another attempt would end alike. */
+/** `details.final` says that another attempt would end alike. */
 async function refusalOf(response: Response): Promise<SvcError> {
-  const problem = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
-  const code =
-    typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code'])
-      ? (problem['code'] as ErrorCode)
-      : 'internal';
-  const message = [problem['detail'], problem['title']].find((text) => typeof text === 'string');
-  const hint = problem['hint'];
-  return new SvcError(code, message ?? `the host answered ${response.status}`, {
-    ...(typeof hint === 'string' ? { hint } : {}),
-    details: { final: FINAL_STATUS.has(response.status), status: response.status },
+  const body: unknown = await response.json().catch(() => undefined); // whoever stands before the host may answer in its own way
+  const { code, message, hint, details } = problemError(response.status, body, 'GET /api/events');
+  return new SvcError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    details: { ...details, final: FINAL_STATUS.has(response.status) },
   });
 }

@@ -109,8 +109,8 @@ function headersOf(response: IncomingMessage): [string, string][] {
   );
 }
 
-/** A problem document's code where it is one of ours. */
-function problemError(status: number, body: unknown, what: string): SvcError {
+/** A refusal as an error: the problem document's code where it is one of ours. */
+export function problemError(status: number, body: unknown, what: string): SvcError {
   const problem = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
   const code =
     typeof problem['code'] === 'string' && Object.hasOwn(ERRORS, problem['code'])
