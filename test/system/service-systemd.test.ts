@@ -68,6 +68,18 @@ describe('svc service --user under systemd', LINUX, () => {
     ]);
   });
 
+  it('writes nothing where no manager answers, and says what to do', async (t) => {
+    const { run, unit, name, programs } = await machine(t);
+    for (const words of ['systemctl', `systemctl --user show ${name}.service`])
+      programs.answer(words, { code: 1, stderr: 'Failed to connect to bus: No medium found\n' });
+
+    const { code, stderr } = await run('install');
+
+    assert.equal(code, 1);
+    assert.match(stderr, /Failed to connect to bus: No medium found\n.*loginctl enable-linger/);
+    assert.equal(existsSync(unit), false);
+  });
+
   it('holds no secret of the project', async (t) => {
     const { run, project } = await machine(t);
 

@@ -2,6 +2,7 @@
 //
 //   Y1  Start and stop mean both units: a socket that is left listening would start the service again.
 //   Y2  An operator's start clears a spent start limit, as `svc runtime restart` does.
+//   Y3  Where no manager answers, nothing is written.
 import { existsSync, rmSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +39,8 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
     runProgram('systemctl', [...(scope === 'user' ? ['--user'] : []), ...args], own);
   const must = async (args: readonly string[]): Promise<void> => {
     const ran = await ask(args);
-    if (ran.code !== 0) throw refused(args, ran, await lastLines(args));
+    if (ran.code !== 0)
+      throw refused(`${args.join(' ')} ended with ${ran.code}`, { ran, scope, lines: await lastLines(args) });
   };
   const lastLines = async ([verb]: readonly string[]): Promise<readonly string[]> => {
     if (verb !== 'start') return [];
@@ -49,6 +51,11 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
       own,
     );
     return stdout.split('\n').filter((line) => line !== '');
+  };
+  const state = async (): Promise<ServiceState> => {
+    const ran = await ask(['show', service, `--property=${PROPERTIES}`]);
+    if (ran.code !== 0) throw refused(`does not answer (${ran.code ?? 'it was ended'})`, { ran, scope, lines: [] });
+    return stateOf(existsSync(join(folder, service)), ran);
   };
   return {
     kind: 'systemd',
@@ -64,6 +71,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
       ];
     },
     async install(rendered: readonly ServiceFile[]) {
+      await state(); // Y3
       for (const file of rendered) writeServiceFile(file);
       await must(['daemon-reload']);
       await must(['enable', socket, service]);
@@ -79,8 +87,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
       await must(['start', socket, service]);
     },
     stop: () => must(['stop', socket, service]),
-    state: async () =>
-      stateOf(existsSync(join(folder, service)), await ask(['show', service, `--property=${PROPERTIES}`])),
+    state,
     logs: (options) =>
       showProgram(
         'journalctl',
@@ -95,9 +102,7 @@ const PROPERTIES = 'ActiveState,SubState,Result,MainPID,UnitFileState,NRestarts,
 /** Of `ActiveState`: a process lives, or is on its way. */
 const RUNNING = new Set(['active', 'activating', 'deactivating', 'reloading']);
 
-function stateOf(installed: boolean, { code, stdout, stderr }: Ran): ServiceState {
-  if (code !== 0)
-    throw new SvcError('refused', `systemctl does not answer: ${stderr.trim() || `it ended with ${code}`}`);
+function stateOf(installed: boolean, { stdout }: Ran): ServiceState {
   const properties = Object.fromEntries(
     stdout.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   );
@@ -119,12 +124,25 @@ function stateOf(installed: boolean, { code, stdout, stderr }: Ran): ServiceStat
   };
 }
 
-function refused(args: readonly string[], { code, stderr }: Ran, lines: readonly string[]): SvcError {
-  const said = [stderr.trim(), ...lines].filter((text) => text !== '').join('\n');
-  return new SvcError('refused', `systemctl ${args.join(' ')} ended with ${code}: ${said}`, {
-    hint: 'svc service status, svc service logs',
-  });
+interface Refusal {
+  readonly ran: Ran;
+  readonly scope: Scope;
+  /** What the service itself said last. */
+  readonly lines: readonly string[];
 }
+
+function refused(what: string, { ran, scope, lines }: Refusal): SvcError {
+  const said = [ran.stderr.trim(), ...lines].filter((text) => text !== '').join('\n');
+  const hint = /connect to .*bus|not been booted/.test(ran.stderr)
+    ? WITHOUT_MANAGER[scope]
+    : 'svc service status, svc service logs';
+  return new SvcError('refused', `systemctl ${what}${said === '' ? '' : `: ${said}`}`, { hint });
+}
+
+const WITHOUT_MANAGER: Readonly<Record<Scope, string>> = {
+  user: 'this user has no manager while nobody is logged in: log in (not by su), or loginctl enable-linger',
+  system: 'this machine is not run by systemd: svc runtime start --daemon needs none',
+};
 
 const logArguments = ({ follow, lines, since }: LogOptions): string[] => [
   '--output=cat',
