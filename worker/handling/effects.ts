@@ -1,4 +1,5 @@
 // From collected effects to the statements of the unit that commits them: sends (send-statements.ts), state, tasks, events.
+import { messageOf } from '../../shared/svc-error.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { NewOutboxRow } from '../outbox/outbox-store.ts';
@@ -77,6 +78,15 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
     }
   }
   return { statements, events, sends, rows: send.rows, dueAt, counts, droppedReactions: send.droppedReactions };
+}
+
+/** The same, or why it cannot be written for its platform: `can.text.render` is code of an adapter. */
+export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decided | Error {
+  try {
+    return decideEffects(of, effects);
+  } catch (error) {
+    return new Error(`what it says cannot be written for its platform: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** True when the unit was refused because what its run had read has changed since: the run is made again. */

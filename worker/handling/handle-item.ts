@@ -13,7 +13,7 @@ import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
-import { decideEffects, hasMoved } from './effects.ts';
+import { decideEffects, hasMoved, writtenEffects } from './effects.ts';
 import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
@@ -171,10 +171,9 @@ class ItemHandling {
   ): Promise<StepEnd | 'moved' | Error> {
     const { run } = result;
     const sent = await readSentMessages(this.#deps.core, run.effects);
-    const decided = decideEffects(
-      { sent, ...this.#ledger.effects, cause: causeOf(this.#ledger.row, this.#payload, 1) },
-      run.effects,
-    );
+    const of = { sent, ...this.#ledger.effects, cause: causeOf(this.#ledger.row, this.#payload, 1) };
+    const decided = writtenEffects(of, run.effects);
+    if (decided instanceof Error) return decided;
     const statements = [
       ...decided.statements,
       ...this.#dialog(run),
@@ -273,7 +272,10 @@ class ItemHandling {
       effects.push(
         ...sorryEffect(failure, { cause, handler, ref: this.#ledger.row.id, at: this.#deps.core.clock.now() }),
       );
-    const decided = decideEffects({ ...this.#ledger.effects, cause }, effects);
+    const of = { ...this.#ledger.effects, cause };
+    const told = writtenEffects(of, effects);
+    if (told instanceof Error) this.#deps.core.log.error({ item: this.#ledger.row.id, err: told }, 'nobody is told');
+    const decided = told instanceof Error ? decideEffects(of, []) : told;
     const verdict = setVerdict({
       item: this.#ledger.row.id,
       handler,
