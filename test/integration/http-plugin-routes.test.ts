@@ -30,6 +30,11 @@ const shop = definePlugin({
   setup(p) {
     p.route('GET /default', {}, () => ({ json: 'in' }));
     for (const [name, answer] of Object.entries(WRONG)) p.route(`GET /${name}`, {}, () => answer as object);
+    p.route('GET /trap', {}, () => ({
+      get text(): string {
+        throw new Error('a trap');
+      },
+    }));
     p.route('GET /dressed', {}, () => ({
       text: '<p>',
       headers: {
@@ -137,6 +142,7 @@ describe('a route of a plugin', () => {
       assert.ok(ask.failures.at(-1)?.includes(`root/shop#route/GET /${name} answers with `), ask.failures.at(-1));
     }
     assert.equal(ask.failures.length, Object.keys(WRONG).length);
+    assert.match((await ask('trap', FULL_TOKEN)).text, /plugin_failed/);
     assert.match(ask.failures[0] ?? '', /a text that is a number; expected a string/);
   });
 });

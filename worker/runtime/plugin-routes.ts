@@ -117,12 +117,11 @@ async function attempt(
     { deps: { ...deps.context, generation }, capability: route, cause, moved },
     async (ctx) => {
       reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
+      const fault = faultOfAnswer(reply);
+      if (fault !== undefined) throw new Error(`${route.id} answers with ${fault}`);
     },
   );
   if (result.kind === 'failed') throw refusalOf(deps, { route, generation: generation.number, id }, result.error);
-  const fault = faultOfAnswer(reply);
-  if (fault !== undefined)
-    throw refusalOf(deps, { route, generation: generation.number, id }, new Error(`${route.id} answers with ${fault}`));
   const sent = await readSentMessages(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
