@@ -54,6 +54,5 @@ export const chatMessagesSchema = Type.Object({
 
 export type ChatSay = Static<typeof chatSaySchema>;
 export type ChatPress = Static<typeof chatPressSchema>;
-export type ChatTaken = Static<typeof chatTakenSchema>;
 export type ChatMessageOnWire = Static<typeof chatMessageSchema>;
 export type ChatMessages = Static<typeof chatMessagesSchema>;

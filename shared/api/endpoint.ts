@@ -1,5 +1,4 @@
 // Endpoints on the wire: accounts of platforms, what state they are in and why.
-import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
 export const ENDPOINT_STATES = ['disabled', 'connecting', 'online', 'degraded', 'offline', 'failed'] as const;
@@ -37,5 +36,3 @@ export const endpointSchema = Type.Object(
 );
 
 export const endpointsSchema = Type.Object({ endpoints: Type.Array(endpointSchema) });
-
-export type Endpoint = Static<typeof endpointSchema>;

@@ -54,9 +54,6 @@ export const gapSchema = Type.Object({
   resync: Type.Array(Type.String()),
 });
 
-export const headSchema = Type.Object({ head: Type.Integer() });
-export const drainSchema = Type.Object({ retryMs: Type.Integer() });
-
 export const eventPageSchema = Type.Object({
   items: Type.Array(eventEnvelopeSchema),
   /** `after` of the next page; absent at the end of the history. */

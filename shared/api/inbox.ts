@@ -33,4 +33,3 @@ export const inboxItemSchema = Type.Object(
 export const inboxPageSchema = pageOf(inboxItemSchema);
 
 export type InboxItem = Static<typeof inboxItemSchema>;
-export type InboxPage = Static<typeof inboxPageSchema>;

@@ -1,5 +1,5 @@
 // Pages and changes that inbox and outbox share on the wire.
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import * as Type from 'typebox';
 
 /** One page; `next` is the cursor of the page after it and absent at the end. */
@@ -34,6 +34,3 @@ export const dropSchema = Type.Object(
   { reason: Type.String({ minLength: 1, maxLength: 500 }) },
   { additionalProperties: false },
 );
-
-export type Replay = Static<typeof replaySchema>;
-export type Drop = Static<typeof dropSchema>;

@@ -25,4 +25,3 @@ export const outboxItemSchema = Type.Object(
 export const outboxPageSchema = pageOf(outboxItemSchema);
 
 export type OutboxItem = Static<typeof outboxItemSchema>;
-export type OutboxPage = Static<typeof outboxPageSchema>;

@@ -1,5 +1,4 @@
 // Errors of the HTTP interface on the wire (RFC 9457): what every answer of 400 and above holds.
-import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
 export const problemSchema = Type.Object({
@@ -14,5 +13,3 @@ export const problemSchema = Type.Object({
   hint: Type.Optional(Type.String()),
   details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
-
-export type Problem = Static<typeof problemSchema>;
