@@ -78,6 +78,12 @@ export const readDue = (reader: Reader, { until, limit, except, tasks }: DueUnti
 export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
   reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
 
+/** What the wall clock showed last to the process before this one. */
+export const readLastSeen = (reader: Reader, runtimeId: string): Promise<{ at: number } | undefined> =>
+  reader.first(
+    sql.selectFrom('event_log').select('at').where('runtime_id', '!=', runtimeId).orderBy('seq', 'desc').limit(1),
+  );
+
 /** Ids of capabilities are `<owner>#…`, and `$` is what comes after `#`. */
 const isNoneOf =
   (owners: Owners) =>

@@ -3,7 +3,8 @@
 //
 //   T1  A row is taken away in the unit of what it causes: it fires once, also over a crash.
 //   T2  The wall clock is read at each wake; a step back never fires a row twice, since it is gone.
-//       What waits for its next attempt waits no longer for it; what is meant for a time of day comes at that time.
+//       What waits for its next attempt waits no longer for it, also where the clock was set back while the host was down; what is meant
+//       for a time of day comes at that time.
 //   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
 //   T4  Tasks of a plugin whose slot is disabled stay until it is enabled: in the inbox they would take the room of others.
 import type { Timer } from '../../shared/clock.ts';
@@ -11,11 +12,13 @@ import { ClockSteps } from '../../shared/clock-steps.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { DueKind } from '../database/tables.ts';
-import { type DueRow, readDue, readNextDue, type SetBack } from './due-store.ts';
+import { type DueRow, readDue, readLastSeen, readNextDue, type SetBack } from './due-store.ts';
 
 export type FireDue = (row: DueRow) => Promise<void>;
 
 const LONGEST_SLEEP_MS = 60_000;
+/** As in clock-steps.ts. */
+const LEAST_STEP_MS = 1_000;
 const RETRY_MS = 1_000;
 const PAGE = 200;
 
@@ -29,6 +32,8 @@ export class TimerService {
   readonly #steps: ClockSteps;
   /** By how much waits are still to be brought forward. */
   #setBackMs = 0;
+  /** The time before this process has been looked at, too. */
+  #knowsBefore = false;
   readonly #onSetBack: ((by: SetBack) => Promise<void>)[] = [];
   #timer: Timer | undefined;
   /** Monotonic: a wall clock that steps does not hide a row that is due before. */
@@ -123,13 +128,22 @@ export class TimerService {
 
   async #lookAtClock(): Promise<void> {
     const { clock, log } = this.#core;
-    const byMs = this.#steps.setBack();
+    const beforeMs = this.#knowsBefore ? 0 : await this.#setBackBefore();
+    this.#knowsBefore = true;
+    const byMs = beforeMs + this.#steps.setBack();
     if (byMs > 0) log.warn({ byMs }, 'the wall clock was set back: what waits for its next attempt is not held up');
     this.#setBackMs += byMs;
     if (this.#setBackMs === 0) return;
     const by: SetBack = { byMs: this.#setBackMs, after: clock.now() + this.#setBackMs / 2 };
     for (const putRight of this.#onSetBack) await putRight(by);
     this.#setBackMs = 0;
+  }
+
+  /** While the host was down: what stands in the history cannot have happened later than now. */
+  async #setBackBefore(): Promise<number> {
+    const { reader, runtimeId, clock } = this.#core;
+    const byMs = ((await readLastSeen(reader, runtimeId))?.at ?? 0) - clock.now();
+    return byMs < LEAST_STEP_MS ? 0 : byMs;
   }
 
   async #fireRow(row: DueRow): Promise<boolean> {

@@ -93,3 +93,28 @@ describe('a clock that is set back an hour', () => {
     ]);
   });
 });
+
+describe('a clock that was ahead, and is put right while the host is down', () => {
+  it('holds up no send', async (context) => {
+    const platform = new MemoryPlatform();
+    const plugin = definePlugin({
+      name: 'echo',
+      setup: (p) => p.on('message', {}, (_ctx, { text }) => text),
+    });
+    const host = await engineHost(context, { platform, modules: { echo: plugin } });
+    let isBusy = true;
+    platform.answer = () => (isBusy ? { kind: 'later', afterMs: 60_000 } : { kind: 'sent' });
+    await platform.says('one', { from: 'ann' });
+    await host.quiet();
+    isBusy = false;
+
+    await host.stop();
+    host.clock.step(-30 * 24 * HOUR);
+    const next = await host.restart(context);
+    await next.quiet();
+    const before = platform.said('dm-ann').length;
+    await next.advance(61_000);
+
+    assert.deepEqual([before, platform.said('dm-ann')], [0, ['one']]);
+  });
+});
