@@ -35,6 +35,8 @@ describe('render of github', () => {
       'a:\n\n&nbsp;&nbsp;&nbsp;&nbsp;\\*b\\*\n&nbsp;&nbsp;&nbsp;&nbsp;c\n   d',
     );
     assert.equal(shown({ kind: 'text', text: '     x', marks: ['bold'] }), ' **x**');
+    const blanks = ' '.repeat(200_000); // minutes, where each of them is tried as the first
+    assert.equal(shown({ kind: 'text', text: `${blanks}\nx`, marks: ['bold'] }), `${blanks}\n**x**`);
   });
 
   it('leaves addresses as they are: GitHub makes links of them, and takes a backslash for a part', () => {

@@ -59,7 +59,7 @@ function marked(text: string, marks: readonly Mark[]): string {
   if (marks.length === 0 || inner === '') return literal(text);
   const core = marks.includes('code') ? inlineCode(inner) : literal(inner);
   const signs = SIGNS.filter(([mark]) => marks.includes(mark)).map(([, sign]) => sign);
-  return `${before.replace(/[ \t]+$/, (blanks) => (blanks.length < 4 && !blanks.includes('\t') ? blanks : ' '))}${signs.join('')}${core}${signs.toReversed().join('')}${after}`;
+  return `${before.replace(/(?<![ \t])[ \t]+$/, (blanks) => (blanks.length < 4 && !blanks.includes('\t') ? blanks : ' '))}${signs.join('')}${core}${signs.toReversed().join('')}${after}`;
 }
 
 function link(text: string, url: string): string {
