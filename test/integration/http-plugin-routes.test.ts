@@ -30,6 +30,7 @@ const shop = definePlugin({
   setup(p) {
     p.route('GET /default', {}, () => ({ json: 'in' }));
     for (const [name, answer] of Object.entries(WRONG)) p.route(`GET /${name}`, {}, () => answer as object);
+    p.route('GET /said', {}, (ctx) => ctx.send({ endpoint: 'root/shop:shop', id: 'c' }, 'hello') as object);
     p.route('GET /trap', {}, () => ({
       get text(): string {
         throw new Error('a trap');
@@ -128,6 +129,12 @@ describe('a route of a plugin', () => {
       ['text/html', 'nosniff', 'kept', 'own=1'],
     );
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'[^,]*$/);
+  });
+
+  it('that returns what ctx.send gave answers without a body', async (t) => {
+    const ask = await serving(t);
+    const { status, text } = await ask('said', FULL_TOKEN);
+    assert.deepEqual([status, text, ask.failures], [200, '', []]);
   });
 
   it('whose answer is of another form fails, by its name and by what is expected, as other failures of it', async (t) => {

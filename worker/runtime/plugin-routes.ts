@@ -3,6 +3,7 @@ import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
+import { isSaid } from '../handling/body-shapes.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
 import { type Decided, decideEffects, hasMoved } from '../handling/effects.ts';
@@ -116,7 +117,8 @@ async function attempt(
   const result = await runHandler(
     { deps: { ...deps.context, generation }, capability: route, cause, moved },
     async (ctx) => {
-      reply = (await route.run(ctx, request as never)) as HttpAnswer | undefined;
+      const given: unknown = await route.run(ctx, request as never);
+      reply = isSaid(given) ? undefined : (given as HttpAnswer | undefined); // what `ctx.send` gives, as from other handlers
       const fault = faultOfAnswer(reply);
       if (fault !== undefined) throw new Error(`${route.id} answers with ${fault}`);
     },
