@@ -14,7 +14,7 @@ import type { Report } from './report.ts';
 import { percentile, residentMiB } from './support.ts';
 
 const PER_SECOND = 1_000;
-/** A host that has just started is told apart: until V8 has compiled what is used it takes half as much again for each. */
+/** A host that has just started is told apart: until V8 has compiled what is used it is behind. */
 const WARM_UP_SECONDS = 10;
 /** Signed before the clock runs, as far as memory allows: on a real host that is not this machine's work. */
 const MOST_MADE = 100_000;
