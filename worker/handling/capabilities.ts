@@ -1,7 +1,8 @@
 // The capabilities of one generation: what its plugins registered, found by id, by kind and by old names.
 //
 //   R1  Ids are stable: root/<slot>#<kind>/<name>; one defined twice fails the assembly.
-//   R2  Order is the order of the slots in the configuration, then of registration.
+//   R2  What is kept of a handler is kept under its oldest name, the first one in `formerly`: an attempt of code with another name goes on in it.
+//   R3  Order is the order of the slots in the configuration, then of registration.
 import type { TProperties, TSchema } from 'typebox';
 import { type CapabilityId, capabilityId, ownerOf } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -11,6 +12,8 @@ export type Run = (ctx: Ctx & ChatCtx, input: never) => unknown;
 
 interface Base<K extends string, S> {
   readonly id: CapabilityId;
+  /** Under which its attempts, results and keys are kept, of every version of the code: its first name. */
+  readonly keptAs: CapabilityId;
   readonly kind: K;
   readonly slot: string;
   readonly name: string;
@@ -75,18 +78,16 @@ export type Capability =
   | SubscriptionCapability
   | ToolCapability;
 
-/** The ids under which work of it may be stored. */
-const formerIds = ({ slot, kind, spec }: Capability): readonly CapabilityId[] =>
-  (spec.formerly ?? []).map((old) => capabilityId(slot, kind, old));
+/** The ids under which work of it may be stored. A spec is looked at after it is registered: until then it may be anything. */
+export function formerIds({ slot, kind, spec }: Capability): readonly CapabilityId[] {
+  const names = (spec as Options | undefined)?.formerly;
+  return Array.isArray(names) ? names.map((old) => capabilityId(slot, kind, String(old))) : [];
+}
 
-/**
- * Under the first of its ids that `isStored` knows: what it called and its keys belong to that one, and are found again. As it is where
- * none of them is stored, or its own.
- */
-export function underStoredId<C extends Capability>(capability: C, isStored: (id: string) => boolean): C {
-  if (isStored(capability.id)) return capability;
-  const former = formerIds(capability).find(isStored);
-  return former === undefined ? capability : { ...capability, id: former };
+/** Kept as work is stored that names it: what it called and its keys are found again. */
+export function keptUnder<C extends Capability>(capability: C, id: string): C {
+  const known = [capability.id, ...formerIds(capability)].find((one) => one === id);
+  return known === undefined ? capability : { ...capability, keptAs: known };
 }
 
 export interface StateDefinition {
@@ -103,13 +104,18 @@ export class Capabilities {
   readonly #states = new Map<string, StateDefinition>();
 
   /** Throws `definition_invalid` when the id is taken. */
-  add<C extends Capability>(capability: Omit<C, 'id' | 'place'>): C {
+  add<C extends Capability>(capability: Omit<C, 'id' | 'keptAs' | 'place'>): C {
     const id = capabilityId(capability.slot, capability.kind, capability.name);
     if (this.#byId.has(id)) throw new SvcError('definition_invalid', `${id} is defined twice`);
-    const entry = { ...capability, id, place: this.#byId.size } as C;
+    const named = { ...capability, id, keptAs: id, place: this.#byId.size } as C;
+    const entry = { ...named, keptAs: formerIds(named)[0] ?? id };
     this.#byId.set(id, entry);
     this.#byKind.clear();
     return entry;
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
   }
 
   addState(definition: StateDefinition): void {

@@ -16,7 +16,7 @@ export interface Cause {
 
 /** The same on each attempt: for ids and idempotency keys. */
 export const effectKey = (cause: Cause, capability: Capability, step: string | number): string =>
-  createHash('sha256').update(`${cause.id}|${capability.id}|${step}`).digest('hex').slice(0, 32);
+  createHash('sha256').update(`${cause.id}|${capability.keptAs}|${step}`).digest('hex').slice(0, 32);
 
 /** An error that is told by its code. */
 export const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code });

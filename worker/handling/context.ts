@@ -124,7 +124,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       const at = Math.ceil(when.at ?? core.clock.now() + (when.afterMs ?? 0));
       if (Number.isNaN(new Date(at).getTime()))
         throw coded('no_time', `${capability.id}: task ${task.id}: ${JSON.stringify(when)} is no time`);
-      const id = when.key === undefined ? `task/${task.id}/${nextKey()}` : taskKey(task.id, when.key);
+      const id = taskId(generation, task.id, when.key === undefined ? nextKey() : `key:${when.key}`);
       const checked = fitting(dataOfTask(generation, task.id), data, `${capability.id}: task ${task.id}`);
       effect({
         kind: 'schedule',
@@ -137,7 +137,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       });
     },
     cancel: (task: { id: string }, key: string) =>
-      effect({ kind: 'cancel', id: taskKey(task.id, key), capability: task.id }),
+      effect({ kind: 'cancel', id: taskId(generation, task.id, `key:${key}`), capability: task.id }),
     user: chat?.user,
     conversation: chat?.conversation,
     reply: (body: Body) => {
@@ -189,7 +189,9 @@ function declared({ id, labels: known = {} }: CountedBy, labels: Readonly<Record
   return labels;
 }
 
-const taskKey = (capability: string, key: string): string => `task/${capability}/key:${key}`;
+/** What waits, and its lane, are known under the first name of the task: under another one it would not be found. */
+const taskId = (generation: GenerationView, id: string, of: string): string =>
+  `task/${generation.capabilities.find(id)?.keptAs ?? id}/${of}`;
 
 function dataOfTask(generation: GenerationView, id: string): unknown {
   const task = generation.capabilities.find(id);
@@ -226,7 +228,7 @@ function fitting(schema: unknown, value: unknown, what: string): unknown {
 function laneOfTask(generation: GenerationView, id: string, data: unknown): string | undefined {
   const task = generation.capabilities.find(id);
   const lane = task?.kind === 'task' ? task.spec.lane?.(data as never) : undefined;
-  return lane === undefined ? undefined : `task/${id}/lane:${lane}`;
+  return lane === undefined ? undefined : taskId(generation, id, `lane:${lane}`);
 }
 
 function generationParts(generation: GenerationView, capability: Capability): Readonly<Record<string, unknown>> {

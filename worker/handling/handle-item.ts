@@ -18,7 +18,7 @@ import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
-import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem, underStoredName } from './plan.ts';
+import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
 import { readSentMessages } from './sent-messages.ts';
@@ -83,15 +83,11 @@ class ItemHandling {
         ? await readRuns(core.reader, this.#ledger.row.id)
         : [];
     this.#ledger.deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
-    const open = steps
-      .map((step) => underStoredName(step, runs))
-      .filter(({ capability }) => runs.find((run) => run.handler === capability?.id)?.verdict == null);
+    const runOf = ({ capability }: PlannedStep) => runs.find(({ handler }) => handler === capability?.keptAs);
+    const open = steps.filter((step) => runOf(step)?.verdict == null);
     if (runs.some((run) => run.verdict === 'stop')) return this.#ledger.finish([], []);
     for (const [index, step] of open.entries()) {
-      const end = await this.#step(step, {
-        isLast: index === open.length - 1,
-        run: runs.find((run) => run.handler === step.capability?.id),
-      });
+      const end = await this.#step(step, { isLast: index === open.length - 1, run: runOf(step) });
       if (end === 'ended' || this.#ledger.gone) return this.#ledger.deadError === undefined ? 'done' : 'dead';
       if (end === 'stop') break;
       if (end === 'wait' && step.isBefore) break;
@@ -126,7 +122,7 @@ class ItemHandling {
       this.#ledger.wait(known.next_at, 'waits for its next attempt');
       return 'wait';
     }
-    const attempt = await this.#ledger.countAttempt(capability.id, known?.attempts);
+    const attempt = await this.#ledger.countAttempt(capability.keptAs, known?.attempts);
     const limit = capability.spec.attempts ?? this.#deps.maxAttempts();
     if (attempt > limit)
       return this.#endStep(
@@ -177,7 +173,9 @@ class ItemHandling {
     const statements = [
       ...decided.statements,
       ...this.#dialog(run),
-      ...(run.steps.size > 0 ? [forgetOnce({ item: this.#ledger.row.id, handler: step.capability?.id ?? '' })] : []),
+      ...(run.steps.size > 0
+        ? [forgetOnce({ item: this.#ledger.row.id, handler: step.capability?.keptAs ?? '' })]
+        : []),
     ];
     const ends =
       (isLast || run.stopped) && this.#ledger.waitUntil === undefined && this.#ledger.deadError === undefined;
@@ -194,7 +192,7 @@ class ItemHandling {
             holdItem({ id: this.#ledger.row.id }),
             setVerdict({
               item: this.#ledger.row.id,
-              handler: step.capability?.id ?? '',
+              handler: step.capability?.keptAs ?? '',
               verdict: run.stopped ? 'stop' : 'done',
               error: null,
             }),
@@ -238,10 +236,10 @@ class ItemHandling {
     { failure, attempt, failures, isLast }: { failure: Failure; attempt: number; failures: number; isLast: boolean },
   ): Promise<StepEnd> {
     const { core } = this.#deps;
-    const handler = step.capability?.id ?? '';
+    const handler = step.capability?.keptAs ?? '';
     if (failure.kind !== 'told')
       this.#deps.after.failed({
-        capability: handler,
+        capability: step.capability?.id ?? '',
         slot: step.capability?.slot ?? '',
         during: 'handling',
         item: this.#ledger.row.id,
@@ -265,7 +263,7 @@ class ItemHandling {
 
   /** The step is over without its effects: the person was told, or it is a dead letter. */
   async #endStep(step: PlannedStep, failure: Exclude<Failure, { kind: 'wait' }>, isLast: boolean): Promise<StepEnd> {
-    const handler = step.capability?.id ?? step.missing ?? '';
+    const handler = step.capability?.keptAs ?? step.missing ?? '';
     const effects: Effect[] = [];
     const cause = causeOf(this.#ledger.row, this.#payload, 1);
     if (failure.kind === 'told' || step.claims)

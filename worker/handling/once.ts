@@ -45,7 +45,7 @@ export async function runOnce(caller: Caller, { step, call, options }: Call): Pr
     throw coded('no_time', `${capability.id}: step "${step}": timeoutMs is ${String(timeoutMs)}: it has to be above 0`);
   if (run.steps.has(step)) throw coded('step_twice', `${capability.id}: step "${step}" is used twice in one run`);
   run.steps.add(step);
-  const key = { item: cause.id, handler: capability.id, step };
+  const key = { item: cause.id, handler: capability.keptAs, step };
   const known = await readOnce(core.reader, key);
   if (known?.state === 'done') return parseResult(known.value);
   if (known?.state === 'called' && options.unsure === 'hold')

@@ -7,7 +7,7 @@ import type { Delivery } from '../inbox/prepare-item.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { Arrival, Conversation, User } from '../sdk/index.ts';
 import { plainText } from '../sdk/message.ts';
-import { type Capability, underStoredId } from './capabilities.ts';
+import { type Capability, keptUnder } from './capabilities.ts';
 import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { readButton, readDialog, readMenuEntry } from './handling-store.ts';
@@ -97,13 +97,6 @@ function planned(step: Step, hasOpenQuestion: boolean): PlannedStep {
   };
 }
 
-/** A handler that was renamed since its last attempt goes on as the one that it was. */
-export function underStoredName(step: PlannedStep, runs: readonly { readonly handler: string }[]): PlannedStep {
-  const { capability } = step;
-  if (capability === undefined || runs.length === 0) return step;
-  return { ...step, capability: underStoredId(capability, (id) => runs.some(({ handler }) => handler === id)) };
-}
-
 function directStep(
   generation: GenerationView,
   row: InboxRow,
@@ -112,7 +105,7 @@ function directStep(
   const id = row.capability ?? '';
   const capability = generation.capabilities.find(id);
   const isRight = capability?.kind === (payload.kind === 'event' ? 'subscribe' : payload.kind);
-  const known = isRight ? underStoredId(capability, (one) => one === id) : undefined;
+  const known = isRight ? keptUnder(capability, id) : undefined;
   return {
     capability: known,
     missing: id,

@@ -1,7 +1,12 @@
 // What is wrong with definitions as they stand together, found at assembly rather than when somebody types a command or nothing comes.
 import { SvcError } from '../../shared/svc-error.ts';
 import { eventKind, faultOfTypeName } from '../events/event-types.ts';
-import type { Capabilities, CommandCapability, SubscriptionCapability } from '../handling/capabilities.ts';
+import {
+  type Capabilities,
+  type CommandCapability,
+  formerIds,
+  type SubscriptionCapability,
+} from '../handling/capabilities.ts';
 import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
 import type { People } from '../sdk/chat-line.ts';
 import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
@@ -10,6 +15,7 @@ import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
 export function refuseBadDefinitions(capabilities: Capabilities, prefix: string): void {
   for (const capability of capabilities.all()) refuseBadSpec(capability);
   for (const state of capabilities.states()) refuseBadState(state);
+  refuseFormerNames(capabilities);
   for (const command of capabilities.ofKind('command')) refuseBadCommand(command, prefix);
   for (const subscription of capabilities.ofKind('subscribe')) refuseUnknownEvent(subscription);
 }
@@ -36,6 +42,20 @@ export function shadowedCommands(capabilities: Capabilities): readonly Shadowed[
 
 const bad = ({ id, slot }: { readonly id: string; readonly slot: string }, what: string): SvcError =>
   new SvcError('definition_invalid', `${id}: ${what}`, { details: { plugin: slot } });
+
+/** What is stored under a name is for one handler. */
+function refuseFormerNames(capabilities: Capabilities): void {
+  const heirs = new Map<string, string>();
+  for (const capability of capabilities.all())
+    for (const former of formerIds(capability)) {
+      if (capabilities.has(former))
+        throw bad(capability, `formerly names ${former}, which is there: it gets its own work`);
+      const other = heirs.get(former);
+      if (other !== undefined)
+        throw bad(capability, `formerly names ${former}, and so does ${other}: one gets its work`);
+      heirs.set(former, capability.id);
+    }
+}
 
 function refuseBadCommand(command: CommandCapability, prefix: string): void {
   for (const name of [command.name, ...(command.spec.aliases ?? [])])

@@ -127,7 +127,7 @@ async function attempt(
   const sent = await readSentMessages(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
   const decided = decideEffects(of, result.run.effects);
-  const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.id })] : [];
+  const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.keptAs })] : [];
   const statements = [...decided.statements, ...forget, ...recordEvents(decided.events)];
   const answer =
     (statements.length === 0 || turn.mayCommit(result.run)) &&

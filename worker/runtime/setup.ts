@@ -5,6 +5,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Capabilities, RouteSpec, Run } from '../handling/capabilities.ts';
 import type { PluginCounter, PluginGauge } from '../metrics/metrics.ts';
 import type { Logger } from '../sdk/index.ts';
+import { listenerName } from './listener-name.ts';
 import { faultOfLabels, faultOfMetric } from './metric-checks.ts';
 
 export interface PluginResource {
@@ -36,7 +37,6 @@ type Loose = Readonly<Record<string, never>>;
 export function makeSetup({ slot, config, log, signal, uses, registered }: SetupOf): unknown {
   const { capabilities } = registered;
   let closed = false;
-  let listeners = 0;
   const base = (name: string, run: unknown): { slot: string; name: string; uses: readonly string[]; run: Run } => {
     if (closed) throw new SvcError('definition_invalid', `${slot}: setup is over, nothing more is registered`);
     return { slot, name, uses, run: run as Run };
@@ -70,8 +70,8 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     signal,
     command: (name: string, spec: Loose, run: unknown) => add('command', name, [spec, run]),
     on: (kind: string, match: Loose, run: unknown) => {
-      listeners += 1;
-      add('on', `${kind}-${listeners}`, [{ ...match, on: kind }, run]);
+      const isTaken = (name: string): boolean => capabilities.has(capabilityId(slot, 'on', name));
+      add('on', listenerName(kind, { ...match }, isTaken), [{ ...match, on: kind }, run]);
     },
     action: (name: string, spec: Loose, run: unknown) => {
       add('action', name, [spec, run]);

@@ -17,7 +17,10 @@ const SHAPES: Readonly<Record<Capability['kind'], Shape>> = {
     needed: { summary: 'text' },
     other: { ...OPTIONS, aliases: 'texts', who: 'any', examples: 'texts', args: 'schemas', phrases: 'texts' },
   },
-  on: { needed: {}, other: { ...OPTIONS, on: 'any', text: 'any', where: 'any', addressed: 'flag', order: 'any' } },
+  on: {
+    needed: {},
+    other: { ...OPTIONS, on: 'any', name: 'text', text: 'any', where: 'any', addressed: 'flag', order: 'any' },
+  },
   action: { needed: { data: 'schemas' }, other: OPTIONS },
   dialog: { needed: { answers: 'schemas' }, other: { ...OPTIONS, expiresMs: 'any', steps: 'any' } },
   task: { needed: { data: 'schemas' }, other: { ...OPTIONS, lane: 'function' } },

@@ -35,6 +35,8 @@ export interface CommandSpec<A extends TProperties> extends Options {
 
 /** Which events of its kind a handler of `p.on` gets; without a key all of them. */
 export interface Match extends Options {
+  /** What it is called in ids; default: its kind and what it matches. Named, it stays the same handler when what it matches changes. */
+  readonly name?: string;
   /** The whole text, or a pattern; its named groups are `ctx.groups`. */
   readonly text?: string | RegExp;
   readonly where?: 'private' | 'group';

@@ -11,7 +11,7 @@ type Loose = { readonly [K in keyof P]: (...given: readonly unknown[]) => unknow
 const nothing = (): void => {};
 const hook = { body: t.object({}), verify: nothing, delivery: nothing };
 const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said: RegExp])[] = [
-  ['a kind', (p) => p.on('mesage', {}, nothing), /#on\/mesage-1: there is no kind mesage: known are message, edited/],
+  ['a kind', (p) => p.on('mesage', {}, nothing), /#on\/mesage: there is no kind mesage: known are message, edited/],
   [
     'an order',
     (p) => p.on('message', { order: 'first' }, nothing),
@@ -32,6 +32,18 @@ const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said:
   ['a path', (p) => p.route('GET a', { scope: 'none' }, nothing), /a path is taken as it is/],
   ['a scope', (p) => p.route('GET /a', { scope: 'all' }, nothing), /scope is "all": known are none, demo, full/],
   ['an address', (p) => p.webhook('a/b', hook, nothing), /a name in an address is of a-z/],
+  ['a name', (p) => p.on('message', { name: 5 }, nothing), /#on\/5: name has to be a text/],
+  ['old names', (p) => p.on('message', { formerly: 'x' }, nothing), /formerly has to be a list of texts/],
+  [
+    'an old name that is there',
+    (p) => (p.task('x', { data: {} }, nothing), p.task('y', { data: {}, formerly: ['x'] }, nothing)),
+    /#task\/y: formerly names root\/x#task\/x, which is there/,
+  ],
+  [
+    'an old name of two',
+    (p) => ['x', 'y'].map((name) => p.cron(name, { at: '0 3 * * *', formerly: ['z'] }, nothing)),
+    /#cron\/y: formerly names root\/x#cron\/z, and so does root\/x#cron\/x/,
+  ],
   ['a summary', (p) => p.command('x', {}, nothing), /root\/x#command\/x: summary is missing/],
   ['a key', (p) => p.on('message', { addresed: true }, nothing), /there is no key addresed; did you mean addressed\?/],
   ['a far key', (p) => p.cron('x', { at: '0 3 * * *', every: 5 }, nothing), /no key every: known are at, timeoutMs, /],
