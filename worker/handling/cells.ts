@@ -7,7 +7,8 @@ import type { Cell } from '../sdk/index.ts';
 import type { Capability, StateDefinition } from './capabilities.ts';
 import { type Cause, coded } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
-import { readCell, readCells } from './handling-store.ts';
+import { readCell } from './handling-store.ts';
+import { listCells } from './listed-cells.ts';
 import { type CellGuard, type CellId, cellKey, type Effect, type Run } from './run.ts';
 
 export interface CellContext {
@@ -63,14 +64,8 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
           `${capability.id}: list: prefix and after have to be texts, limit a whole number from 0`,
         );
       const { store, owner } = address(state);
-      const rows = await readCells(core.reader, {
-        store,
-        owner,
-        from: prefix,
-        to: `${prefix}\u{10ffff}`,
-        limit: Math.min(limit, LONGEST_PAGE),
-        after,
-      });
+      const page = { store, owner, prefix, after, limit: Math.min(limit, LONGEST_PAGE) };
+      const rows = await listCells(core.reader, page, run);
       return rows.map((row) => [row.key, valueOf(definition(state), row.value)] as const);
     },
     set(cell, value, expect) {

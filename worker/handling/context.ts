@@ -53,6 +53,9 @@ const insideOnce = new AsyncLocalStorage<string>();
 export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
   const { core, generation } = deps;
   const { capability, cause, run } = of;
+  const notOver = (): void => {
+    if (run.closed) throw coded('ctx_closed', `${capability.id}: the context is closed: an await is missing`);
+  };
   const open = (): void => {
     const step = insideOnce.getStore();
     if (step !== undefined)
@@ -60,7 +63,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
         'inside_once',
         `${capability.id}: the context is used inside once("${step}"): a later attempt would not see it`,
       );
-    if (run.closed) throw coded('ctx_closed', `${capability.id}: the context is closed: an await is missing`);
+    notOver();
   };
   const effect = (one: Effect): void => {
     open();
@@ -98,8 +101,15 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       return runOnce({ core, capability, cause, run, end: of.end, inside: insideOnce }, { step, call, options });
     },
     ...cells,
-    readFile: (file: FileRef) => deps.files.read(file),
-    saveFile: (name: string, mime: string, bytes: Uint8Array) => deps.files.save(name, mime, bytes),
+    // Files and hints are no effects: a call of `once` may use them, a later attempt loses nothing.
+    readFile: async (file: FileRef) => {
+      notOver();
+      return deps.files.read(file);
+    },
+    saveFile: async (name: string, mime: string, bytes: Uint8Array) => {
+      notOver();
+      return deps.files.save(name, mime, bytes);
+    },
     send: (to: ConversationRef | UserRef, body: Body) => {
       checkTarget(capability.id, to);
       const place = placeOf(generation, to);
@@ -149,6 +159,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       run.asks.push(askOf(generation, capability, { dialog: dialog.id, given }));
     },
     typing: () => {
+      notOver();
       if (chat !== undefined) deps.typing(chat.endpoint, chat.conversation);
     },
     stop: () => {

@@ -84,4 +84,5 @@ export class Run {
   }
 }
 
-export const cellKey = (cell: CellId): string => `${cell.store}|${cell.owner}|${cell.key}`;
+/** Owners and keys may hold any character. */
+export const cellKey = ({ store, owner, key }: CellId): string => JSON.stringify([store, owner, key]);

@@ -2,7 +2,7 @@
 // configuration (endpoint, plugin), never from what people or platforms send.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { within } from '../../shared/abort.ts';
+import { gaugeValue } from './gauge-value.ts';
 
 /** What only the database knows, read at each scrape. A figure that nobody knows is left out of it. */
 export interface StoredFigures {
@@ -249,7 +249,7 @@ export class PluginMetrics {
         help,
         registers: [this.#registry],
         async collect() {
-          this.set(await valueOf(read));
+          this.set(await gaugeValue(read));
         },
       }); // prettier-ignore
     }
@@ -257,17 +257,5 @@ export class PluginMetrics {
 
   count(name: string, labels: Readonly<Record<string, string>>): void {
     this.#counters.get(name)?.inc({ ...labels });
-  }
-}
-
-const READ_LIMIT_MS = 1_000;
-
-/** A gauge of a plugin that fails, does not answer or gives no number is NaN: the others are shown all the same. */
-async function valueOf(read: () => unknown): Promise<number> {
-  try {
-    const value = await within(Promise.resolve(read()), { ms: READ_LIMIT_MS, late: Number.NaN });
-    return typeof value === 'number' ? value : Number.NaN;
-  } catch {
-    return Number.NaN;
   }
 }

@@ -2,6 +2,7 @@
 // one fail when somebody types the command.
 import { nearest } from '../../shared/config/nearest.ts';
 import type { Capability } from '../handling/capabilities.ts';
+import { faultOfDefaults } from '../sdk/default-fault.ts';
 import { faultOfCompiling } from '../sdk/schema-fault.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
@@ -74,9 +75,10 @@ function faultOfForm(form: Form, value: unknown): string | undefined {
     case 'function':
       return typeof value === 'function' ? undefined : 'has to be a function';
     case 'schema':
-      return isObject(value) ? faultOfUse(value) : 'has to be a schema, such as t.object({ … })';
+      if (!isObject(value)) return 'has to be a schema, such as t.object({ … })';
+      return faultOfUse(value) ?? faultOfDefaults(value);
     case 'schemas':
-      return faultOfSchemas(value);
+      return faultOfSchemas(value) ?? faultOfDefaults({ properties: value });
   }
 }
 

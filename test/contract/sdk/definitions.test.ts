@@ -101,6 +101,35 @@ const BAD: readonly (readonly [what: string, setup: (p: Loose) => unknown, said:
     (p) => p.state('s', { scope: 'plugin', value: { type: 'integer', minimum: '1' } }),
     /value is no schema that could be used: .*minimum/,
   ],
+  [
+    'a default of another type',
+    (p) => p.command('x', { summary: '', args: { n: t.integer({ default: 'soon' }) } }, nothing),
+    /#command\/x: args has a default that does not fit its own schema: n: expected a whole number, got "soon"/,
+  ],
+  [
+    'a default out of bounds',
+    (p) => p.command('x', { summary: '', args: { n: t.integer({ default: 0, minimum: 1 }) } }, nothing),
+    /args has a default .*: n: expected at least 1, got 0/,
+  ],
+  [
+    'a default that is none of the words',
+    (p) => p.dialog('x', { answers: { size: t.enum(['small', 'large'], { default: 'big' }) } }, nothing),
+    /answers has a default .*: size: expected one of small, large, got "big"/,
+  ],
+  [
+    'a default that is no time',
+    (p) => p.task('x', { data: { wait: t.duration({ default: 'soon' }) } }, nothing),
+    /data has a default .*: wait: expected .*, got "soon"/,
+  ],
+  [
+    'a default inside',
+    (p) =>
+      p.state('s', {
+        scope: 'plugin',
+        value: t.object({ list: t.array(t.object({ n: t.integer({ default: 1.5 }) })) }),
+      }),
+    /value has a default .*: list.\[\].n: expected a whole number, got 1.5/,
+  ],
   ['no proof', (p) => p.webhook('x', { ...hook, verify: undefined }, nothing), /verify is missing/],
   ['a proof', (p) => p.webhook('x', { ...hook, verify: 'hmac' }, nothing), /verify has to be a function/],
   ['no event', (p) => p.subscribe('inbox.done', nothing), /x: subscribe takes an event: defineEvent\(type, schema\)/],
@@ -140,6 +169,46 @@ describe('a definition', () => {
         return true;
       });
     });
+
+  it('may have defaults of every kind', async () => {
+    const said: unknown[] = [];
+    const args = {
+      n: t.integer({ default: 5, minimum: 1, maximum: 5 }),
+      part: t.number({ default: 0.5 }),
+      yes: t.boolean({ default: false }),
+      word: t.string({ default: 'äö', minLength: 2, maxLength: 2, pattern: '^..$' }),
+      size: t.enum(['small', 'large'], { default: 'large' }),
+      wait: t.duration({ default: '10m' }),
+      later: t.duration({ default: 5 }),
+      list: t.array(t.object({ of: t.string() }), { default: [{ of: 'a' }], maxItems: 1 }),
+      words: t.array(t.string(), { default: ['a'], minItems: 1 }),
+      who: t.user({ default: { endpoint: 'fake', id: 'ann' } }),
+      text: t.rest({ default: '' }),
+    };
+    const plugin = definePlugin({
+      name: 'x',
+      setup: (p) => p.command('x', { summary: '', args }, (_ctx, given) => void said.push(given)),
+    });
+    const bot = await testBot(plugin);
+
+    await bot.person('ann').says('/x');
+
+    assert.deepEqual(said, [
+      {
+        n: 5,
+        part: 0.5,
+        yes: false,
+        word: 'äö',
+        size: 'large',
+        wait: 600_000,
+        later: 5,
+        list: [{ of: 'a' }],
+        words: ['a'],
+        who: { endpoint: 'fake', id: 'ann' },
+        text: '',
+      },
+    ]);
+  });
 
   it('has a line of log for a tool, which nothing calls yet', async () => {
     const tool = { name: 'find', description: 'Finds', input: {}, run: nothing };

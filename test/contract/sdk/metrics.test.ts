@@ -40,6 +40,26 @@ describe('metrics of a plugin', () => {
     assert.equal((await bot.metrics())['svc_plugin_my_poll_said_total'], 1);
   });
 
+  it('are there, each as NaN that fails, gives no number or does not answer, as a host shows them', async () => {
+    const bot = await testBot(
+      one((p) => {
+        p.gauge('silent', 'Never answers', () => new Promise<number>(() => {}));
+        p.gauge('broken', 'Throws', () => {
+          throw new Error('no database');
+        });
+        p.gauge('text', 'No number', () => '5' as never);
+        p.gauge('size', 'Open polls', () => 2);
+      }),
+    );
+
+    assert.deepEqual(await bot.metrics(), {
+      svc_plugin_my_poll_silent: Number.NaN,
+      svc_plugin_my_poll_broken: Number.NaN,
+      svc_plugin_my_poll_text: Number.NaN,
+      svc_plugin_my_poll_size: 2,
+    });
+  });
+
   it('have reactions that the platform lacks beside them, of handlers and of routes', async () => {
     const setup: SetupOf = (p) => {
       const rounds = p.counter('rounds', 'Rounds');

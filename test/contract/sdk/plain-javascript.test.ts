@@ -43,6 +43,53 @@ describe('state', () => {
     for (const [run, told] of wrong) assert.match((await went('user', run)).text, told);
   });
 
+  it('of two owners is two, whatever is in their ids and keys', async () => {
+    const { shown } = await went('conversation', async (ctx, state) => {
+      const of = (id: string): Numbers => state.of({ endpoint: 'fake', id });
+      ctx.set(of('a').at('b|k'), { n: 1 }, 'any');
+      return (await ctx.get(of('a|b').at('k'))) ?? 'nothing';
+    });
+    assert.equal(shown, '"nothing"');
+  });
+
+  it('lists what the same run has set and removed, as `get` gives it, a page at a time', async () => {
+    const pages: unknown[] = [];
+    const plugin = definePlugin({
+      name: 'x',
+      setup(p) {
+        const state = p.state('s', { scope: 'plugin', value: t.integer() });
+        p.command('fill', { summary: '' }, (ctx) => {
+          for (const key of ['b', 'd', 'f', '\u{1f600}']) ctx.set(state.at(key), 1, 'absent');
+        });
+        p.command('go', { summary: '' }, async (ctx) => {
+          for (const key of ['a', 'd', 'e', '\uff5e']) ctx.set(state.at(key), 2, 'any');
+          for (const key of ['b', 'e']) ctx.unset(state.at(key));
+          for (let after = ''; ; ) {
+            const page = await ctx.list(state, { limit: 2, ...(after === '' ? {} : { after }) });
+            if (page.length === 0) break;
+            pages.push(page);
+            after = page.at(-1)?.[0] ?? '';
+          }
+          pages.push(await ctx.list(state, { prefix: 'd' }));
+        });
+        p.command('look', { summary: '' }, async (ctx) => void pages.push(await ctx.list(state)));
+      },
+    });
+    const bot = await testBot(plugin);
+
+    for (const line of ['/fill', '/go', '/look']) await bot.person('ann').says(line);
+
+    const all = [
+      ['a', 2],
+      ['d', 2],
+      ['f', 1],
+      ['\uff5e', 2],
+      ['\u{1f600}', 1],
+    ];
+    assert.deepEqual(pages, [all.slice(0, 2), all.slice(2, 4), all.slice(4), [['d', 2]], all]);
+    await bot.stop();
+  });
+
   it('of a person is that of the person, by the short name of the account as well', async () => {
     const { shown } = await went('user', async (ctx, state) => {
       ctx.set(state.of({ endpoint: 'fake', id: 'ann' }).at('k'), { n: 1 }, 'any');

@@ -107,10 +107,16 @@ describe('an attempt that fails', () => {
 
 describe('the context', () => {
   it('throws after its handler, inside once, and for a step used twice (X3)', async () => {
-    let late: () => void = () => {};
+    const late: (() => unknown)[] = [];
     const bot = await start((p) => {
-      p.command('late', { summary: '', attempts: 1 }, (ctx) => {
-        late = () => ctx.reply('late');
+      p.command('late', { summary: '', attempts: 1 }, async (ctx) => {
+        const file = await ctx.saveFile('a.txt', 'text/plain', Buffer.from('a'));
+        late.push(
+          () => ctx.reply('late'),
+          () => ctx.typing(),
+          () => ctx.readFile(file),
+          () => ctx.saveFile('b.txt', 'text/plain', Buffer.from('b')),
+        );
       });
       p.command('inside', { summary: '', attempts: 1 }, async (ctx) => {
         await ctx.once('a', () => {
@@ -125,7 +131,9 @@ describe('the context', () => {
 
     for (const command of ['late', 'inside', 'twice']) await bot.person('ann').says(`/${command}`);
 
-    assert.throws(late, { code: 'ctx_closed' });
+    assert.equal(late.length, 4);
+    for (const call of late)
+      await assert.rejects(async () => call(), { code: 'ctx_closed', message: /await is missing/ });
     assert.match(errorsOf(bot), /inside once\("a"\)/);
     assert.match(errorsOf(bot), /step "a" is used twice/);
   });

@@ -11,6 +11,7 @@ import { decideEffects } from '../../handling/effects.ts';
 import { runHandler } from '../../handling/run-step.ts';
 import type { ItemOutcome } from '../../inbox/dispatcher.ts';
 import { Webhooks } from '../../ingress/webhooks.ts';
+import { gaugeValue } from '../../metrics/gauge-value.ts';
 import type { Generation } from '../../runtime/generation.ts';
 import { createPluginRoutes } from '../../runtime/plugin-routes.ts';
 import { type Arrival, defineAdapter, type Link } from '../adapter.ts';
@@ -153,8 +154,8 @@ export class BotProcess {
     const without = counters.filter(({ labels }) => Object.keys(labels).length === 0);
     const values: Record<string, number> = Object.fromEntries(without.map(({ name }) => [name, 0]));
     for (const [name, count] of this.#counts) values[name] = count;
-    for (const { name, read } of gauges) values[name] = await read();
-    return values;
+    const read = await Promise.all(gauges.map(async (gauge) => [gauge.name, await gaugeValue(gauge.read)] as const));
+    return { ...values, ...Object.fromEntries(read) };
   }
 
   /** Handlers under way. */
