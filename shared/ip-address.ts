@@ -8,6 +8,8 @@ LOOPBACK.addAddress('::1', 'ipv6');
 const EVERY = new BlockList();
 EVERY.addAddress('0.0.0.0', 'ipv4');
 EVERY.addAddress('::', 'ipv6');
+/** The first groups of an address of IPv4 as IPv6 writes it. */
+const MAPPED = '0:0:0:0:0:ffff';
 
 /** An address of this machine alone: 127.0.0.0/8, ::1, and 127.0.0.0/8 as IPv6 writes it. False for names. */
 export const isLoopback = (address: string): boolean => isIn(LOOPBACK, address);
@@ -27,6 +29,25 @@ export function addressOf(host: string): string | undefined {
   if (!/^(?:[\da-fx.]+|\[[\da-f:.]+\])$/i.test(host) || !URL.canParse(`http://${host}`)) return undefined;
   const address = new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '');
   return isIP(address) === 0 ? undefined : address;
+}
+
+/**
+ * Whose address it is, for counting: of IPv6 the network of 64 bits, since whoever has one address of it has all; of IPv4, as IPv6 writes it
+ * too, the address. A text that is no address stands for itself.
+ */
+export function clientOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1); // one spelling, in groups alone
+  const [head = '', tail] = plain.split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [
+    string[],
+    string[],
+  ];
+  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
+  const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16));
+  return groups.slice(0, 6).join(':') === MAPPED
+    ? [high >> 8, high & 255, low >> 8, low & 255].join('.')
+    : `${groups.slice(0, 4).join(':')}::/64`;
 }
 
 function isIn(list: BlockList, address: string): boolean {

@@ -121,7 +121,11 @@ const http = group('The HTTP interface.', {
   ),
   limits: group('Bounds of the HTTP interface. Limits per address never apply to loopback.', {
     connections: integer('Open connections in all.', 8_192, [1, 1_000_000]),
-    connectionsPerAddress: integer('Open connections of one address.', 256, [1, 1_000_000]),
+    connectionsPerAddress: integer(
+      'Open connections of one address; of IPv6, of one network of 64 bits.',
+      256,
+      [1, 1_000_000],
+    ),
     streamsPerToken: integer('Open event streams of one token.', 100, [1, 1_000_000]),
     bodyBytes: integer('Largest JSON body.', MIB, [KIB, 64 * MIB]),
   }),

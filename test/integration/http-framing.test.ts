@@ -58,6 +58,19 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
+  it('counts a request whose body cannot be framed once, with the status that was sent', async (t) => {
+    const server = await startHttp(t);
+    for (const coding of ['xchunked', 'chunked']) {
+      const text = requestText(RESTART, [full, json, `Transfer-Encoding: ${coding}`], 'zz\r\n{}\r\n0\r\n\r\n');
+      await readToEnd(server.port, text);
+    }
+    await until(() => server.host.observed.length >= 2, { what: 'both are counted' });
+    await stillServes(server);
+
+    const counted = server.host.observed.map(({ kind, status }) => `${kind} ${status}`);
+    assert.deepEqual(counted.slice(0, -1), ['refused 400', 'refused 400']);
+  });
+
   it('closes the connection after a malformed request, so that nothing smuggled behind it is read (row 19)', async (t) => {
     const server = await startHttp(t);
     const smuggled = requestText('GET /api/system/status', [full]);
@@ -181,6 +194,20 @@ describe('framing over HTTP', () => {
     await until(async () => (await server.raw('GET /api/system/status', from('10.0.0.1'))).status === 200, {
       what: 'its place is free',
     });
+  });
+
+  it('counts a network of 64 bits of IPv6 as one client', async (t) => {
+    const limits = { connectionsPerAddress: 1, streamsPerToken: 10 };
+    const server = await startHttp(t, { limits, trustedProxies: ['127.0.0.1'] });
+    const from = (address: string): string[] => [full, `X-Forwarded-For: ${address}`];
+    const stream = connect(server.port, '127.0.0.1');
+    stream.on('error', () => {}).resume();
+    stream.write(requestText('GET /api/events', from('2001:db8:0:7::1')));
+    await until(() => server.host.streams.size === 1, { what: 'the stream is open' });
+
+    assert.equal((await server.raw('GET /api/system/status', from('2001:db8:0:7:9::2'))).status, 429);
+    assert.equal((await server.raw('GET /api/system/status', from('2001:db8:0:8::1'))).status, 200);
+    stream.destroy();
   });
 
   it('refuses a body over the limit before reading it, and cuts an endless one (row 25)', async (t) => {

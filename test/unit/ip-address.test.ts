@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addressOf, isEveryAddress, isLoopback, isLoopbackHost } from '../../shared/ip-address.ts';
+import { addressOf, clientOf, isEveryAddress, isLoopback, isLoopbackHost } from '../../shared/ip-address.ts';
 import { maySendToken } from '../../supervisor/cli/doctor/address.ts';
 import { type Account, accountFault } from '../../worker/adapters/xmpp/config.ts';
 
@@ -64,6 +64,24 @@ describe('addresses', () => {
       [],
     );
     assert.deepEqual(['127.0.0.1', '::1', '10.0.0.1', '0.0.0.1', '*'].filter(isEveryAddress), []);
+  });
+
+  it('are of one client within a network of 64 bits of IPv6, in any spelling', () => {
+    const one = ['2001:db8:0:7::1', '2001:db8:0:7:ffff:ffff:ffff:ffff', '2001:DB8::7:0:0:9:1', '2001:db8:0:7::%eth0'];
+
+    assert.deepEqual(
+      one.map(clientOf),
+      one.map(() => '2001:db8:0:7::/64'),
+    );
+    assert.deepEqual(['2001:db8:0:8::1', '2001:db8::', 'fe80::1%eth0', '::2', '1:2:3:4:5:6:7::'].map(clientOf), [
+      '2001:db8:0:8::/64',
+      '2001:db8:0:0::/64',
+      'fe80:0:0:0::/64',
+      '0:0:0:0::/64',
+      '1:2:3:4::/64',
+    ]);
+    const four = ['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:c000:207', '', 'unknown'];
+    assert.deepEqual(four.map(clientOf), ['192.0.2.7', '192.0.2.7', '192.0.2.7', '', 'unknown']);
   });
 
   it('are read as resolvers read them', () => {

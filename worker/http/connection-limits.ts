@@ -1,9 +1,9 @@
-// How many connections there may be: in all (Node closes what comes above), and per address; through a trusted proxy
-// requests are counted in the place of connections. Loopback is never limited by address: an operator always gets in.
+// How many connections there may be: in all (Node closes what comes above), and per address, of IPv6 per network of 64 bits; through a
+// trusted proxy requests are counted in the place of connections. Loopback is never limited by address: an operator always gets in.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { tookConnection } from '../../shared/connections-first.ts';
-import { isLoopback } from '../../shared/ip-address.ts';
+import { clientOf, isLoopback } from '../../shared/ip-address.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { HttpSettings } from './host-port.ts';
 
@@ -33,7 +33,8 @@ export class ConnectionLimits {
   /** Counts a request that came through a proxy; undefined when its client has too many under way, else how to end it. */
   enter(address: string, peer: string): (() => void) | undefined {
     if (address === peer || isLoopback(address)) return () => {};
-    return this.#take(address) ? () => this.#release(address) : undefined;
+    const client = clientOf(address);
+    return this.#take(client) ? () => this.#release(client) : undefined;
   }
 
   /** Ends every connection at once. */
@@ -45,7 +46,8 @@ export class ConnectionLimits {
     if (this.#sockets.has(socket)) return; // it went through the parser again: upgrade.ts
     const address = socket.remoteAddress ?? '';
     const isFree = isLoopback(address) || this.#parts.addresses.isProxy(address, this.#parts.settings().trustedProxies);
-    if (!isFree && !this.#take(address)) {
+    const client = clientOf(address);
+    if (!isFree && !this.#take(client)) {
       this.#parts.onRefused(address);
       socket.destroy();
       return;
@@ -53,20 +55,20 @@ export class ConnectionLimits {
     this.#sockets.add(socket);
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      if (!isFree) this.#release(address);
+      if (!isFree) this.#release(client);
     });
   }
 
-  #take(address: string): boolean {
-    const open = this.#open.get(address) ?? 0;
+  #take(client: string): boolean {
+    const open = this.#open.get(client) ?? 0;
     if (open >= this.#parts.settings().limits.connectionsPerAddress) return false;
-    this.#open.set(address, open + 1);
+    this.#open.set(client, open + 1);
     return true;
   }
 
-  #release(address: string): void {
-    const open = (this.#open.get(address) ?? 1) - 1;
-    if (open === 0) this.#open.delete(address);
-    else this.#open.set(address, open);
+  #release(client: string): void {
+    const open = (this.#open.get(client) ?? 1) - 1;
+    if (open === 0) this.#open.delete(client);
+    else this.#open.set(client, open);
   }
 }
