@@ -5,12 +5,13 @@
 //   F2  Nothing is written into an answer that is on its way without an end (a stream, a file): the connection ends there.
 //   F3  With the connection, all of its answers are closed. Node tells the one alone that it writes, not those that wait behind it.
 //   F4  An upgrade waits for the answers before it: what follows a switch is no HTTP any more.
-//   F5  What is answered here is counted with the status that was sent, unless a request of its own is: its end counts.
+//   F5  What is answered here is counted once and with the status that was sent: where a request had begun, at its end.
 import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { bareProblem, PROBLEM_TYPE } from './problem.ts';
+import { contextOf } from './request-context.ts';
 import { API_HEADERS } from './security-headers.ts';
 
 /** Time for the client to read the answer before the connection is ended for good. */
@@ -26,7 +27,7 @@ export class ConnectionFaults {
 
   constructor(server: Server, refused: (status: number, socket: Duplex) => void) {
     this.#refused = refused;
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, codeOf(error)));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, codeOf(error), error));
     server.on('connect', (_request, socket) => this.#refuse(socket, 'method_not_allowed'));
   }
 
@@ -61,21 +62,26 @@ export class ConnectionFaults {
     );
   }
 
-  #refuse(socket: Duplex, code: ErrorCode): void {
+  #refuse(socket: Duplex, code: ErrorCode, error?: NodeJS.ErrnoException): void {
     socket.on('error', () => {}); // it is ended here, and without a listener an error would end the process
     if (this.#waiting.has(socket)) return;
     const earlier = this.#openOn(socket).findLast(({ req }) => req.complete);
-    if (earlier === undefined || this.#isMidAnswer(socket)) return this.#answer(socket, code);
+    const answer = (): void => this.#answer(socket, code, error);
+    if (earlier === undefined || this.#isMidAnswer(socket)) return answer();
     this.#waiting.add(socket);
-    earlier.once('close', () => this.#answer(socket, code));
+    earlier.once('close', answer);
   }
 
-  #answer(socket: Duplex, code: ErrorCode): void {
+  #answer(socket: Duplex, code: ErrorCode, error: NodeJS.ErrnoException | undefined): void {
     if (!socket.writable || this.#isMidAnswer(socket)) {
       socket.destroy();
       return;
     }
-    if (this.#openOn(socket).length === 0) this.#refused(ERRORS[code].status, socket); // F5
+    const { status } = ERRORS[code];
+    const begun = this.#openOn(socket);
+    if (begun.length === 0) this.#refused(status, socket); // F5
+    const isCutOff = error?.code === 'HPE_INVALID_EOF_STATE'; // most who end in the middle read no answer
+    for (const { req } of begun) if (!isCutOff) contextOf(req).faultStatus = status;
     socket.end(answerText(code));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }

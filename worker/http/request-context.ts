@@ -17,6 +17,8 @@ export interface RequestContext {
   entered: boolean;
   /** The client waits for `100 Continue` before it sends its body. */
   awaitsContinue: boolean;
+  /** The status that was written past the response: bytes behind the headers were no request any more. */
+  faultStatus: number | undefined;
   /** When a stream took the response over: how long it stays open is no time of an answer. */
   takenAt: number | undefined;
 }
@@ -29,6 +31,7 @@ export const newContext = (): RequestContext => ({
   caller: undefined,
   entered: false,
   awaitsContinue: false,
+  faultStatus: undefined,
   takenAt: undefined,
 });
 

@@ -212,8 +212,8 @@ const CLIENT_GONE = 499;
 const UNANSWERED = 444;
 
 function observeRequest(port: HostPort, request: IncomingMessage, response: ServerResponse): void {
-  const { requestId, startedAt, takenAt, address, match, entered } = contextOf(request);
-  const statusCode = response.headersSent ? response.statusCode : CLIENT_GONE;
+  const { requestId, startedAt, takenAt, address, match, entered, faultStatus } = contextOf(request);
+  const statusCode = faultStatus ?? (response.headersSent ? response.statusCode : CLIENT_GONE);
   const isAuth = !entered && (statusCode === 401 || statusCode === 403);
   port.observe({
     kind: isAuth ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
