@@ -49,10 +49,10 @@ export interface Machine {
 
 export type Event =
   | { readonly kind: 'lock_held' }
-  | { readonly kind: 'lock_lost'; readonly healthy: boolean }
   | { readonly kind: 'clear' }
   | { readonly kind: 'stuck'; readonly failure: FailureKind; readonly detail: string }
-  | { readonly kind: 'spawn_failed'; readonly run: number; readonly detail: string }
+  /** `passing`: the machine had no room for another process just now. */
+  | { readonly kind: 'spawn_failed'; readonly run: number; readonly passing: boolean; readonly detail: string }
   /** The address that a starting worker has asked for cannot be bound. */
   | { readonly kind: 'address_taken'; readonly run: number; readonly detail: string }
   /** A process that an earlier worker left behind has the listening socket, too. */

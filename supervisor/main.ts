@@ -5,7 +5,7 @@
 //   M3  `--trace FILE` appends each step of the machine as it was taken, for tests.
 //   M4  `--successor`: started by the supervisor whose place it takes (succession.ts); the handoff comes from that one.
 //   M5  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, openSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { callControl } from '../shared/control-client.ts';
@@ -18,7 +18,7 @@ import { openControl } from './control.ts';
 import { acquireInstanceLock, type InstanceLock } from './instance-lock.ts';
 import { RuntimeLog } from './runtime-log.ts';
 import { type Inheritance, inherit, LOCK_DESCRIPTOR } from './succession.ts';
-import { Supervisor } from './supervisor.ts';
+import { Supervisor, type TracedStep } from './supervisor.ts';
 import { stayThin } from './thin-process.ts';
 
 interface Handoff {
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     secrets: office.handoff.secrets,
     settings: office.handoff.settings,
     lock: office.lock,
-    ...(trace === undefined ? {} : { trace: (taken) => appendFileSync(trace, `${JSON.stringify(taken)}\n`) }),
+    ...(trace === undefined ? {} : { trace: writerOf(trace) }),
     onStopped: (code) => {
       // The answer to `stop` goes out first.
       setTimeout(() => void control.then((listener) => listener.close()).finally(() => process.exit(code)), GRACE_MS);
@@ -125,6 +125,12 @@ function workerArguments(
     '--mode',
     mode,
   ];
+}
+
+/** Opens the file once: a machine without a free descriptor has its steps written as well. */
+function writerOf(trace: string): (taken: TracedStep) => void {
+  const descriptor = openSync(trace, 'a');
+  return (taken) => appendFileSync(descriptor, `${JSON.stringify(taken)}\n`);
 }
 
 /** Settings and secrets, written by the command that starts the daemon; it closes the pipe behind it. */

@@ -79,7 +79,7 @@ export class Spare {
         {
           message: (message) => this.#heard(process, message),
           exited: ({ code, signal }) => this.#lost(process, signal ?? `exit code ${code}`),
-          spawnFailed: (reason) => this.#lost(process, reason),
+          spawnFailed: ({ message }) => this.#lost(process, message),
         },
       );
       this.#waiting = { process, output, stamp: this.#stamp(), hello: undefined };
@@ -91,10 +91,16 @@ export class Spare {
   }
 
   #heard(process: WorkerProcess, message: WorkerMessage): void {
-    if (this.#waiting?.process !== process || message.type !== 'hello') return;
+    if (this.#waiting?.process !== process) return;
+    if (message.type === 'prepared') return this.#ready(process);
+    if (message.type !== 'hello') return;
     this.#waiting.hello = message;
     if (message.capabilities.includes('prepare')) process.send({ type: 'prepare', environment: this.#options.secrets });
-    this.#options.log.write('info', 'spare worker ready', { pid: process.pid });
+    if (!message.capabilities.includes('prepared')) this.#ready(process); // of a version that does not tell
+  }
+
+  #ready({ pid }: WorkerProcess): void {
+    this.#options.log.write('info', 'spare worker ready', { pid });
     this.dispatch({ kind: 'ready' });
   }
 

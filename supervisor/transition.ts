@@ -1,9 +1,9 @@
 // The supervisor's state machine: pure. `step` decides; supervisor.ts carries out the effects and feeds their results back as events.
 //
 //  state       | entered on                  | left on
-//  locking     | start                       | lock_held → checking; lock_lost → stopped (code 0 or 1)
+//  locking     | start                       | lock_held → checking (without the lock main.ts ends before there is a machine)
 //  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed, or stopped (1) before the first worker beside one of another owner; stop, handed_over → stopped; handover_failed → starting or deferred
-//  starting    | spawn                       | up → running; exited → classified, beside a worker of another owner as `stuck`; overdue → killed, then a crash; spawn_failed → failed; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
+//  starting    | spawn                       | up → running; exited → classified, beside a worker of another owner as `stuck`; overdue → killed, then a crash; spawn_failed → failed, or where that may pass a crash; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining; address_shared as above
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
 //  draining    | stop, restart, 51, 75       | exited → stopped, starting, or classified; over time → killed; stop turns a restart into a stop
@@ -38,14 +38,12 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
       return machine.state.kind === 'locking'
         ? to(machine, { kind: 'checking' }, [{ kind: 'check', final: true }])
         : unchanged(machine);
-    case 'lock_lost':
-      return machine.state.kind === 'locking' ? stopped(machine, event.healthy ? 0 : 1) : unchanged(machine);
     case 'clear':
       return machine.state.kind === 'checking' ? begin(machine, moment) : unchanged(machine);
     case 'stuck':
       return machine.state.kind === 'checking' ? onStuck(machine, event) : unchanged(machine);
     case 'spawn_failed':
-      return hasRun(machine.state) ? failed(machine, 'spawn', event.detail) : unchanged(machine);
+      return onSpawnFailed(machine, event, moment);
     case 'address_taken':
       return machine.state.kind === 'starting' ? condemn(machine, event.detail, moment) : unchanged(machine);
     case 'address_shared':
@@ -97,6 +95,15 @@ function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }
   }
   if (state.kind === 'running') return to(machine, { ...state, heardAt: now });
   return unchanged(machine);
+}
+
+/** There was no process: a crash where the next try may find room, the end of a drain that was asked for meanwhile, else nothing to try again. */
+function onSpawnFailed(machine: Machine, event: Extract<Event, { kind: 'spawn_failed' }>, moment: Moment): Step {
+  const { state } = machine;
+  if (!hasRun(state)) return unchanged(machine);
+  const { run, passing, detail } = event;
+  if (!passing && state.kind !== 'draining') return failed(machine, 'spawn', detail);
+  return onExit(machine, { kind: 'exited', run, exit: { code: null, signal: null }, detail }, moment);
 }
 
 /** A worker that waits for nothing is killed: there will be no address for it, or none of its own. */

@@ -22,7 +22,7 @@ export interface WorkerSpec {
 export interface WorkerListener {
   message(message: WorkerMessage): void;
   exited(exit: WorkerExit): void;
-  spawnFailed(detail: string): void;
+  spawnFailed(error: NodeJS.ErrnoException): void;
 }
 
 const LAST_MESSAGES_MS = 300;
@@ -50,7 +50,7 @@ export class WorkerProcess {
       if (message !== undefined) this.#listener.message(message);
     });
     this.#child.once('error', (error) => {
-      if (this.pid === 0) this.#listener.spawnFailed(error.message);
+      if (this.pid === 0) this.#listener.spawnFailed(error);
     });
     this.#child.once('exit', (code, signal) => {
       this.#ended = true;

@@ -105,6 +105,7 @@ function learned(message: WorkerMessage): Partial<WorkerFacts> {
       return { ready: message.ready, generation: message.generation, reasons: message.reasons };
     case 'failure':
       return { failure: message.message };
+    case 'prepared':
     case 'settings':
     case 'log_lost':
     case 'heartbeat':

@@ -46,6 +46,8 @@ const LAST_LINES = 20;
 const SETTLED_MS = 1_000;
 /** Reading what all processes have open takes a processor for some 10 ms: it begins when a start should be over. */
 const SHARER_LOOK_MS = 1_000;
+/** No room for another process: too many of them, no memory, no descriptor. */
+const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
 export class Workers {
   readonly listening: Listening;
@@ -90,7 +92,7 @@ export class Workers {
     const listener: WorkerListener = {
       message: (message) => this.#heard(run, message),
       exited: (exit) => this.#exited(run, exit),
-      spawnFailed: (detail) => this.#spawnFailed(run, detail),
+      spawnFailed: (error) => this.#spawnFailed(run, error),
     };
     const taken = this.#spare.take();
     if (taken !== undefined) return this.#start(run, taken, listener);
@@ -101,7 +103,7 @@ export class Workers {
       log.write('info', 'worker started', { run, pid: process.pid });
       void this.#lookForSharer(run, process);
     } catch (error) {
-      queueMicrotask(() => this.#spawnFailed(run, String(error)));
+      queueMicrotask(() => this.#spawnFailed(run, error as NodeJS.ErrnoException));
     }
   }
 
@@ -170,9 +172,10 @@ export class Workers {
     this.#current?.process.send({ type: 'reopen_logs' });
   }
 
-  #spawnFailed(run: number, detail: string): void {
+  #spawnFailed(run: number, { message: detail, code = '' }: NodeJS.ErrnoException): void {
     this.#current = undefined;
-    this.#host.dispatch({ kind: 'spawn_failed', run, detail });
+    this.#options.log.write('error', 'worker could not be started', { run, reason: detail });
+    this.#host.dispatch({ kind: 'spawn_failed', run, passing: PASSING.has(code), detail });
   }
 
   #heard(run: number, message: WorkerMessage): void {
@@ -204,7 +207,8 @@ export class Workers {
         return;
       case 'ready':
       case 'failure':
-        return; // facts alone
+      case 'prepared':
+        return; // facts alone, and what a spare told whose turn had come
     }
   }
 

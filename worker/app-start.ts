@@ -31,8 +31,10 @@ export class AppStart {
     this.#createApp = createApp;
   }
 
-  prepare(environment: Environment): void {
+  /** Resolves when what can be made ahead is there. */
+  prepare(environment: Environment): Promise<unknown> {
     this.#prepared = this.#ahead(environment).catch(() => undefined);
+    return this.#prepared;
   }
 
   /** The configuration of this start. Throws SvcError `config_invalid`, `secret_invalid`. */

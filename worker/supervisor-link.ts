@@ -20,7 +20,7 @@ export interface SupervisorLinkOptions {
   /** The supervisor is gone. */
   readonly onLost: () => void;
   /** A spare: it waits until its turn comes, and is told before what it may make ready. Left out: `welcome` comes within 5 s. */
-  readonly prepare?: (environment: Readonly<Record<string, string>>) => void;
+  readonly prepare?: (environment: Readonly<Record<string, string>>) => Promise<unknown>;
 }
 
 const WELCOME_MS = 5_000;
@@ -58,7 +58,8 @@ export async function linkToSupervisor({
     const socket = handle ?? undefined;
     if (message === undefined) return;
     if (message.type === 'welcome') onWelcome?.({ welcome: message, socket });
-    else if (message.type === 'prepare') prepare?.(message.environment);
+    else if (message.type === 'prepare')
+      void prepare?.(message.environment).then(() => send({ type: 'prepared' })); // never fails
     else if (listener === undefined) waiting.push([message, socket]);
     else listener(message, socket);
   });

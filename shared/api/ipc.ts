@@ -16,6 +16,7 @@ export const WORKER_CAPABILITIES = [
   'report',
   'listen',
   'prepare',
+  'prepared',
 ] as const;
 
 /** What the supervisor needs of the configuration; it reads none itself. */
@@ -69,6 +70,8 @@ export type WorkerMessage =
       readonly runtimeId: string;
       readonly version: string;
     }
+  /** A spare has made ready what it was told to. */
+  | { readonly type: 'prepared' }
   | { readonly type: 'settings'; readonly settings: SupervisorSettings }
   | { readonly type: 'progress'; readonly what: string }
   | { readonly type: 'up'; readonly host: string | null; readonly port: number | null }
@@ -113,6 +116,7 @@ export type SupervisorMessage =
 
 const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>([
   'hello',
+  'prepared',
   'settings',
   'progress',
   'up',

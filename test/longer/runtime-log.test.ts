@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { overWorkers } from '../support/fixture-workers.ts';
+import { limitFiles } from '../support/limit-files.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import { fillDisk, smallDisk, smallDiskMissing } from '../support/small-disk.ts';
 import { type Supervised } from '../support/supervised.ts';
@@ -270,10 +271,6 @@ const unmount = (folder: string): void => void execFileSync('umount', [folder]);
 
 const chattr = (flag: string, { project }: Supervised): void =>
   void execFileSync('sh', ['-c', 'chattr "$1" "$2"', 'sh', flag, project.paths.stateDir]);
-
-/** Files that are open stay open; no more can be opened. */
-const limitFiles = ({ child }: Supervised, count: number): void =>
-  void execFileSync('prlimit', ['--pid', String(child.pid), `--nofile=${count}:`]);
 
 function takeInodes(folder: string): readonly string[] {
   const files: string[] = [];

@@ -1,6 +1,7 @@
 // What may happen around a supervisor: its own death, folders and sockets that go away, processes that stay behind, a machine that sleeps.
 // Numbers in titles are rows of the table of faults that it must survive.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
@@ -8,6 +9,7 @@ import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { bindFault } from '../../shared/port-owner.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { freePort } from '../support/free-port.ts';
+import { limitFiles } from '../support/limit-files.ts';
 import { lives, type Supervised } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
@@ -35,6 +37,23 @@ describe('a project that another owner took between the look at it and the start
     assert.deepEqual(await run.ended, { code: 1, signal: null });
     assert.equal(run.log().split('one start').length - 1, 1);
     assert.match(run.log(), /a worker started by foreground runs already, pid \d+/);
+  });
+});
+
+describe('a worker for which the machine has no room', () => {
+  const missing = spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit here';
+
+  it('is tried again within the budget, and starts once there is room (37: EMFILE)', { skip: missing }, async (t) => {
+    const run = supervise(t, 'healthy', { settings: { delaysMs: [0, 300], restarts: 1_000 } });
+    const { pid } = await run.state('running');
+    limitFiles(run, 3);
+
+    process.kill(pid ?? 0, 'SIGKILL');
+    await until(() => run.log().includes('worker could not be started'), { what: 'a start that fails' });
+    limitFiles(run, 1_024);
+
+    assert.notEqual((await run.state('running')).pid, pid);
+    assert.match(run.log(), /"reason":"spawn .*EMFILE"/);
   });
 });
 

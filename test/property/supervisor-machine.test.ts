@@ -19,7 +19,6 @@ const ago = fc.constantFrom(0, 0, 0, 0, 1);
 const exitCode = fc.constantFrom(0, 1, 51, 75, 78, 130, 137, null);
 const eventArbitrary = fc.oneof(
   fc.constant({ kind: 'lock_held' } as const),
-  fc.boolean().map((healthy) => ({ kind: 'lock_lost', healthy }) as const),
   fc.constant({ kind: 'clear' } as const),
   fc.constant({ kind: 'stuck', failure: 'port', detail: '' } as const),
   fc.tuple(fc.constantFrom('up', 'progress', 'heartbeat'), ago).map(([kind, back]) => ({ kind: kind as 'up', back })),
@@ -31,6 +30,7 @@ const eventArbitrary = fc.oneof(
     back,
   })),
   ago.map((back) => ({ kind: 'address_taken' as const, detail: '', back })),
+  fc.tuple(fc.boolean(), ago).map(([passing, back]) => ({ kind: 'spawn_failed' as const, passing, detail: '', back })),
   ago.map((back) => ({ kind: 'address_shared' as const, detail: '', back })),
   fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
   fc.constant({ kind: 'restart' } as const),
@@ -84,7 +84,7 @@ describe('the machine of the supervisor, over random lives', () => {
         for (const { event, afterMs, random } of life) {
           now += afterMs;
           const real = concrete(machine, event);
-          if (real.kind === 'exited' && real.run === machine.run) {
+          if ((real.kind === 'exited' || real.kind === 'spawn_failed') && real.run === machine.run) {
             if (!alive) continue; // a process ends once
             alive = false;
           }

@@ -34,6 +34,7 @@ const exited = (code: number | null, signal: string | null = null) => ({
   exit: { code, signal },
   detail: 'why',
 });
+const noRoom = (passing = true) => ({ kind: 'spawn_failed' as const, run: 1, passing, detail: 'EAGAIN' });
 
 const STARTING: State = { kind: 'starting', deadline: AT.now + LIMITS.upMs, overdue: false };
 const OVERDUE: State = { ...STARTING, overdue: true };
@@ -59,13 +60,6 @@ type Row = readonly [string, Machine, Event, string, readonly string[]];
 
 const TABLE: readonly Row[] = [
   ['locking: lock held', machine({ kind: 'locking' }), { kind: 'lock_held' }, 'checking', ['check']],
-  [
-    'locking: lost to a healthy holder',
-    machine({ kind: 'locking' }),
-    { kind: 'lock_lost', healthy: true },
-    'stopped',
-    ['release', 'exit'],
-  ],
   ['checking: clear', machine({ kind: 'checking' }), { kind: 'clear' }, 'starting', ['spawn']],
   [
     'checking: clear, budget spent in a former life',
@@ -145,10 +139,13 @@ const TABLE: readonly Row[] = [
   [
     'starting: spawn failed',
     machine(STARTING),
-    { kind: 'spawn_failed', run: 1, detail: 'ENOENT' },
+    { kind: 'spawn_failed', run: 1, passing: false, detail: 'ENOENT' },
     'failed',
     ['release'],
   ],
+  ['starting: no room for a process', machine(STARTING), noRoom(), 'starting', ['spawn']],
+  ['starting: no room for a process, budget spent', machine(STARTING, SPENT), noRoom(), 'failed', ['release']],
+  ['draining to stop: no process came of it', machine(DRAINING), noRoom(false), 'stopped', ['release', 'exit']],
   ['starting: crash, budget left', machine(STARTING), exited(1), 'starting', ['spawn']],
   ['starting: crash, budget spent', machine(STARTING, SPENT), exited(1), 'failed', ['release']],
   ['starting: 51 is a crash', machine(STARTING, SPENT), exited(51), 'failed', ['release']],
