@@ -16,7 +16,9 @@ export interface BoundHandle {
   close(): void;
 }
 
-type CreateHandle = (host: string, port: number, family: 4 | 6) => BoundHandle | number;
+type CreateHandle = (
+  ...of: [host: string, port: number, family: 4 | 6] | [host: null, port: null, family: null, fd: number]
+) => BoundHandle | number;
 
 /** Whether this Node can bind without listening. */
 export const canBind = (): boolean => createHandle() !== undefined;
@@ -32,6 +34,17 @@ export function bindSocket({ host, port }: Address): BoundHandle | string {
   if (late === 0) return handle;
   handle.close();
   return getSystemErrorName(late);
+}
+
+/** The socket of a descriptor that came with the process, where it is one for TCP; a Node that cannot tell takes what it is given. */
+export function adoptSocket(fd: number): BoundHandle | { readonly fd: number } | undefined {
+  const create = createHandle();
+  if (create === undefined) return { fd };
+  const handle = create(null, null, null, fd);
+  if (typeof handle === 'number') return undefined; // of datagrams
+  if ('getsockname' in handle) return handle;
+  (handle as BoundHandle).close(); // of the Unix kind
+  return undefined;
 }
 
 function createHandle(): CreateHandle | undefined {

@@ -1,8 +1,12 @@
 // A socket that the test binds and hands down to a process, as systemd does with a socket unit.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inheritedSocket } from '../../worker/inherited-socket.ts';
@@ -26,14 +30,33 @@ async function bound(t: { after(run: () => void): void }): Promise<Owner> {
 interface HandDown {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Come before the owner's socket. */
+  readonly before?: readonly object[];
 }
 
-function handDown({ server }: Owner, { args = ['mine'], env = {} }: HandDown = {}): ChildProcess {
-  const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
+const descriptorOf = (server: object): number => (server as { readonly _handle: { readonly fd: number } })._handle.fd;
+
+function handDown({ server }: Owner, { args = ['mine'], env = {}, before = [] }: HandDown = {}): ChildProcess {
+  const handed = [...before, server].map(descriptorOf);
   return spawn(process.execPath, ['--import', 'tsx', PROGRAM, ...args], {
-    env: { ...process.env, LISTEN_FDS: '1', ...env },
-    stdio: ['ignore', 'pipe', 'inherit', fd],
+    env: { ...process.env, LISTEN_FDS: String(handed.length), ...env },
+    stdio: ['ignore', 'pipe', 'pipe', ...handed],
   });
+}
+
+/** A socket of datagrams and one of the Unix kind. */
+async function noneForTcp(t: { after(run: () => void): void }): Promise<readonly object[]> {
+  const datagrams = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(datagrams, 'listening');
+  t.after(() => datagrams.close());
+  const folder = mkdtempSync(join(tmpdir(), 'svc-t-'));
+  const local = createServer().listen(join(folder, 'socket'));
+  await once(local, 'listening');
+  t.after(() => {
+    local.close();
+    rmSync(folder, { recursive: true });
+  });
+  return [datagrams, local];
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
@@ -52,6 +75,35 @@ describe('inheritedSocket', () => {
     owner.server.close();
     const answer = await fetch(`http://127.0.0.1:${owner.port}/`);
     assert.equal(await answer.text(), 'over the inherited socket');
+  });
+
+  it('takes the first for TCP of all that are handed down', async (t) => {
+    const owner = await bound(t);
+    const child = handDown(owner, { before: await noneForTcp(t) });
+    t.after(() => void child.kill('SIGKILL'));
+
+    assert.equal(await firstLine(child), 'fd 5, a child has it: false');
+    owner.server.close();
+    const answer = await fetch(`http://127.0.0.1:${owner.port}/`);
+    assert.equal(await answer.text(), 'over the inherited socket');
+  });
+
+  it('refuses to start where none of them is for TCP, or the one named http is not', async (t) => {
+    const owner = await bound(t);
+    for (const env of [{ LISTEN_FDS: '2' }, { LISTEN_FDNAMES: 'dns:http:other' }]) {
+      const child = handDown(owner, { before: await noneForTcp(t), env });
+      let said = '';
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+      const [code] = (await once(child, 'close')) as [number];
+
+      assert.equal(code, 1);
+      assert.match(
+        said,
+        /of the sockets that the owner hands down \(LISTEN_FDS\) (none is|the one named http is not) one for TCP/,
+      );
+    }
   });
 
   it('takes none that was handed to another process', async (t) => {

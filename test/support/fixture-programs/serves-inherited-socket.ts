@@ -11,7 +11,7 @@ else {
     '-e',
     `try { console.log(require('fs').fstatSync(${socket.fd}).isSocket()) } catch { console.log(false) }`,
   ]);
-  createServer((_request, answer) => answer.end('over the inherited socket')).listen({ fd: socket.fd }, () =>
+  createServer((_request, answer) => answer.end('over the inherited socket')).listen(socket, () =>
     process.stdout.write(`fd ${socket.fd}, a child has it: ${String(seenByChild.stdout)}`),
   );
 }
