@@ -181,6 +181,7 @@ export const FAULTS: readonly Requirement[] = [
       'holds up no rotation for ever when it has no inodes, and is told once (37)',
       'goes on in the same file, which is told once, while ${what} (37)',
       'goes on in the old file while there is no descriptor for the new one, and loses nothing (37: EMFILE)',
+      'is tried again within the budget, and starts once there is room (37: EMFILE)',
       'takes what waited once its folder is there (37)',
     ],
   },
