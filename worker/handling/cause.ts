@@ -18,5 +18,14 @@ export interface Cause {
 export const effectKey = (cause: Cause, capability: Capability, step: string | number): string =>
   createHash('sha256').update(`${cause.id}|${capability.keptAs}|${step}`).digest('hex').slice(0, 32);
 
+const TIMED = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
+
+/** As `effectKey`, of a call. It begins with the time of what it is for: the index of keys grows at its end, and a commit writes fewer pages. */
+export function callKey(cause: Cause, capability: Capability, number: number): string {
+  const key = effectKey(cause, capability, number);
+  const [, high, low] = TIMED.exec(cause.id) ?? [];
+  return high === undefined ? key : `${high}${low}${key.slice(12)}`;
+}
+
 /** An error that is told by its code. */
 export const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code });

@@ -19,7 +19,7 @@ import type {
 import { isPerson } from '../sdk/message.ts';
 import { checkEmoji, checkedContent, checkMessage, checkTarget } from './body-shapes.ts';
 import type { Capability } from './capabilities.ts';
-import { type Cause, coded, effectKey } from './cause.ts';
+import { type Cause, callKey, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
 import type { FileSource } from './file-source.ts';
 import type { GenerationView } from './generation-view.ts';
@@ -74,7 +74,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     for (const button of content.buttons ?? []) refuseBadButton(generation, capability, button);
     return content;
   };
-  const nextKey = (): string => effectKey(cause, capability, run.nextKey());
+  const nextKey = (): string => callKey(cause, capability, run.nextKey());
   const send = (to: ConversationRef, body: Body, isPrivate: boolean): MessageRef => {
     const key = nextKey();
     effect({ kind: 'send', key, to, content: contentOf(body), isPrivate });

@@ -1,5 +1,6 @@
 // Statements and reads of the inbox. Writing functions return statements with guards; services join them to units.
-import { sql as raw, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
+import { isOpen } from '../database/open-rows.ts';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { InboxKind, InboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
@@ -31,9 +32,6 @@ export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
     causation_id: item.causation_id,
   }),
 );
-
-/** As literals: the partial indexes are used only when SQLite sees the values. */
-export const isOpen = raw<boolean>`state IN ('received', 'handling', 'waiting')`;
 
 const claim = ({ id }: { readonly id: string }) =>
   sql
@@ -275,7 +273,9 @@ export const readDelivery = (
 
 /** Items that were being handled at two deaths of the process, or more. */
 export const readSuspects = (reader: Reader): Promise<{ id: string }[]> =>
-  reader.all(sql.selectFrom('inbox').select('id').where('state', '=', 'handling').where('attempts', '>=', 2));
+  reader.all(
+    sql.selectFrom('inbox').select('id').where(isOpen).where('state', '=', 'handling').where('attempts', '>=', 2),
+  );
 
 export const readRuns = (reader: Reader, item: string) =>
   reader.all(sql.selectFrom('handler_runs').selectAll().where('item_id', '=', item));

@@ -4,9 +4,9 @@
 //   O1  An item is counted before it is handed to the writer: many at once do not pass a bound together, and a lane that counts none
 //       has none on disk either.
 //   O2  What is stored as done counts for the bounds while it is on its way, and never for its lane: nothing waits for it.
+import { isOpen } from '../database/open-rows.ts';
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
-import { isOpen } from './inbox-store.ts';
 
 interface Counted {
   readonly lane: string;

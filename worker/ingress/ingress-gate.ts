@@ -7,6 +7,7 @@ import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { readDateTime } from '../../shared/date-time.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
+import { isOpen } from '../database/open-rows.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
@@ -148,6 +149,7 @@ export class IngressGate {
       sql
         .selectFrom('inbox')
         .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where(isOpen)
         .where('state', '=', 'received')
         .where('kind', 'in', ['arrival', 'webhook']),
     );

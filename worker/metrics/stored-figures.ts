@@ -1,19 +1,17 @@
 // Figures of the metrics that only the database knows: read at each scrape, by index. Without a database there are none.
 import { statSync } from 'node:fs';
 import type { Core } from '../core.ts';
+import { isOpen } from '../database/open-rows.ts';
 import { sql } from '../database/statement.ts';
 import type { StoredFigures } from './metrics.ts';
-
-const OPEN_ITEMS = ['received', 'handling', 'waiting'] as const;
-const OPEN_SENDS = ['pending', 'sending', 'waiting'] as const;
 
 export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures | undefined> {
   try {
     const oldest = await reader.first(
-      sql.selectFrom('inbox').select('received_at as at').where('state', 'in', OPEN_ITEMS).orderBy('seq').limit(1),
+      sql.selectFrom('inbox').select('received_at as at').where(isOpen).orderBy('seq').limit(1),
     );
     const inbox = await reader.first(countOf('inbox').where('state', '=', 'dead'));
-    const open = await reader.first(countOf('outbox').where('state', 'in', OPEN_SENDS));
+    const open = await reader.first(countOf('outbox').where(isOpen));
     const lost = await reader.first(
       countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0),
     );

@@ -1,6 +1,7 @@
 // Statements and reads of the outbox. A send is a row before it is a call; its key is the same on each attempt.
 import { hash } from 'node:crypto';
-import { sql as raw, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
+import { isOpen } from '../database/open-rows.ts';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
@@ -123,7 +124,6 @@ export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): Stor
 }
 
 export type OutboxRow = Selectable<OutboxTable>;
-const isOpen = raw<boolean>`state IN ('pending', 'sending', 'waiting')`;
 const OPEN = ['pending', 'sending', 'waiting'] as const;
 
 const claim = ({ id }: { readonly id: string }) =>

@@ -9,6 +9,7 @@ import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../worker/database/migrations/list.ts';
+import { isOpen } from '../../../worker/database/open-rows.ts';
 import {
   birthOf,
   countStarts,
@@ -17,6 +18,7 @@ import {
   readStarts,
   recordStart,
 } from '../../../worker/database/project-state.ts';
+import { sql } from '../../../worker/database/statement.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { engineHost } from '../../support/engine-host.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
@@ -68,6 +70,28 @@ describe('migrations', () => {
     assert.deepEqual(database.prepare('SELECT attempts, failures FROM handler_runs').all(), [
       { attempts: 3, failures: 0 },
     ]);
+  });
+
+  it('find what an earlier svc left open by index, and nothing that has ended', (t) => {
+    const database = databaseOf(t).open();
+    migrate(database, 0, MIGRATIONS.slice(0, 5));
+    const insert = database.prepare(
+      `INSERT INTO inbox (id, endpoint, delivery_id, kind, lane, payload_version, sha256, bytes, received_at, state, done_at)
+       VALUES (@state, 'e', @state, 'arrival', 'l', 1, '', 0, 1, @state, @end)`,
+    );
+    for (const state of ['received', 'handling', 'waiting']) insert.run({ state, end: null });
+    for (const state of ['done', 'dead']) insert.run({ state, end: 2 });
+    migrate(database, 0);
+
+    const { sql: open } = sql
+      .selectFrom('inbox')
+      .select('state')
+      .where(isOpen)
+      .where('seq', '>', 0)
+      .orderBy('seq')
+      .compile();
+    assert.deepEqual(database.prepare(open).pluck().all(0), ['received', 'handling', 'waiting']);
+    assert.match(JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${open}`).all(0)), /USING INDEX inbox_open/);
   });
 
   it('leave the schema before it when one is killed in the middle, and run it the next time', (t) => {

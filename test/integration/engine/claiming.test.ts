@@ -106,7 +106,7 @@ describe('claiming', () => {
     const host = await engineHost(t, { modules: { slow: plugin } });
     for (const text of ['1', '2', '3']) await host.platform.says(text);
     await host.quiet();
-    await host.write("UPDATE inbox SET state = 'done' WHERE seq = 2");
+    await host.write("UPDATE inbox SET state = 'done', done_at = received_at WHERE seq = 2");
 
     open();
     await host.quiet();
@@ -147,7 +147,7 @@ describe('claiming', () => {
     const host = await engineHost(t, { modules: { echo } });
     await host.platform.says('hi');
     await host.quiet();
-    await host.write("UPDATE inbox SET state = 'received', attempts = 0");
+    await host.write("UPDATE inbox SET state = 'received', attempts = 0, done_at = NULL");
     const [stale] = host.rows<InboxRow>('SELECT * FROM inbox');
     assert.ok(stale);
     const recent = new RecentRows<InboxRow>();

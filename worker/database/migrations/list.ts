@@ -4,6 +4,7 @@ import { failures } from './0002-failures.ts';
 import { revisions } from './0003-revisions.ts';
 import { waits } from './0004-waits.ts';
 import { drops } from './0005-drops.ts';
+import { openRows } from './0006-open-rows.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -14,4 +15,4 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits, drops];
+export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits, drops, openRows];
