@@ -16,7 +16,7 @@ import { measureWebhooks } from './webhooks.ts';
 delete process.env['NODE_EXTRA_CA_CERTS'];
 
 const ROUNDS = 3;
-const DELIVERIES = 12_000;
+const DELIVERIES = 30_000;
 
 const { values, positionals } = parseArgs({
   options: {
@@ -60,7 +60,7 @@ if (asks('start')) {
   });
 }
 if (asks('webhooks')) {
-  const { durable, bare, writer, p99, commands } = await measureWebhooks(ROUNDS, DELIVERIES);
+  const { durable, bare, writer, p99, commands, cold } = await measureWebhooks(ROUNDS, DELIVERIES);
   const alone = { name: 'writer alone', value: writer };
   report.add({
     name: 'durable webhooks (2 KB, 64 connections)',
@@ -83,6 +83,7 @@ if (asks('webhooks')) {
     unit: 'ms',
     goal: { text: '< 25 ms', met: p99 < 25 },
   });
+  report.add({ name: '  the first 9,984, from its start on', value: cold.durable, unit: '/s' });
   report.add({
     name: 'durable commands (in, plugin, out)',
     value: commands,
@@ -91,6 +92,7 @@ if (asks('webhooks')) {
     ratio: commands / writer,
     goal: { text: '>= 3,000/s', met: commands >= 3_000 },
   });
+  report.add({ name: '  the first 9,984, from its start on', value: cold.commands, unit: '/s' });
 }
 if (asks('http')) {
   for (const { name, requestsPerSecond, p99Ms, ratio } of await benchHttp(3)) {
