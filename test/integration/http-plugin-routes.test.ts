@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createPluginRoutes } from '../../worker/runtime/plugin-routes.ts';
-import { definePlugin, md, userError } from '../../worker/sdk/index.ts';
+import { defineAdapter, definePlugin, md, userError } from '../../worker/sdk/index.ts';
 import { engineHost } from '../support/engine-host.ts';
 import { DEMO_TOKEN, FULL_TOKEN } from '../support/fake-host-port.ts';
 import { startHttp } from '../support/http-server.ts';
@@ -31,6 +31,10 @@ const shop = definePlugin({
     p.route('GET /default', {}, () => ({ json: 'in' }));
     for (const [name, answer] of Object.entries(WRONG)) p.route(`GET /${name}`, {}, () => answer as object);
     p.route('GET /said', {}, (ctx) => ctx.send({ endpoint: 'root/shop:shop', id: 'c' }, 'hello') as object);
+    p.route('POST /unwritable', {}, (ctx) => {
+      ctx.send({ endpoint: 'mute', id: 'c' }, 'hello');
+      return {};
+    });
     p.route('GET /trap', {}, () => ({
       get text(): string {
         throw new Error('a trap');
@@ -60,9 +64,25 @@ const shop = definePlugin({
   },
 });
 
+/** An adapter that can write nothing. */
+const mute = defineAdapter({
+  name: 'mute',
+  account: {},
+  can: {
+    text: {
+      limit: 10,
+      unit: 'utf16',
+      render() {
+        throw new Error('no such mark');
+      },
+    },
+  },
+  send: async () => ({ kind: 'sent' }),
+});
+
 async function serving(t: TestContext) {
   const failures: string[] = [];
-  const { engine } = await engineHost(t, { modules: { shop } });
+  const { engine } = await engineHost(t, { modules: { shop, mute } });
   const http = await startHttp(t);
   http.host.pluginRoute = createPluginRoutes({
     context: engine.context,
@@ -70,9 +90,9 @@ async function serving(t: TestContext) {
     decide: engine.decide,
     failed: ({ error }) => void failures.push(String(error)),
   });
-  const ask = async (path: string, token?: string, more: Record<string, string> = {}) => {
+  const ask = async (path: string, token?: string, { method = 'GET', ...more }: Record<string, string> = {}) => {
     const headers: Record<string, string> = token === undefined ? more : { authorization: `Bearer ${token}`, ...more };
-    const response = await fetch(`${http.url}/plugins/shop/${path}`, { headers });
+    const response = await fetch(`${http.url}/plugins/shop/${path}`, { method, headers });
     return { status: response.status, text: await response.text(), headers: response.headers };
   };
   return Object.assign(ask, { failures, logged: http.logged });
@@ -135,6 +155,15 @@ describe('a route of a plugin', () => {
     const ask = await serving(t);
     const { status, text } = await ask('said', FULL_TOKEN);
     assert.deepEqual([status, text, ask.failures], [200, '', []]);
+  });
+
+  it('fails, counted as other failures, where what it says cannot be written for its platform', async (t) => {
+    const ask = await serving(t);
+
+    const { status, text } = await ask('unwritable', FULL_TOKEN, { method: 'POST' });
+
+    assert.deepEqual([status, JSON.parse(text).code], [500, 'plugin_failed']);
+    assert.deepEqual(ask.failures, ['Error: what it says cannot be written for its platform: no such mark']);
   });
 
   it('whose answer is of another form fails, by its name and by what is expected, as other failures of it', async (t) => {

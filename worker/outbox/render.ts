@@ -136,7 +136,8 @@ function inlineCode(text: string): string {
   return `${tick}${pad}${line}${pad}${tick}`;
 }
 
-const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+const longestRun = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 const percent = (character: string): string =>
   encodeURIComponent(character).replace(/[()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 

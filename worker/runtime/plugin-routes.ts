@@ -6,7 +6,7 @@ import { recordEvents } from '../events/event-history.ts';
 import { isSaid } from '../handling/body-shapes.ts';
 import type { RouteCapability } from '../handling/capabilities.ts';
 import type { ContextDeps } from '../handling/context.ts';
-import { type Decided, decideEffects, hasMoved } from '../handling/effects.ts';
+import { type Decided, hasMoved, writtenEffects } from '../handling/effects.ts';
 import { faultOfAnswer } from '../handling/http-answer.ts';
 import { forgetSteps } from '../handling/once.ts';
 import { Run } from '../handling/run.ts';
@@ -126,7 +126,8 @@ async function attempt(
   if (result.kind === 'failed') throw refusalOf(deps, { route, generation: generation.number, id }, result.error);
   const sent = await readSentMessages(core, result.run.effects);
   const of = { core, generation, cause, itemId: null, correlationId: cause.id, actor: route.id, sent };
-  const decided = decideEffects(of, result.run.effects);
+  const decided = writtenEffects(of, result.run.effects);
+  if (decided instanceof Error) throw refusalOf(deps, { route, generation: generation.number, id }, decided);
   const forget = result.run.steps.size > 0 ? [forgetSteps({ item: id, handler: route.keptAs })] : [];
   const statements = [...decided.statements, ...forget, ...recordEvents(decided.events)];
   const answer =

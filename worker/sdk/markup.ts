@@ -5,8 +5,9 @@ import { type Mark, plainText, type Rich, type Segment } from './message.ts';
 
 type Value = string | number | Segment;
 
+// No part of it reads past where another one of its kind begins: a run of signs would be read to its end from each of them.
 const SPAN =
-  /```(\w*)\n([\s\S]*?)```|`([^`]+)`|\*\*([^*]+)\*\*|~~([^~]+)~~|(?<!\w)_([^_]+)_(?!\w)|\[([^\]]+)\]\(([^)\s]+)\)|^> ([^\n]*)/gm;
+  /```(\w*)\n([\s\S]*?)```|`([^`]+)`|\*\*([^*]+)\*\*|~~([^~]+)~~|(?<!\w)_([^_]+)_(?!\w)|\[([^[\]]+)\]\(((?:(?!\]\()[^)\s])+)\)|^> ([^\n]*)/gm;
 // Stands for a value while the markup around it is read; the private-use character is in nobody's markup.
 const HOLE = /\uE000(\d+)\uE001/g;
 const NOT_A_HOLE = /[\uE000\uE001]/g;

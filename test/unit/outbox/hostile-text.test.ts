@@ -42,6 +42,18 @@ const PIECES = [
   '`',
   '*',
   '_a',
+  '_',
+  '**',
+  '~',
+  '[',
+  ']',
+  '(',
+  '![',
+  '|',
+  '||',
+  '\\\\',
+  '$`',
+  '```\n',
   '<',
   '<@',
   '[a](',
@@ -70,7 +82,10 @@ describe('a text of a stranger', () => {
       for (const text of TEXTS) {
         renders([{ kind: 'text', text }]);
         renders([{ kind: 'text', text, marks: ['bold'] }]);
+        renders([{ kind: 'text', text, marks: ['code'] }]);
         renders([{ kind: 'quote', text }]);
+        renders([{ kind: 'code', text }]);
+        renders([{ kind: 'link', text, url: `https://a.b/${text}` }]);
         assert.ok(
           cpuMs() - startedAt < LIMIT_MS,
           `${JSON.stringify(text.slice(0, 12))} took ${cpuMs() - startedAt} ms`,
