@@ -1,7 +1,7 @@
 // Entry of the worker as it is built: the program itself is worker-main.cjs beside it, loaded with the code that an earlier start compiled.
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadProgram } from './compiled-code.ts';
+import { loadProgram } from '../shared/compiled-code.ts';
 import type * as Main from './main.ts';
 
 const here = fileURLToPath(import.meta.url);

@@ -20,12 +20,6 @@ export const USUAL_OPTIONS =
 export const SCRIPT_BANNER = `const __importMetaUrl=require('node:url').pathToFileURL(__filename).href;`;
 export const SCRIPT_DEFINES = { 'import.meta.url': '__importMetaUrl' } as const;
 
-/**
- * It keeps compiled code of what it loads later beside itself, where Node can do that (from 22.1) and may write there. The folder belongs
- * to the package, unlike Node's default in a temporary folder that other accounts can reach.
- */
-export const COMMAND_BANNER = `"use strict";${USUAL_OPTIONS}${SCRIPT_BANNER}require('node:module').enableCompileCache?.(require('node:path').join(__dirname,'.compile-cache'));`;
-
 /** The foreground's worker is a script like the command: required, it takes no turn of Node's loader of ES modules. */
 export const workerRequired: Plugin = {
   name: 'worker-required',

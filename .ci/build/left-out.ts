@@ -12,6 +12,13 @@ const INSTEAD: Readonly<Record<string, string>> = {
   send: NOTHING,
   'serve-static': NOTHING,
   'mime-db': NOTHING,
+  // Of pino: transports and streams of its own, which carry lines in other threads and to files. Ours takes lines as they come.
+  'thread-stream': NOTHING,
+  'sonic-boom': 'module.exports = class {};',
+  // Of Express: an error for each status of HTTP, made when the first is asked for.
+  'http-errors': `module.exports = (...facts) => require('http-errors')(...facts);`,
+  // No connection becomes a WebSocket before the host is up.
+  ws: atFirstUse('ws', ['WebSocket', 'WebSocketServer']),
   // What Express would print for its own developers. To know who asks, each of them takes a stack apart while it is loaded.
   depd: SILENT,
   debug: SILENT,
@@ -21,7 +28,10 @@ exports.Gauge = require('prom-client/lib/gauge.js'); exports.Histogram = require
 };
 
 /** Modules of Node that a start can do without, although somebody has to name them. */
-const FIRST_USE = ['fs/promises', 'https', 'timers/promises', 'tls', 'worker_threads'] as const;
+const FIRST_USE = ['fs/promises', 'https', 'perf_hooks', 'timers/promises', 'tls', 'worker_threads'] as const;
+
+/** pino asks whether this is a thread, for the streams that are left out. */
+const ASKS_AT_ONCE = /[\\/]pino[\\/]lib[\\/]tools\.js$/;
 
 const NAMES = new RegExp(`^(${Object.keys(INSTEAD).join('|')})$`);
 const BUILTINS = new RegExp(`^(node:)?(${FIRST_USE.join('|')})$`);
@@ -29,32 +39,29 @@ const BUILTINS = new RegExp(`^(node:)?(${FIRST_USE.join('|')})$`);
 export const leftOut: Plugin = {
   name: 'left-out',
   setup(build) {
-    build.onResolve({ filter: NAMES }, ({ path, resolveDir }) => ({
-      path,
-      namespace: 'left-out',
-      pluginData: resolveDir,
-    }));
+    build.onResolve({ filter: NAMES }, ({ path, resolveDir, namespace }) =>
+      namespace === 'left-out' ? undefined : { path, namespace: 'left-out', pluginData: resolveDir },
+    );
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path, pluginData }) => ({
       contents: INSTEAD[path] ?? NOTHING,
       loader: 'js',
       resolveDir: String(pluginData),
     }));
-    build.onResolve({ filter: BUILTINS }, ({ path, namespace }) =>
+    build.onResolve({ filter: BUILTINS }, ({ path, namespace, importer }) =>
       namespace === 'first-use'
         ? { path, external: true }
-        : { path: path.replace(/^node:/, ''), namespace: 'first-use' },
+        : { path: path.replace(/^node:/, ''), namespace: ASKS_AT_ONCE.test(importer) ? 'left-out' : 'first-use' },
     );
     build.onLoad({ filter: /.*/, namespace: 'first-use' }, ({ path }) => ({
-      contents: atFirstUse(path),
+      contents: atFirstUse(`node:${path}`, Object.keys(process.getBuiltinModule(path) ?? {})),
       loader: 'js',
     }));
   },
 };
 
-/** Every export of the module, which is loaded when one of them is asked for. */
-function atFirstUse(name: string): string {
-  const names = Object.keys(process.getBuiltinModule(`node:${name}`) ?? {});
+/** These exports of the module, which is loaded when one of them is asked for. */
+function atFirstUse(module: string, names: readonly string[]): string {
   return `let loaded;
 for (const name of ${JSON.stringify(names)})
-  Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= require('node:${name}'))[name] });`;
+  Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= require('${module}'))[name] });`;
 }

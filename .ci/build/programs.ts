@@ -6,14 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import {
-  COMMAND_BANNER,
-  loadedLater,
-  SCRIPT_BANNER,
-  SCRIPT_DEFINES,
-  USUAL_OPTIONS,
-  workerRequired,
-} from './command.ts';
+import { loadedLater, SCRIPT_BANNER, SCRIPT_DEFINES, USUAL_OPTIONS, workerRequired } from './command.ts';
 import { joined } from './joined.ts';
 import { leftOut } from './left-out.ts';
 import { type Output, ROOT } from './output.ts';
@@ -48,8 +41,9 @@ interface Program {
 }
 
 const PROGRAMS: readonly Program[] = [
-  { entries: { cli: 'supervisor/cli/main.ts' }, command: true },
+  { entries: { 'cli-main': 'supervisor/cli/main.ts' }, command: true },
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
+  { entries: { cli: 'supervisor/cli/built-main.ts' }, script: true },
   { entries: { worker: 'worker/built-main.ts', 'writer-thread': 'worker/database/writer-thread.ts' }, script: true },
   { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
   { entries: { task: 'worker/task.ts' } },
@@ -136,7 +130,7 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
   for (const file of result.outputFiles) {
     const name = basename(file.path);
     const text = program.whole === true && name.endsWith('.cjs') ? importThroughLoader(file.text) : file.contents;
-    output.write(join(folder, name), text);
+    output.write(join(folder, name), text, { executable: name === 'cli.js' });
   }
 }
 
@@ -153,9 +147,8 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
   const own = await build({
     ...options,
     entryPoints: program.entries,
-    format: 'cjs',
+    ...formOf({ ...program, whole: true }),
     define: { ...options.define, ...SCRIPT_DEFINES },
-    banner: { js: COMMAND_BANNER },
     plugins: [workerRequired, ...plugins, loadedLater(later)],
   });
   const others = await build({
@@ -168,7 +161,7 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
   });
   for (const file of [...own.outputFiles, ...others.outputFiles]) {
     const name = basename(file.path);
-    output.write(join(folder, name), file.contents, { executable: name === 'cli.js' });
+    output.write(join(folder, name), name.endsWith('.cjs') ? importThroughLoader(file.text) : file.contents);
   }
 }
 

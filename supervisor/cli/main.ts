@@ -1,6 +1,4 @@
-#!/usr/bin/env node
-// Entry of the command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
-import './first-process.ts';
+// The command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';

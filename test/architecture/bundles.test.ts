@@ -41,7 +41,15 @@ const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${n
 
 describe('the bundles', () => {
   it('are all there', () => {
-    const wanted = ['cli.js', 'supervisor.cjs', 'worker.js', 'worker-main.cjs', 'task.mjs', 'writer-thread.js'];
+    const wanted = [
+      'cli.js',
+      'cli-main.cjs',
+      'supervisor.cjs',
+      'worker.js',
+      'worker-main.cjs',
+      'task.mjs',
+      'writer-thread.js',
+    ];
 
     assert.deepEqual(
       wanted.filter((name) => !existsSync(join(DIST, name))),

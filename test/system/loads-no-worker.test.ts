@@ -1,9 +1,12 @@
 // What the built programs load: a short command and the supervisor nothing of the worker, so that one is quick and the other small.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { foregroundArgs } from '../support/built-svc.ts';
 import { CLI, portProject, svc } from '../support/svc-command.ts';
 
 const DIST = dirname(CLI);
@@ -17,8 +20,9 @@ function loadedFiles(coverage: string): readonly string[] {
     return result.map(({ url }) => url);
   });
   return urls
-    .filter((url) => url.startsWith('file:'))
-    .map((url) => relative(DIST, fileURLToPath(url)))
+    .map((url) => (url.startsWith('file:') ? fileURLToPath(url) : url)) // made of kept code it has a path for its name
+    .filter((path) => path.startsWith('/'))
+    .map((path) => relative(DIST, path))
     .filter((path) => !path.startsWith('..'));
 }
 
@@ -43,7 +47,7 @@ describe('nothing of the worker is loaded', () => {
 
       assert.equal(code, 0, stderr);
       const files = loadedFiles(coverage);
-      assert.ok(files.includes('cli.js'), `${command} loaded ${files.join(', ')}`);
+      assert.ok(files.includes('cli.js') && files.includes('cli-main.cjs'), `${command} loaded ${files.join(', ')}`);
       assert.deepEqual(
         files.flatMap((file) => foreign(file).map((source) => `${command}: ${source} in ${file}`)),
         [],
@@ -63,5 +67,35 @@ describe('nothing of the worker is loaded', () => {
 
   it('and what the worker is made of would be seen here', () => {
     assert.notDeepEqual(foreign('worker-main.cjs'), []);
+  });
+});
+
+/** Writes down what of Node is loaded when the program listens, and ends it. */
+const AT_LISTEN = `const { Server } = require('node:net'); const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  if (args[0]?.path?.endsWith('.sock')) return listen.apply(this, args);
+  require('node:fs').writeFileSync(process.env.LOADED, process.moduleLoadList.join('\\n'));
+  setTimeout(() => process.kill(process.pid, 'SIGTERM'), 100);
+  return listen.apply(this, args);
+};`;
+
+describe('a start loads nothing of Node that only others than it need', () => {
+  it('until it listens', async (t) => {
+    const project = await portProject(t);
+    project.write('hook.cjs', AT_LISTEN);
+    const loaded = join(project.path, 'loaded');
+    const args = ['--require', join(project.path, 'hook.cjs'), ...foregroundArgs(project.path)];
+    const child = spawn(process.execPath, args, { env: { ...process.env, LOADED: loaded }, stdio: 'ignore' });
+
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+
+    const modules = readFileSync(loaded, 'utf8').split('\n');
+    assert.ok(modules.includes('NativeModule http'));
+    // streams that pack, threads, and what only their packages load: 8 ms of a start
+    const later = ['assert', 'worker_threads', 'zlib'].map((name) => `NativeModule ${name}`);
+    assert.deepEqual(
+      later.filter((name) => modules.includes(name)),
+      [],
+    );
   });
 });

@@ -47,22 +47,14 @@ export interface WebSocketOptions {
 type Subscribe = Pick<StreamRequest, 'lastEventId' | 'types' | 'endpoints' | 'gap'>;
 
 export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: WebSocketOptions): WebSocketGateway {
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-    maxFragments: MAX_FRAGMENTS,
-    perMessageDeflate: false,
-    autoPong: false,
-    ...FORCED_CLOSE,
-    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
-  });
+  let server: WebSocketServer | undefined;
   const open = new Set<Connection>();
   return {
     upgrade(...[request, socket, head, caller]) {
       const start = parametersOf(request);
       compileFilter(start.types, start.endpoints); // a wrong filter is refused before the handshake
       resumeOrThrow(hub, start);
+      server ??= makeServer(); // no start waits for it
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new Connection(webSocket, socket, { hub, clock, caller, pingMs });
         open.add(connection);
@@ -75,6 +67,18 @@ export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: 
     },
   };
 }
+
+const makeServer = (): WebSocketServer =>
+  new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    perMessageDeflate: false,
+    autoPong: false,
+    ...FORCED_CLOSE,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
 
 interface ConnectionDeps {
   readonly hub: EventHub;

@@ -3,11 +3,10 @@
 //
 //   K1  Kept code is used only for the very text, Node and machine that it was made of, and only whole: V8 itself compares lengths alone.
 //   K2  It is written once up, so that a worker that dies by a signal leaves it too; and a folder that takes no files costs nothing but time.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
-import { crc32 } from 'node:zlib';
 
 const FOLDER = '.compile-cache';
 const HEAD_BYTES = 8;
@@ -39,16 +38,20 @@ function loadFromOwnCache<T>(file: string): Program<T> {
   // A script that is made of kept code forgets how to import (Node 20): the bundle does it through here.
   const loaded = { exports: {} as T, import: (specifier: string): Promise<unknown> => import(specifier) };
   run.call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file));
-  const keep = (): void => writeKept(kept, readFileSync(file), script.createCachedData());
-  return { exports: loaded.exports, keep: script.cachedDataRejected === false ? () => {} : keep };
+  let isKept = script.cachedDataRejected === false;
+  const keep = (): void => {
+    if (!isKept) writeKept(kept, readWrapped(file), script.createCachedData());
+    isKept = true;
+  };
+  return { exports: loaded.exports, keep };
 }
 
 /** Nothing here outlives the call but the script: text and code are megabytes. */
 function compile(file: string, kept: string): Script {
-  const bytes = readFileSync(file);
+  const bytes = readWrapped(file);
   const cachedData = readKept(kept, bytes);
   // The bundle is ASCII: a byte a character, in memory too.
-  return new Script(module.wrap(bytes.toString('latin1')), {
+  return new Script(bytes.toString('latin1'), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
     // For what the bundle does not ask `module.import`: see .ci/build/programs.ts.
@@ -56,11 +59,45 @@ function compile(file: string, kept: string): Script {
   });
 }
 
+/** The text as Node would run it. Put together as a string it would be copied twice. */
+function readWrapped(file: string): Buffer {
+  const [head = '', tail = ''] = module.wrap('|').split('|');
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = Buffer.allocUnsafeSlow(fstatSync(descriptor).size + head.length + tail.length);
+    bytes.write(head, 'latin1');
+    const room = { offset: head.length, length: bytes.length - head.length - tail.length };
+    const end = head.length + readSync(descriptor, bytes, room);
+    return bytes.subarray(0, end + bytes.write(tail, end, 'latin1'));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of the module `zlib`, without that: it brings streams, 2 ms of a start. Where there is no such binding the module is loaded. */
+const crc32 = bindingOf('zlib')?.crc32 ?? ((bytes: Buffer) => process.getBuiltinModule('node:zlib').crc32(bytes));
+
+interface Sums {
+  crc32?(bytes: Buffer, from: number): number;
+}
+
+function bindingOf(name: string): Sums | undefined {
+  const { noDeprecation } = process;
+  process.noDeprecation = true;
+  try {
+    return (process as unknown as { binding(name: string): Sums }).binding(name);
+  } catch {
+    return undefined;
+  } finally {
+    process.noDeprecation = noDeprecation as boolean; // undefined where nobody has said so
+  }
+}
+
 /** Sums of text and code: what they guard against is a file cut short and a text of the same length, not somebody who may write here. */
 function headOf(text: Buffer, code: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(crc32(text), 0);
-  head.writeUInt32LE(crc32(code), 4);
+  head.writeUInt32LE(crc32(text, 0), 0);
+  head.writeUInt32LE(crc32(code, 0), 4);
   return head;
 }
 
