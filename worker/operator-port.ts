@@ -7,8 +7,9 @@ import { lastStarts } from './app-status.ts';
 export interface OperatorPort {
   /** Newest last, by the ledger of starts; none while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
-  /** Throws `config_invalid` or `secret_invalid` where the next worker would end with 78; noted like a reload that was refused. */
-  checkConfig(): Promise<void>;
+  /** The version of the configuration that the next worker would have. Throws `config_invalid` or `secret_invalid` where that one would end with 78;
+   * noted like a reload that was refused. */
+  checkConfig(): Promise<string>;
   /** Throws `too_many_requests` where systemd would count a restart as one failure too many; where that cannot be known it does not. */
   checkStarts(): Promise<void>;
 }

@@ -64,8 +64,7 @@ async function answer(
       return running.reload('control', { orRestart: options['orRestart'] === true });
     }
     case 'check':
-      await app()?.operators.checkConfig();
-      return { valid: true };
+      return { valid: true, configVersion: (await app()?.operators.checkConfig()) ?? null };
     case 'logs':
       return { ...log.recent(typeof options['after'] === 'number' ? options['after'] : 0), pid: process.pid };
     default:

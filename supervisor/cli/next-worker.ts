@@ -14,7 +14,11 @@ export async function untilNextWorker(
   { project, former, ...options }: NextWorkerOptions,
 ): Promise<ExitCode> {
   print.note(former === null ? 'starting' : `restarting ${former}`);
-  const { status, ready, reasons } = await waitForReady(project, { ...options, notRuntimeId: former });
+  const { status, ready, reasons } = await waitForReady(project, {
+    ...options,
+    notRuntimeId: former,
+    say: print.note,
+  });
   print.json({
     ready,
     formerRuntimeId: former,

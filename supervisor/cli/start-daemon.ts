@@ -1,7 +1,7 @@
 // `svc runtime start --daemon`: configuration checked first, then a supervisor of its own session; returns when the host is ready, or says why it is not.
 //
 //   N1  A wrong configuration starts nothing and makes no file (78).
-//   N2  Beside a healthy daemon of the same configuration it is already done: 0.
+//   N2  Beside a healthy daemon of the same configuration it is already done: 0. Where this shell cannot read the configuration, the daemon judges.
 //   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
 import { spawn } from 'node:child_process';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
@@ -14,6 +14,7 @@ import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { findStaying, liveWorker, type RunningProject } from './control-client.ts';
+import { judgedByDaemon } from './running-configuration.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { lastLines } from './status-text.ts';
 import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from './wait-for-ready.ts';
@@ -29,15 +30,22 @@ export async function startDaemon(
   timeoutMs: number = READY_MS,
 ): Promise<ExitCode> {
   const { checkProject } = await loadTasks(context);
-  const { loaded } = await checkProject({ project, mode: 'production', environment: context.env });
+  let loaded: LoadedConfig;
+  try {
+    ({ loaded } = await checkProject({ project, mode: 'production', environment: context.env }));
+  } catch (error) {
+    const judged = await judgedByDaemon(project);
+    if (judged === undefined) throw error;
+    return join(context, { project, ...judged, timeoutMs });
+  }
   for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
   const running = await findStaying(project);
-  if (running !== undefined) return join(context, { project, running, loaded, timeoutMs });
+  if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
   refuseSecondOwner(project, context.env);
   ensureStateFolder(projectPaths(project).stateDir);
   const since = new Date().toISOString();
   const child = spawnSupervisor(project, { loaded, env: context.env });
-  const result = await waitForReady(project, { timeoutMs, givenUp: child.ended });
+  const result = await waitForReady(project, { timeoutMs, givenUp: child.ended, say: context.print.note });
   child.release();
   const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
   if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // begun at the same moment
@@ -64,18 +72,18 @@ async function join(
   {
     project,
     running,
-    loaded,
+    configVersion,
     timeoutMs,
   }: {
     readonly project: string;
     readonly running: RunningProject;
-    readonly loaded: LoadedConfig;
+    readonly configVersion: string;
     readonly timeoutMs: number;
   },
 ): Promise<ExitCode> {
   const { status, who } = running;
   if (who === 'worker' && status.owner !== 'daemon') throw ranElsewhere(status, status.ownerStop);
-  if (status.state !== 'failed' && status.configVersion !== null && status.configVersion !== loaded.version) {
+  if (status.state !== 'failed' && status.configVersion !== null && status.configVersion !== configVersion) {
     throw new SvcError('already_running', `the daemon runs with another configuration, pid ${status.supervisorPid}`, {
       hint: 'svc runtime reload, or svc runtime restart',
       details: { pid: status.supervisorPid },
@@ -85,7 +93,7 @@ async function join(
   const since = hasFailed ? new Date().toISOString() : '';
   if (hasFailed) await running.call('start');
   const givenUp = goneProcess(status.supervisorPid, DAEMON_STOPPED);
-  const result = await waitForReady(project, { timeoutMs, givenUp });
+  const result = await waitForReady(project, { timeoutMs, givenUp, say: context.print.note });
   return tell(context, { project, result, already: !hasFailed, since });
 }
 

@@ -11,6 +11,8 @@ export interface WaitOptions {
   readonly notRuntimeId?: string | null;
   /** The supervisor that is to be there by then. */
   readonly supervisorPid?: number;
+  /** Is told when the supervisor begins to wait before the next start, and why. */
+  readonly say?: (text: string) => void;
   /** Undefined while whoever starts it lives; else why it does not. */
   readonly givenUp?: () => string | undefined;
 }
@@ -34,10 +36,11 @@ export const DAEMON_STOPPED = 'the daemon was stopped meanwhile';
 
 export async function waitForReady(
   project: string,
-  { timeoutMs, notRuntimeId = null, supervisorPid, givenUp }: WaitOptions,
+  { timeoutMs, notRuntimeId = null, supervisorPid, say, givenUp }: WaitOptions,
 ): Promise<WaitResult> {
   const endsAt = performance.now() + timeoutMs;
   let status: RuntimeStatus | undefined;
+  let former: RuntimeStatus['state'] | undefined;
   for (;;) {
     status = (await findRunning(project).catch(() => undefined))?.status;
     const isTheirs = supervisorPid === undefined || status?.supervisorPid === supervisorPid;
@@ -45,6 +48,8 @@ export async function waitForReady(
       return { ready: true, status, reasons: [] };
     if (status?.state === 'failed')
       return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
+    if (status !== undefined && status.state !== former) sayPause(status, say);
+    former = status?.state;
     const why = status === undefined ? givenUp?.() : undefined;
     if (why !== undefined) return { ready: false, status, reasons: [why] };
     if (performance.now() > endsAt) break;
@@ -55,4 +60,10 @@ export async function waitForReady(
       ? ['nobody answers']
       : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
   return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
+}
+
+function sayPause({ state, reason, budget }: RuntimeStatus, say: WaitOptions['say']): void {
+  if (state !== 'deferred' && state !== 'backing_off') return;
+  const now = state === 'deferred' ? '; `svc runtime restart` once more starts it now' : '';
+  say?.(`${state.replaceAll('_', ' ')}: ${reason}, next start at ${budget?.nextStartAt ?? 'a time unknown'}${now}`);
 }

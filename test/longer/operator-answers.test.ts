@@ -62,6 +62,25 @@ describe('a restart', () => {
 
     assert.equal((await json(path, 'restart')).code, 0);
     assert.equal((await json(path, 'restart', '--daemon')).code, 0);
+    const again = await json(path, 'start', '--daemon');
+    assert.deepEqual([again.code, again.alreadyRunning], [0, true]);
+  });
+
+  it('says that it waits where the budget of starts is spent, until when, and what would not', async (t) => {
+    const { path } = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 3_600 } } });
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+
+    const { code, stdout, stderr } = await svc(['runtime', 'restart', '--timeout', '2'], { cwd: path });
+
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /deferred: 1 starts within 3600 s: .*, next start at \d{4}-\S+Z; `svc runtime restart` once more starts it now/,
+    );
+    assert.match(stdout, /not ready within 2 s; deferred/);
+    const now = await svc(['runtime', 'restart'], { cwd: path });
+
+    assert.equal(now.code, 0, now.stdout + now.stderr);
   });
 
   it('of the supervisor keeps the address of the daemon, whatever port the variables of the shell name', async (t) => {

@@ -107,10 +107,10 @@ export class Runtime {
    * Whether the process after this one would take the configuration as it is now. Throws `config_invalid`, `secret_invalid`. Keys of plugins are
    * judged only while their code is what this process has loaded: newer code may know others. No plugin is set up for it.
    */
-  checkNext(): Promise<void> {
+  checkNext(): Promise<string> {
     return this.#inTurn(async () => {
       const loaded = this.#read();
-      if (this.changedFiles().length > 0) return;
+      if (this.changedFiles().length > 0) return loaded.version;
       try {
         this.#options.secrets(loaded.secrets);
         (await this.#assemble(loaded, { keysOnly: true })).abort.abort();
@@ -118,6 +118,7 @@ export class Runtime {
         const known = coerceError(error);
         if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // anything else ends no process
       }
+      return loaded.version;
     });
   }
 
