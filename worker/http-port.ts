@@ -101,6 +101,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     pluginRoute: createPluginRoutes({
       context: engine.context,
       generation: () => runtime.current,
+      admit: deps.admit,
       decide: engine.decide,
       failed: (failed) => engine.pluginFailed(failed),
     }),

@@ -249,4 +249,18 @@ describe('authentication over HTTP', () => {
     assert.deepEqual(server.host.calls, []);
     await stillServes(server);
   });
+
+  it('keeps a token of the host from those who take deliveries, and no other credentials', async (t) => {
+    const server = await startHttp(t);
+    server.host.webhookLimit = () => 1_000;
+    server.host.deliver = async ({ headers }) => ({ status: 200, json: { seen: headers['authorization'] ?? null } });
+    const seen = async (token: string): Promise<unknown> =>
+      ((await (await server.fetch('/webhooks/a', { method: 'POST', body: '{}', token })).json()) as { seen: unknown })
+        .seen;
+
+    assert.deepEqual(
+      [await seen(FULL_TOKEN), await seen(DEMO_TOKEN), await seen('of-the-platform')],
+      [null, null, 'Bearer of-the-platform'],
+    );
+  });
 });

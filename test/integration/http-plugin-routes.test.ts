@@ -1,6 +1,7 @@
 // Routes of a plugin over HTTP: who may ask, and what they read when it did not work.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { SvcError } from '../../shared/svc-error.ts';
 import { createPluginRoutes } from '../../worker/runtime/plugin-routes.ts';
 import { defineAdapter, definePlugin, md, userError } from '../../worker/sdk/index.ts';
 import { engineHost } from '../support/engine-host.ts';
@@ -50,6 +51,7 @@ const shop = definePlugin({
         'Set-Cookie': 'own=1',
       },
     }));
+    p.route('POST /order', {}, () => ({ json: 'ordered' }));
     for (const scope of SCOPES) {
       p.route(`GET /seen-${scope}`, { scope }, (_ctx, { headers }) => ({
         json: { authorization: headers.authorization, cookie: headers.cookie },
@@ -80,13 +82,14 @@ const mute = defineAdapter({
   send: async () => ({ kind: 'sent' }),
 });
 
-async function serving(t: TestContext) {
+async function serving(t: TestContext, admit: () => void = () => {}) {
   const failures: string[] = [];
   const { engine } = await engineHost(t, { modules: { shop, mute } });
   const http = await startHttp(t);
   http.host.pluginRoute = createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
+    admit,
     decide: engine.decide,
     failed: ({ error }) => void failures.push(String(error)),
   });
@@ -149,6 +152,18 @@ describe('a route of a plugin', () => {
       ['text/html', 'nosniff', 'kept', 'own=1'],
     );
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'[^,]*$/);
+  });
+
+  it('that may change something is refused before it runs while the host takes nothing in; one that reads is not', async (t) => {
+    const ask = await serving(t, () => {
+      throw new SvcError('disk_budget', 'the disk is full', { details: { retryAfterMs: 30_000 } });
+    });
+
+    const { status, text, headers } = await ask('order', FULL_TOKEN, { method: 'POST' });
+
+    assert.deepEqual([status, JSON.parse(text).code, headers.get('retry-after')], [503, 'disk_budget', '30']);
+    assert.equal((await ask('default', FULL_TOKEN)).status, 200);
+    assert.deepEqual(ask.failures, []);
   });
 
   it('that returns what ctx.send gave answers without a body', async (t) => {

@@ -62,6 +62,8 @@ describe('svc runtime logs', () => {
     assert.deepEqual((await logs('--since', agoIso(60))).lines, ['online', 'offline', 'detail']);
     assert.deepEqual((await logs('--endpoint', 'root/irc:irc~oftc')).lines, ['offline']);
     assert.deepEqual((await logs('--endpoint', 'irc~libera', '--level', 'debug')).lines, ['online']);
+    const none = await logs('--endpoint', 'irc~libra');
+    assert.deepEqual([none.lines, none.said.includes('no line fits')], [[], true]);
   });
 
   it('ends with 1 where nothing runs, and with 2 and the reason for what it does not know', async (t) => {
@@ -70,8 +72,10 @@ describe('svc runtime logs', () => {
     const absent = await logs('-f');
     assert.deepEqual([absent.code, absent.said.endsWith('nothing is running\n')], [1, true]);
     for (const [flags, reason] of [
-      [['--level', 'loud'], /--level takes trace, debug/],
+      [['--level', 'loud'], /--level takes trace or debug/],
+      [['--level', 'silent'], /--level takes trace or debug or info or warn or error or fatal\b/],
       [['-n', 'few'], /--lines takes a whole number/],
+      [['--lines=-5'], /--lines takes a whole number/],
       [['--since', 'yesterday'], /--since/],
     ] as const) {
       const { code, said } = await logs(...flags);

@@ -1,14 +1,16 @@
-// A request as webhooks and plugin routes see it: bytes, and headers by lower-case name, nothing interpreted.
+// A request as webhooks and plugin routes see it: bytes, and headers by lower-case name, nothing interpreted. A token of the host is for the
+// host alone: they see an Authorization header only where it is something else.
 import type { RawDelivery } from './host-port.ts';
 import type { Exchange } from './route.ts';
 
 /** Made when the body is complete: that moment is when it was received. */
 export function deliveryOf(
-  { request, query, bytes }: Pick<Exchange<undefined>, 'request' | 'query' | 'bytes'>,
+  { request, query, bytes, isTokenOurs }: Pick<Exchange<undefined>, 'request' | 'query' | 'bytes' | 'isTokenOurs'>,
   path: string,
 ): RawDelivery {
   const headers: Record<string, string | undefined> = {};
   for (const name in request.headers) {
+    if (name === 'authorization' && isTokenOurs()) continue;
     const value = request.headers[name];
     headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }

@@ -94,12 +94,15 @@ function checkHandshake(request: IncomingMessage): void {
 
 /** What completes the handshake. Throws what the platform is to read. */
 function admitPlatform(
-  { port, isDraining }: UpgradeParts,
+  { port, authenticator, isDraining }: UpgradeParts,
   request: IncomingMessage,
   { passed, match }: { readonly passed: Passed; readonly match: Match },
 ): ReturnType<GateParts['port']['platformSockets']['open']> {
   contextOf(request).entered = true;
-  const delivery = deliveryOf({ request, query: passed.target.query, bytes: Buffer.alloc(0) }, match.params.path ?? '');
+  const { query } = passed.target;
+  const isTokenOurs = (): boolean =>
+    authenticator.knows(readCredentials(request.headers.authorization), port.settings().tokens);
+  const delivery = deliveryOf({ request, query, bytes: Buffer.alloc(0), isTokenOurs }, match.params.path ?? '');
   const complete = port.platformSockets.open(delivery);
   if (isDraining()) throw new SvcError('draining', 'the host is stopping');
   return complete;

@@ -23,6 +23,8 @@ import type { Generation } from './generation.ts';
 export interface PluginRoutesDeps {
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly generation: () => Generation | undefined;
+  /** Throws when nothing more may be taken (disk budget, drain): asked before a route that may change something; one for GET only reads. */
+  readonly admit: () => void;
   readonly decide: (decided: Decided, commit: () => Promise<UnitAnswer>) => Promise<UnitAnswer>;
   readonly failed: (failed: RouteFailed) => void;
 }
@@ -49,7 +51,13 @@ export function createPluginRoutes(deps: PluginRoutesDeps): HostPort['pluginRout
     const route = routes.find((one) => one.spec.method === method);
     if (generation === undefined || routes.length === 0) return undefined;
     if (route === undefined) return { allow: routes.map((one) => one.spec.method) };
-    return { scope: route.spec.scope, run: (delivery) => answer(deps, { generation, route, delivery }) };
+    return {
+      scope: route.spec.scope,
+      run: async (delivery) => {
+        if (method !== 'GET') deps.admit();
+        return answer(deps, { generation, route, delivery });
+      },
+    };
   };
 }
 

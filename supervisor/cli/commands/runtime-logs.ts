@@ -5,11 +5,11 @@ import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
 import { LOG_LEVELS } from '../../../shared/log-level.ts';
 import { formatLogLine, isAtLeast, parseLogLine } from '../../../shared/log-line.ts';
 import { projectPaths } from '../../../shared/paths.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { findRunning, type RunningProject } from '../control-client.ts';
 import { parseDuration } from '../duration.ts';
 import { type LineSource, LogFile } from '../log-file.ts';
+import { countOption, wordOption } from '../options.ts';
 
 interface Filter {
   readonly level: string | undefined;
@@ -18,6 +18,8 @@ interface Filter {
   readonly since: number | undefined;
 }
 
+/** No line is `silent`. */
+const LEVELS = LOG_LEVELS.slice(0, -1);
 const LINES = 100;
 const FOLLOW_MS = 200;
 
@@ -29,7 +31,7 @@ export const command: Command = {
     { flags: '-f, --follow', description: 'Goes on with what comes' },
     { flags: '-n, --lines <n>', description: 'The last lines; default 100, with --since all' },
     { flags: '--since <when>', description: 'From a time (2026-01-31T12:00:00Z) or an age (15m, 2h) on' },
-    { flags: '--level <level>', description: `This urgent or more: ${LOG_LEVELS.slice(0, -1).join(', ')}` },
+    { flags: '--level <level>', description: `This urgent or more: ${LEVELS.join(', ')}` },
     { flags: '--endpoint <id>', description: 'Lines of one endpoint' },
   ],
   examples: ['svc runtime logs', 'svc runtime logs -f --level warn', 'svc runtime logs --since 15m --json'],
@@ -40,9 +42,15 @@ export const command: Command = {
     const running = await findRunning(project);
     const source = sourceOf(project, running);
     const accepts = (line: string): boolean => passes(line, filter);
+    let shown = 0;
+    const seen = (lines: readonly string[]): readonly string[] => {
+      shown += lines.length;
+      return lines;
+    };
     const last = await source.last(count, accepts);
-    if (context.json && options['follow'] !== true) context.print.json([...last].flat().map(documentOf));
-    else for (const lines of last) showAll(context, lines);
+    if (context.json && options['follow'] !== true) context.print.json(seen([...last].flat()).map(documentOf));
+    else for (const lines of last) showAll(context, seen(lines));
+    if (shown === 0 && count !== 0) context.print.note(`no line ${isFilter(filter) ? 'fits' : 'is there'}`);
     if (running === undefined) {
       context.print.note('nothing is running');
       return EXIT.failed;
@@ -52,21 +60,17 @@ export const command: Command = {
 };
 
 /** Undefined: all. */
-function countOf({ lines, since }: Readonly<Record<string, unknown>>): number | undefined {
-  if (lines === undefined) return since === undefined ? LINES : undefined;
-  const count = Number(lines);
-  if (!Number.isSafeInteger(count) || count < 0) throw new SvcError('usage', '--lines takes a whole number');
-  return count;
-}
+const countOf = (options: Readonly<Record<string, unknown>>): number | undefined =>
+  countOption(options, 'lines', 0) ?? (options['since'] === undefined ? LINES : undefined);
 
 function filterOf(options: Readonly<Record<string, unknown>>): Filter {
   const text = (name: string): string | undefined => (options[name] === undefined ? undefined : String(options[name]));
-  const level = text('level');
-  if (level !== undefined && !LOG_LEVELS.some((known) => known === level))
-    throw new SvcError('usage', `--level takes ${LOG_LEVELS.slice(0, -1).join(', ')}`);
+  const level = wordOption(options, 'level', LEVELS);
   const since = text('since');
   return { level, endpoint: text('endpoint'), since: since === undefined ? undefined : momentOf(since) };
 }
+
+const isFilter = (filter: Filter): boolean => Object.values(filter).some((value) => value !== undefined);
 
 /** Throws `usage`. */
 function momentOf(text: string): number {

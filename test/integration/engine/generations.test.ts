@@ -304,6 +304,7 @@ const routesOf = ({ engine }: EngineHost) =>
   createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
+    admit: () => {},
     decide: engine.decide,
     failed: (failed) => engine.pluginFailed(failed),
   });

@@ -1,6 +1,5 @@
 // Routes of plugins below their own prefix. The host says for each path whether it is there, with which methods and which
-// scope (full unless the plugin says otherwise); the gate checks the scope before the plugin sees anything. A token of the host is
-// for the host alone: the plugin sees an Authorization header only where it is something else.
+// scope (full unless the plugin says otherwise); the gate checks the scope before the plugin sees anything.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { deliveryOf } from '../delivery.ts';
 import { answerOf } from '../reply-answer.ts';
@@ -41,9 +40,7 @@ async function run(exchange: Exchange<undefined>): Promise<Handled> {
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const found = port.pluginRoute(method, params.slot ?? '', pathOf(params));
   if (found === undefined || 'allow' in found) throw new SvcError('not_found', 'this route has just gone');
-  const delivery = deliveryOf(exchange, pathOf(params));
-  const { authorization: _ours, ...headers } = delivery.headers;
-  return answerOf(await found.run(exchange.isTokenOurs() ? { ...delivery, headers } : delivery));
+  return answerOf(await found.run(deliveryOf(exchange, pathOf(params))));
 }
 
 const pathOf = ({ path = '' }: Readonly<Record<string, string>>): string => (path === '' ? '/' : path);

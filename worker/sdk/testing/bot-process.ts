@@ -208,6 +208,7 @@ export class BotProcess {
     const call = createPluginRoutes({
       context: this.#engine.context,
       generation: () => this.generation,
+      admit: () => {},
       decide: this.#engine.decide,
       failed: () => {},
     })(method, slot, path);
