@@ -58,9 +58,9 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
     durable.push(result.perSecond);
     p99.push(percentile(result.latencies, 0.99));
     await host.stop();
-    const { first, then } = await commandsPerSecond(Math.floor(count / 2));
+    const { first, later } = await commandsPerSecond(Math.floor(count / 2));
     cold.commands.push(first);
-    commands.push(then);
+    commands.push(later);
   }
   return {
     durable: median(durable),
@@ -73,7 +73,7 @@ export async function measureWebhooks(rounds: number, count: number): Promise<We
 }
 
 /** Lines of the sandbox: from the first one taken in to the last answer that the outbox has as sent. */
-async function commandsPerSecond(wanted: number): Promise<{ readonly first: number; readonly then: number }> {
+async function commandsPerSecond(wanted: number): Promise<{ readonly first: number; readonly later: number }> {
   const count = wanted - (wanted % CONNECTIONS);
   const host = await startHost(
     ['  sandbox: {}', '  echo: {}'],
@@ -104,9 +104,9 @@ async function commandsPerSecond(wanted: number): Promise<{ readonly first: numb
     return many / ((performance.now() - startedAt) / 1_000);
   };
   const first = await perSecond(WARM_UP, 'w');
-  const then = await perSecond(count, 'd');
+  const later = await perSecond(count, 'd');
   await host.stop();
-  return { first, then };
+  return { first, later };
 }
 
 /** The same check of the same signature, in a process of its own, nothing stored. */
