@@ -4,10 +4,9 @@
 //   V2  More than five minutes before or after the request came is refused.
 //   V3  PING is answered once it is verified: Discord asks so whether the address is ours, and with wrong signatures whether we look.
 import { createPublicKey, type KeyObject, verify as verifySignature } from 'node:crypto';
-import { isObject } from '../../sdk/foreign-json.ts';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
+import { deliveredIn } from './delivered.ts';
 
 const TOLERANCE_MS = 300_000;
 const PING = 1;
@@ -26,7 +25,7 @@ export function verify(request: RawRequest, account: Pick<Account, 'publicKeys'>
 
   const signed = Buffer.concat([Buffer.from(timestamp), request.body]);
   if (!isSigned(signed, Buffer.from(signature, 'hex'), account.publicKeys)) return refused('wrong signature');
-  return isPing(request.body) ? PONG : { kind: 'ok' };
+  return deliveredIn(request)?.['type'] === PING ? PONG : { kind: 'ok' };
 }
 
 /** Whether one of the keys, 32 bytes in hexadecimal each, made the signature over these bytes. */
@@ -34,12 +33,6 @@ export function isSigned(signed: Uint8Array, signature: Uint8Array, publicKeys: 
   let matches = 0;
   for (const key of keysOf(publicKeys)) matches += Number(verifySignature(null, signed, key, signature));
   return matches > 0;
-}
-
-function isPing(body: Uint8Array): boolean {
-  if (body.byteLength > 16_384) return false;
-  const interaction = safeJson(Buffer.from(body).toString('utf8'));
-  return isObject(interaction) && interaction['type'] === PING;
 }
 
 const read = new WeakMap<readonly string[], readonly KeyObject[]>();

@@ -1,10 +1,10 @@
 // Interactions over HTTP: what a verified request holds, and what Discord hears once it is stored.
 
-import { isObject, type Json } from '../../sdk/foreign-json.ts';
+import type { Json } from '../../sdk/foreign-json.ts';
 import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
+import { deliveredIn } from './delivered.ts';
 import { answerTo, deferredOf, interactionArrivals } from './interactions.ts';
 
 /** Throws when it is no interaction. */
@@ -19,8 +19,8 @@ export function answer(request: RawRequest, account: Account): HttpAnswer {
   return { json: answerTo(interaction) };
 }
 
-function interactionIn({ body }: RawRequest): Json {
-  const interaction = safeJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  if (!isObject(interaction)) throw new Error('not an interaction');
+function interactionIn(request: RawRequest): Json {
+  const interaction = deliveredIn(request);
+  if (interaction === undefined) throw new Error('not an interaction');
   return interaction;
 }
