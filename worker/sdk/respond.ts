@@ -4,13 +4,18 @@ import type { SendResult } from './adapter.ts';
 import { parse } from './check.ts';
 import { accountFailed } from './errors.ts';
 
+/** What is read of a `Response`. */
+export interface Answered extends Pick<Response, 'json' | 'ok' | 'status'> {
+  readonly headers: Pick<Headers, 'get'>;
+}
+
 const DEFAULT_RETRY_MS = 5_000;
 
 /**
  * The result of a send: 2xx is sent (`message` reads the platform's id from the body), 429 and 5xx later by Retry-After,
  * anything else refused. Throws `accountFailed` at 401 and 403.
  */
-export async function sendResult(response: Response, message?: (json: unknown) => string): Promise<SendResult> {
+export async function sendResult(response: Answered, message?: (json: unknown) => string): Promise<SendResult> {
   if (isAccountRefused(response)) throw refusedAccount(response.status);
   if (response.status === 429 || response.status >= 500) return { kind: 'later', afterMs: retryAfterMs(response) };
   if (!response.ok) return { kind: 'refused', reason: `the platform answered ${response.status}` };
@@ -20,7 +25,7 @@ export async function sendResult(response: Response, message?: (json: unknown) =
 }
 
 // The platform has taken the message: an answer that cannot be read costs us its id, and must not send it a second time.
-async function readId(response: Response, message: (json: unknown) => string): Promise<{ message?: string }> {
+async function readId(response: Answered, message: (json: unknown) => string): Promise<{ message?: string }> {
   try {
     return { message: message(await response.json()) };
   } catch {
@@ -29,19 +34,19 @@ async function readId(response: Response, message: (json: unknown) => string): P
 }
 
 /** The checked body of a good answer. Throws `accountFailed` at 401 and 403, otherwise an error with code `http_<status>`. */
-export async function readJson<S extends TSchema>(response: Response, schema: S): Promise<Static<S>> {
+export async function readJson<S extends TSchema>(response: Answered, schema: S): Promise<Static<S>> {
   if (isAccountRefused(response)) throw refusedAccount(response.status);
   if (!response.ok)
     throw Object.assign(new Error(`the platform answered ${response.status}`), { code: `http_${response.status}` });
   return parse(schema, await response.json());
 }
 
-const isAccountRefused = ({ status }: Response): boolean => status === 401 || status === 403;
+const isAccountRefused = ({ status }: Answered): boolean => status === 401 || status === 403;
 const refusedAccount = (status: number): Error =>
   accountFailed(`the platform answered ${status}`, 'renew the token in .env and reload');
 
 /** Retry-After in its two forms, seconds and date. */
-function retryAfterMs(response: Response): number {
+function retryAfterMs(response: Answered): number {
   const header = response.headers.get('retry-after');
   if (header === null) return DEFAULT_RETRY_MS;
   if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);

@@ -9,6 +9,7 @@
 import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
 import { asObject, type Json } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
 import type { Form } from './form.ts';
 
@@ -78,9 +79,16 @@ async function makeClient({ token, apiUrl }: Account): Promise<REST> {
   return rest;
 }
 
+interface Request extends Omit<PlatformCall, 'body'> {
+  readonly body?: PlatformCall['body'] | null;
+}
+
 /** The token goes to the address that was configured, and nowhere that an answer names. */
-const callDiscord = (url: string, init: RequestInit): Promise<Response> =>
-  fetch(url, { ...init, redirect: 'error', duplex: 'half' } as RequestInit);
+async function callDiscord(url: string, { method, headers = {}, body, signal }: Request): Promise<PlatformAnswer> {
+  const answer = await callPlatform(url, { method, headers, body: body ?? undefined, signal });
+  if (answer.status >= 300 && answer.status < 400) throw new Error(`Discord answered ${answer.status}`);
+  return answer;
+}
 
 export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
   const rest = await clientOf(account);

@@ -1,5 +1,7 @@
 // Calls of an implementation's HTTP API: POST /<action> with JSON.
+
 import type { Link } from '../../sdk/index.ts';
+import { callPlatform } from '../../sdk/platform-call.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import { type Answer, readAnswer, readStatus } from './answer.ts';
 import type { Account } from './config.ts';
@@ -22,34 +24,20 @@ export async function httpCall(
 ): Promise<Answer> {
   const address = new URL(account.url ?? '');
   address.pathname = `${address.pathname.replace(/\/$/, '')}/${action}`;
-  const response = await fetch(address, {
+  const response = await callPlatform(address, {
     method: 'POST',
-    redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
     headers: {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
     body: JSON.stringify(params),
+    mostBytes: MOST_ANSWER_BYTES,
   }).catch((error: unknown) => {
     throw new Error(`${action}: ${networkCode(error)}`);
   });
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    return readStatus(action, response.status, response.headers.get('retry-after'));
-  }
-  return readAnswer(action, safeJson(await textOf(response, action)));
-}
-
-async function textOf(response: Response, action: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MOST_ANSWER_BYTES) throw new Error(`${action}: the answer has more than ${MOST_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  if (response.status !== 200) return readStatus(action, response.status, response.headers.get('retry-after'));
+  return readAnswer(action, safeJson(await response.text()));
 }
 
 /** The code alone: a message may hold the address. */

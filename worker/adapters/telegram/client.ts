@@ -1,9 +1,10 @@
-// The client of one account: grammY's API, loaded at the first use, over the fetch of Node; and what an error of it means.
+// The client of one account: grammY's API, loaded at the first use, over node:http; and what an error of it means.
 //
 //   C1  An error never holds the address of a call: the token is a part of it.
 //   C2  What is not Telegram's JSON (a proxy's page, an empty 429) is read by its status and Retry-After.
 import type { Api, InputFile } from 'grammy';
 import { accountFailed } from '../../sdk/index.ts';
+import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
 
 export interface Client {
@@ -30,38 +31,21 @@ async function makeClient({ token, apiUrl }: Account): Promise<Client> {
   return { api: raw, InputFile };
 }
 
-/** Longest answer that is read: 100 updates of the largest kind are far below it. */
-const MOST_BYTES = 33_554_432;
-
 /** The part of fetch that grammY uses. Its signal is of a library of its own. */
 async function callTelegram(
   url: string,
-  init: {
-    readonly signal: AbortSignal;
-    readonly method: string;
-    readonly headers: HeadersInit;
-    readonly body: BodyInit;
-  },
+  { signal, method, headers = {}, body }: PlatformCall,
 ): Promise<{ json(): Promise<unknown> }> {
   const abort = new AbortController();
-  init.signal.addEventListener('abort', () => abort.abort());
-  if (init.signal.aborted) abort.abort();
-  const { method, headers, body } = init;
-  const request = { method, headers, body, redirect: 'manual', signal: abort.signal, duplex: 'half' } as const;
-  const response = await fetch(url, request);
+  signal.addEventListener('abort', () => abort.abort());
+  if (signal.aborted) abort.abort();
+  const response = await callPlatform(url, { method, headers, body, signal: abort.signal });
   return { json: () => readAnswer(response) };
 }
 
-async function readAnswer(response: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MOST_BYTES) throw new Error(`the answer is over ${MOST_BYTES} bytes`);
-    chunks.push(chunk);
-  }
+async function readAnswer(response: PlatformAnswer): Promise<unknown> {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const answer = parsed(Buffer.concat(chunks).toString());
+  const answer = parsed(await response.text());
   if (answer?.ok === true) return answer;
   if (response.ok && answer === undefined) throw new Error('the answer is not JSON of Telegram');
   return {

@@ -8,6 +8,7 @@
 // the message for later edits; without one it is the key.
 import { Webhook } from 'standardwebhooks';
 import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
+import { callPlatform } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
 
 const TIME_LIMIT_MS = 15_000;
@@ -24,13 +25,11 @@ export async function send(
 
   const now = new Date();
   const body = JSON.stringify(wireBody(call, now));
-  const response = await fetch(account.url, {
+  const response = await callPlatform(account.url, {
     method: 'POST',
-    redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
     headers: {
       'content-type': 'application/json',
-      'user-agent': 'svc',
       ...signedHeaders({ key: call.key, now, body }, account),
     },
     body,
