@@ -124,3 +124,15 @@ describe('a test bot', () => {
     assert.deepEqual([second?.text, second?.thread, second?.only], ['below', 'm1', 'ann']);
   });
 });
+
+describe('options of a test bot', () => {
+  for (const [options, said] of [
+    [{ startAt: 'nonsense' }, /^testBot: startAt is "nonsense": expected a time like 2026-01-01T12:00:00Z$/],
+    [{ startsAt: '2026-01-01' }, /^testBot: there is no option startsAt: known are config, can, /],
+  ] as const)
+    it(`are refused where nothing would come of them: ${Object.keys(options).join()}`, async () => {
+      const plugin = definePlugin({ name: 'x', setup() {} });
+
+      await assert.rejects(testBot(plugin, options as object), { code: 'definition_invalid', message: said });
+    });
+});

@@ -12,6 +12,7 @@ export async function startBot(
   // A module without a default export, in plain JavaScript.
   if (typeof plugins !== 'object' || plugins === null)
     throw invalid('not a svc definition: export default definePlugin(…)');
+  refuseBadOptions(options);
   const single = isPlugin(plugins) ? plugins : undefined;
   const modules = single === undefined ? (plugins as Record<string, PluginModule>) : { [single.name]: single };
   const config =
@@ -21,6 +22,17 @@ export async function startBot(
   const bot = new MemoryBot(modules, config, options);
   await bot.restart();
   return bot;
+}
+
+const OPTIONS = ['config', 'can', 'direct', 'files', 'parts', 'startAt'] satisfies (keyof TestBotOptions)[];
+
+/** For plain JavaScript: a misspelt key would change nothing, and a clock at no time would never move. */
+function refuseBadOptions(options: TestBotOptions): void {
+  const unknown = Object.keys(options).find((key) => !(OPTIONS as readonly string[]).includes(key));
+  if (unknown !== undefined) throw invalid(`testBot: there is no option ${unknown}: known are ${OPTIONS.join(', ')}`);
+  const { startAt } = options;
+  if (startAt !== undefined && !Number.isFinite(Date.parse(startAt)))
+    throw invalid(`testBot: startAt is ${JSON.stringify(startAt)}: expected a time like 2026-01-01T12:00:00Z`);
 }
 
 const isPlugin = (plugins: PluginModule | Record<string, PluginModule>): plugins is PluginModule =>
