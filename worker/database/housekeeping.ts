@@ -4,7 +4,6 @@
 //   H1  Ages are by clocks of their own (kept-clock.ts). That of ids believes a jump once it has stood for as long as ids are kept: a delivery
 //       that is forgotten too early is handled twice. That of all else believes it after an hour: a text that a person was promised to be
 //       erased must not wait for a host that is seldom up.
-//   H2  What ended later than now ended while the clock was ahead: its time is counted from now on, or its text would stay for as long as that was.
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Timer } from '../../shared/clock.ts';
 import type { Core } from '../core.ts';
@@ -86,17 +85,7 @@ export class Housekeeping {
     const before = (days: number): number => now - days * DAY_MS;
     const texts = before(bodyDays);
     const erased = Math.min(this.#erasedTo, texts); // a clock that was set back since
-    const wall = this.#core.clock.now();
     return [
-      // H2
-      () =>
-        deletion(
-          raw`UPDATE inbox SET done_at = ${wall} WHERE seq IN (SELECT seq FROM inbox WHERE done_at > ${wall} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`,
-        ),
-      () =>
-        deletion(
-          raw`UPDATE outbox SET done_at = ${wall} WHERE seq IN (SELECT seq FROM outbox WHERE done_at > ${wall} LIMIT ${BATCH}) RETURNING seq`,
-        ),
       // From where the pass before it ended: rows without a text are not walked again each time.
       () =>
         deletion(

@@ -347,21 +347,4 @@ describe('housekeeping', () => {
 
     assert.deepEqual(host.rows('SELECT body FROM inbox'), [{ body: null }]);
   });
-
-  it('erases the text of an item that ended while the clock was a year ahead no later than others', async (t) => {
-    const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
-    const host = await engineHost(t, { modules: { echo } });
-    const housekeeping = new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
-    host.clock.step(365 * DAY);
-    await host.platform.says('x');
-    await host.quiet();
-    host.clock.step(-365 * DAY);
-    await housekeeping.run();
-
-    host.clock.moveTo(host.clock.now() + 8 * DAY);
-    await housekeeping.run();
-
-    assert.deepEqual(host.rows('SELECT body FROM inbox'), [{ body: null }]);
-    assert.deepEqual(host.rows('SELECT * FROM outbox'), []);
-  });
 });
