@@ -28,7 +28,7 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['service install --print --dry-run', /^svc: --print and --dry-run exclude each other\n/],
   ['runtime start --once --mode production', /--once takes --mode test/],
   ['runtime logs --lines x', /--lines takes a whole number/],
-  ['runtime logs --level loud', /--level takes trace, debug/],
+  ['runtime logs --level loud', /--level takes trace or debug/],
   ['runtime logs --since yesterday', /--since takes a time such as 2026-01-31T12:00:00Z, or an age such as 90s/],
   ['runtime status --lines x', /--lines takes a whole number/],
   ['service logs --user --lines x', /--lines takes a whole number/],
