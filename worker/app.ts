@@ -32,8 +32,6 @@ const READINESS_LOOK_MS = 500;
 const BEGIN_RETRY_MS = 1_000;
 const HTTP_DRAIN_SHARE = 0.25;
 const START_SHARE = 0.3;
-/** Whoever waits for the host to be up gets the first answers before its folders are looked at. */
-const DISK_AFTER_UP_MS = 25;
 const STOPPED: StopCause = { code: 0, reason: 'stopped' };
 
 export function createApp(options: AppOptions): App {
@@ -131,9 +129,7 @@ class Host implements App {
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
     void turns(ANSWER_TURNS).then(() => this.#run());
-    systemClock.after(DISK_AFTER_UP_MS, () => {
-      if (!facts.draining) disk.start();
-    });
+    disk.start();
   }
 
   /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */

@@ -15,6 +15,8 @@ export interface DiskUse {
 }
 
 const EVERY_MS = 5_000;
+/** Whoever waits for the host to be up gets the first answers before. */
+const FIRST_AFTER_MS = 25;
 
 export class DiskBudget {
   readonly #folders: readonly string[];
@@ -45,9 +47,13 @@ export class DiskBudget {
   }
 
   start(): void {
+    if (!this.#stopped) this.#timer = this.#clock.after(FIRST_AFTER_MS, () => this.#goOn());
+  }
+
+  #goOn(): void {
     this.#runs = true;
     void this.look().finally(() => {
-      if (!this.#stopped) this.#timer = this.#clock.after(EVERY_MS, () => this.start());
+      if (!this.#stopped) this.#timer = this.#clock.after(EVERY_MS, () => this.#goOn());
     });
   }
 
