@@ -53,7 +53,7 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
       if (written !== undefined) return valueOf(definition(cell), written);
       if (run.written.has(cellKey(id))) return undefined;
       const row = await readCell(core.reader, id);
-      run.read.set(cellKey(id), row?.revision ?? 0);
+      run.sees(id, row?.revision ?? 0);
       return row === undefined ? undefined : valueOf(definition(cell), row.value);
     },
     async list(state, { prefix = '', after, limit = 100 } = {}) {

@@ -70,10 +70,10 @@ export const readCell = (reader: Reader, cell: CellId): Promise<{ value: string;
 export const readCells = (
   reader: Reader,
   cells: { store: string; owner: string; from: string; to: string; limit: number; after: string | undefined },
-): Promise<{ key: string; value: string }[]> => {
+): Promise<{ key: string; value: string; revision: number }[]> => {
   let query = sql
     .selectFrom('cells')
-    .select(['key', 'value'])
+    .select(['key', 'value', 'revision'])
     .where('store', '=', cells.store)
     .where('owner', '=', cells.owner)
     .where('key', '>=', cells.from)

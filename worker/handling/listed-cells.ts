@@ -15,19 +15,22 @@ export interface ListedCell {
   readonly key: string;
   /** As JSON. */
   readonly value: string;
+  /** Undefined: written by the run itself. */
+  readonly revision?: number;
 }
 
-export async function listCells(reader: Reader, page: CellPage, { effects }: Run): Promise<readonly ListedCell[]> {
+export async function listCells(reader: Reader, page: CellPage, run: Run): Promise<readonly ListedCell[]> {
   const { store, owner, prefix, after, limit } = page;
   const range = { store, owner, from: prefix, to: `${prefix}\u{10ffff}`, after };
-  const written = writtenIn(effects, page);
-  if (written.size === 0) return readCells(reader, { ...range, limit });
+  const written = writtenIn(run.effects, page);
   // As many more as are written over: so many of the rows may be gone.
   const rows = await readCells(reader, { ...range, limit: limit + written.size });
   const own = [...written].flatMap(([key, value]) => (value === undefined ? [] : [{ key, value }]));
-  return [...rows.filter(({ key }) => !written.has(key)), ...own]
+  const listed: readonly ListedCell[] = [...rows.filter(({ key }) => !written.has(key)), ...own]
     .toSorted((a, b) => compareKeys(a.key, b.key))
     .slice(0, limit);
+  for (const { key, revision } of listed) if (revision !== undefined) run.sees({ store, owner, key }, revision);
+  return listed;
 }
 
 /** Undefined: removed. */

@@ -78,6 +78,12 @@ export class Run {
     this.found = found;
   }
 
+  /** What the handler is shown of a cell. What it decides may depend on its first look: a later one does not change the guard. */
+  sees(cell: CellId, revision: number): void {
+    const key = cellKey(cell);
+    if (!this.read.has(key)) this.read.set(key, revision);
+  }
+
   nextKey(): number {
     this.#keys += 1;
     return this.#keys;

@@ -80,7 +80,7 @@ export interface Ctx {
     options?: OnceOptions,
   ): Promise<Json<R>>;
   get<V>(cell: Cell<V>): Promise<V | undefined>;
-  /** Entries in order of their keys. */
+  /** Entries in order of their keys, read as by `get`. */
   list<V>(state: State<V>, page?: Page): Promise<readonly (readonly [key: string, value: V])[]>;
   /** One that was saved, or one that came with a message: from its platform. */
   readFile(file: FileRef): Promise<Uint8Array>;
@@ -90,7 +90,7 @@ export interface Ctx {
   // From here on, effects (X1).
 
   /**
-   * Guarded by the revision that this run has read; unread: say what you expect. A failed guard runs the handler again, on fresh
+   * Guarded by the revision that this run has read first; unread: say what you expect. A failed guard runs the handler again, on fresh
    * state. Throws an error with the code `cell_is`, naming cell and key, where it is not as you expect: read before, or found so by the
    * run before this one.
    */

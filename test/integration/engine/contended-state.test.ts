@@ -89,6 +89,60 @@ describe('state that moves', () => {
   });
 });
 
+describe('state that was listed', () => {
+  /** Until the test lets it go, the first of `tidy`, `raise` and `recount` stays between what it lists and what it decides. */
+  function stock() {
+    let go = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let isFirst = true;
+    const plugin = definePlugin({
+      name: 'stock',
+      setup(p) {
+        const counts = p.state('counts', { scope: 'plugin', value: t.integer() });
+        p.on('message', { attempts: 1 }, async (ctx, { text }) => {
+          const [verb, count] = text.split(' ');
+          if (verb === 'put') return ctx.set(counts.at('tea'), Number(count), 'any');
+          const listed = await ctx.list(counts);
+          if (isFirst) {
+            isFirst = false;
+            await held;
+          }
+          for (const [key, value] of listed) {
+            if (verb === 'recount') await ctx.get(counts.at(key));
+            if (verb !== 'tidy') ctx.set(counts.at(key), value + 1);
+            else if (value === 0) ctx.unset(counts.at(key));
+          }
+        });
+      },
+    });
+    return { plugin, go };
+  }
+
+  for (const [verb, left, what] of [
+    ['tidy', 7, 'removed'],
+    ['raise', 8, 'written'],
+    ['recount', 8, 'written, also where its handler has looked twice'],
+  ] as const)
+    it(`and has moved since is seen again before it is ${what}`, async (context) => {
+      const { plugin, go } = stock();
+      const host = await engineHost(context, { modules: { stock: plugin } });
+      await host.platform.says('put 0');
+      await host.quiet();
+
+      await host.platform.says(verb, { from: 'bob' });
+      await host.quiet();
+      await host.platform.says('put 7');
+      await host.quiet();
+      go();
+      await host.quiet();
+
+      assert.deepEqual(cells(host), [left]);
+      assert.deepEqual(new Set(host.states('inbox')), new Set(['done']));
+    });
+});
+
 describe('a cell that is there, set as absent', () => {
   const claims = (onError: (error: unknown) => string) =>
     definePlugin({
