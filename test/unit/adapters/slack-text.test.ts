@@ -32,6 +32,12 @@ describe('mrkdwn', () => {
     assert.equal(shown(text('> no quote\n1 * 2 * 3, snake_case_name')), '·&gt; no quote\n1 * 2 * 3, snake_case_name');
   });
 
+  it('calls nobody with what is literal: in blocks and in edits Slack reads @channel, @here and @everyone by itself', () => {
+    assert.equal(shown(text('@channel, (@Here) @everyone!')), '@·channel, (@·Here) @·everyone!');
+    assert.equal(shown(text('ann@here.example @hereby https://x.example/@here')), 'ann@·here.example @hereby https://x.example/@here');
+    assert.equal(shown(fallbackOf('', [{ label: '@here', token: 't1' }])), '@·here');
+  });
+
   it('leaves addresses as they are: a character in one would lead elsewhere', () => {
     assert.equal(
       shown(text('see https://x.example/~ann/_next/*a*?b=1&c=d and *https://x.example/_b*')),

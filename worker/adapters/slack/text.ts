@@ -3,7 +3,7 @@
 //   T1  Incoming: `<…>` becomes what it means (person, everyone, channel, link), `&amp; &lt; &gt;` the characters; `*bold*` stays as typed.
 //   T2  Outgoing: `& < >` are escaped, so that nothing literal is a mention or a link. mrkdwn has no escape for `* _ ~` and backquotes:
 //       where one could open a run, or fence a block, a zero-width space behind it keeps it a character, but not in an address, which would no
-//       longer lead there.
+//       longer lead there. The same stands in `@channel` and its like, which Slack makes mentions of in blocks and in edits.
 //   T3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/segment-list.ts';
@@ -127,7 +127,7 @@ function marked(text: string, marks: readonly Mark[]): string {
 export const literal = (text: string): string =>
   escape(text)
     .replace(
-      /(https?:\/\/[^\s|`]+)|(?<![\p{L}\p{N}])[*_~`]+(?=\S)/gu,
+      /(https?:\/\/[^\s|`]+)|@(?=(?:channel|everyone|here)\b)|(?<![\p{L}\p{N}])[*_~`]+(?=\S)/giu,
       (found, address: string | undefined) => address ?? `${found}${ZERO_WIDTH}`,
     )
     .replace(/`{3,}/g, (fence) => Array.from(fence).join(ZERO_WIDTH))
