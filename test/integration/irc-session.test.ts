@@ -59,6 +59,28 @@ describe('IRC session', () => {
     assert.deepEqual(await irc.send(post('k2', 'ann', 'x'), link), { kind: 'sent' });
   });
 
+  it('says nothing sent that the server dropped: too many targets in too short a time, or a person who takes no strangers', async (t) => {
+    const drops: Readonly<Record<string, string>> = {
+      ann: ':s 707 svcbot ann :Targets changing too fast, message dropped',
+      bob: ':s 439 svcbot bob :Message target change too fast. Please wait 23 seconds',
+      cy: ':s 716 svcbot cy :is in +g mode (server-side ignore.)',
+    };
+    const server = await scriptedIrc(t, {
+      answer: (line) => {
+        const drop = line.startsWith('PRIVMSG') ? drops[line.split(' ')[1] ?? ''] : undefined;
+        return drop === undefined ? undefined : [drop];
+      },
+    });
+    const { link } = await start(t, server.port);
+
+    assert.deepEqual(await irc.send(post('k1', 'ann', 'x'), link), { kind: 'later', afterMs: 60_000 });
+    assert.deepEqual(await irc.send(post('k2', 'bob', 'x'), link), { kind: 'later', afterMs: 23_000 });
+    assert.deepEqual(await irc.send(post('k3', 'cy', 'x'), link), {
+      kind: 'refused',
+      reason: 'is in +g mode (server-side ignore.) (716)',
+    });
+  });
+
   it("takes the server's own ids and times, so that a repeat is the same delivery", async (t) => {
     const server = await scriptedIrc(t, {
       answer: (line) =>

@@ -63,12 +63,12 @@ describe('Confirmations', () => {
     const waiting = confirmations();
     const [ann, bob] = [waiting.expect('1', 'Ann'), waiting.expect('2', 'Bob')];
 
-    waiting.refused('ann', 'no such nick');
+    waiting.refused('ann', { kind: 'refused', reason: 'no such nick' });
     waiting.pong('1');
     waiting.pong('2');
     waiting.pong('3');
 
-    assert.deepEqual([await ann, await bob], ['no such nick', undefined]);
+    assert.deepEqual([await ann, await bob], [{ kind: 'refused', reason: 'no such nick' }, undefined]);
   });
 
   it('throws at the time limit and at the end of the connection (F1)', async () => {

@@ -34,7 +34,10 @@ describe('mrkdwn', () => {
 
   it('calls nobody with what is literal: in blocks and in edits Slack reads @channel, @here and @everyone by itself', () => {
     assert.equal(shown(text('@channel, (@Here) @everyone!')), '@·channel, (@·Here) @·everyone!');
-    assert.equal(shown(text('ann@here.example @hereby https://x.example/@here')), 'ann@·here.example @hereby https://x.example/@here');
+    assert.equal(
+      shown(text('ann@here.example @hereby https://x.example/@here')),
+      'ann@·here.example @hereby https://x.example/@here',
+    );
     assert.equal(shown(fallbackOf('', [{ label: '@here', token: 't1' }])), '@·here');
   });
 

@@ -2,14 +2,30 @@
 //
 //   F1  A wait ends once: by its PONG, by the time limit, or by the end of the connection. The last two throw: the line may have been taken.
 //       After that end none begins: a wait that nobody ends would outlive the connection by its limit.
-//   F2  An error numeric that names the target between line and PONG is the server's refusal of the line.
+//   F2  An error numeric that names the target between line and PONG is the server's refusal of the line; too many targets in too short a
+//       time (Undernet, UnrealIRCd; Libera) is one that passes.
+import type { SendResult } from '../../sdk/index.ts';
+
+export type Refusal = Exclude<SendResult, { readonly kind: 'sent' }>;
 
 const MAX_REASON_LENGTH = 200;
+const TOO_FAST: ReadonlySet<string> = new Set(['439', '707']);
+const TOO_FAST_MS = 60_000;
+/** Outside of the errors of the protocol: too fast, and who lets nobody in who is not on their list (umode +g). */
+const MORE_ERRORS: ReadonlySet<string> = new Set(['707', '716']);
+
+export const isError = (numeric: string): boolean => /^[45]\d\d$/.test(numeric) || MORE_ERRORS.has(numeric);
+
+export function refusalOf(numeric: string, reason: string): Refusal {
+  if (!TOO_FAST.has(numeric)) return { kind: 'refused', reason: `${reason} (${numeric})`.slice(0, MAX_REASON_LENGTH) };
+  const [, seconds] = /\b(\d{1,4}) sec/.exec(reason) ?? [];
+  return { kind: 'later', afterMs: seconds === undefined ? TOO_FAST_MS : Number(seconds) * 1_000 };
+}
 
 interface Waiting {
   readonly target: string | undefined;
-  refusal: string | undefined;
-  settle(outcome: { readonly refusal: string | undefined } | Error): void;
+  refusal: Refusal | undefined;
+  settle(outcome: { readonly refusal: Refusal | undefined } | Error): void;
 }
 
 export interface ConfirmationOptions {
@@ -27,7 +43,7 @@ export class Confirmations {
   }
 
   /** Resolves with the server's refusal, or undefined when it took the line. */
-  expect(token: string, target?: string): Promise<string | undefined> {
+  expect(token: string, target?: string): Promise<Refusal | undefined> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -52,10 +68,9 @@ export class Confirmations {
   }
 
   /** An error of the server about a nick or channel. */
-  refused(target: string, reason: string): void {
+  refused(target: string, refusal: Refusal): void {
     const name = this.#options.lower(target);
-    for (const waiting of this.#waiting.values())
-      if (waiting.target === name) waiting.refusal ??= reason.slice(0, MAX_REASON_LENGTH);
+    for (const waiting of this.#waiting.values()) if (waiting.target === name) waiting.refusal ??= refusal;
   }
 
   /** The connection is gone. */
@@ -64,7 +79,7 @@ export class Confirmations {
     for (const token of this.#waiting.keys()) this.#settle(token, error);
   }
 
-  #settle(token: string, outcome: { readonly refusal: string | undefined } | Error): void {
+  #settle(token: string, outcome: { readonly refusal: Refusal | undefined } | Error): void {
     const waiting = this.#waiting.get(token);
     this.#waiting.delete(token);
     waiting?.settle(outcome);

@@ -11,7 +11,7 @@ import type { Link, SendResult } from '../../sdk/index.ts';
 import { ArrivalQueue } from './arrival-queue.ts';
 import { Channels } from './channels.ts';
 import type { Account } from './config.ts';
-import { Confirmations } from './confirmations.ts';
+import { Confirmations, isError, type Refusal, refusalOf } from './confirmations.ts';
 import { type Bucket, fullBucket, takeLine } from './flood.ts';
 import { CAPABILITY, History } from './history.ts';
 import { messageLines } from './lines.ts';
@@ -123,8 +123,7 @@ export class IrcSession {
     this.#turn = written.catch(() => {});
     const { confirmed } = await written;
     if (confirmed === undefined) return { kind: 'later', afterMs: NOT_JOINED_MS };
-    const refusal = await confirmed;
-    return refusal === undefined ? { kind: 'sent' } : { kind: 'refused', reason: refusal };
+    return (await confirmed) ?? { kind: 'sent' };
   }
 
   get #flood(): { readonly burst: number; readonly perSecond: number } {
@@ -173,13 +172,12 @@ export class IrcSession {
 
   #onLine(line: IrcLine): void {
     const { command, params } = line;
-    const isNumericError = /^[45]\d\d$/.test(command);
     if (command === '900' || command === '903') {
       this.#isLoggedIn = true;
       this.#login.loggedIn();
     } else if (command === 'NOTICE') this.#login.onNotice(line);
     else if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
-    else if (isNumericError) this.#onError(command, params);
+    else if (isError(command)) this.#onError(command, params);
     else if (command === 'ERROR' && !this.#isRegistered) this.#onRefusedRegistration(command, params.at(-1) ?? '');
     else if (this.#isRegistered && (command === 'NICK' || command === 'QUIT')) this.#nick.onLine(line);
     else if (command === 'JOIN' || command === 'PART' || command === 'KICK') this.#onMembership(line);
@@ -200,7 +198,7 @@ export class IrcSession {
     const reason = params.at(-1) ?? command;
     if (!this.#isRegistered) this.#onRefusedRegistration(command, reason);
     else this.#channels.refused(command, subject, reason);
-    this.#confirmations.refused(subject, `${reason} (${command})`);
+    this.#confirmations.refused(subject, refusalOf(command, reason));
   }
 
   #onRefusedRegistration(command: string, reason: string): void {
@@ -231,7 +229,7 @@ export class IrcSession {
     key: string,
     target: string,
     lines: readonly string[],
-  ): Promise<{ readonly confirmed: Promise<string | undefined> | undefined }> {
+  ): Promise<{ readonly confirmed: Promise<Refusal | undefined> | undefined }> {
     for (const [index, line] of lines.entries()) {
       await this.#pace();
       if (!this.#isOpen) {
@@ -250,7 +248,7 @@ export class IrcSession {
     if (waitMs > 0) await new Promise<void>((resolve) => void setTimeout(resolve, waitMs));
   }
 
-  #ping(name: string, target?: string): Promise<string | undefined> {
+  #ping(name: string, target?: string): Promise<Refusal | undefined> {
     const token = `svc-${name}-${++this.#lines}`;
     const answered = this.#confirmations.expect(token, target);
     this.#raw(`PING :${token}`);
