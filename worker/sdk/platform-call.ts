@@ -48,6 +48,11 @@ export async function callPlatform(address: string | URL, call: PlatformCall): P
     };
     signal.addEventListener('abort', abort, { once: true });
     asked.on('error', fail);
+    // No answer, and without a listener no end either.
+    asked.on('upgrade', (_answer, socket) => {
+      socket.destroy();
+      fail(withCode('ERR_UPGRADED', 'the answer is another protocol (101)'));
+    });
     asked.on('socket', (socket) => limitConnecting(socket, way.opened, fail));
     asked.on('response', (answer) => {
       readWhole(answer, mostBytes).then((bytes) => {

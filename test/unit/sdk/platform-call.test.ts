@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecure } from 'node:https';
 import { type AddressInfo, createServer as createPlain, type Server, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { inspect } from 'node:util';
 import { callPlatform } from '../../../worker/sdk/platform-call.ts';
 import { selfSigned } from '../../support/self-signed.ts';
 
@@ -104,6 +105,48 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     await assert.rejects(callPlatform(silent, { ...get, signal: AbortSignal.timeout(20) }), { name: 'TimeoutError' });
   });
 
+  it('does not wait for an answer behind a change of the protocol', async (t) => {
+    const url = await speaking(t, (socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    );
+    await assert.rejects(callPlatform(url, get), { code: 'ERR_UPGRADED' });
+  });
+
+  it('ends after ten seconds in which nobody took the connection (H3)', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const silent = createPlain((socket) => {
+      t.after(() => socket.destroy());
+      socket.on('error', () => {}).once('data', () => t.mock.timers.tick(10_000)); // the client's hello, which nobody answers
+    });
+    const port = await listening(t, silent);
+    await assert.rejects(callPlatform(`https://127.0.0.1:${port}/`, get), { code: 'ETIMEDOUT' });
+  });
+
+  it('takes answers without a body, in pieces, behind others, and until the end of the connection', async (t) => {
+    const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+    for (const [said, status, text] of [
+      ['HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
+      ['HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n', 304, ''],
+      [
+        `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${chunked}2\r\nan\r\n4\r\nswer\r\n0\r\n\r\n`,
+        200,
+        'answer',
+      ],
+      ['HTTP/1.0 200 OK\r\n\r\nall of it', 200, 'all of it'],
+    ] as const) {
+      const url = await speaking(t, (socket) => {
+        for (const character of said) socket.write(character);
+        socket.end();
+      });
+      const answer = await callPlatform(url, get);
+      assert.deepEqual([answer.status, await answer.text()], [status, text]);
+    }
+    for (const said of ['SSH-2.0-x\r\n', 'HTTP/1.1 abc OK\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n']) {
+      const url = await speaking(t, (socket) => socket.end(said));
+      await assert.rejects(callPlatform(url, get), { code: /^HPE_/ });
+    }
+  });
+
   it('tells by its code why nobody was reached', async (t) => {
     const url = await speaking(t, (socket) => socket.resetAndDestroy());
     await assert.rejects(callPlatform(url, get), { code: 'ECONNRESET' });
@@ -121,6 +164,48 @@ describe('callPlatform', { timeout: 120_000 }, () => {
 
     await Promise.all([callPlatform(url, get), callPlatform(url, get)]);
     assert.equal(sockets.size, 2);
+  });
+
+  it('says of a kept connection that ended under a call that nobody knows: the call is made once (H4)', async (t) => {
+    for (const end of ['destroySoon', 'resetAndDestroy'] as const) {
+      const posts: string[] = [];
+      const url = await serving(t, async (request, response) => {
+        posts.push(await textOf(request));
+        if (posts.length === 2) request.socket[end]();
+        else response.end();
+      });
+      const say = (body: string) => callPlatform(url, { method: 'POST', body, signal: NEVER });
+
+      await say('one');
+      await assert.rejects(say('two'), { code: 'ECONNRESET' });
+      await say('three');
+
+      assert.deepEqual(posts, ['one', 'two', 'three']);
+    }
+  });
+
+  it('keeps calls of many accounts apart, and holds secrets back in what it throws', async (t) => {
+    const url = await serving(t, (request, response) => {
+      if (request.url === '/lost') request.socket.destroy();
+      else response.end(request.headers.authorization);
+    });
+    const called = await Promise.all(
+      Array.from({ length: 100 }, async (_, n) => {
+        const { signal } = new AbortController();
+        const answer = await callPlatform(url, { method: 'GET', signal, headers: { authorization: `s3cret-${n}` } });
+        return (await answer.text()) === `s3cret-${n}`;
+      }),
+    );
+    assert.ok(called.every(Boolean));
+
+    for (const [path, authorization] of [
+      ['/lost', 's3cret'],
+      ['/', 's3cret\n'],
+    ] as const)
+      await assert.rejects(
+        callPlatform(`${url}${path}`, { ...get, headers: { authorization } }),
+        (error) => !inspect(error, { depth: 10, showHidden: true }).includes('s3cret'),
+      );
   });
 
   it('asks nobody whose certificate is not trusted (H4)', async (t) => {
