@@ -122,10 +122,26 @@ describe('a test host', () => {
     await assert.rejects(startHost({ plugins: { bad: file } }), /not ready: runtime: root\/bad: .*definition/s);
     await assert.rejects(startHost({ config: { http: { base: 3 } } }), /ended with 78[\s\S]*http\.base/);
     await assert.rejects(startHost({ plugins: { sandbox: {} }, timeoutMs: 1 }), /after 1 ms/);
+    await assert.rejects(startHost({ files: { a: '', 'a/b': '' } }), /EEXIST|ENOTDIR/);
 
     assert.equal(tmpdir(), scratch);
     assert.deepEqual(readdirSync(scratch), ['bad.mjs']);
   });
+});
+
+describe('options of a test host', () => {
+  for (const [options, message] of [
+    [{ plugin: {} }, /^startHost: there is no key plugin; did you mean plugins\?$/],
+    [{ mode: 'prod' }, /^startHost: mode has to be one of development, production, test$/],
+    [{ timeoutMs: '5' }, /^startHost: timeoutMs has to be a number above 0$/],
+    [{ environment: { PORT: 5 } }, /^startHost: environment has to be texts by name$/],
+    [{ plugins: { tea: 5 } }, /^startHost: plugins has to be a file, a package, .*by slot$/],
+    [{ owner: {} }, /^startHost: owner has to be the context of a test, with after\(\)$/],
+    ['./svc.config.yml', /^startHost: expected an object$/],
+  ] as const)
+    it(`are refused where nothing would come of them: ${JSON.stringify(options)}`, async () => {
+      await assert.rejects(startHost(options as never), { code: 'definition_invalid', message });
+    });
 });
 
 describe('a harness that leaves its host behind', () => {

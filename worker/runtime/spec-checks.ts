@@ -1,7 +1,7 @@
 // What a registration has to be for anything to come of it. The types of the SDK say the same; plain JavaScript has no types.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Capability, StateDefinition } from '../handling/capabilities.ts';
-import { faultOfSchema, faultOfShape } from './spec-shapes.ts';
+import { faultOfSchema, faultOfSpec } from './spec-shapes.ts';
 
 const ANY_OF = {
   kind: ['message', 'edited', 'deleted', 'reaction', 'member', 'other'],
@@ -36,7 +36,7 @@ function faultOf(capability: Capability): string | undefined {
   const { kind, spec: given } = capability;
   if (typeof given !== 'object' || given === null) return 'its spec is not an object';
   const spec = given as object as Readonly<Record<string, unknown>>;
-  return faultOfValues(capability, spec) ?? faultOfShape(kind, spec) ?? faultOfNames(kind, spec);
+  return faultOfValues(capability, spec) ?? faultOfSpec(kind, spec) ?? faultOfNames(kind, spec);
 }
 
 function faultOfValues({ kind, name }: Capability, spec: Readonly<Record<string, unknown>>): string | undefined {

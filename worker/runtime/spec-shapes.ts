@@ -1,86 +1,50 @@
 // The keys of each registration and what each of them holds, for plain JavaScript: a misspelt key would do nothing, and a missing
 // one fail when somebody types the command.
-import { nearest } from '../../shared/config/nearest.ts';
 import type { Capability } from '../handling/capabilities.ts';
 import { faultOfDefaults } from '../sdk/default-fault.ts';
 import { faultOfCompiling } from '../sdk/schema-fault.ts';
+import { ANY, FLAG, type Form, FUNCTION, faultOfShape, isObject, type Shape, TEXT, TEXTS } from '../sdk/shape.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
-type Form = 'text' | 'texts' | 'flag' | 'function' | 'schema' | 'schemas' | 'any';
-interface Shape {
-  readonly needed: Readonly<Record<string, Form>>;
-  readonly other: Readonly<Record<string, Form>>;
-}
 
-const OPTIONS = { timeoutMs: 'any', attempts: 'any', formerly: 'texts' } as const;
+const SCHEMA: Form = (value) => {
+  if (!isObject(value)) return 'has to be a schema, such as t.object({ … })';
+  return faultOfUse(value) ?? faultOfDefaults(value);
+};
+const SCHEMAS: Form = (value) => faultOfSchemas(value) ?? faultOfDefaults({ properties: value });
+
+const OPTIONS = { timeoutMs: ANY, attempts: ANY, formerly: TEXTS } as const;
 const SHAPES: Readonly<Record<Capability['kind'], Shape>> = {
   command: {
-    needed: { summary: 'text' },
-    other: { ...OPTIONS, aliases: 'texts', who: 'any', examples: 'texts', args: 'schemas', phrases: 'texts' },
+    needed: { summary: TEXT },
+    other: { ...OPTIONS, aliases: TEXTS, who: ANY, examples: TEXTS, args: SCHEMAS, phrases: TEXTS },
   },
   on: {
     needed: {},
-    other: { ...OPTIONS, on: 'any', name: 'text', text: 'any', where: 'any', addressed: 'flag', order: 'any' },
+    other: { ...OPTIONS, on: ANY, name: TEXT, text: ANY, where: ANY, addressed: FLAG, order: ANY },
   },
-  action: { needed: { data: 'schemas' }, other: OPTIONS },
-  dialog: { needed: { answers: 'schemas' }, other: { ...OPTIONS, expiresMs: 'any', steps: 'any' } },
-  task: { needed: { data: 'schemas' }, other: { ...OPTIONS, lane: 'function' } },
-  cron: { needed: { at: 'text' }, other: { ...OPTIONS, timezone: 'text', missed: 'any' } },
+  action: { needed: { data: SCHEMAS }, other: OPTIONS },
+  dialog: { needed: { answers: SCHEMAS }, other: { ...OPTIONS, expiresMs: ANY, steps: ANY } },
+  task: { needed: { data: SCHEMAS }, other: { ...OPTIONS, lane: FUNCTION } },
+  cron: { needed: { at: TEXT }, other: { ...OPTIONS, timezone: TEXT, missed: ANY } },
   webhook: {
-    needed: { verify: 'function', delivery: 'function', body: 'schema' },
-    other: { ...OPTIONS, accept: 'function', lane: 'function' },
+    needed: { verify: FUNCTION, delivery: FUNCTION, body: SCHEMA },
+    other: { ...OPTIONS, accept: FUNCTION, lane: FUNCTION },
   },
-  route: { needed: {}, other: { ...OPTIONS, method: 'any', path: 'any', scope: 'any', body: 'schema' } },
-  subscribe: { needed: { event: 'text' }, other: { ...OPTIONS, schema: 'any', missed: 'function' } },
+  route: { needed: {}, other: { ...OPTIONS, method: ANY, path: ANY, scope: ANY, body: SCHEMA } },
+  subscribe: { needed: { event: TEXT }, other: { ...OPTIONS, schema: ANY, missed: FUNCTION } },
   tool: {
-    needed: { name: 'text', description: 'text', input: 'schemas', run: 'function' },
-    other: { ...OPTIONS, approval: 'any' },
+    needed: { name: TEXT, description: TEXT, input: SCHEMAS, run: FUNCTION },
+    other: { ...OPTIONS, approval: ANY },
   },
 };
 
 /** What is wrong with a spec of this kind. */
-export function faultOfShape(kind: Capability['kind'], spec: Spec): string | undefined {
-  const { needed, other } = SHAPES[kind];
-  const known: Readonly<Record<string, Form>> = { ...needed, ...other };
-  for (const [key, value] of Object.entries(spec)) {
-    const form = Object.hasOwn(known, key) ? known[key] : undefined;
-    if (form === undefined) return unknownKey(key, Object.keys(known));
-    const fault = value === undefined ? undefined : faultOfForm(form, value);
-    if (fault !== undefined) return `${key} ${fault}`;
-  }
-  const missing = Object.keys(needed).find((key) => spec[key] === undefined);
-  return missing === undefined ? undefined : `${missing} is missing`;
-}
+export const faultOfSpec = (kind: Capability['kind'], spec: Spec): string | undefined =>
+  faultOfShape(spec, SHAPES[kind]);
 
 /** What is wrong with the schema of a stored value. */
-export const faultOfSchema = (value: unknown): string | undefined => faultOfForm('schema', value);
-
-function unknownKey(key: string, known: readonly string[]): string {
-  const near = nearest(key, known);
-  return `there is no key ${key}${near === undefined ? `: known are ${known.join(', ')}` : `; did you mean ${near}?`}`;
-}
-
-function faultOfForm(form: Form, value: unknown): string | undefined {
-  switch (form) {
-    case 'any':
-      return undefined;
-    case 'text':
-      return typeof value === 'string' ? undefined : 'has to be a text';
-    case 'texts':
-      return Array.isArray(value) && value.every((one) => typeof one === 'string')
-        ? undefined
-        : 'has to be a list of texts';
-    case 'flag':
-      return typeof value === 'boolean' ? undefined : 'has to be true or false';
-    case 'function':
-      return typeof value === 'function' ? undefined : 'has to be a function';
-    case 'schema':
-      if (!isObject(value)) return 'has to be a schema, such as t.object({ … })';
-      return faultOfUse(value) ?? faultOfDefaults(value);
-    case 'schemas':
-      return faultOfSchemas(value) ?? faultOfDefaults({ properties: value });
-  }
-}
+export const faultOfSchema = SCHEMA;
 
 /** What is wrong with schemas by name. */
 export function faultOfSchemas(value: unknown): string | undefined {
@@ -97,6 +61,3 @@ function faultOfUse(schema: Spec): string | undefined {
   const fault = faultOfCompiling(schema);
   return fault === undefined ? undefined : `is no schema that could be used: ${fault}`;
 }
-
-const isObject = (value: unknown): value is Spec =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

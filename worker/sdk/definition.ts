@@ -3,8 +3,10 @@ import type { TProperties } from 'typebox';
 import type { AdapterDefinition } from './adapter.ts';
 import { faultOfCan } from './can-fault.ts';
 import { invalid, readDefinition } from './definition-mark.ts';
+import { ADAPTER, PLUGIN } from './definition-shapes.ts';
 import type { Parts } from './parts.ts';
 import type { Done, Setup } from './plugin.ts';
+import { faultOfShape, type Shape } from './shape.ts';
 
 export { type DefinitionMark, readDefinition } from './definition-mark.ts';
 
@@ -22,6 +24,7 @@ export function readPlugin(module: unknown): PluginDefinition {
     throw invalid('is an adapter, not a plugin: name it in endpoints of a slot, or export default definePlugin(…)');
   const plugin = named(module) as PluginDefinition;
   if (typeof plugin.setup !== 'function') throw invalid('has no setup(p): definePlugin({ name, setup(p) { … } })');
+  refuseBadShape(plugin, PLUGIN);
   return plugin;
 }
 
@@ -33,7 +36,13 @@ export function readAdapter(module: unknown): AdapterDefinition<TProperties> {
   if (typeof adapter.send !== 'function') throw invalid('has no send(call, link)');
   const fault = faultOfCan(adapter);
   if (fault !== undefined) throw invalid(fault);
+  refuseBadShape(adapter, ADAPTER);
   return adapter;
+}
+
+function refuseBadShape(definition: object, shape: Shape): void {
+  const fault = faultOfShape(definition, shape);
+  if (fault !== undefined) throw invalid(fault);
 }
 
 function named(module: unknown): object {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ChatCtx, defineAdapter, definePlugin, type State, t } from 'svc';
-import { adapterBench, testBot } from 'svc/testing';
+import { adapterBench, adapterContract, testBot } from 'svc/testing';
 
 const numbers = t.record(t.integer());
 type Numbers = State<Record<string, number>>;
@@ -192,6 +192,53 @@ describe('an adapter', () => {
     ];
     for (const [more, told] of wrong) assert.throws(() => bench(more), told);
     bench({ can: { text, buttons: 0, files: { maxBytes: 1 } }, rate: { perSecond: 0.5 } }).stop();
+  });
+});
+
+describe('a misspelt or wrong key', () => {
+  const can = { text: { limit: 100, unit: 'utf16', render: 'plain' } };
+  const nothing = (): void => {};
+  const adapter = (more: object) => defineAdapter({ name: 'a', account: {}, can, send: nothing, ...more } as never);
+
+  it('of an adapter is refused: what it should do would never be done', () => {
+    const wrong: readonly (readonly [object, RegExp])[] = [
+      [{ catchup: nothing }, /^there is no key catchup; did you mean catchUp\?$/],
+      [{ connect: true }, /^connect has to be a function$/],
+      [{ can: { ...can, edits: true } }, /^can is wrong: there is no key edits; did you mean edit\?$/],
+      [{ can: { ...can, edit: 'yes' } }, /^can is wrong: edit has to be true or false$/],
+      [{ webhook: { verify: nothing } }, /^webhook is wrong: parse is missing$/],
+      [{ webhook: { verify: nothing, parse: nothing, chalenge: nothing } }, /did you mean challenge\?$/],
+    ];
+    for (const [more, message] of wrong)
+      assert.throws(() => adapterBench(adapter(more), {}), { code: 'definition_invalid', message });
+  });
+
+  it('of a plugin is refused', async () => {
+    const plugin = (more: object) => definePlugin({ name: 'x', setup: nothing, ...more });
+
+    await assert.rejects(testBot(plugin({ confg: {} })), /there is no key confg; did you mean config\?/);
+    await assert.rejects(testBot(plugin({ setUp: nothing })), /there is no key setUp; did you mean setup\?/);
+  });
+
+  it('of the bench and of fixtures is refused: a promise would not be tried', () => {
+    const said = (message: RegExp) => ({ code: 'definition_invalid', message });
+    assert.throws(
+      () => adapterBench(adapter({}), {}, { comitted: {} } as never),
+      said(/^adapterBench: there is no key comitted; did you mean committed\?$/),
+    );
+    assert.throws(
+      () => adapterBench(adapter({}), {}, { files: { a: 'text' } } as never),
+      said(/^adapterBench: files has to be bytes \(a Uint8Array\) by id$/),
+    );
+    const fixtures = { account: nothing, secrets: [], history: [] };
+    for (const [more, message] of [
+      [{ histroy: ['a', 'b'] }, /^a: fixtures: there is no key histroy; did you mean history\?$/],
+      [{ history: 'abc' }, /^a: fixtures: history has to be a list of texts$/],
+      [{ secrets: undefined }, /^a: fixtures: secrets is missing$/],
+      [{ unsigned: ['byte'] }, /^a: fixtures: unsigned has to be a list of 'bytes' and 'time'$/],
+    ] as const)
+      assert.throws(() => adapterContract(adapter({}), { ...fixtures, ...more } as never), said(message));
+    assert.throws(() => adapterContract(adapter({}), undefined as never), said(/^a: fixtures: expected an object$/));
   });
 });
 

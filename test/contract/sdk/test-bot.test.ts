@@ -128,11 +128,15 @@ describe('a test bot', () => {
 describe('options of a test bot', () => {
   for (const [options, said] of [
     [{ startAt: 'nonsense' }, /^testBot: startAt is "nonsense": expected a time like 2026-01-01T12:00:00Z$/],
-    [{ startsAt: '2026-01-01' }, /^testBot: there is no option startsAt: known are config, can, /],
+    [{ startsAt: '2026-01-01' }, /^testBot: there is no key startsAt; did you mean startAt\?$/],
+    [{ can: { button: 0 } }, /^testBot: can is wrong: there is no key button; did you mean buttons\?$/],
+    [{ direct: 'no' }, /^testBot: direct has to be true or false$/],
+    [{ files: { a: 'text' } }, /^testBot: files has to be bytes \(a Uint8Array\) by id$/],
+    [5, /^testBot: expected an object$/],
   ] as const)
-    it(`are refused where nothing would come of them: ${Object.keys(options).join()}`, async () => {
+    it(`are refused where nothing would come of them: ${JSON.stringify(options)}`, async () => {
       const plugin = definePlugin({ name: 'x', setup() {} });
 
-      await assert.rejects(testBot(plugin, options as object), { code: 'definition_invalid', message: said });
+      await assert.rejects(testBot(plugin, options as never), { code: 'definition_invalid', message: said });
     });
 });

@@ -6,6 +6,7 @@ import type { AdapterModule, Arrival, Link, Outgoing, SendResult } from '../adap
 import { check } from '../check.ts';
 import { readAdapter } from '../definition.ts';
 import type { HttpAnswer, RawRequest } from '../request.ts';
+import { BENCH, refuseBadOptions } from './option-shapes.ts';
 
 /** One account at work, from its configuration to what was stored of it. */
 export interface Bench {
@@ -66,8 +67,10 @@ export interface BenchOptions {
 export function adapterBench(
   adapter: AdapterModule,
   account: Record<string, unknown>,
-  { files = {}, fileUrls = {}, endpoint = 'bench', committed, store = (commit) => commit() }: BenchOptions = {},
+  options: BenchOptions = {},
 ): Bench {
+  refuseBadOptions('adapterBench', options, BENCH);
+  const { files = {}, fileUrls = {}, endpoint = 'bench', committed, store = (commit) => commit() } = options;
   const definition = readAdapter(adapter);
   const checked = check({ type: 'object', properties: definition.account }, account);
   if (!checked.ok) throw new Error(`account: ${checked.faults.join('; ')}`);

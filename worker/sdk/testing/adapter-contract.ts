@@ -9,11 +9,13 @@ import { DELIVERIES } from './contract/deliveries.ts';
 import type { Fixtures } from './contract/fixtures.ts';
 import { SENDS } from './contract/sends.ts';
 import { onTrial } from './contract/trial.ts';
+import { FIXTURES, refuseBadOptions } from './option-shapes.ts';
 
 /** Registers the tests. */
 export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): void {
   const definition = readAdapter(adapter);
   const { name, webhook } = definition;
+  refuseBadOptions(`${name}: fixtures`, fixtures, FIXTURES);
   if (webhook === undefined && fixtures.history === undefined)
     throw new Error(`${name} has no webhook: the suite needs fixtures.history, ids of what comes over its connection`);
   if (webhook !== undefined && fixtures.good === undefined && fixtures.history === undefined)

@@ -1,6 +1,6 @@
 // The project folder of a test host: configuration, token, and the packages of the harness.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,18 @@ export interface HostProject {
 
 type Keys = Readonly<Record<string, unknown>>;
 
-export function makeProject({ config = {}, plugins, files = {} }: HostOptions): HostProject {
+/** Throws with nothing left behind. */
+export function makeProject(options: HostOptions): HostProject {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-host-')));
+  try {
+    return fillProject(folder, options);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function fillProject(folder: string, { config = {}, plugins, files = {} }: HostOptions): HostProject {
   const token = randomBytes(32).toString('base64url');
   const write = (name: string, text: string, mode = 0o644): void => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });

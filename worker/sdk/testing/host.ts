@@ -1,4 +1,5 @@
 // A real host for a harness: its own process, on a free port of 127.0.0.1, in a project folder of its own that goes with it.
+import { HOST, refuseBadOptions } from './option-shapes.ts';
 import { RealHost } from './real-host.ts';
 
 /** The project that the host runs. */
@@ -55,5 +56,6 @@ export interface TestHost {
 
 /** Rejects, with everything removed, when the host does not come up: says why, with the last lines of its log. */
 export async function startHost(options: HostOptions = {}): Promise<TestHost> {
+  refuseBadOptions('startHost', options, HOST);
   return RealHost.start(options);
 }

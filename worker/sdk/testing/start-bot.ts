@@ -2,6 +2,7 @@
 import { invalid } from '../definition-mark.ts';
 import type { PluginModule } from '../plugin.ts';
 import { MemoryBot } from './memory-bot.ts';
+import { refuseBadOptions, TEST_BOT } from './option-shapes.ts';
 import type { TestBotOptions } from './test-bot.ts';
 
 /** The bot with what only tests of the SDK itself need: its disk, its platform, kills by number. */
@@ -12,7 +13,7 @@ export async function startBot(
   // A module without a default export, in plain JavaScript.
   if (typeof plugins !== 'object' || plugins === null)
     throw invalid('not a svc definition: export default definePlugin(…)');
-  refuseBadOptions(options);
+  refuseBadOptions('testBot', options, TEST_BOT);
   const single = isPlugin(plugins) ? plugins : undefined;
   const modules = single === undefined ? (plugins as Record<string, PluginModule>) : { [single.name]: single };
   const config =
@@ -22,17 +23,6 @@ export async function startBot(
   const bot = new MemoryBot(modules, config, options);
   await bot.restart();
   return bot;
-}
-
-const OPTIONS = ['config', 'can', 'direct', 'files', 'parts', 'startAt'] satisfies (keyof TestBotOptions)[];
-
-/** For plain JavaScript: a misspelt key would change nothing, and a clock at no time would never move. */
-function refuseBadOptions(options: TestBotOptions): void {
-  const unknown = Object.keys(options).find((key) => !(OPTIONS as readonly string[]).includes(key));
-  if (unknown !== undefined) throw invalid(`testBot: there is no option ${unknown}: known are ${OPTIONS.join(', ')}`);
-  const { startAt } = options;
-  if (startAt !== undefined && !Number.isFinite(Date.parse(startAt)))
-    throw invalid(`testBot: startAt is ${JSON.stringify(startAt)}: expected a time like 2026-01-01T12:00:00Z`);
 }
 
 const isPlugin = (plugins: PluginModule | Record<string, PluginModule>): plugins is PluginModule =>
