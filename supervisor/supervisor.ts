@@ -3,6 +3,7 @@
 // Order of every event: step → state kept → effects → record written when something in it changed → timer set for the next deadline.
 import type { RuntimeStatus } from '../shared/api/control.ts';
 import { bootClock } from '../shared/process-identity.ts';
+import { StateWatch } from '../shared/state-watch.ts';
 import { messageOf } from '../shared/svc-error.ts';
 import { Handover, type SuccessorProgram } from './handover.ts';
 import { History } from './history.ts';
@@ -10,7 +11,6 @@ import type { InstanceLock } from './instance-lock.ts';
 import { lookForLeftovers } from './leftover.ts';
 import { deadlineOf, type Effect, type Event, type Machine, type Moment, newMachine } from './machine.ts';
 import { limitsOf } from './settings.ts';
-import { StateWatch } from './state-watch.ts';
 import { runtimeStatus } from './status.ts';
 import type { Inheritance } from './succession.ts';
 import { step } from './transition.ts';
@@ -222,11 +222,10 @@ export class Supervisor {
     if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
     this.#lookedAt = now;
     this.#workers.lookForSpare(this.#machine.state, now);
-    if (this.#stateWatch.isLostNow()) {
-      const { stateDir } = this.#options.paths;
-      this.#options.log.write('error', `${stateDir} was removed, moved or replaced while running: stopping`);
-      this.dispatch({ kind: 'stop', now: false });
-    }
+    const lost = this.#stateWatch.lostNow();
+    if (lost === undefined) return;
+    this.#options.log.write('error', lost);
+    this.dispatch({ kind: 'stop', now: false });
   }
 
   #arm(): void {

@@ -2,10 +2,12 @@
 //
 //   K1  Under our own supervisor all of it is silent: IPC says it there.
 //   K2  An owner hears of a reload, whoever asked for it, and of every change of readiness.
+//   K3  Without a supervisor who looks, the worker itself stops when its state folder is lost.
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../shared/exit-codes.ts';
 import type { Log } from '../shared/logger.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
+import { StateWatch } from '../shared/state-watch.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { App, RestartOwner } from './app-options.ts';
 import { type OwnerNotifier, ownerNotifier } from './owner-notifier.ts';
@@ -19,7 +21,11 @@ export interface OwnerLinkOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow' | 'serviceLog'>;
   readonly log: Log['logger'];
+  /** Asks for a drain that ends with 0. */
+  readonly stop: (reason: string) => void;
 }
+
+const LOOK_MS = 1_000;
 
 export class OwnerLink {
   readonly owner: RestartOwner;
@@ -30,9 +36,12 @@ export class OwnerLink {
   readonly #window: OwnerWindow;
   readonly #serviceLog: ServiceLog;
   readonly #stopped = new AbortController();
+  readonly #options: Pick<OwnerLinkOptions, 'supervised' | 'paths' | 'stop'>;
+  #look: NodeJS.Timeout | undefined;
   #teller: ReadinessTeller | undefined;
 
-  constructor({ supervised, environment, paths, log }: OwnerLinkOptions) {
+  constructor({ supervised, environment, paths, log, stop }: OwnerLinkOptions) {
+    this.#options = { supervised, paths, stop };
     this.owner = restartOwner({ supervised, pid: process.pid, ppid: process.ppid, environment });
     this.stopCommand = ownerStop({ owner: this.owner, environment });
     this.#log = log;
@@ -89,6 +98,7 @@ export class OwnerLink {
   /** Up: told, and from now on each change of readiness. */
   up(app: App): void {
     this.#notifier.up();
+    this.#lookAfterFolder();
     if (process.pid === 1)
       this.#log.warn(
         {},
@@ -104,6 +114,20 @@ export class OwnerLink {
     });
   }
 
+  /** K3. */
+  #lookAfterFolder(): void {
+    const { supervised, paths, stop } = this.#options;
+    if (supervised) return;
+    const watch = new StateWatch(paths.stateDir);
+    this.#look = setInterval(() => {
+      const lost = watch.lostNow();
+      if (lost === undefined) return;
+      this.#log.error({}, lost);
+      stop('the state folder was lost');
+    }, LOOK_MS);
+    this.#look.unref();
+  }
+
   reload(phase: 'begun' | 'ended'): void {
     if (phase === 'begun') this.#notifier.reloading();
     else this.#notifier.reloaded();
@@ -111,6 +135,7 @@ export class OwnerLink {
 
   stopping(reason: string): void {
     this.#stopped.abort();
+    clearInterval(this.#look);
     this.#teller?.stop();
     this.#notifier.stopping(reason);
   }

@@ -79,7 +79,8 @@ class Worker {
     this.#paths = projectPaths(options.project);
     const { supervised, terminal, environment, project, mode, watch, createApp } = options;
     this.#log = openWorkerLog(this.#paths, { supervised, terminal, runtimeId: this.#runtimeId });
-    this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger });
+    const stop = (reason: string): void => void this.#stop(EXIT.ok, reason);
+    this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger, stop });
     const facts = { runtimeId: this.#runtimeId, log: this.#log, project, mode, watch, owner: this.owned.owner };
     this.#appStart = new AppStart(
       {

@@ -138,7 +138,13 @@ export const FAULTS: readonly Requirement[] = [
   { id: 'fault 26', tests: ['starts with a record that is ${name}, and says so (26, 27)'] },
   { id: 'fault 27', tests: ['starts with a record that is ${name}, and says so (26, 27)'] },
   { id: 'fault 29', tests: ['tells projects apart whose paths share their first 110 characters (29)'] },
-  { id: 'fault 30', tests: ['stops when .svc is ${loss} while it runs, and says so in a new one (30)'] },
+  {
+    id: 'fault 30',
+    tests: [
+      'stops when .svc is ${loss} while it runs, and says so in a new one (30)',
+      'stops when .svc is ${loss} while it runs, says so, and leaves the project to another (30)',
+    ],
+  },
   {
     id: 'fault 31',
     tests: [

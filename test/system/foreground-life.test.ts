@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -143,6 +143,23 @@ describe('a host in the foreground', () => {
       { what: 'the next attempt', timeoutMs: WAIT_MS },
     );
   });
+
+  for (const [loss, lose] of [
+    ['removed', (folder: string) => rmSync(folder, { recursive: true })],
+    ['moved', (folder: string) => renameSync(folder, `${folder}-elsewhere`)],
+  ] as const)
+    it(`stops when .svc is ${loss} while it runs, says so, and leaves the project to another (30)`, async (t) => {
+      const host = await own(t);
+      const lost = start(t, host);
+      await host.up();
+
+      lose(host.project.paths.stateDir);
+
+      assert.equal((await lost.ended).code, 0);
+      assert.match(lost.output(), /\.svc was removed, moved or replaced while running: stopping/);
+      start(t, host);
+      await host.up();
+    });
 
   it("that a plugin's configuration ended with 78 is no crash to the next start", async (t) => {
     const host = await own(t);
