@@ -4,7 +4,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { client, type XmlElement, xml } from '@xmpp/client';
+import { account as properties } from '../../worker/adapters/xmpp/config.ts';
+import { createXmpp } from '../../worker/adapters/xmpp/index.ts';
+import { TIMING } from '../../worker/adapters/xmpp/session.ts';
 import { secret } from '../../worker/sdk/secret.ts';
+import { definitionOf } from '../support/adapter-link.ts';
 import { type FakeXmpp, fakeXmpp } from '../support/fake-platforms/xmpp-server.ts';
 import { until } from '../support/until.ts';
 import { xmppAccount, xmppBot } from '../support/xmpp-account.ts';
@@ -154,6 +158,28 @@ describe('XMPP adapter at a server that misbehaves', { timeout: 590_000, concurr
     codes.push((await (await xmppBot(t, xmppAccount(server.port, { password: secret('other') }))).ended)?.code);
 
     assert.deepEqual(codes, ['account_failed', undefined, undefined, 'account_failed']);
+  });
+
+  it('is there without a room whose server is silent, and in it once that answers', async (t) => {
+    const room = 'team@far.example';
+    let isSilent = true;
+    const server = await fakeXmpp(t, {
+      answer: ({ name, attrs: { to } }) => {
+        if (to?.startsWith(room) !== true) return undefined;
+        if (isSilent || name !== 'presence') return '';
+        return `<presence from='${to}'><x xmlns='http://jabber.org/protocol/muc#user'><item affiliation='none' role='participant'/><status code='110'/></x></presence>`;
+      },
+    });
+    const account = xmppAccount(server.port, { rooms: [{ jid: room }] });
+    const bot = await xmppBot(t, account, {
+      adapter: definitionOf(createXmpp({ ...TIMING, joinMs: 50, rejoinMs: 50 }), properties),
+    });
+    assert.deepEqual([bot.link.isOnline, bot.link.trouble], [true, `not in ${room}: no answer`]);
+
+    isSilent = false;
+
+    await until(() => bot.link.trouble === undefined, { what: 'the room to let it in' });
+    assert.equal(server.logins, 1);
   });
 
   // As RFC 6120, 4.9.3.19 prints it. Nobody here has named that host: the account is not handed to it, and says where it was sent.

@@ -6,7 +6,7 @@ import type { Queued } from './arrival-queue.ts';
 import { CatchUp } from './catch-up.ts';
 import { type Account, bareJidOf, domainOf } from './config.ts';
 import type { Mark } from './cursor.ts';
-import { featuresOf } from './disco.ts';
+import { featuresOf, featuresOfRoom } from './disco.ts';
 import { archiveIdOf, arrivalsOf, type Came, originOf } from './parse.ts';
 import { Rooms } from './rooms.ts';
 import type { Session } from './session.ts';
@@ -67,8 +67,12 @@ export class Conversations {
   async settle(how: 'new' | 'resumed'): Promise<void> {
     const session = this.#session;
     if (how === 'new') {
-      const places = [this.#self, ...this.rooms.all];
-      const found = await Promise.all(places.map((place) => featuresOf(session, place)));
+      const { all } = this.rooms;
+      const places = [this.#self, ...all];
+      const found = await Promise.all([
+        featuresOf(session, this.#self),
+        ...all.map((room) => featuresOfRoom(session, room)),
+      ]);
       for (const [i, place] of places.entries()) {
         const features = found[i] ?? new Set();
         if (features.has(NS.mam)) this.#catchUp.behind(place);

@@ -6,14 +6,14 @@ import { NS } from './stanza.ts';
 type Asking = Pick<Session, 'xml' | 'request'>;
 
 /** Undefined where nobody says it. */
-export async function infoOf(session: Asking, jid: string): Promise<XmlElement | undefined> {
+export async function infoOf(session: Asking, jid: string, limitMs?: number): Promise<XmlElement | undefined> {
   const { xml } = session;
   const iq = xml('iq', { type: 'get', to: jid }, xml('query', { xmlns: NS.discoInfo }));
-  return (await answered(session.request(iq)))?.getChild('query', NS.discoInfo);
+  return (await answered(session.request(iq, limitMs)))?.getChild('query', NS.discoInfo);
 }
 
-export async function featuresOf(session: Asking, jid: string): Promise<ReadonlySet<string>> {
-  const info = await infoOf(session, jid);
+export async function featuresOf(session: Asking, jid: string, limitMs?: number): Promise<ReadonlySet<string>> {
+  const info = await infoOf(session, jid, limitMs);
   return new Set(info?.getChildren('feature').map(({ attrs }) => attrs['var'] ?? ''));
 }
 
@@ -30,6 +30,16 @@ async function answered(answer: Promise<XmlElement>): Promise<XmlElement | undef
     return await answer;
   } catch (error) {
     if ((error as { name?: string }).name === 'StanzaError') return undefined;
+    throw error;
+  }
+}
+
+/** None of a room that is silent: it lies on a server that is away, and ours is there. */
+export async function featuresOfRoom(session: Asking & Pick<Session, 'timing'>, room: string) {
+  try {
+    return await featuresOf(session, room, session.timing.joinMs);
+  } catch (error) {
+    if ((error as { name?: string }).name === 'TimeoutError') return new Set<string>();
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // The rooms of one session (XEP-0045): which of ours are joined, under which nick, who is in them.
 //
-//   R1  A room that refuses us, or that we are put out of, is tried again without end: after `rejoinMs`, a ban or a refusal after ten times
+//   R1  A room that refuses us, does not answer, or that we are put out of, is tried again without end: after `rejoinMs`, a ban or a refusal after ten times
 //       that. Until then the account is degraded and says which room and why.
 //   R2  While the wanted nick is in use another one is worn; the wanted one is taken back as soon as it is free.
 //   R3  What a room says is told once it has let us in: the list of who is there is no news.
@@ -42,6 +42,8 @@ interface Place {
   reason: string | undefined;
   isFinal: boolean;
   triedNicks: number;
+  /** How often it was asked to let us in. */
+  asked: number;
   readonly occupants: Map<string, Occupant>;
 }
 
@@ -74,6 +76,7 @@ export class Rooms {
           reason: undefined,
           isFinal: false,
           triedNicks: 0,
+          asked: 0,
           occupants: new Map(),
         },
       ]),
@@ -108,11 +111,11 @@ export class Rooms {
     const out = [...this.#places.values()].filter(({ state }) => state !== 'joined');
     return out.length === 0
       ? undefined
-      : `not in ${out.map(({ jid, reason }) => `${jid}: ${reason ?? 'no answer'}`).join('; ')}`.slice(0, 500);
+      : `not in ${out.map(({ jid, reason }) => `${jid}: ${reason ?? 'no answer yet'}`).join('; ')}`.slice(0, 500);
   }
 
   join(): void {
-    for (const place of this.#places.values()) if (place.state === 'out') this.#enter(place);
+    for (const place of this.#places.values()) if (place.state !== 'joined') this.#enter(place);
   }
 
   /** True when it was about a room of ours. */
@@ -150,9 +153,14 @@ export class Rooms {
   }
 
   #join(place: Place): void {
-    const { account, since, session } = this.#options;
-    const { xml } = session();
+    const { account, since } = this.#options;
+    const session = this.#options.session();
+    const { xml } = session;
     const wanted = nickOf(account, place.room);
+    const asked = ++place.asked;
+    session.after(session.timing.joinMs, () => {
+      if (place.state === 'joining' && place.asked === asked) this.#out(place, 'no answer', false);
+    });
     place.state = 'joining';
     place.occupants.clear();
     place.nick = `${wanted}${'_'.repeat(place.triedNicks)}`;
