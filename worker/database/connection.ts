@@ -8,16 +8,20 @@ const WRITER_BUSY_MS = 800;
 /** Readers wait in the main thread, and WAL hardly ever makes them wait. */
 const READER_BUSY_MS = 200;
 
+/** A page of SQLite's usual 4 KiB holds one delivery of 2 KB, this one three: a group of them writes a third of the pages less, for each of which the log takes two calls. */
+const PAGE_BYTES = 8_192;
+
 /** The connection that writes: WAL, synced at each commit, keys and triggers enforced. */
 export function openWritable(file: string): Database {
   refuseLostHistory(file);
   const database = new Sqlite(file, { timeout: WRITER_BUSY_MS });
   try {
+    database.pragma(`page_size = ${PAGE_BYTES}`); // of a new file; another one stays as it is
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('recursive_triggers = ON');
-    database.pragma('wal_autocheckpoint = 2000'); // pages: fewer bring those over again and again that every group changes, more hold up longer
+    database.pragma('wal_autocheckpoint = 1000'); // pages: fewer bring those over again and again that every group changes, more hold up longer
     database.pragma('trusted_schema = OFF');
     return database;
   } catch (error) {

@@ -1,4 +1,5 @@
-// The guards of the inbox's statements against the table of its machine: in each state each event does what the table says, or nothing.
+// The guards of the inbox's statements against the table of its machine: in each state each event does what the table says, or nothing. What
+// has ended has its time, and nothing else has: `isOpen` asks for that alone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { InboxState } from '../../../worker/database/tables.ts';
@@ -22,6 +23,8 @@ import type { Cleanup } from '../../support/temporary-project.ts';
 const ID = 'item';
 const STATES: readonly InboxState[] = ['received', 'handling', 'waiting', 'done', 'dead'];
 
+const ENDED: readonly InboxState[] = ['done', 'dead'];
+
 /** The unit of each event, as the services write it. */
 const UNITS: readonly (readonly [InboxEvent, (state: InboxState) => readonly Statement[]])[] = [
   ['claimed', () => [claimItem({ id: ID })]],
@@ -33,6 +36,11 @@ const UNITS: readonly (readonly [InboxEvent, (state: InboxState) => readonly Sta
   ['replayed', () => replayItem({ id: ID, operator_changes: 0 })],
   ['dropped', (state) => [dropItem({ id: ID, operator_changes: 0, state }, 2, 'dropped')]],
 ];
+
+interface Row {
+  readonly state: InboxState;
+  readonly hasEnded: 0 | 1;
+}
 
 function inboxWith(t: Cleanup, state: InboxState) {
   const core = new WriterCore({ file: ':memory:', now: Date.now });
@@ -54,7 +62,7 @@ function inboxWith(t: Cleanup, state: InboxState) {
     state,
     attempts: 1,
     next_at: null,
-    done_at: null,
+    done_at: ENDED.includes(state) ? 1 : null,
     last_error: null,
     actor: null,
     correlation_id: null,
@@ -66,7 +74,7 @@ function inboxWith(t: Cleanup, state: InboxState) {
   return {
     stored: commit([item]),
     commit,
-    state: () => core.open().prepare('SELECT state FROM inbox').pluck().get(),
+    row: () => core.open().prepare<[], Row>('SELECT state, done_at IS NOT NULL AS hasEnded FROM inbox').get(),
   };
 }
 
@@ -81,7 +89,8 @@ describe('the statements of the inbox', () => {
         const answer = await inbox.commit(unit(state));
 
         assert.deepEqual([event, answer], [event, next === undefined ? 'refused' : 'committed']);
-        assert.deepEqual([event, inbox.state()], [event, next ?? state]);
+        const after = next ?? state;
+        assert.deepEqual({ event, ...inbox.row() }, { event, state: after, hasEnded: Number(ENDED.includes(after)) });
       }
     });
 });

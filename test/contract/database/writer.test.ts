@@ -311,6 +311,22 @@ describe('the database host', () => {
     assert.deepEqual([...new Set(refused)], ['storage_unavailable']);
   });
 
+  it('keeps the pages of a file that is there as they are, and what is in it', async (t) => {
+    const file = fileOf(t);
+    const older = new Sqlite(file);
+    older.exec(
+      "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; CREATE TABLE of_old (value); INSERT INTO of_old VALUES ('kept')",
+    );
+    older.close();
+    const { host } = databaseHost(t, file);
+
+    await host.open();
+    await host.commit(unit(put('x')));
+
+    assert.deepEqual(host.reader.run('PRAGMA page_size'), [{ page_size: 4_096 }]);
+    assert.deepEqual(host.reader.run('SELECT value FROM of_old'), [{ value: 'kept' }]);
+  });
+
   it('tells of a damaged file and recovers when a sound one is there', async (t) => {
     const file = fileOf(t);
     writeFileSync(
