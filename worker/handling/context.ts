@@ -17,6 +17,7 @@ import type {
   UserRef,
 } from '../sdk/index.ts';
 import { isPerson } from '../sdk/message.ts';
+import { ANY, faultOfShape, type Shape } from '../sdk/shape.ts';
 import { checkEmoji, checkedContent, checkMessage, checkTarget } from './body-shapes.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, callKey, coded, effectKey } from './cause.ts';
@@ -48,6 +49,8 @@ export interface ContextOf {
   readonly groups: Readonly<Record<string, string>>;
 }
 
+/** What is misspelt would be now. */
+const WHEN: Shape = { needed: {}, other: { at: ANY, afterMs: ANY, key: ANY } };
 const insideOnce = new AsyncLocalStorage<string>();
 
 export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
@@ -131,6 +134,8 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     count: (counter: CountedBy, labels: Readonly<Record<string, string>> = {}) =>
       effect({ kind: 'count', counter: counter.id, labels: declared(counter, labels) }),
     schedule: (task: { id: string }, data: unknown, when: { at?: number; afterMs?: number; key?: string } = {}) => {
+      const fault = faultOfShape(when, WHEN);
+      if (fault !== undefined) throw coded('no_time', `${capability.id}: schedule: when: ${fault}`);
       const at = Math.ceil(when.at ?? core.clock.now() + (when.afterMs ?? 0));
       if (Number.isNaN(new Date(at).getTime()))
         throw coded('no_time', `${capability.id}: task ${task.id}: ${JSON.stringify(when)} is no time`);

@@ -10,6 +10,7 @@ import { type Core, commitOrThrow, reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { errorCode, giveUp } from '../sdk/errors.ts';
 import { NotPlain, pathTo, plainData, typeName } from '../sdk/plain-data.ts';
+import { ANY, faultOfShape, oneOf, type Shape } from '../sdk/shape.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, coded, effectKey } from './cause.ts';
 import { forgetCalled, forgetResults, keepResult, markCalled, readOnce } from './handling-store.ts';
@@ -35,11 +36,15 @@ interface Call {
 }
 
 const LARGEST_RESULT_BYTES = 65_536;
+/** Misspelt, `hold` would be `again`. */
+const OPTIONS: Shape = { needed: {}, other: { unsure: oneOf('again', 'hold'), timeoutMs: ANY } };
 
 export async function runOnce(caller: Caller, { step, call, options }: Call): Promise<unknown> {
   const { core, capability, cause, run } = caller;
   if (typeof step !== 'string' || typeof call !== 'function')
     throw coded('no_step', `${capability.id}: once has to get the name of a step and a function`);
+  const fault = faultOfShape(options, OPTIONS);
+  if (fault !== undefined) throw coded('no_step', `${capability.id}: step "${step}": ${fault}`);
   const { timeoutMs } = options;
   if (timeoutMs !== undefined && !(Number(timeoutMs) > 0))
     throw coded('no_time', `${capability.id}: step "${step}": timeoutMs is ${String(timeoutMs)}: it has to be above 0`);

@@ -195,6 +195,24 @@ describe('an adapter', () => {
   });
 });
 
+describe('a misspelt or wrong option of the context', () => {
+  for (const [run, told] of [
+    [
+      (ctx) => ctx.once('pay', () => 1, { unsure: 'hodl' } as never),
+      /step "pay": unsure has to be one of again, hold$/,
+    ],
+    [(ctx) => ctx.once('pay', () => 1, { unsur: 'hold' } as never), /step "pay": there is no key unsur; did you mean/],
+    [(ctx) => ctx.schedule({} as never, {}, { after: 1_000 } as never), /schedule: when: there is no key after/],
+    [(ctx) => ctx.schedule({} as never, {}, '10m' as never), /schedule: when: expected an object$/],
+  ] as readonly (readonly [(ctx: ChatCtx) => unknown, RegExp])[])
+    it(`is refused: ${told.source}`, async () => {
+      const { text, shown } = await went('plugin', run);
+
+      assert.match(text, told);
+      assert.match(String(shown), /^Sorry, that failed/);
+    });
+});
+
 describe('a misspelt or wrong key', () => {
   const can = { text: { limit: 100, unit: 'utf16', render: 'plain' } };
   const nothing = (): void => {};
