@@ -8,7 +8,7 @@ const WRITER_BUSY_MS = 800;
 /** Readers wait in the main thread, and WAL hardly ever makes them wait. */
 const READER_BUSY_MS = 200;
 
-/** A page of SQLite's usual 4 KiB holds one delivery of 2 KB, this one three: a group of them writes a third of the pages less, for each of which the log takes two calls. */
+/** A page of SQLite's usual 4 KiB holds one delivery of 2 KB, this one three; and the log takes two calls for each page that a group changes. */
 const PAGE_BYTES = 8_192;
 
 /** The connection that writes: WAL, synced at each commit, keys and triggers enforced. */
@@ -21,7 +21,7 @@ export function openWritable(file: string): Database {
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('recursive_triggers = ON');
-    database.pragma('wal_autocheckpoint = 1000'); // pages: fewer bring those over again and again that every group changes, more hold up longer
+    database.pragma('wal_autocheckpoint = 2000'); // pages: fewer bring those over again and again that every group changes, more hold up longer
     database.pragma('trusted_schema = OFF');
     return database;
   } catch (error) {
