@@ -76,7 +76,7 @@ export async function push(make: () => SignedRequest | Promise<SignedRequest>, t
   const attempt = async (): Promise<boolean> => {
     const { path, headers, body } = await make();
     const end = await slowPost({ url: `${to.url}${path}`, headers, body, transitMs: to.transitMs() });
-    if (end.kind !== 'answered' || end.status === 503) return false;
+    if (end.kind !== 'answered' || end.status === 503 || end.isStale) return false;
     if (end.status >= 200 && end.status < 300) return true;
     throw new Error(`a delivery to ${path} was answered ${end.status}: ${end.body.slice(0, 200)}`);
   };

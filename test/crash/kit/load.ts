@@ -32,7 +32,8 @@ const REPEATED = 0.08;
 interface Request {
   readonly delivery: Parameters<CrashRecord['add']>[0];
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Made anew for each time that it is sent: they hold a signature of that time. */
+  readonly headers: () => Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -100,6 +101,7 @@ export class Load {
     if (delivery === undefined) return undefined;
     if (end.kind !== 'answered') record.end(delivery, 'cut');
     else if (end.status >= 200 && end.status < 300) record.end(delivery, 'acknowledged');
+    else if (end.isStale) record.refuse(delivery, 'signature_of_another_time');
     else if (end.status === 503) record.refuse(delivery, /"code":"(\w+)"/.exec(end.body)?.[1] ?? 'unknown');
     else record.fault(`delivery ${delivery.token} was answered ${end.status}: ${end.body.slice(0, 200)}`);
     if (delivery.fate !== 'acknowledged') this.#owe(delivery, -1);
@@ -119,7 +121,7 @@ export class Load {
     };
     const end = await slowPost({
       url: `${url}${path}`,
-      headers,
+      headers: headers(),
       body,
       transitMs: random.between(0, TRANSIT_MS),
       connected: begin,
@@ -141,11 +143,8 @@ export class Load {
     const conversation =
       kind === 'echo' || kind === 'plain' ? `${account}-${random.between(1, CONVERSATIONS)}` : `${account}-${token}`;
     const text = textOf(kind, token);
-    const { id, body, headers } = platform.sign(`evt_${randomUUID()}`, {
-      conversation: { id: conversation },
-      user: { id: 'ann' },
-      text,
-    });
+    const id = `evt_${randomUUID()}`;
+    const payload = { conversation: { id: conversation }, user: { id: 'ann' }, text };
     const delivery = {
       via: 'webhook',
       endpoint: `root/webhook:webhook~${account}`,
@@ -156,7 +155,12 @@ export class Load {
       token,
     } as const;
     this.#owe(delivery, 1);
-    return { delivery, path: `/webhooks/webhook/${account}`, headers, body };
+    return {
+      delivery,
+      path: `/webhooks/webhook/${account}`,
+      headers: () => platform.sign(id, payload).headers,
+      body: JSON.stringify(payload),
+    };
   }
 
   #sandbox(): Request {
@@ -176,7 +180,7 @@ export class Load {
         token,
       },
       path: '/api/chat/say',
-      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      headers: () => ({ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }),
       body: JSON.stringify({ person, text, delivery: token }),
     };
   }

@@ -2,7 +2,13 @@
 import { Agent, request } from 'node:http';
 
 export type PostEnd =
-  | { readonly kind: 'answered'; readonly status: number; readonly body: string }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly body: string;
+      /** Refused because its signature was of another time by then: the machine's clock was set, or it stood still, while the request was open. */
+      readonly isStale: boolean;
+    }
   /** Nobody listens: nothing was sent. */
   | { readonly kind: 'unreachable' }
   /** The connection ended without an answer. */
@@ -19,10 +25,13 @@ export interface SlowPost {
 
 const agent = new Agent({ keepAlive: false });
 const LIMIT_MS = 30_000;
+/** Platforms sign a time, which receivers take within five minutes. */
+const STALE_MS = 290_000;
 
 export function slowPost({ url, headers, body, transitMs, connected }: SlowPost): Promise<PostEnd> {
   return new Promise((resolve) => {
     let isConnected = false;
+    const begunAt = Date.now();
     const post = request(url, {
       method: 'POST',
       agent,
@@ -46,7 +55,11 @@ export function slowPost({ url, headers, body, transitMs, connected }: SlowPost)
       response.on('data', (chunk: string) => {
         text += chunk;
       });
-      response.on('end', () => resolve({ kind: 'answered', status: response.statusCode ?? 0, body: text }));
+      response.on('end', () => {
+        const { statusCode: status = 0 } = response;
+        const isStale = status === 401 && Math.abs(Date.now() - begunAt) > STALE_MS;
+        resolve({ kind: 'answered', status, body: text, isStale });
+      });
       response.on('error', cut);
     });
     post.write(body.slice(0, body.length >> 1));
