@@ -12,6 +12,7 @@ import { accountFailed, type Link } from '../../sdk/index.ts';
 import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
 import type { Form } from './form.ts';
+import { IdleRoutes } from './idle-routes.ts';
 
 export type Caller = Pick<Link<Account>, 'account'>;
 
@@ -39,8 +40,13 @@ const MOST_INVALID = 8_000;
 const REMEDY =
   'make a new token (Developer Portal, Bot, Reset Token), put it into .env and reload, or enable the account again';
 
+interface Client {
+  readonly rest: REST;
+  readonly idle: IdleRoutes;
+}
+
 interface Known {
-  readonly rest: Promise<REST>;
+  readonly client: Promise<Client>;
   /** How far the wall clock was from the monotonic one. */
   readonly offsetMs: number;
 }
@@ -50,18 +56,18 @@ const clients = new WeakMap<Account, Known>();
 let quietUntil = 0;
 
 /** One an account. It knows by the wall clock how long a bucket is closed: once that is set back, it has to forget them. */
-function clientOf(account: Account): Promise<REST> {
-  let client = clients.get(account);
-  if (client === undefined || client.offsetMs - wallOffsetMs() > CLOCK_STEP_MS) {
-    client = { rest: makeClient(account), offsetMs: wallOffsetMs() };
-    clients.set(account, client);
+function clientOf(account: Account): Promise<Client> {
+  let known = clients.get(account);
+  if (known === undefined || known.offsetMs - wallOffsetMs() > CLOCK_STEP_MS) {
+    known = { client: makeClient(account), offsetMs: wallOffsetMs() };
+    clients.set(account, known);
   }
-  return client.rest;
+  return known.client;
 }
 
 const wallOffsetMs = (): number => Date.now() - performance.now();
 
-async function makeClient({ token, apiUrl }: Account): Promise<REST> {
+async function makeClient({ token, apiUrl }: Account): Promise<Client> {
   const { REST, RESTEvents } = await import('@discordjs/rest');
   const rest = new REST({
     api: apiUrl,
@@ -70,13 +76,15 @@ async function makeClient({ token, apiUrl }: Account): Promise<REST> {
     offset: 0,
     timeout: TIME_LIMIT_MS,
     rejectOnRateLimit: () => true,
+    handlerSweepInterval: 0, // idle-routes.ts
+    hashSweepInterval: 0, // one for each kind of route
     invalidRequestWarningInterval: INVALID_STEP,
     makeRequest: callDiscord as unknown as RESTOptions['makeRequest'],
   }).setToken(token.reveal());
   rest.on(RESTEvents.InvalidRequestWarning, ({ count, remainingTime }) => {
     if (count >= MOST_INVALID) quietUntil = performance.now() + remainingTime;
   });
-  return rest;
+  return { rest, idle: new IdleRoutes(rest) };
 }
 
 interface Request extends Omit<PlatformCall, 'body'> {
@@ -91,9 +99,10 @@ async function callDiscord(url: string, { method, headers = {}, body, signal }: 
 }
 
 export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
-  const rest = await clientOf(account);
+  const { rest, idle } = await clientOf(account);
   const quietMs = quietUntil - performance.now();
   if (quietMs > 0) return { kind: 'later', afterMs: quietMs };
+  idle.forget();
   try {
     const json = await rest.request({
       method: method as never,
