@@ -210,6 +210,7 @@ export class Parts {
       clock: systemClock,
       facts: () => ({
         database: this.database.state,
+        noRoom: this.disk.low,
         generation: runtime.current?.number ?? null,
         failure: runtime.lastFailure?.message,
         requirements: runtime.loaded.config.http.readiness,
@@ -247,6 +248,7 @@ export class Parts {
       changed: (low) => {
         if (low === undefined) log.logger.info({}, 'disk has room again');
         else log.logger.error({ reason: low }, 'disk budget is used up: ingress is refused');
+        this.readiness.look();
       },
     });
   }

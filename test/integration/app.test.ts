@@ -358,7 +358,7 @@ describe('the document of the interface', () => {
 });
 
 describe('the disk budget', () => {
-  it('refuses deliveries while it is used up, and takes them again when there is room', async (t) => {
+  it('refuses deliveries and is not ready while it is used up, and is as before when there is room', async (t) => {
     const host = await running(t);
     const say = (): Promise<{ status: number; json: Record<string, unknown> }> =>
       host.call('POST', '/api/chat/say', { person: 'ann', text: 'hi', delivery: randomUUID() });
@@ -373,11 +373,20 @@ describe('the disk budget', () => {
       },
       { what: 'the refusal', timeoutMs: 120_000 },
     );
+    const unready = await host.call('GET', '/api/system/readiness');
     host.configure({});
     await host.call('POST', '/api/system/reload', {});
     await until(async () => (await say()).status === 202, { what: 'room again', timeoutMs: 120_000 });
 
     assert.equal(reload.status, 200, JSON.stringify(reload.json));
     assert.equal(refused.json['code'], 'disk_budget');
+    assert.equal(unready.status, 503);
+    const unmet = (unready.json['checks'] as Record<string, unknown>[]).filter((check) => check['ready'] === false);
+    assert.deepEqual(
+      unmet.map(({ component, check }) => [component, check]),
+      [['database', 'initialized']],
+    );
+    assert.match(String(unmet[0]?.['reason']), /bytes are free, disk\.minFreeBytes asks for/);
+    assert.equal((await host.call('GET', '/api/system/readiness')).status, 200);
   });
 });

@@ -84,6 +84,8 @@ describe('a full disk under a daemon', { skip: noSmallDisk }, () => {
     await until(async () => (await deliver()) === 503, { what: 'a refusal', ...PATIENT });
     assert.match(log(), /"msg":"disk budget is used up: ingress is refused"/);
     assert.doesNotMatch(log(), /SQLITE_FULL|storage_full/);
+    const { status: readiness } = await fetch(`${project.url}/pub/ready`);
+    assert.equal(readiness, 503);
     const lines = reloadLines();
     assert.equal((await run('reload')).code, 0);
     assert.ok(reloadLines() > lines, 'the log goes on');

@@ -1,5 +1,6 @@
 // Whether there is room for more: free bytes on the file system and bytes that the project's own state takes. When it is low,
-// ingress answers 503 before SQLite fails. Looked at every few seconds, never on the way of a request.
+// ingress answers 503 before SQLite fails, and the host is not ready. Looked at every second, never on the way of a request; the state's
+// own bytes every few seconds, since its folders are walked for them.
 import { opendir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../shared/clock.ts';
@@ -14,7 +15,8 @@ export interface DiskUse {
   readonly freeBytes: number;
 }
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 1_000;
+const WALK_EVERY = 5;
 /** Whoever waits for the host to be up gets the first answers before. */
 const FIRST_AFTER_MS = 25;
 
@@ -26,7 +28,7 @@ export class DiskBudget {
   #use: DiskUse | undefined;
   #low: string | undefined;
   #timer: Timer | undefined;
-  #runs = false;
+  #looks = 0;
   #stopped = false;
 
   constructor(options: {
@@ -46,13 +48,19 @@ export class DiskBudget {
     return this.#use ?? this.look();
   }
 
+  /** Why there is no room, as of the last look. */
+  get low(): string | undefined {
+    return this.#low;
+  }
+
   start(): void {
     if (!this.#stopped) this.#timer = this.#clock.after(FIRST_AFTER_MS, () => this.#goOn());
   }
 
   #goOn(): void {
-    this.#runs = true;
-    void this.look().finally(() => {
+    const look = this.#looks % WALK_EVERY === 0 ? this.look() : this.#lookAtDisk();
+    this.#looks += 1;
+    void look.finally(() => {
       if (!this.#stopped) this.#timer = this.#clock.after(EVERY_MS, () => this.#goOn());
     });
   }
@@ -64,7 +72,7 @@ export class DiskBudget {
 
   /** Looks at once, where it has been started. */
   limitsChanged(): void {
-    if (this.#runs) void this.look();
+    if (this.#looks > 0) void this.look();
   }
 
   /** Throws `disk_budget` while there is no room. */
@@ -79,10 +87,11 @@ export class DiskBudget {
   /** Never rejects. Walks the folders beside everything else: there may be many files. */
   async look(): Promise<DiskUse> {
     const sizes = await Promise.all(this.#folders.map((folder) => sizeBelow(folder)));
-    const use = {
-      usedBytes: sizes.reduce((sum, size) => sum + size, 0),
-      freeBytes: await freeBytes(this.#folders[0] ?? '.'),
-    };
+    return this.#lookAtDisk(sizes.reduce((sum, size) => sum + size, 0));
+  }
+
+  async #lookAtDisk(usedBytes = this.#use?.usedBytes ?? 0): Promise<DiskUse> {
+    const use = { usedBytes, freeBytes: await freeBytes(this.#folders[0] ?? '.') };
     this.#use = use;
     const { maxBytes, minFreeBytes } = this.#limits();
     const low =
@@ -91,8 +100,9 @@ export class DiskBudget {
         : use.usedBytes > maxBytes
           ? `the state takes ${use.usedBytes} bytes, disk.maxBytes allows ${maxBytes}`
           : undefined;
-    if ((low === undefined) !== (this.#low === undefined)) this.#changed(low);
+    const isChanged = (low === undefined) !== (this.#low === undefined);
     this.#low = low;
+    if (isChanged) this.#changed(low);
     return use;
   }
 }

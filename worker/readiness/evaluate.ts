@@ -7,6 +7,8 @@ import type { EndpointStateName } from '../endpoints/endpoint-machine.ts';
 export interface ReadinessFacts {
   readonly database: DatabaseState;
   readonly generation: number | null;
+  /** Why nothing more is taken in for want of room on the disk. */
+  readonly noRoom: string | undefined;
   /** Why the last candidate was not committed. */
   readonly failure: string | undefined;
   readonly requirements: {
@@ -27,7 +29,7 @@ export function evaluate(facts: ReadinessFacts): readonly Finding[] {
   const { requirements } = facts;
   return [
     runtimeFinding(facts),
-    ...(requirements.database ? [databaseFinding(facts.database)] : []),
+    ...(requirements.database ? [databaseFinding(facts)] : []),
     ...requirements.endpoints.map(({ owner, name }) => endpointFinding(facts, endpointId(owner, name))),
     ...requirements.agents.map((binding) => agentFinding(binding)),
   ];
@@ -59,10 +61,12 @@ function runtimeFinding({ generation, failure, database }: ReadinessFacts): Find
   };
 }
 
-function databaseFinding(state: DatabaseState): Finding {
+function databaseFinding({ database: state, noRoom }: ReadinessFacts): Finding {
   const base = { component: 'database', check: 'initialized' } as const;
   switch (state.kind) {
     case 'open':
+      if (noRoom !== undefined)
+        return { ...base, ready: false, reason: `nothing more is taken in: ${noRoom}`, remediation: ROOM_REMEDY };
       return { ...base, ready: true, reason: 'open and at the current schema', remediation: '' };
     case 'opening':
       return { ...base, ready: false, reason: 'being opened', remediation: '' };
@@ -70,6 +74,8 @@ function databaseFinding(state: DatabaseState): Finding {
       return { ...base, ready: false, reason: state.reason, remediation: state.hint ?? 'see the runtime log' };
   }
 }
+
+const ROOM_REMEDY = 'free disk space, or change disk in svc.config.yml, then: svc runtime reload';
 
 function endpointFinding({ endpoint, generation }: ReadinessFacts, id: string): Finding {
   const base = { component: `endpoint:${id}`, check: 'admission_open' } as const;

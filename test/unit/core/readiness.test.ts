@@ -5,6 +5,7 @@ import { evaluate, type ReadinessFacts } from '../../../worker/readiness/evaluat
 
 const facts = (more: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
   database: { kind: 'open' },
+  noRoom: undefined,
   generation: 3,
   failure: undefined,
   requirements: { database: true, endpoints: [], agents: [] },
@@ -29,6 +30,12 @@ describe('readiness', () => {
       'runtime: no generation without a database',
       'database: being opened',
     ]);
+  });
+
+  it('is not ready while the disk has no room, since every delivery is refused', () => {
+    const noRoom = '5 bytes are free, disk.minFreeBytes asks for 9';
+
+    assert.deepEqual(unmet({ noRoom }), [`database: nothing more is taken in: ${noRoom}`]);
   });
 
   it('is not ready without a database, even where that is not asked for', () => {
