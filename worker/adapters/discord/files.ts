@@ -5,6 +5,7 @@
 
 import { asObject, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { openSized } from '../../sdk/sized-file.ts';
 import { need } from './client.ts';
 import type { Account } from './config.ts';
@@ -32,7 +33,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   const address = textAt(listAt(shownIn(found), 'attachments').find(({ id }) => id === attachment) ?? {}, 'url');
   if (address === undefined) throw new Error(`${file.name} is no longer there`);
   if (!isPlaceOfFiles(address, link.account)) throw new Error(`${file.name} does not lie on Discord`);
-  const signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]);
+  const signal = limitedSignal(link.signal, TIME_LIMIT_MS);
   const response = await fetch(address, { redirect: 'error', signal }).catch(() => undefined);
   if (response === undefined) throw new Error(`${file.name} could not be fetched from Discord: network error`);
   if (response.ok && response.body !== null) return response.body;

@@ -9,6 +9,7 @@
 //       POST. The token goes to no other host.
 import type { Octokit } from '@octokit/core';
 import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import type { Account } from './config.ts';
 
 export type GithubLink = Pick<Link<Account>, 'account' | 'signal' | 'log'>;
@@ -54,7 +55,7 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
   const { client } = known;
   const defaults = {
     headers: { 'x-github-api-version': VERSION },
-    request: { signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]) },
+    request: { signal: limitedSignal(signal, TIME_LIMIT_MS) },
   };
   return { request: client.request.defaults(defaults), graphql: client.graphql.defaults(defaults) };
 }

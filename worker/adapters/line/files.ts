@@ -3,11 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type FileRef, type Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 
 /** Until the answer begins. */
 const ANSWER_LIMIT_MS = 30_000;
+/** Of a file, whole: LINE takes none that would need as long. */
+const FILE_LIMIT_MS = 3_600_000;
 const PREPARED_LIMIT_MS = 30_000;
 const ASK_EVERY_MS = 1_000;
 
@@ -39,7 +42,7 @@ async function get(path: string, { account, signal }: Link<Account>): Promise<Re
   try {
     return await fetch(`${account.dataApiUrl}/v2/bot/message/${path}`, {
       redirect: 'error',
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: limitedSignal(signal, FILE_LIMIT_MS, late.signal),
       headers: { authorization: `Bearer ${account.channelAccessToken.reveal()}` },
     });
   } finally {

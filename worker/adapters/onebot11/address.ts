@@ -7,6 +7,7 @@ import { request as secureRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { isPublic, lookupPublic } from '../../sdk/public-address.ts';
 import type { Account } from './config.ts';
 
@@ -24,7 +25,7 @@ export async function fetchAddress(
   const response = await new Promise<IncomingMessage | undefined>((resolve) => {
     const options = {
       agent: false as const,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_LIMIT_MS)]),
+      signal: limitedSignal(signal, FETCH_LIMIT_MS),
       ...(isOwn ? {} : { lookup: lookupPublic }),
     };
     const asked = (url.protocol === 'http:' ? plainRequest : secureRequest)(url, options, resolve);

@@ -1,6 +1,7 @@
 // Calls of an implementation's HTTP API: POST /<action> with JSON.
 
 import type { Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { callPlatform } from '../../sdk/platform-call.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import { type Answer, readAnswer, readStatus } from './answer.ts';
@@ -26,7 +27,7 @@ export async function httpCall(
   address.pathname = `${address.pathname.replace(/\/$/, '')}/${action}`;
   const response = await callPlatform(address, {
     method: 'POST',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+    signal: limitedSignal(signal, limitMs),
     headers: {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

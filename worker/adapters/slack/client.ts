@@ -7,6 +7,7 @@
 import type { FetchFunction, WebClient, WebClientOptions } from '@slack/web-api';
 import { isObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link, type Secret } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import type { Account } from './config.ts';
 
 export interface Caller extends Pick<Link<Account>, 'account' | 'signal'> {
@@ -20,6 +21,8 @@ export type Answer =
   | { readonly kind: 'refused'; readonly error: string; readonly reason: string };
 
 const TIME_LIMIT_MS = 30_000;
+/** By then the client has ended its call itself. */
+const LEFT_ALONE_MS = TIME_LIMIT_MS + 1_000;
 const DEFAULT_WAIT_SECONDS = 5;
 
 /** Of the account itself. */
@@ -78,7 +81,7 @@ const fetchFor =
   (ended: AbortSignal): FetchFunction =>
   async (url, init) => {
     const { signal, ...rest } = (init ?? {}) as RequestInit;
-    const response = await fetch(url, { ...rest, signal: AbortSignal.any([ended, ...(signal ? [signal] : [])]) });
+    const response = await fetch(url, { ...rest, signal: limitedSignal(ended, LEFT_ALONE_MS, signal) });
     if (response.status !== 429 || /^\d/.test(response.headers.get('retry-after') ?? '')) return response;
     await response.body?.cancel();
     return new Response(null, { status: 429, headers: { 'retry-after': String(DEFAULT_WAIT_SECONDS) } });

@@ -5,6 +5,7 @@
 //   F3  Nobody sees a file before the last step, so what fails before it can be done again.
 import { listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { openSized } from '../../sdk/sized-file.ts';
 import { blocksOf } from './blocks.ts';
 import { type Answer, call, isPlatformAddress } from './client.ts';
@@ -53,7 +54,7 @@ async function upload(file: FileRef, link: Link<Account>): Promise<string | Stop
   const request = {
     method: 'POST',
     redirect: 'error',
-    signal: AbortSignal.any([link.signal, AbortSignal.timeout(UPLOAD_LIMIT_MS)]),
+    signal: limitedSignal(link.signal, UPLOAD_LIMIT_MS),
     headers: { 'content-type': 'application/octet-stream', 'content-length': String(length) },
     body: content(),
     duplex: 'half',

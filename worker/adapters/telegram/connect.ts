@@ -10,6 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { type Client, clientOf, failureOf, thrown } from './client.ts';
 import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './config.ts';
 import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
@@ -22,7 +23,7 @@ const CHECK_MS = 600_000;
 
 /** grammY's own type of a signal is that of an older library. */
 const limited = (link: Pick<Link<Account>, 'signal'>, ms = CALL_LIMIT_MS): never =>
-  AbortSignal.any([link.signal, AbortSignal.timeout(ms)]) as never;
+  limitedSignal(link.signal, ms) as never;
 
 /** Resolves when the link's signal ends it; throws when the connection is lost. */
 export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<void> {

@@ -1,6 +1,7 @@
 // Files of messages: which ones a message holds, and their bytes.
 import type { Message } from 'grammy/types';
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { clientOf, thrown } from './client.ts';
 import type { Account } from './config.ts';
 
@@ -53,7 +54,7 @@ const fileOf = (given: Given, name: string, mime: string): FileRef => ({
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   const { account } = link;
   const { api } = await clientOf(account);
-  const signal = AbortSignal.any([link.signal, AbortSignal.timeout(TIME_LIMIT_MS)]);
+  const signal = limitedSignal(link.signal, TIME_LIMIT_MS);
   const { file_path: path } = await api.getFile({ file_id: file.id }, signal as never).catch((error: unknown) => {
     throw thrown(error);
   });

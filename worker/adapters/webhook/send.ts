@@ -8,6 +8,7 @@
 // the message for later edits; without one it is the key.
 import { Webhook } from 'standardwebhooks';
 import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { callPlatform } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
 
@@ -27,7 +28,7 @@ export async function send(
   const body = JSON.stringify(wireBody(call, now));
   const response = await callPlatform(account.url, {
     method: 'POST',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
+    signal: limitedSignal(signal, TIME_LIMIT_MS),
     headers: {
       'content-type': 'application/json',
       ...signedHeaders({ key: call.key, now, body }, account),

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import type { Account } from './config.ts';
 import { requestFile } from './file-request.ts';
 
@@ -16,7 +17,7 @@ export async function fetchFile(
   file: FileRef,
   { account, signal: life }: Link<Account>,
 ): Promise<ReadableStream<Uint8Array>> {
-  const signal = AbortSignal.any([life, AbortSignal.timeout(TIME_LIMIT_MS)]);
+  const signal = limitedSignal(life, TIME_LIMIT_MS);
   let url = file.id;
   for (let redirects = 0; ; redirects++) {
     if (!URL.canParse(url)) throw new Error('this file has no address');

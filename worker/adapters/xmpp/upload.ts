@@ -2,6 +2,7 @@
 // address, so what fails before that can be done again.
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, Link, SendResult } from '../../sdk/index.ts';
+import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { openSized } from '../../sdk/sized-file.ts';
 import { type Account, domainOf } from './config.ts';
 import { infoOf, servicesOf } from './disco.ts';
@@ -39,7 +40,7 @@ export async function upload(file: FileRef, session: Session, link: Link<Account
   const slot = await askSlot(session, service, { file, size: body.bytes });
   if ('kind' in slot) return slot;
   const headers = { ...slot.headers, 'content-type': mimeOf(file) };
-  const signal = AbortSignal.any([link.signal, AbortSignal.timeout(UPLOAD_MS)]);
+  const signal = limitedSignal(link.signal, UPLOAD_MS);
   const answer = await requestFile({ url: slot.put, method: 'PUT', headers, body, signal }, account);
   answer.resume();
   const status = answer.statusCode ?? 0;
