@@ -86,14 +86,15 @@ export class Housekeeping {
     const texts = before(bodyDays);
     const erased = Math.min(this.#erasedTo, texts); // a clock that was set back since
     return [
-      // From where the pass before it ended: rows without a text are not walked again each time.
+      // From where the pass before it ended: rows without a text are not walked again each time. `+state`: by the index of the time, not
+      // through all that is done.
       () =>
         deletion(
-          raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at >= ${erased} AND done_at < ${texts} AND state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
+          raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at >= ${erased} AND done_at < ${texts} AND +state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
         ),
       () =>
         deletion(
-          raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${nowOfIds - idDays * DAY_MS} AND state = 'done' LIMIT ${BATCH}) RETURNING seq`,
+          raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${nowOfIds - idDays * DAY_MS} AND +state = 'done' LIMIT ${BATCH}) RETURNING seq`,
         ),
       () =>
         deletion(

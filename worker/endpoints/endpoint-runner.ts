@@ -80,6 +80,7 @@ export class EndpointRunner {
   #timer: Timer | undefined;
   /** What the platform was told last, over all connections of this account. */
   #announced: string | undefined;
+  #announceAgain: Timer | undefined;
   readonly #sockets = new AcceptedSockets();
   /** The end of the connection before this one: platforms take one at a time. */
   #former: Promise<void>;
@@ -150,6 +151,7 @@ export class EndpointRunner {
   async announce(): Promise<void> {
     const link = this.#link;
     const { adapter, id } = this.spec;
+    this.#announceAgain?.cancel();
     if (adapter.announce === undefined || link === undefined) return;
     const commands = this.#deps.commands();
     const text = JSON.stringify(commands);
@@ -161,7 +163,8 @@ export class EndpointRunner {
       this.#announced = undefined;
       const { core } = this.#deps;
       core.log.warn({ endpoint: id, error: reasonOf(core, error) }, 'commands could not be announced: tried again');
-      core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.announce());
+      this.#announceAgain?.cancel();
+      this.#announceAgain = core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.announce());
     }
   }
 

@@ -11,7 +11,8 @@ import type { MediaFolder } from './file-store.ts';
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
-const MOST = 1_000;
+/** Looked at in one pass, oldest first: as many may be named by something and stay, before newer ones are never reached. */
+const MOST = 20_000;
 const PAGE = 200;
 const DIGESTS = /[0-9a-f]{64}/g;
 

@@ -1,5 +1,5 @@
 // The end of one run: with its generation or at its time limit. Leaves nothing on the generation's signal when it is over.
-import { guardedSignal } from '../../shared/abort.ts';
+import { guardedSignal, sharedAbort } from '../../shared/abort.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { coded } from './cause.ts';
 
@@ -34,10 +34,14 @@ export class RunEnd {
 
   /** A signal that aborts after so long, too, unless that is cancelled. */
   within(timeoutMs: number, clock: Clock): { readonly signal: AbortSignal; cancel(): void } {
-    const late = new AbortController();
+    const limited = new AbortController();
+    const source = this.#source();
+    const follow = (): void => limited.abort(source.reason);
+    if (source.aborted) follow();
+    else source.addEventListener('abort', follow, { once: true });
     const reason = new DOMException(`its ${timeoutMs} ms are over`, 'TimeoutError');
-    const timer = clock.after(timeoutMs, () => late.abort(reason), { background: true });
-    const signal = guardedSignal(AbortSignal.any([this.#source(), late.signal]), this.#failed);
+    const timer = clock.after(timeoutMs, () => limited.abort(reason), { background: true });
+    const signal = guardedSignal(limited.signal, this.#failed);
     return { signal, cancel: () => timer.cancel() };
   }
 
@@ -53,7 +57,7 @@ export class RunEnd {
 
   #source(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new AbortController();
+      this.#controller = sharedAbort();
       if (this.#reason !== undefined) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;

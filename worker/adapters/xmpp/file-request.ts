@@ -1,7 +1,7 @@
 // One request for a file, to an address that was looked at before.
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { SizedContent } from '../../sdk/sized-file.ts';
 import { addressFault, guardedLookup } from './addresses.ts';
 import type { Account } from './config.ts';
@@ -41,8 +41,7 @@ export function requestFile(
           );
     asked.once('error', (cause) => reject(new Error(`${url.host} was not reached: ${cause.message}`, { cause })));
     if (body === undefined) return void asked.end();
-    Readable.from(body.content())
-      .once('error', (error) => asked.destroy(error))
-      .pipe(asked);
+    // It ends the file as well where the request ends first.
+    pipeline(body.content(), asked).catch((error: unknown) => asked.destroy(error as Error));
   });
 }
