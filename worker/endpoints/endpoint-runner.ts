@@ -18,6 +18,7 @@ import type {
   SendResult,
 } from '../sdk/index.ts';
 import { AcceptedSockets } from './accepted-sockets.ts';
+import { Announcement } from './announcement.ts';
 import { checkArrivals } from './arrival-shapes.ts';
 import {
   type EndpointEffect,
@@ -78,9 +79,7 @@ export class EndpointRunner {
   #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #link: Link<never> | undefined;
   #timer: Timer | undefined;
-  /** What the platform was told last, over all connections of this account. */
-  #announced: string | undefined;
-  #announceAgain: Timer | undefined;
+  readonly #announcement: Announcement;
   readonly #sockets = new AcceptedSockets();
   /** The end of the connection before this one: platforms take one at a time. */
   #former: Promise<void>;
@@ -89,6 +88,7 @@ export class EndpointRunner {
     this.spec = spec;
     this.#deps = deps;
     this.#former = former;
+    this.#announcement = new Announcement(deps.core);
     this.#state = initialEndpoint(deps.core.clock.now());
   }
 
@@ -151,21 +151,13 @@ export class EndpointRunner {
   async announce(): Promise<void> {
     const link = this.#link;
     const { adapter, id } = this.spec;
-    this.#announceAgain?.cancel();
     if (adapter.announce === undefined || link === undefined) return;
-    const commands = this.#deps.commands();
-    const text = JSON.stringify(commands);
-    if (text === this.#announced) return;
-    this.#announced = text;
-    try {
-      await adapter.announce(commands, link);
-    } catch (error) {
-      this.#announced = undefined;
-      const { core } = this.#deps;
-      core.log.warn({ endpoint: id, error: reasonOf(core, error) }, 'commands could not be announced: tried again');
-      this.#announceAgain?.cancel();
-      this.#announceAgain = core.clock.after(CATCH_UP_RETRY_MS, () => link.signal.aborted || void this.announce());
-    }
+    await this.#announcement.tell({
+      endpoint: id,
+      commands: this.#deps.commands,
+      announce: async (commands) => adapter.announce?.(commands, link),
+      signal: link.signal,
+    });
   }
 
   /** Ends the connection and waits for its end; one that does not end is left behind, and said so. */
