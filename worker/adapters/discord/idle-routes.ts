@@ -14,7 +14,10 @@ export class IdleRoutes {
     this.#rest = rest;
   }
 
-  /** To be called before a call. Routes with calls under way, or that Discord has closed for a while, are kept. */
+  /**
+   * To be called before a call. Routes that Discord has closed for a while are kept, and those whose call is on its way; one whose call was
+   * begun in the same turn may be forgotten: that call goes on.
+   */
   forget(): void {
     const { handlers } = this.#rest;
     if (handlers.size <= this.#most) return;

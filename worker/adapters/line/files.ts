@@ -9,7 +9,7 @@ import type { Account } from './config.ts';
 
 /** Until the answer begins. */
 const ANSWER_LIMIT_MS = 30_000;
-/** Of a file, whole: LINE takes none that would need as long. */
+/** Of a file, whole: so that nothing of it stays with the account for good. */
 const FILE_LIMIT_MS = 3_600_000;
 const PREPARED_LIMIT_MS = 30_000;
 const ASK_EVERY_MS = 1_000;
