@@ -113,8 +113,14 @@ export class Housekeeping {
         deletion(
           raw`DELETE FROM buttons WHERE token IN (SELECT token FROM buttons WHERE created_at < ${before(BUTTON_DAYS)} LIMIT ${BATCH}) RETURNING token`,
         ),
-      () => deletion(raw`DELETE FROM dialogs WHERE expires_at < ${now} RETURNING owner`),
-      () => deletion(raw`DELETE FROM idempotency WHERE at < ${before(1)} RETURNING key`),
+      () =>
+        deletion(
+          raw`DELETE FROM dialogs WHERE owner IN (SELECT owner FROM dialogs WHERE expires_at < ${now} LIMIT ${BATCH}) RETURNING owner`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM idempotency WHERE (key, route) IN (SELECT key, route FROM idempotency WHERE at < ${before(1)} LIMIT ${BATCH}) RETURNING key`,
+        ),
     ];
   }
 }

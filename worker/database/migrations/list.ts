@@ -5,6 +5,7 @@ import { revisions } from './0003-revisions.ts';
 import { waits } from './0004-waits.ts';
 import { drops } from './0005-drops.ts';
 import { openRows } from './0006-open-rows.ts';
+import { oldButtons } from './0007-old-buttons.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -15,4 +16,4 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits, drops, openRows];
+export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits, drops, openRows, oldButtons];
