@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { describe, it } from 'node:test';
-import { limitedSignal } from '../../../worker/sdk/limited-signal.ts';
+import { limitedSignal, withLimit } from '../../../worker/sdk/limited-signal.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -45,5 +45,46 @@ describe('the signal of a call to a platform', () => {
     assert.equal(signal.reason, reason);
     assert.equal(limitedSignal(life.signal, HOUR_MS, own.signal).reason, reason);
     assert.ok(!other.aborted && !life.signal.aborted);
+  });
+
+  it('is over with a call that has its answer: neither its time nor the life of the account ends it any more', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const life = new AbortController();
+    const signals: AbortSignal[] = [];
+    const call = async (signal: AbortSignal): Promise<string> => {
+      signals.push(signal);
+      return 'answer';
+    };
+
+    const answer = await withLimit(life.signal, HOUR_MS, call);
+    const failing = async (signal: AbortSignal): Promise<never> => {
+      throw new Error(await call(signal));
+    };
+    await assert.rejects(withLimit(life.signal, HOUR_MS, failing));
+    t.mock.timers.tick(HOUR_MS);
+    life.abort();
+
+    assert.equal(answer, 'answer');
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false, false],
+    );
+  });
+
+  it('ends a call that has no answer after its time, or with the life of the account', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const life = new AbortController();
+    const reason = new Error('disabled');
+    const asLongAs = async (signal: AbortSignal): Promise<never> => {
+      await once(signal, 'abort');
+      throw signal.reason as Error;
+    };
+
+    const [late, ended] = [withLimit(life.signal, 10, asLongAs), withLimit(life.signal, HOUR_MS, asLongAs)];
+    t.mock.timers.tick(10);
+    life.abort(reason);
+
+    await assert.rejects(late, { name: 'TimeoutError' });
+    await assert.rejects(ended, reason);
   });
 });

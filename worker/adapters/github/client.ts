@@ -9,7 +9,7 @@
 //       POST. The token goes to no other host.
 import type { Octokit } from '@octokit/core';
 import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
+import { withLimit } from '../../sdk/limited-signal.ts';
 import type { Account } from './config.ts';
 
 export type GithubLink = Pick<Link<Account>, 'account' | 'signal' | 'log'>;
@@ -38,6 +38,10 @@ export interface Api {
   readonly graphql: Octokit['graphql'];
 }
 
+/** Each call of `run` within the limit and the life of the account. */
+const within = <T>(link: GithubLink, run: (api: Api) => Promise<T>): Promise<T> =>
+  withLimit(link.signal, TIME_LIMIT_MS, async (signal) => run(await apiOf({ ...link, signal })));
+
 async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
   const known = knownOf(account);
   if (known.client === undefined) {
@@ -55,7 +59,7 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
   const { client } = known;
   const defaults = {
     headers: { 'x-github-api-version': VERSION },
-    request: { signal: limitedSignal(signal, TIME_LIMIT_MS) },
+    request: { signal },
   };
   return { request: client.request.defaults(defaults), graphql: client.graphql.defaults(defaults) };
 }
@@ -89,7 +93,7 @@ export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendRe
   const leftMs = pauseOf(known);
   if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
   try {
-    return await run(await apiOf(link));
+    return await within(link, run);
   } catch (error) {
     return resultOf(answerIn(error), known);
   }
@@ -105,7 +109,7 @@ export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>)
   if (pauseOf(known) > 0)
     throw new Error(`the limit of this account is spent for ${Math.ceil(pauseOf(known) / 1_000)} s`);
   try {
-    return await run(await apiOf(link));
+    return await within(link, run);
   } catch (error) {
     const answer = answerIn(error);
     if (isAccountRefused(answer)) throw refusedAccount(answer);

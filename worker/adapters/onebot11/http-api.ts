@@ -1,7 +1,7 @@
 // Calls of an implementation's HTTP API: POST /<action> with JSON.
 
 import type { Link } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
+import { withLimit } from '../../sdk/limited-signal.ts';
 import { callPlatform } from '../../sdk/platform-call.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import { type Answer, readAnswer, readStatus } from './answer.ts';
@@ -25,16 +25,18 @@ export async function httpCall(
 ): Promise<Answer> {
   const address = new URL(account.url ?? '');
   address.pathname = `${address.pathname.replace(/\/$/, '')}/${action}`;
-  const response = await callPlatform(address, {
+  const asked = {
     method: 'POST',
-    signal: limitedSignal(signal, limitMs),
     headers: {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
     body: JSON.stringify(params),
     mostBytes: MOST_ANSWER_BYTES,
-  }).catch((error: unknown) => {
+  };
+  const response = await withLimit(signal, limitMs, (limited) =>
+    callPlatform(address, { ...asked, signal: limited }),
+  ).catch((error: unknown) => {
     throw new Error(`${action}: ${networkCode(error)}`);
   });
   if (response.status !== 200) return readStatus(action, response.status, response.headers.get('retry-after'));

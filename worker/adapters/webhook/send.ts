@@ -8,7 +8,7 @@
 // the message for later edits; without one it is the key.
 import { Webhook } from 'standardwebhooks';
 import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
+import { withLimit } from '../../sdk/limited-signal.ts';
 import { callPlatform } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
 
@@ -26,15 +26,11 @@ export async function send(
 
   const now = new Date();
   const body = JSON.stringify(wireBody(call, now));
-  const response = await callPlatform(account.url, {
-    method: 'POST',
-    signal: limitedSignal(signal, TIME_LIMIT_MS),
-    headers: {
-      'content-type': 'application/json',
-      ...signedHeaders({ key: call.key, now, body }, account),
-    },
-    body,
-  });
+  const headers = { 'content-type': 'application/json', ...signedHeaders({ key: call.key, now, body }, account) };
+  const { url } = account;
+  const response = await withLimit(signal, TIME_LIMIT_MS, (limited) =>
+    callPlatform(url, { method: 'POST', signal: limited, headers, body }),
+  );
   if (response.status === GONE)
     throw accountFailed(
       `${new URL(account.url).host} wants no more messages (410)`,
