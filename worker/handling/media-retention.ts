@@ -3,6 +3,8 @@
 //   M1  A file is removed when two passes in a row have found it past its days and named by nothing: no message that is stored, no
 //       item that is not done, no task, button, dialog or state. A reference that moves while a pass looks is seen by the next one.
 //   M2  What a crash left in the folder without a row (a file half written, or written and not noted) goes after a day.
+//   M3  A pass looks at so many, oldest first, and stays with them until it has removed what it can; the one after it goes on behind them, and
+//       from the oldest again once it has seen all.
 import { sql as raw } from 'kysely';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
@@ -11,7 +13,6 @@ import type { MediaFolder } from './file-store.ts';
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
-/** Looked at in one pass, oldest first: as many may be named by something and stay, before newer ones are never reached. */
 const MOST = 20_000;
 const PAGE = 200;
 const DIGESTS = /[0-9a-f]{64}/g;
@@ -27,21 +28,34 @@ const TEXTS = [
   { table: 'cells', text: 'value', key: ['store', 'owner', 'key'], where: raw<boolean>`TRUE` },
 ] as const;
 
+interface Place {
+  readonly id: string;
+  readonly created_at: number;
+}
+export interface FilesKept {
+  readonly days: () => number;
+  /** Looked at in one pass. */
+  readonly most?: number | undefined;
+}
 type Row = { readonly text: string } & Readonly<Record<string, unknown>>;
 
 export class MediaRetention {
   readonly #core: Core;
   readonly #folder: MediaFolder;
   readonly #days: () => number;
+  readonly #most: number;
   /** Monotonic. */
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Named by nothing at the pass before. */
   #unnamed: ReadonlySet<string> = new Set();
+  /** The last of those that are done with (M3). */
+  #behind: Place | undefined;
 
-  constructor(core: Core, folder: MediaFolder, days: () => number) {
+  constructor(core: Core, folder: MediaFolder, { days, most = MOST }: FilesKept) {
     this.#core = core;
     this.#folder = folder;
     this.#days = days;
+    this.#most = most;
   }
 
   /** One pass, at most once an hour; `now` is the time by which things are kept. Never throws. */
@@ -58,15 +72,27 @@ export class MediaRetention {
 
   async #pass(now: number): Promise<void> {
     const before = now - this.#days() * DAY_MS;
-    const old = await this.#core.reader.all(
-      sql.selectFrom('files').select('id').where('created_at', '<', before).orderBy('created_at').limit(MOST),
-    );
+    const old = await this.#olderThan(before);
     const unnamed = await this.#unnamedOf(new Set(old.map(({ id }) => id)));
     let removed = 0;
     for (const id of unnamed) if (this.#unnamed.has(id) && (await this.#folder.remove(id, before))) removed += 1;
+    if ([...unnamed].every((id) => this.#unnamed.has(id)))
+      this.#behind = old.length < this.#most ? undefined : old.at(-1);
     this.#unnamed = unnamed;
     const orphans = await this.#folder.removeOrphans(now - DAY_MS);
     if (removed + orphans > 0) this.#core.log.info({ removed, orphans }, 'files past their days removed');
+  }
+
+  #olderThan(before: number): Promise<Place[]> {
+    const { id, created_at } = this.#behind ?? { id: '', created_at: Number.MIN_SAFE_INTEGER };
+    const old = sql.selectFrom('files').select(['id', 'created_at']).where('created_at', '<', before);
+    return this.#core.reader.all(
+      old
+        .where(({ eb, refTuple, tuple }) => eb(refTuple('created_at', 'id'), '>', tuple(created_at, id)))
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(this.#most),
+    );
   }
 
   /** Those of the ids that no stored text holds. Reads in pages, with a turn of the loop between two. */

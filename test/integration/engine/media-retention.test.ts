@@ -52,11 +52,11 @@ interface Kept {
   pass(): Promise<string[]>;
 }
 
-async function start(t: TestContext): Promise<Kept> {
+async function start(t: TestContext, most?: number): Promise<Kept> {
   const platform = new MemoryPlatform({ files: { maxBytes: 1_000 } });
   const host = await engineHost(t, { modules: { keeper }, platform });
   const folder = host.project.paths.mediaDir;
-  const retention = new MediaRetention(host.core, new MediaFolder(host.core, folder), () => 30);
+  const retention = new MediaRetention(host.core, new MediaFolder(host.core, folder), { days: () => 30, most });
   const pass = async (): Promise<string[]> => {
     await retention.run(host.clock.now());
     await later(host, 3_600_000);
@@ -102,6 +102,23 @@ describe('saved files', () => {
     assert.deepEqual(await pass(), ['nothing.txt']);
     await host.write("DELETE FROM cells WHERE key = 'k997'");
     await pass();
+    assert.deepEqual(await pass(), []);
+  });
+
+  it('are all looked at in turn (M3), however many of the oldest are named by something', async (t) => {
+    const { host, pass } = await start(t, 2);
+    for (const text of ['state 1', 'state 2', 'state 3', 'nothing 1', 'nothing 2', 'nothing 3']) {
+      await says(host, text);
+      await later(host, 1_000);
+    }
+    await later(host, 31 * DAY_MS);
+
+    let left: string[] = [];
+    for (let passes = 0; passes < 6; passes += 1) left = await pass();
+    await host.write('DELETE FROM cells');
+    for (let passes = 0; passes < 6; passes += 1) await pass();
+
+    assert.deepEqual(left, ['state 1.txt', 'state 2.txt', 'state 3.txt']);
     assert.deepEqual(await pass(), []);
   });
 
