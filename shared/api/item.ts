@@ -18,9 +18,9 @@ export const itemFields = {
   attempts: Type.Optional(Type.Integer()),
   nextAt: Type.Optional(nullableText),
   doneAt: Type.Optional(nullableText),
+  /** These for full scope: a short text could be guessed by its size and digest. */
   bytes: Type.Optional(Type.Integer()),
   sha256: Type.Optional(Type.String()),
-  /** For full scope. */
   lastError: Type.Optional(nullableText),
 };
 

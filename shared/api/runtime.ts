@@ -48,6 +48,7 @@ export const statusSchema = Type.Object(
     generation: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
     /** Former generations that still have work in hand. */
     draining: Type.Optional(Type.Array(Type.Object({ generation: Type.Integer(), running: Type.Integer() }))),
+    /** A digest of the configuration; for full scope. */
     configVersion: Type.Optional(Type.String()),
     startedAt: Type.Optional(Type.String()),
     mode: Type.Optional(Type.String()),
@@ -62,8 +63,8 @@ export const statusSchema = Type.Object(
     epoch: Type.Optional(nullableText),
     /** Number of the newest event. */
     head: Type.Optional(Type.Integer()),
-    /** What waits in the inbox. */
-    inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Integer() })),
+    /** What waits in the inbox; its bytes for full scope. */
+    inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Optional(Type.Integer()) })),
     /** Why the newest configuration does not serve; the reason for full scope. */
     lastFailure: Type.Optional(Type.Union([Type.Object({ code: Type.String(), reason: nullableText }), Type.Null()])),
   },

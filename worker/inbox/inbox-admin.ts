@@ -15,7 +15,7 @@ import {
   replayItem,
   settleCalls,
 } from './inbox-store.ts';
-import { iso, readItemPage, refuseStale, revisionOf } from './item-page.ts';
+import { iso, readItemPage, refuseStale, revisionOf, weightOf } from './item-page.ts';
 
 export interface InboxAdminDeps {
   readonly core: Core;
@@ -132,9 +132,9 @@ function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown
     receivedAt: iso(row.received_at),
     nextAt: iso(row.next_at),
     doneAt: iso(row.done_at),
-    bytes: row.bytes,
-    sha256: row.sha256,
     capability: row.capability,
-    ...(texts ? { deliveryId: row.delivery_id, lane: row.lane, lastError: row.last_error, actor: row.actor } : {}),
+    ...(texts
+      ? { ...weightOf(row), deliveryId: row.delivery_id, lane: row.lane, lastError: row.last_error, actor: row.actor }
+      : {}),
   };
 }

@@ -49,6 +49,9 @@ function cursorOf(text: string): number {
 
 export const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
+/** For full scope, as texts are: a short text is found by its digest and its exact size, one guess after the other. */
+export const weightOf = ({ bytes, sha256 }: { readonly bytes: number; readonly sha256: string }) => ({ bytes, sha256 });
+
 interface Attempted {
   readonly id: string;
   readonly state: string;

@@ -3,7 +3,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore } from '../http/host-port.ts';
-import { iso, readItemPage, refuseStale, revisionOf } from '../inbox/item-page.ts';
+import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { dropSend, laneOf, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
 
@@ -85,11 +85,10 @@ function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknow
     createdAt: iso(row.created_at),
     nextAt: iso(row.next_at),
     doneAt: iso(row.done_at),
-    bytes: row.bytes,
-    sha256: row.sha256,
     from: row.item_id,
     ...(texts
       ? {
+          ...weightOf(row),
           key: row.key,
           conversation: row.conversation,
           lastError: row.last_error,

@@ -37,8 +37,8 @@ describe('event types', () => {
     }
   });
 
-  it('never shows demo who or where a person is', () => {
-    const hidden = ['lane', 'delivery', 'conversation', 'platformMessage', 'reason', 'sha256', 'handler'];
+  it('never shows demo who or where a person is, nor by what a text could be guessed', () => {
+    const hidden = ['lane', 'delivery', 'conversation', 'platformMessage', 'reason', 'sha256', 'bytes', 'handler'];
     for (const [type, { demo }] of Object.entries(EVENT_TYPES)) {
       if (!/^(inbox|outbox|endpoint)\./.test(type)) continue;
       assert.deepEqual(

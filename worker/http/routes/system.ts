@@ -82,11 +82,15 @@ export const systemRoutes = [
   }),
 ];
 
-/** For demo scope: words may hold values of the configuration, names of accounts, or what an operator wrote. */
-function withoutTexts({ reasons: _reasons, ...status }: Readonly<Record<string, unknown>>): unknown {
-  const { ingress, lastFailure } = status;
+/**
+ * For demo scope: words may hold values of the configuration, names of accounts, or what an operator wrote; and such values, or a text that
+ * waits, could be guessed by the digest of the configuration and the size of what waits.
+ */
+function withoutTexts({ reasons: _r, configVersion: _v, ...status }: Readonly<Record<string, unknown>>): unknown {
+  const { ingress, inbox, lastFailure } = status;
   return {
     ...status,
+    ...(isObject(inbox) && 'items' in inbox ? { inbox: { items: inbox.items } } : {}),
     ...(isObject(ingress) ? { ingress: { ...ingress, reason: null, by: null } } : {}),
     ...(isObject(lastFailure) ? { lastFailure: { ...lastFailure, reason: null } } : {}),
   };
