@@ -10,6 +10,8 @@ const READINESS = 'GET /api/system/readiness';
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 const demo = `Authorization: Bearer ${DEMO_TOKEN}`;
 
+const codeOf = ({ body }: { readonly body: string }): unknown => (JSON.parse(body) as { readonly code: unknown }).code;
+
 async function stillServes(server: ServerUnderTest): Promise<void> {
   assert.equal((await server.raw('GET /pub/health')).status, 200);
   assert.equal((await server.raw(READINESS, [full])).status, 200);
@@ -92,6 +94,81 @@ describe('authentication over HTTP', () => {
     assert.ok(!JSON.stringify(server.host.observed).includes(FULL_TOKEN));
     assert.deepEqual(server.host.calls, []);
     await stillServes(server);
+  });
+
+  it('refuses a body with a field for a token below /api, in each form, whoever sends it (row 5)', async (t) => {
+    const server = await start(t);
+    const bodies: readonly (readonly [string, string])[] = [
+      ['application/x-www-form-urlencoded', `a=b&access_token=${FULL_TOKEN}`],
+      ['application/x-www-form-urlencoded; charset=utf-8', `token=${FULL_TOKEN}`],
+      ['application/json', JSON.stringify({ access_token: FULL_TOKEN })],
+      ['application/json', JSON.stringify({ a: [{ Token: 'another' }] })],
+    ];
+    const callers = [[full], [demo], ['Authorization: Bearer wrong'], ['Authorization: Basic dXNlcjpwYXNz'], []];
+    for (const path of ['/api/system/echo', '/api/system/ingress', '/api/inbox/1/drop'])
+      for (const [type, body] of bodies)
+        for (const caller of callers) {
+          const line = `${path.endsWith('ingress') ? 'PUT' : 'POST'} ${path}`;
+          const answer = await server.raw(
+            line,
+            [...caller, `Content-Type: ${type}`, `Content-Length: ${body.length}`],
+            body,
+          );
+          assert.equal(answer.status, 400, `${line} ${type} ${caller.join()}`);
+        }
+
+    assert.deepEqual(server.host.calls, []);
+    assert.ok(!server.logged.join('\n').includes(FULL_TOKEN));
+    await stillServes(server);
+  });
+
+  it('refuses a token of the host in a body below /api, whatever its field, and keeps nothing of it', async (t) => {
+    const server = await start(t);
+    // As it is, and with a letter escaped.
+    for (const [line, body] of [
+      ['PUT /api/system/ingress', { state: 'paused', reason: `for ${DEMO_TOKEN}` }],
+      ['POST /api/outbox/1/drop', { reason: FULL_TOKEN }],
+      ['POST /api/chat/say', { person: 'ann', text: FULL_TOKEN, delivery: '1' }],
+      ['POST /api/system/echo', { any: FULL_TOKEN }],
+    ] as const)
+      for (const token of [FULL_TOKEN, `\\u0066${FULL_TOKEN.slice(1)}`]) {
+        const text = JSON.stringify(body).replace(FULL_TOKEN, token);
+        const headers = [full, 'Content-Type: application/json', `Content-Length: ${text.length}`];
+        const answer = await server.raw(line, headers, text);
+        assert.deepEqual([answer.status, codeOf(answer)], [400, 'invalid_request'], `${line} ${text}`);
+      }
+
+    assert.deepEqual(server.host.calls, []);
+    await stillServes(server);
+  });
+
+  it('does not tell a stranger by a body whether a guess is a token', async (t) => {
+    const server = await start(t);
+    const guess = async (text: string): Promise<string> => {
+      const body = JSON.stringify({ reason: text });
+      const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+      const answers = [await server.raw('POST /api/inbox/1/drop', headers, body)];
+      answers.push(await server.raw('POST /api/inbox/1/drop', [demo, ...headers], body));
+      return answers.map(({ status }) => status).join();
+    };
+
+    assert.deepEqual([await guess(FULL_TOKEN), await guess('no token')], ['401,403', '401,403']);
+  });
+
+  it('takes the field of a body that is named like a token and is none: that of a button', async (t) => {
+    const server = await start(t);
+    const body = JSON.stringify({ person: 'ann', message: 'm', token: 'yes', delivery: 'd' });
+    const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+
+    const answers = [
+      await server.raw('POST /api/chat/press', [full, ...headers], body),
+      await server.raw('POST /api/chat/press', headers, body),
+    ];
+
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [202, 401],
+    );
   });
 
   it('refuses a part of a token, more than a token, and a huge one (row 6)', async (t) => {

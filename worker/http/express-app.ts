@@ -5,16 +5,15 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { afterConnections } from '../../shared/connections-first.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readCredentials } from './authenticate.ts';
-import { readBody } from './body.ts';
+import { isApi, readContent, refuseTokenOfStranger } from './content.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
 import type { Caller } from './host-port.ts';
 import { runOnce } from './idempotency.ts';
-import { type BodyValidators, readJsonBody } from './json-body.ts';
+import type { BodyValidators } from './json-body.ts';
 import type { HttpLog } from './log.ts';
 import { checkQuery } from './query-check.ts';
 import { contextOf } from './request-context.ts';
-import { hasContent } from './request-head.ts';
 import { prepareStream, respond, respondProblem } from './respond.ts';
 import { readRevision, requireRevision } from './revision.ts';
 import type { Answer, Exchange, Handled, Match, Route } from './route.ts';
@@ -76,11 +75,14 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
   const context = contextOf(request);
   context.match = match;
   const credentials = readCredentials(request.headers.authorization);
-  const caller = await admit(parts, request, { scope: match.scope, credentials });
+  const caller = await admit(parts, request, { scope: match.scope, credentials }).catch(async (refusal: unknown) => {
+    await refuseTokenOfStranger(parts, { request, response, match });
+    throw refusal;
+  });
   if (parts.isDraining() && route.method !== 'GET') throw new SvcError('draining', 'the host is stopping');
-  const isApi = route.path.startsWith('/api/');
-  if (isApi) checkQuery(passed.target.query, route.query ?? {});
-  const { value, bytes } = await readContent(parts, { request, response, passed, match });
+  const isOurs = isApi(route);
+  if (isOurs) checkQuery(passed.target.query, route.query ?? {});
+  const { value, bytes } = await readContent(parts, { request, response, match }, caller);
   const turn = afterConnections();
   if (turn !== undefined) await turn;
   const exchange: Exchange<undefined> = {
@@ -94,11 +96,11 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     query: passed.target.query,
     body: value as undefined,
     bytes,
-    revision: isApi ? readRevision(request.headers['if-match'], route) : undefined,
+    revision: isOurs ? readRevision(request.headers['if-match'], route) : undefined,
     caller: () => callerOf(caller),
     isTokenOurs: () => caller !== undefined || parts.authenticator.knows(credentials, port.settings().tokens),
   };
-  const position = isApi && route.method === 'GET' ? positionHeaders(parts) : undefined;
+  const position = isOurs && route.method === 'GET' ? positionHeaders(parts) : undefined;
   if (route.answers[200] === 'event-stream') prepareStream(response, position ?? {}, context.requestId);
   context.entered = true;
   const handled = route.changes === true ? await change(parts, exchange, route) : await route.handle(exchange);
@@ -123,26 +125,6 @@ async function change({ port }: AppParts, exchange: Exchange<undefined>, route: 
     if (handled === 'taken') throw new Error('a change must answer');
     return handled;
   });
-}
-
-const NO_BYTES = Buffer.alloc(0);
-
-async function readContent(
-  { port, validators }: AppParts,
-  { request, response, match }: Run,
-): Promise<{ value: unknown; bytes: Buffer }> {
-  const limitBytes = match.limitBytes ?? port.settings().limits.bodyBytes;
-  const { route } = match;
-  if (route.raw === true)
-    return { value: undefined, bytes: hasContent(request) ? await readBody(request, response, limitBytes) : NO_BYTES };
-  if (route.body === undefined) {
-    if (hasContent(request) && route.path.startsWith('/api/'))
-      throw new SvcError('invalid_request', 'this request takes no body');
-    return { value: undefined, bytes: NO_BYTES };
-  }
-  const { value, bytes } = await readJsonBody({ request, response, limitBytes });
-  await validators.check(route.body, value);
-  return { value, bytes };
 }
 
 /** Read before the data. Without a history there is no position to name. */

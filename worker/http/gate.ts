@@ -2,17 +2,17 @@
 //
 //   G1  One parse of the target decides everything (target.ts).
 //   G2  Order: 400 for target and headers, 404, 405, then 401 and 403.
-//   G3  A token in a query, or in a form without an Authorization header, is refused below /api whoever sends it.
+//   G3  A token in a query is refused below /api whoever sends it; one in a body, when the body is read (content.ts).
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Authenticator, type Credentials, checkScope } from './authenticate.ts';
 import type { Caller, HostPort, Scope } from './host-port.ts';
-import { isForm, isTokenName, tokenElsewhere } from './json-body.ts';
 import { contextOf } from './request-context.ts';
 import { findHeadFault } from './request-head.ts';
 import type { Found, RouteTable } from './route-table.ts';
 import type { StaticFiles } from './static-files.ts';
 import { parseTarget, type Target } from './target.ts';
+import { refuseTokenInQuery } from './token-elsewhere.ts';
 
 export interface GateParts {
   readonly port: HostPort;
@@ -32,7 +32,7 @@ export function findRoute({ port, files, table }: GateParts, request: IncomingMe
   const headFault = findHeadFault(request);
   if (headFault !== undefined) throw headFault;
   const path = pathBelowBase(target.path, port.settings().base);
-  if (path?.startsWith('/api/') === true) refuseTokenElsewhere(request, target);
+  if (path?.startsWith('/api/') === true) refuseTokenInQuery(target.query);
   if (path === undefined) throw new SvcError('not_found', 'there is nothing at this address');
   return { found: table.find({ method: request.method ?? '', path, port, files }), target };
 }
@@ -63,11 +63,4 @@ function pathBelowBase(path: string, base: string): string | undefined {
   if (base === '' || path === '/pub/health' || path === '/pub/ready') return path;
   if (path === base) return '/'; // the page, which leads to its address with the slash
   return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
-}
-
-function refuseTokenElsewhere(request: IncomingMessage, { query }: Target): void {
-  for (const name in query) {
-    if (isTokenName(name)) throw tokenElsewhere('query');
-  }
-  if (isForm(request) && request.headers.authorization === undefined) throw tokenElsewhere('body');
 }

@@ -7,10 +7,18 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { readBody } from './body.ts';
 import type { SchemaName } from './schemas.ts';
 import { readStrictJson } from './strict-json.ts';
+import { type BodyCheck, isForm, refuseTokenInBody } from './token-elsewhere.ts';
 
 /** Validators by name of schema, each compiled once. */
 export class BodyValidators {
   readonly #compiled = new Map<SchemaName, Promise<ValidateFunction>>();
+
+  /** True where the schema has a field of this name at its top. */
+  async hasField(schema: SchemaName, field: string): Promise<boolean> {
+    const { schemas } = await import('./schemas.ts');
+    const { properties = {} } = schemas[schema] as { readonly properties?: object };
+    return Object.hasOwn(properties, field);
+  }
 
   /** Throws `invalid_request` naming place and expectation, never the value. */
   async check(name: SchemaName, value: unknown): Promise<void> {
@@ -43,6 +51,7 @@ export interface JsonRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly limitBytes: number;
+  readonly check: BodyCheck;
 }
 
 /** The value of the body, and its bytes; no body at all is an empty object. */
@@ -50,11 +59,13 @@ export async function readJsonBody({
   request,
   response,
   limitBytes,
+  check,
 }: JsonRequest): Promise<{ readonly value: unknown; readonly bytes: Buffer }> {
   const mediaFault = findMediaFault(request);
-  if (isForm(request)) await refuseForm({ request, response, limitBytes });
-  if (mediaFault !== undefined) throw mediaFault;
+  if (mediaFault !== undefined && !isForm(request)) throw mediaFault;
   const bytes = await readBody(request, response, limitBytes);
+  await refuseTokenInBody(request, bytes, check);
+  if (mediaFault !== undefined) throw mediaFault;
   if (bytes.length === 0) return { value: {}, bytes };
   if (request.headers['content-type'] === undefined) throw needsJson();
   const verdict = readStrictJson(bytes);
@@ -63,11 +74,7 @@ export async function readJsonBody({
   return { value: verdict.value, bytes };
 }
 
-const FORM = /^application\/x-www-form-urlencoded(?:$|[\s;])/i;
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
-
-/** A form could carry a token in its body, which is refused as such. */
-export const isForm = (request: IncomingMessage): boolean => FORM.test(request.headers['content-type'] ?? '');
 
 function findMediaFault(request: IncomingMessage): SvcError | undefined {
   const { 'content-type': type, 'content-encoding': encoding } = request.headers;
@@ -79,18 +86,3 @@ function findMediaFault(request: IncomingMessage): SvcError | undefined {
 
 const needsJson = (): SvcError =>
   new SvcError('unsupported_media_type', 'a body here is JSON', { hint: 'Send Content-Type: application/json.' });
-
-async function refuseForm({ request, response, limitBytes }: JsonRequest): Promise<void> {
-  const names = new URLSearchParams((await readBody(request, response, limitBytes)).toString('latin1')).keys();
-  for (const name of names) {
-    if (isTokenName(name)) throw tokenElsewhere('body');
-  }
-}
-
-const TOKEN_NAMES = new Set(['token', 'access_token', 'auth_token', 'bearer', 'authorization', 'api_key', 'apikey']);
-export const isTokenName = (name: string): boolean => TOKEN_NAMES.has(name.toLowerCase());
-
-export const tokenElsewhere = (place: 'query' | 'body'): SvcError =>
-  new SvcError('invalid_request', `a token is not taken in the ${place}`, {
-    hint: 'Send the token in the Authorization header, and replace it: an address is written to logs.',
-  });

@@ -1,0 +1,64 @@
+// A token anywhere but in the header, below /api: refused whoever sends it. In a query it would be written to logs, in a body stored and shown.
+//
+//   E1  By name: a parameter of the query, a field of a form, a field of JSON at any depth.
+//   E2  By value: a token of the host in a body, whatever its field. Looked for where the caller has full scope alone: anybody else would
+//       learn by the answer whether a guess is a token.
+import type { IncomingMessage } from 'node:http';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { NamedToken } from './host-port.ts';
+import { readStrictJson } from './strict-json.ts';
+
+export interface BodyCheck {
+  /** The route has a field of this name that is something else. */
+  isOwn(name: string): Promise<boolean>;
+  /** None where the caller is not to learn of them. */
+  readonly tokens: readonly NamedToken[];
+}
+
+/** A shorter token is taken on loopback alone; within a text it may be a word. */
+const SHORTEST_TOKEN = 16;
+const TOKEN_NAMES = new Set(['token', 'access_token', 'auth_token', 'bearer', 'authorization', 'api_key', 'apikey']);
+const FORM = /^application\/x-www-form-urlencoded(?:$|[\s;])/i;
+const JSON_LIKE = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
+
+/** A form could carry a token in its body, which is refused as such. */
+export const isForm = (request: IncomingMessage): boolean => FORM.test(typeOf(request));
+/** A body of its media type has fields. */
+export const hasFields = (request: IncomingMessage): boolean => isForm(request) || JSON_LIKE.test(typeOf(request));
+const typeOf = (request: IncomingMessage): string => request.headers['content-type'] ?? '';
+
+export function refuseTokenInQuery(query: Readonly<Record<string, string>>): void {
+  for (const name in query) {
+    if (isTokenName(name)) throw tokenElsewhere('query');
+  }
+}
+
+export async function refuseTokenInBody(request: IncomingMessage, bytes: Buffer, check: BodyCheck): Promise<void> {
+  const value = JSON_LIKE.test(typeOf(request)) ? valueOf(bytes) : undefined;
+  const names = isForm(request) ? [...new URLSearchParams(bytes.toString('latin1')).keys()] : keysOf(value);
+  for (const name of names) {
+    if (isTokenName(name) && !(await check.isOwn(name))) throw tokenElsewhere('body');
+  }
+  // Parsed and written anew no letter is escaped.
+  const texts = [bytes.toString('latin1'), ...(value === undefined ? [] : [JSON.stringify(value)])];
+  const known = check.tokens.map(({ token }) => token.reveal()).filter(({ length }) => length >= SHORTEST_TOKEN);
+  if (known.some((token) => texts.some((text) => text.includes(token)))) throw tokenElsewhere('body');
+}
+
+function valueOf(bytes: Buffer): unknown {
+  const verdict = readStrictJson(bytes);
+  return verdict.kind === 'value' ? verdict.value : undefined; // whoever reads it says what is wrong with it
+}
+
+function keysOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : Object.keys(value);
+  return [...own, ...Object.values(value).flatMap(keysOf)];
+}
+
+const isTokenName = (name: string): boolean => TOKEN_NAMES.has(name.toLowerCase());
+
+const tokenElsewhere = (place: 'query' | 'body'): SvcError =>
+  new SvcError('invalid_request', `a token is not taken in the ${place}`, {
+    hint: 'Send the token in the Authorization header, and replace it: what is elsewhere is written to logs, or stored.',
+  });
