@@ -19,7 +19,7 @@ export interface Core {
   readonly writer: Writer;
   readonly reader: Reader;
   readonly log: Log;
-  /** Texts of errors as they may be stored and shown: without a known secret, or where the project lies. Left out: as they are. */
+  /** Texts of errors and of operators as they may be stored and shown: without a known secret, or where the project lies. Left out: as they are. */
   readonly mask?: (text: string) => string;
   /** Kill points of the crash kit; does nothing in production. */
   readonly point: Failpoint;
@@ -35,7 +35,11 @@ export async function commitOrThrow(writer: Writer, unit: Unit): Promise<Extract
 const MOST_CHARACTERS = 10_000;
 
 /** What an error says, without a secret that it quotes: for what is stored, sent as an event, or shown. One that says too much is cut. */
-export function reasonOf({ mask = (text) => text }: Pick<Core, 'mask'>, error: unknown): string {
-  const reason = mask(messageOf(error));
+export function reasonOf(core: Pick<Core, 'mask'>, error: unknown): string {
+  const reason = maskedText(core, messageOf(error));
   return reason.length > MOST_CHARACTERS ? `${reason.slice(0, MOST_CHARACTERS)}…` : reason;
 }
+
+/** A text of an operator or of an error without a secret that it quotes: the form in which it is stored, and so shown. */
+export const maskedText = ({ mask }: Pick<Core, 'mask'>, text: string): string =>
+  mask === undefined ? text : mask(text);

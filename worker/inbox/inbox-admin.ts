@@ -1,6 +1,6 @@
 // What an operator does with the inbox: look, replay a dead item, drop one. Each change has an event and a guard on what was seen.
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import { type Core, maskedText } from '../core.ts';
 import { sql } from '../database/statement.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore } from '../http/host-port.ts';
@@ -91,7 +91,8 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       return summary(await find(row.id), true);
     },
     async drop(id, change) {
-      const { caller, revision, reason } = change;
+      const { caller, revision } = change;
+      const reason = maskedText(core, change.reason);
       const row = await find(id);
       refuseStale('inbox item', row, revision);
       const at = core.clock.now();

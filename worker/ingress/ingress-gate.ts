@@ -6,7 +6,7 @@
 import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { readDateTime } from '../../shared/date-time.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, commitOrThrow } from '../core.ts';
+import { type Core, commitOrThrow, maskedText } from '../core.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
@@ -102,7 +102,7 @@ export class IngressGate {
         : {
             state: 'paused',
             mode: change.mode ?? 'park',
-            reason: change.reason ?? null,
+            reason: change.reason === undefined ? null : maskedText(this.#core, change.reason),
             until: until === undefined ? null : new Date(until).toISOString(),
             since: this.#state.state === 'paused' ? this.#state.since : new Date(now).toISOString(),
             by: actor,

@@ -1,6 +1,6 @@
 // What an operator does with the outbox: look, send a dead or unknown one again (or take it as sent), drop one.
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import { type Core, maskedText } from '../core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore } from '../http/host-port.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
@@ -55,7 +55,8 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       sender.reread();
       return summary(await find(row.id), true);
     },
-    async drop(id, { caller, revision, reason }) {
+    async drop(id, { caller, revision, reason: written }) {
+      const reason = maskedText(core, written);
       const row = await find(id);
       refuseStale('outbox item', row, revision);
       if (row.is_dropped === 1) throw new SvcError('conflict', `outbox item ${row.id} is dropped already`);

@@ -1,6 +1,7 @@
 // What an operator changes over HTTP, on the real store: the same answer under the same key, and revisions that never come back.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { SecretRegistry } from '../../../shared/redaction.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { createEndpointControl } from '../../../worker/endpoints/endpoint-control.ts';
 import { createInboxAdmin } from '../../../worker/inbox/inbox-admin.ts';
@@ -147,6 +148,32 @@ describe('the revision of an item', () => {
       const statuses = answers.map(({ status }) => status).toSorted((x, y) => x - y);
       assert.deepEqual(statuses, [200, 412, 412, 412], store);
       await host.quiet();
+    }
+  });
+});
+
+describe('what an operator writes', () => {
+  it('is stored and shown without a secret that it quotes, wherever it is written', async (context) => {
+    const { host, ask } = await operator(context);
+    const secrets = new SecretRegistry();
+    secrets.add(['hook-secret-1']);
+    Object.assign(host.core, { mask: (text: string) => secrets.mask(text) });
+    host.platform.answer = () => ({ kind: 'refused', reason: 'gone' });
+    await host.platform.says('die');
+    await host.platform.says('hello', { from: 'bob' });
+    await host.quiet();
+    const body = { reason: 'was hook-secret-1 before' };
+    const shown = [await (await ask('PUT', '/api/system/ingress', { body: { state: 'paused', ...body } })).text()];
+    for (const store of ['inbox', 'outbox'] as const) {
+      const id = host.rows<{ id: string }>(`SELECT id FROM ${store} WHERE state = 'dead'`)[0]?.id ?? '';
+      shown.push(await (await ask('POST', `/api/${store}/${id}/drop`, { body })).text());
+    }
+    for (const type of ['ingress.paused', 'inbox.dropped', 'outbox.dropped'])
+      shown.push(JSON.stringify(host.events(type)));
+
+    for (const text of shown) {
+      assert.match(text, /was \[secret\] before/);
+      assert.doesNotMatch(text, /hook-secret-1/);
     }
   });
 });
