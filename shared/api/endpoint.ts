@@ -35,4 +35,9 @@ export const endpointSchema = Type.Object(
   { additionalProperties: true },
 );
 
-export const endpointsSchema = Type.Object({ endpoints: Type.Array(endpointSchema) });
+/** One page, by id; `next` is the cursor of the page after it and absent at the end. */
+export const endpointsSchema = Type.Object({
+  endpoints: Type.Array(endpointSchema),
+  next: Type.Optional(Type.String()),
+  total: Type.Integer(),
+});

@@ -101,9 +101,12 @@ export function fakeHostPort({
     inbox: itemStore('inbox', calls),
     outbox: itemStore('outbox', calls),
     endpoints: {
-      list: async (texts) => [
-        { id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) },
-      ],
+      list: async ({ texts }) => ({
+        endpoints: [
+          { id: 'root/irc:irc~libera', name: 'irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) },
+        ],
+        total: 1,
+      }),
       show: async (id, texts) => {
         if (!isKnownEndpoint(id)) throw new SvcError('not_found', 'there is no endpoint of this name');
         const view = { id: 'root/irc:irc~libera', state: 'online', ...(texts ? { nick: 'bot' } : {}) };

@@ -33,8 +33,17 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
   };
   const revisionOf = (runner: EndpointRunner): string => String(endpoints.override(runner.spec.id).revision);
   return {
-    async list(texts) {
-      return endpoints.all().map((runner) => view(runner, texts));
+    async list({ after, limit, texts }) {
+      // The cursor is an id: a reload between two pages may take the account away that it names, and move none that stays.
+      const all = endpoints.all().toSorted((one, other) => (one.spec.id < other.spec.id ? -1 : 1));
+      const left = after === undefined ? all : all.filter(({ spec }) => spec.id > after);
+      const page = left.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        endpoints: page.map((runner) => view(runner, texts)),
+        total: all.length,
+        ...(left.length > limit && last !== undefined ? { next: last.spec.id } : {}),
+      };
     },
     async show(id, texts) {
       const runner = endpointNamed(endpoints, id);

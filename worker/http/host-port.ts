@@ -120,8 +120,16 @@ export interface ItemStore {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
+export interface EndpointPage {
+  /** By id. */
+  readonly endpoints: readonly Readonly<Record<string, unknown>>[];
+  /** Cursor of the next page; absent at the end. */
+  readonly next?: string;
+  readonly total: number;
+}
+
 export interface EndpointControl {
-  list(texts: boolean): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  list(request: Pick<PageRequest, 'after' | 'limit' | 'texts'>): Promise<EndpointPage>;
   /** `id` is `<owner>:<name>` or the short `<name>`; `texts`: with what demo scope does not see. Throws `not_found`. */
   show(
     id: string,

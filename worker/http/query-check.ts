@@ -3,6 +3,12 @@
 import { SvcError } from '../../shared/svc-error.ts';
 import type { QueryField } from './route.ts';
 
+/** What every list takes. */
+export const PAGE_QUERY = {
+  after: { type: 'string', description: 'Cursor: the `next` of the page before', maxLength: 500 },
+  limit: { type: 'integer', description: 'How many', minimum: 1, maximum: 200, default: 50 },
+} as const satisfies Record<string, QueryField>;
+
 type Fields = Readonly<Record<string, QueryField>>;
 
 /** Throws `invalid_request`, naming the parameter of the table that is meant. Pure. */

@@ -1,7 +1,7 @@
 // `svc endpoints list|show|enable|disable|reconnect`.
 import { randomUUID } from 'node:crypto';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import type { Command } from '../command.ts';
+import type { Command, HostClient } from '../command.ts';
 import { textArgument } from '../options.ts';
 import { shown } from '../printable.ts';
 
@@ -13,9 +13,8 @@ const list: Command = {
   summary: 'Lists endpoints with their state and last error',
   examples: ['svc endpoints list', 'svc endpoints list --json'],
   async run({ host, print, json }) {
-    const { body } = await (await host()).request('GET', '/api/endpoints');
-    const { endpoints } = body as { readonly endpoints: readonly Endpoint[] };
-    if (json) print.json(body);
+    const endpoints = await allEndpoints(await host());
+    if (json) print.json({ endpoints, total: endpoints.length });
     else if (endpoints.length === 0) print.text('no endpoints: plugins.<slot> of svc.config.yml makes them');
     else {
       const { color } = print;
@@ -80,6 +79,23 @@ export const commands: Command[] = [
   action('disable', 'Disables an endpoint; stored, survives restarts'),
   action('reconnect', 'Drops the connection of an endpoint and connects again now'),
 ];
+
+interface Page {
+  readonly endpoints: readonly Endpoint[];
+  readonly next?: string;
+}
+
+/** Those of every page. The first is asked for without parameters, which an older host does not take: it answers with all. */
+async function allEndpoints(host: HostClient): Promise<readonly Endpoint[]> {
+  const all: Endpoint[] = [];
+  let query: string | undefined = '';
+  while (query !== undefined) {
+    const { endpoints, next } = (await host.request('GET', `/api/endpoints${query}`)).body as Page;
+    all.push(...endpoints);
+    query = next === undefined ? undefined : `?after=${encodeURIComponent(next)}`;
+  }
+  return all;
+}
 
 function fieldText(endpoint: Endpoint, name: string, value: unknown): string {
   if (name === 'lastError') return errorText(value);

@@ -109,6 +109,27 @@ describe('svc endpoints', () => {
     assert.ok(context.out.includes('lastError: connect_failed: refused; look at the port'));
     assert.equal(context.out.at(-1), 'root/irc:irc~libera is connecting');
   });
+
+  it('lists those of all pages', async (t) => {
+    const page = (id: string, next?: string) => ({ json: { endpoints: [{ id, state: 'online' }], total: 3, next } });
+    const host = await cannedHost(t, {
+      'GET /api/endpoints': page('root/irc:irc~a', 'root/irc:irc~a'),
+      'GET /api/endpoints?after=root%2Firc%3Airc~a': page('root/irc:irc~b', 'root/irc:irc~b'),
+      'GET /api/endpoints?after=root%2Firc%3Airc~b': page('root/irc:irc~c'),
+    });
+    const context = capturedContext(host.url);
+    const json = capturedContext(host.url, { json: true });
+
+    await pick(endpoints, 'list').run(context, [], {});
+    await pick(endpoints, 'list').run(json, [], {});
+
+    const ids = ['root/irc:irc~a', 'root/irc:irc~b', 'root/irc:irc~c'];
+    assert.deepEqual(
+      context.out.slice(1).map((line) => line.split(' ')[0]),
+      ids,
+    );
+    assert.deepEqual(json.documents, [{ endpoints: ids.map((id) => ({ id, state: 'online' })), total: 3 }]);
+  });
 });
 
 describe('svc ingress', () => {

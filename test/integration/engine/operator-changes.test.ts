@@ -9,7 +9,7 @@ import { createIdempotency } from '../../../worker/ingress/idempotency.ts';
 import { readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
 import { createOutboxAdmin } from '../../../worker/outbox/outbox-admin.ts';
 import { definePlugin, giveUp } from '../../../worker/sdk/index.ts';
-import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { type EngineHost, engineHost, type HostOptions } from '../../support/engine-host.ts';
 import { type ServerUnderTest, startHttp } from '../../support/http-server.ts';
 
 const failing = definePlugin({
@@ -28,8 +28,8 @@ interface Operator {
   ask(method: string, path: string, init?: { match?: string; key?: string; body?: object }): Promise<Response>;
 }
 
-async function operator(context: TestContext): Promise<Operator> {
-  const host = await engineHost(context, { modules: { failing } });
+async function operator(context: TestContext, config: NonNullable<HostOptions['config']> = {}): Promise<Operator> {
+  const host = await engineHost(context, { modules: { failing }, config });
   const http = await startHttp(context);
   const { core, engine } = host;
   const { inbox, dispatcher, sender, gate } = engine;
@@ -175,6 +175,35 @@ describe('what an operator writes', () => {
       assert.match(text, /was \[secret\] before/);
       assert.doesNotMatch(text, /hook-secret-1/);
     }
+  });
+});
+
+describe('the list of accounts', () => {
+  it('comes page by page, each account once, whatever comes and goes between two pages', async (context) => {
+    const ids = ['e', 'd', 'c', 'b', 'a'].map((id) => ({ id }));
+    const { host, ask } = await operator(context, { plugins: { memory: { endpoints: ids } } });
+    const page = async (query: string) => {
+      const answer = await ask('GET', `/api/endpoints${query}`);
+      const body = (await answer.json()) as {
+        readonly endpoints?: readonly { readonly name: string }[];
+        readonly next?: string;
+        readonly total?: number;
+      };
+      return { ...body, status: answer.status, names: body.endpoints?.map(({ name }) => name.slice(-1)).join('') };
+    };
+
+    const first = await page('?limit=2');
+    host.configure({ plugins: { memory: { endpoints: ids.slice(0, 3).concat({ id: 'aa' }) } } });
+    await host.engine.runtime.reload('test');
+    await host.quiet();
+    const second = await page(`?limit=2&after=${encodeURIComponent(first.next ?? '')}`);
+    const third = await page(`?limit=2&after=${encodeURIComponent(second.next ?? '')}`);
+
+    assert.deepEqual([first.names, first.total], ['ab', 5]);
+    assert.deepEqual([second.names, second.total], ['cd', 4]);
+    assert.deepEqual([third.names, third.next], ['e', undefined]);
+    assert.equal((await page('')).names, 'acde');
+    assert.deepEqual([(await page('?limit=0')).status, (await page('?limit=201')).status], [400, 400]);
   });
 });
 

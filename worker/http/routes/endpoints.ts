@@ -1,5 +1,6 @@
 // Endpoints: list, look, enable, disable, reconnect. An id is the short name, or `<owner>:<name>` with its slashes as they
 // are (`/api/endpoints/root/irc:irc~libera`).
+import { integerOf, PAGE_QUERY } from '../query-check.ts';
 import { tagOf } from '../revision.ts';
 import { type Route, route } from '../route.ts';
 
@@ -24,11 +25,16 @@ export const endpointRoutes = [
     method: 'GET',
     path: '/api/endpoints',
     scope: 'demo',
-    summary: 'All endpoints and their states',
+    summary: 'A page of the endpoints and their states, by id',
+    query: PAGE_QUERY,
     answers: { 200: 'Endpoints' },
-    handle: async ({ port, caller }) => ({
+    handle: async ({ port, caller, query }) => ({
       status: 200,
-      json: { endpoints: await port.endpoints.list(caller().scope === 'full') },
+      json: await port.endpoints.list({
+        after: query.after,
+        limit: integerOf(query, 'limit', PAGE_QUERY),
+        texts: caller().scope === 'full',
+      }),
     }),
   }),
   action('enable', 'Enables it; stored'),

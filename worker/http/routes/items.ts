@@ -1,13 +1,12 @@
 // Inbox and outbox: pages, one item, back in line, away. Demo scope sees neither texts nor names of people.
 import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from '../item-states.ts';
-import { integerOf } from '../query-check.ts';
+import { integerOf, PAGE_QUERY } from '../query-check.ts';
 import { tagOf } from '../revision.ts';
 import { type QueryField, type Route, route } from '../route.ts';
 
 const pageQuery = (states: readonly string[]) =>
   ({
-    after: { type: 'string', description: 'Cursor: the `next` of the page before', maxLength: 500 },
-    limit: { type: 'integer', description: 'How many', minimum: 1, maximum: 200, default: 50 },
+    ...PAGE_QUERY,
     state: { type: 'string', description: 'Items in this state', maxLength: 20, enum: states },
     endpoint: { type: 'string', description: 'Items of this endpoint', maxLength: 200 },
   }) as const satisfies Record<string, QueryField>;
