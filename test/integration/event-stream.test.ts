@@ -107,7 +107,7 @@ describe('event stream', () => {
   it('jumps to the head or answers 410 where the client asks for it', async (t) => {
     const log = eventLog(t);
     await log.emit(4);
-    const { url } = await serveEvents(t, log);
+    const { url, counts } = await serveEvents(t, log);
 
     const head = await openSse(`${url}/api/events?gap=head&lastEventId=nonsense`);
     await head.waitFor('svc.live');
@@ -125,6 +125,7 @@ describe('event stream', () => {
       oldest: 1,
       head: 4,
     });
+    assert.deepEqual(counts.gaps, ['malformed', 'malformed'], 'a refusal is told and counted as a gap is');
     head.close();
   });
 

@@ -122,7 +122,7 @@ describe('WebSocket', () => {
     const log = eventLog(t);
     await log.emit(3, { endpoint: 'root/irc:irc' });
     await log.emit(3, { endpoint: 'root/hook:hook' });
-    const { url } = await serveEvents(t, log);
+    const { url, counts } = await serveEvents(t, log);
     const client = await open(t, `${url}/api/ws`);
     await client.waitFor(({ event }) => event === 'svc.live', 'live');
 
@@ -134,7 +134,7 @@ describe('WebSocket', () => {
     await until(
       () => client.messages.filter(({ kind }) => kind === 'error').length === 3 && client.seqs().length === 2,
       {
-        what: 'three refusals, and what the filter lets through',
+        what: 'the refusals, and what the filter lets through',
       },
     );
 
@@ -149,6 +149,7 @@ describe('WebSocket', () => {
         [undefined, 'invalid_request'],
       ],
     );
+    assert.deepEqual(counts.gaps, ['malformed']);
   });
 
   it('sees demo fields only with demo scope', async (t) => {
@@ -219,10 +220,11 @@ describe('WebSocket', () => {
 
   it('refuses a wrong filter and a wrong start before the handshake', async (t) => {
     const log = eventLog(t);
-    const { url } = await serveEvents(t, log);
+    const { url, counts } = await serveEvents(t, log);
 
     await assert.rejects(open(t, `${url}/api/ws?types=..`), /400/);
     await assert.rejects(open(t, `${url}/api/ws?lastEventId=x&gap=fail`), /410/);
+    assert.deepEqual(counts.gaps, ['malformed']);
   });
 });
 

@@ -119,6 +119,11 @@ export class EventHub {
     return { epoch: this.#deps.epoch, head, oldest: Math.min(this.#deps.oldest(), head + 1) };
   }
 
+  /** A client was told of a gap by a refusal, since it asked for one. */
+  gapRefused(reason: GapReason): void {
+    this.#deps.metrics.gap(reason);
+  }
+
   openStreams(actor: string): number {
     return this.#perActor.get(actor) ?? 0;
   }

@@ -65,6 +65,7 @@ export function resumeOrThrow(hub: EventHub, { lastEventId, gap }: Pick<StreamRe
   const resume = decideResume(lastEventId, bounds, gap === 'head' ? 'head' : 'oldest');
   if (resume.kind === 'gap' && gap === 'fail') {
     const { reason, missed } = resume.gap;
+    hub.gapRefused(reason);
     throw new SvcError('history_expired', `the stream cannot go on from this id: ${reason}`, {
       hint: 'load the state anew and subscribe from its Svc-Event-Position',
       details: { reason, missed, epoch: bounds.epoch, oldest: bounds.oldest, head: bounds.head },

@@ -116,7 +116,7 @@ export function createMetrics(build: Build, sources: MetricSources) {
       'Deliveries over HTTP: accepted, duplicate (known already), ignored (nothing in it to handle), bad_signature, unparsable, rejected (ingress paused, or too much waits), failed.',
       ['endpoint', 'outcome'],
     ),
-    gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream.', ['reason']),
+    gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream, in it or by 410.', ['reason']),
     slowCloses: counter('svc_sse_slow_closes_total', 'Streams closed because nothing was read.'),
     authFailures: counter('svc_http_auth_failures_total', 'Requests with a wrong token.'),
     commitSeconds: new Histogram({
