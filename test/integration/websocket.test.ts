@@ -130,9 +130,11 @@ describe('WebSocket', () => {
     client.socket.send(JSON.stringify({ kind: 'resume', lastEventId: `${EPOCH}.1`, endpoints: 'irc' }));
     client.socket.send(JSON.stringify({ kind: 'resume', call: 'b', lastEventId: 'garbage', gap: 'fail' }));
     client.socket.send('{"kind":"drop all","call":"c"}');
+    client.socket.send('{"kind":"ping","call":1}');
+    client.socket.send('{"kind":"ping","call":{"a":1}}');
     client.socket.send('not json');
     await until(
-      () => client.messages.filter(({ kind }) => kind === 'error').length === 3 && client.seqs().length === 2,
+      () => client.messages.filter(({ kind }) => kind === 'error').length === 5 && client.seqs().length === 2,
       {
         what: 'the refusals, and what the filter lets through',
       },
@@ -146,6 +148,8 @@ describe('WebSocket', () => {
       [
         ['b', 'history_expired'],
         ['c', 'invalid_request'],
+        [1, 'invalid_request'],
+        [undefined, 'invalid_request'],
         [undefined, 'invalid_request'],
       ],
     );

@@ -156,9 +156,9 @@ class Connection {
     if (call === undefined)
       return this.#answer({
         kind: 'error',
-        call: typeof fields['call'] === 'string' ? fields['call'] : undefined,
+        call: isCallId(fields['call']) ? fields['call'] : undefined,
         code: 'invalid_request',
-        message: 'expected {"kind":"resume"} or {"kind":"ping"}',
+        message: 'expected {"kind":"resume"} or {"kind":"ping"}, and texts in all other fields',
       });
     if (call.kind === 'ping')
       return this.#answer({ kind: 'pong', call: call.call, time: new Date(this.#deps.clock.now()).toISOString() });
@@ -229,6 +229,9 @@ function parametersOf(request: IncomingMessage): Subscribe {
 
 const GAP_WORDS: ReadonlySet<unknown> = new Set(['oldest', 'head', 'fail']);
 const TEXT_FIELDS = ['call', 'lastEventId', 'types', 'endpoints'] as const;
+
+/** A number is refused like any other field that is no text; the refusal names it, so that the client knows which call was meant. */
+const isCallId = (call: unknown): boolean => typeof call === 'string' || typeof call === 'number';
 
 type Fields = Readonly<Record<string, unknown>>;
 
