@@ -5,6 +5,7 @@ import { ROUTES } from '../../worker/http/route-table.ts';
 import { DEMO_TOKEN, FULL_TOKEN, WEBHOOK_SECRET } from '../support/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { examplePath } from '../support/route-examples.ts';
+import { until } from '../support/until.ts';
 
 const READINESS = 'GET /api/system/readiness';
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
@@ -251,6 +252,37 @@ describe('authentication over HTTP', () => {
     assert.deepEqual(statuses.slice(10), Array(40).fill(429));
     assert.ok(Number(waitSeconds) >= 1 && Number(waitSeconds) <= 60);
     await stillServes(server);
+  });
+
+  it('counts wrong tokens alone as failed: those that are slowed down too, no missing one and no weak one', async (t) => {
+    const server = await start(t, 1);
+    const kindOf = async (line: string, headers: readonly string[]): Promise<string> => {
+      const before = server.host.observed.length;
+      const { status } = await server.raw(line, headers);
+      await until(() => server.host.observed.length > before, { what: 'the request to be counted' });
+      return `${status} ${server.host.observed.at(-1)?.kind}`;
+    };
+    const wrong = 'Authorization: Bearer wrong';
+    const upgrade = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${'a'.repeat(22)}==`,
+    ];
+
+    const kinds = [
+      await kindOf(READINESS, []),
+      await kindOf(READINESS, ['Authorization: Basic dXNlcjpwYXNz']),
+      await kindOf(READINESS, ['Authorization: Bearer']),
+      await kindOf(READINESS, [demo]),
+      await kindOf('GET /api/ws', upgrade),
+      await kindOf(READINESS, [wrong]),
+      await kindOf(READINESS, [wrong]),
+      await kindOf('GET /api/ws', [wrong, ...upgrade]),
+    ];
+
+    const refused = ['401 refused', '401 refused', '400 refused', '403 refused', '401 refused'];
+    assert.deepEqual(kinds, [...refused, '401 auth_failed', '429 auth_failed', '429 auth_failed']);
   });
 
   it('counts wrong tokens by the client behind a trusted proxy, right-most untrusted hop', async (t) => {

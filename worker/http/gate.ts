@@ -45,7 +45,11 @@ export async function admit(
 ): Promise<Caller | undefined> {
   if (scope === 'none') return undefined;
   const context = contextOf(request);
-  const identity = await authenticator.authenticate(credentials, context.address, port.settings().tokens);
+  const { tokens } = port.settings();
+  const identity = await authenticator.authenticate(credentials, context.address, tokens).catch((refusal: unknown) => {
+    context.hasWrongToken = credentials.kind === 'token';
+    throw refusal;
+  });
   checkScope(identity, scope);
   context.caller = { requestId: context.requestId, ...identity };
   return context.caller;

@@ -262,7 +262,7 @@ export interface HostPort {
   }): Promise<OpenFile>;
   /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chatHistory`. */
   readonly chat: ChatPort | undefined;
-  /** Counted and logged: failed authentications, refused requests. */
+  /** Counted and logged: `auth_failed` is a token that is not known, `refused` whatever else ended before its route ran. */
   observe(fact: {
     readonly kind: 'request' | 'auth_failed' | 'refused';
     readonly route: string;

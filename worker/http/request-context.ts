@@ -13,6 +13,8 @@ export interface RequestContext {
   address: string;
   match: Match | undefined;
   caller: Caller | undefined;
+  /** The token that came is none of the host's; told apart from none at all, and from one that reaches less far. */
+  hasWrongToken: boolean;
   /** True once the route's own code runs: what it throws may hold facts of the host. */
   entered: boolean;
   /** The client waits for `100 Continue` before it sends its body. */
@@ -29,6 +31,7 @@ export const newContext = (): RequestContext => ({
   address: '',
   match: undefined,
   caller: undefined,
+  hasWrongToken: false,
   entered: false,
   awaitsContinue: false,
   faultStatus: undefined,

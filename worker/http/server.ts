@@ -212,11 +212,10 @@ const CLIENT_GONE = 499;
 const UNANSWERED = 444;
 
 function observeRequest(port: HostPort, request: IncomingMessage, response: ServerResponse): void {
-  const { requestId, startedAt, takenAt, address, match, entered, faultStatus } = contextOf(request);
+  const { requestId, startedAt, takenAt, address, match, entered, faultStatus, hasWrongToken } = contextOf(request);
   const statusCode = faultStatus ?? (response.headersSent ? response.statusCode : CLIENT_GONE);
-  const isAuth = !entered && (statusCode === 401 || statusCode === 403);
   port.observe({
-    kind: isAuth ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
+    kind: hasWrongToken ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
     route: match?.route.path ?? 'none',
     status: statusCode,
     ms: (takenAt ?? performance.now()) - startedAt,

@@ -118,7 +118,10 @@ export function createMetrics(build: Build, sources: MetricSources) {
     ),
     gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream, in it or by 410.', ['reason']),
     slowCloses: counter('svc_sse_slow_closes_total', 'Streams closed because nothing was read.'),
-    authFailures: counter('svc_http_auth_failures_total', 'Requests with a wrong token.'),
+    authFailures: counter(
+      'svc_http_auth_failures_total',
+      'Requests with a token that is not known; none at all, or one that reaches less far, is not among them.',
+    ),
     commitSeconds: new Histogram({
       name: 'svc_commit_seconds',
       help: 'Time from handing in a group of units to its answer.',
