@@ -15,6 +15,7 @@ interface Operation {
   readonly 'x-svc-scope': string;
   readonly security: readonly object[];
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly required: boolean };
 }
 interface Document {
   readonly openapi: string;
@@ -66,6 +67,22 @@ describe('the OpenAPI document', () => {
       assert.ok(names.includes('Idempotency-Key'), path);
       assert.equal(names.includes('If-Match'), revision !== undefined, path);
     }
+  });
+
+  it('says of each body whether the request may go without it', async (t) => {
+    const server = await startHttp(t);
+    const { paths } = (await (await server.fetch('/api/openapi.json')).json()) as Document;
+    const said: Record<string, boolean | undefined> = {};
+    const found: Record<string, boolean> = {};
+    for (const route of ROUTES.filter(({ path, method }) => path.startsWith('/api/') && method !== 'GET')) {
+      const { method, path } = route;
+      said[`${method} ${path}`] = paths[documentPath(path)]?.[method.toLowerCase()]?.requestBody?.required;
+      const { status } = await server.fetch(examplePath(route), { method });
+      found[`${method} ${path}`] = status === 400;
+    }
+
+    assert.deepEqual(said, found);
+    assert.equal(found['PUT /api/system/ingress'], true);
   });
 
   it('describes the answers that are given', async (t) => {

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made of the route table and the wire schemas: what is not in the table is not in it, and back.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerKind, QueryField, Route } from './route.ts';
-import { schemas } from './schemas.ts';
+import { type SchemaName, schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -40,13 +40,20 @@ function operationOf(route: Route): Json {
     'x-svc-scope': route.scope,
     security: isPublic ? [] : [{ bearer: [] }],
     parameters: parametersOf(route),
-    ...(route.body === undefined ? {} : { requestBody: { required: false, content: jsonOf(route.body) } }),
-    ...(route.raw === true && route.method !== 'GET'
-      ? { requestBody: { required: false, content: { '*/*': { schema: {} } } } }
-      : {}),
+    ...bodyOf(route),
     responses: { ...responsesOf(route), default: defaultOf(route) },
   };
 }
+
+function bodyOf({ body, raw, method }: Route): Json {
+  if (body !== undefined) return { requestBody: { required: isNeeded(body), content: jsonOf(body) } };
+  if (raw !== true || method === 'GET') return {};
+  return { requestBody: { required: false, content: { '*/*': { schema: {} } } } };
+}
+
+/** No body is read as an empty object (json-body.ts). */
+const isNeeded = (body: SchemaName): boolean =>
+  ((schemas[body] as { required?: readonly string[] }).required ?? []).length > 0;
 
 /** `GET /api/inbox/{id}` is `get_api_inbox_id`. */
 const operationId = ({ method, path }: Route): string =>
