@@ -17,10 +17,23 @@ interface Shown {
   readonly etag: string | null;
 }
 
+/** What it listens for comes from the configuration, and is in the name of its listener as a digest. */
+const LISTENING = `import { definePlugin, giveUp, t } from 'svc';
+export default definePlugin({ name: 'listening', config: { word: t.string() }, setup(p) {
+  p.on('message', { text: p.config.word, attempts: 1 }, () => { throw giveUp('heard'); });
+} });`;
+
 async function hostWithDemo(t: TestContext) {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-  const config = { http: { ...HTTP, demoToken: '${DEMO_TOKEN}' } };
-  const host = await running(t, { project: temporaryProject(t, { config, env: { DEMO_TOKEN: DEMO } }) });
+  const http = { ...HTTP, demoToken: '${DEMO_TOKEN}' };
+  const plugins = { sandbox: {}, ping: {}, listening: { use: './plugins/listening.mjs', word: 'sesame' } };
+  const env = { DEMO_TOKEN: DEMO };
+  const project = temporaryProject(t, {
+    config: { http, plugins },
+    env,
+    plugins: { 'listening.mjs': LISTENING },
+  });
+  const host = await running(t, { project });
   const get = async (path: string, token: string): Promise<Shown> => {
     const url = `http://127.0.0.1:${host.app.address()?.port}${path}`;
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
@@ -77,6 +90,20 @@ describe('the demo token', () => {
 
     assert.deepEqual(status.inbox, { items: 1 });
     assert.equal(Number(bytes), 1024);
+  });
+
+  it('shows a listener without the digest of what it listens for', async (t) => {
+    const { host, demo, full } = await hostWithDemo(t);
+    await say(host, 'sesame');
+    const dead = await until(async () => idOf(await full('/api/inbox?state=dead')) || undefined, {
+      what: 'the listener to fail',
+    });
+
+    for (const path of ['/api/plugins', `/api/inbox/${dead}`]) {
+      assert.match((await full(path)).text, /"root\/listening#on\/message-[0-9a-f]{8}"/, path);
+      assert.match((await demo(path)).text, /"root\/listening#on\/message"/, path);
+      assert.doesNotMatch((await demo(path)).text, /#on\/message-/, path);
+    }
   });
 
   it('gets no entity tag that is made of what an operator wrote', async (t) => {

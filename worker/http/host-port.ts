@@ -221,9 +221,9 @@ export interface HostPort {
   readonly events: EventGateway;
   readonly idempotency: IdempotencyStore;
   plugins(): {
-    readonly plugins: readonly Readonly<Record<string, unknown>>[];
+    readonly plugins: readonly (Readonly<Record<string, unknown>> & { readonly capabilities: readonly string[] })[];
     /** Handlers in the order in which they are asked about what arrives. */
-    readonly order: readonly Readonly<Record<string, unknown>>[];
+    readonly order: readonly (Readonly<Record<string, unknown>> & { readonly capability: string })[];
   };
   /** Effective configuration, secrets masked, with the source of each value. */
   config(): Readonly<Record<string, unknown>>;

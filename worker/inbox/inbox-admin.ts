@@ -1,4 +1,5 @@
 // What an operator does with the inbox: look, replay a dead item, drop one. Each change has an event and a guard on what was seen.
+import { capabilityForDemo } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core.ts';
 import { sql } from '../database/statement.ts';
@@ -42,7 +43,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       const row = await find(id);
       const runs = await readRuns(core.reader, row.id);
       const handlers = runs.map((run) => ({
-        handler: run.handler,
+        handler: texts ? run.handler : capabilityForDemo(run.handler),
         attempts: run.attempts,
         verdict: run.verdict,
         error: texts ? run.error : null,

@@ -1,6 +1,7 @@
 // What an operator looks at: metrics, plugins, configuration, log lines, this interface's own document.
 import { createHash } from 'node:crypto';
 import { readDateTime } from '../../../shared/date-time.ts';
+import { capabilityForDemo } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { integerOf } from '../query-check.ts';
 import { type QueryField, route } from '../route.ts';
@@ -50,9 +51,14 @@ export const diagnosticRoutes = [
     answers: { 200: 'Plugins' },
     handle: ({ port, caller }) => {
       const { plugins, order } = port.plugins();
+      if (caller().scope === 'full') return { status: 200, json: { plugins, order } };
       // `use` is what the configuration says.
-      const shown = caller().scope === 'full' ? plugins : plugins.map(({ use: _use, ...plugin }) => plugin);
-      return { status: 200, json: { plugins: shown, order } };
+      const shown = plugins.map(({ use: _use, capabilities, ...plugin }) => ({
+        ...plugin,
+        capabilities: capabilities.map(capabilityForDemo),
+      }));
+      const asked = order.map((one) => ({ ...one, capability: capabilityForDemo(one.capability) }));
+      return { status: 200, json: { plugins: shown, order: asked } };
     },
   }),
   route({
