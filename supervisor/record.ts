@@ -43,9 +43,17 @@ export function takeOver(paths: RecordPaths): Legacy {
   if (value === undefined) return { ...NOTHING, fault };
   if (!isRecord(value)) return { ...NOTHING, fault: 'supervisor.json is not a record of this version' };
   const { state, exits, worker } = value;
-  if (state === 'stopped') return { ...NOTHING, exits, previous: { ...NOTHING.previous, end: 'stopped', code: 0 } };
-  const previous = { end: 'supervisor_died', code: null, signal: null, detail: `in state ${state}` };
+  const last = lastEnd(exits);
+  if (state === 'stopped') return { ...NOTHING, exits, previous: last ?? NOTHING.previous };
+  const died = { end: 'supervisor_died', code: null, signal: null, detail: `in state ${state}` };
+  const previous = worker === null && last !== undefined ? last : died; // no worker went with it
   return { exits, previous, worker, ...readWindow(paths) };
+}
+
+/** A stop of a supervisor is no end of a worker that had crashed before. */
+function lastEnd(exits: readonly ExitRecord[]): PreviousEnd | undefined {
+  const last = exits.at(-1);
+  return last && { end: last.reason, code: last.code, signal: last.signal, detail: last.detail };
 }
 
 const NOTHING: Legacy = {

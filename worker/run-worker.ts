@@ -126,7 +126,7 @@ class Worker {
       'worker starting',
     );
     this.#link?.listen((message, socket) => this.#hear(message, socket));
-    const previous = this.#link?.welcome.previous ?? formerEnd(this.#lock);
+    const previous = formerEnd(this.#lock, this.#link?.welcome.previous);
     this.#capture = captureConsole(this.#log);
     const app = await this.#appStart.begin(loaded, { previous, ...this.#socket.handle(loaded.config.http) });
     this.#app = app;

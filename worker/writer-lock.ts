@@ -100,8 +100,13 @@ function isWorkerRecord(value: unknown): value is WorkerRecord {
   );
 }
 
-/** The former holder's end as its record tells it: under an owner without IPC the only source. */
-export function formerEnd({ former }: WriterLock): PreviousEnd {
+/**
+ * The former holder's end: what its supervisor saw of it, else what its record tells. That of a worker of another owner no supervisor has
+ * seen, whatever the one of now remembers.
+ */
+export function formerEnd({ former }: WriterLock, seen: PreviousEnd | undefined): PreviousEnd {
+  const isTheirs = former === undefined || (former.owner === 'daemon' && seen?.end !== 'first');
+  if (seen !== undefined && isTheirs) return seen;
   if (former === undefined) return { end: 'first', code: null, signal: null, detail: null };
   if (former.end === undefined)
     return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };

@@ -1,8 +1,9 @@
 // `svc runtime status`: 0 up and ready, 1 alive but not ready, 3 nothing there.
 import { readFileSync } from 'node:fs';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
+import { callControl } from '../../../shared/control-client.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import { CONTROL_SOCKET, projectPaths } from '../../../shared/paths.ts';
+import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
 import { findRunning, liveWorker, type RunningProject, workerRecord } from '../control-client.ts';
@@ -11,6 +12,9 @@ import { isWell, statusText } from '../status-text.ts';
 
 /** A worker holds the project for a moment before it answers: rather longer than that takes on a busy machine. */
 const STARTING_MS = 10_000;
+/** A worker that is blocked cannot tell; what the supervisor knows is told then. */
+const LEDGER_MS = 500;
+const EXITS_TOLD = 10;
 
 export const command: Command = {
   noun: 'runtime',
@@ -26,12 +30,24 @@ export const command: Command = {
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
     const notes = [...status.notes, ...renewal(status.supervisorVersion), ...missingSocket(running)];
-    print.json({ ...status, notes });
-    for (const line of statusText(status, { color: print.color, lines })) print.text(line);
+    const told = { ...status, exits: await exitsOfAll(running) };
+    print.json({ ...told, notes });
+    for (const line of statusText(told, { color: print.color, lines })) print.text(line);
     for (const note of notes) print.note(print.color.warn(note));
     return isWell(status) ? EXIT.ok : EXIT.failed;
   },
 };
+
+/** A supervisor knows the ends of its own workers, those in full; the ledger of the worker tells of other owners' too. */
+async function exitsOfAll({ who, status }: RunningProject): Promise<RuntimeStatus['exits']> {
+  if (who !== 'supervisor' || status.state !== 'running') return status.exits;
+  const worker = (await callControl(WORKER_SOCKET, 'status', { timeoutMs: LEDGER_MS }).catch(() => undefined)) as
+    | Partial<RuntimeStatus>
+    | undefined;
+  const seen = new Set(status.exits.map(({ runtimeId }) => runtimeId));
+  const others = (worker?.exits ?? []).filter(({ runtimeId }) => !seen.has(runtimeId));
+  return [...others, ...status.exits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-EXITS_TOLD);
+}
 
 function nothing(project: string, print: Printer): typeof EXIT.absent | typeof EXIT.failed {
   const worker = liveWorker(project);

@@ -1,0 +1,84 @@
+// Starts of one project under one owner after another: each end is told once, as what it was, whoever saw it.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { ToldExit } from '../../shared/api/control.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
+import { until } from '../support/until.ts';
+
+interface LedgerRow {
+  readonly before: string;
+  readonly end: string;
+}
+
+async function project(t: TestContext) {
+  const { path, url, token } = await portProject(t);
+  const status = async (): Promise<{ readonly runtimeId: string; readonly exits: readonly ToldExit[] }> =>
+    JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
+  return {
+    path,
+    status,
+    /** A start and a stop under a supervisor; gives the runtime id of its worker. */
+    async daemonRuns(): Promise<string> {
+      const { stdout } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
+      assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
+      return JSON.parse(stdout).runtimeId;
+    },
+    /** A worker in the foreground that ends by the signal; gives its runtime id. */
+    async foregroundEndsBy(signal: 'SIGKILL' | 'SIGTERM'): Promise<string> {
+      const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
+      t.after(() => void host.child.kill('SIGKILL'));
+      await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready', timeoutMs: 120_000 });
+      const { runtimeId } = await status();
+      host.child.kill(signal);
+      await host.ended;
+      return runtimeId;
+    },
+    /** Newest first. */
+    async ledger(): Promise<readonly LedgerRow[]> {
+      const answer = await fetch(`${url}/api/system/status`, { headers: { authorization: `Bearer ${token}` } });
+      return ((await answer.json()) as { readonly lastExits: readonly LedgerRow[] }).lastExits;
+    },
+  };
+}
+
+describe('a daemon that follows a worker in the foreground', () => {
+  it('tells in the ledger that the worker was killed, and lists its end among the others', async (t) => {
+    const { path, status, daemonRuns, foregroundEndsBy, ledger } = await project(t);
+    const first = await daemonRuns();
+    const ordered = await foregroundEndsBy('SIGTERM');
+    const killed = await foregroundEndsBy('SIGKILL');
+
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+    const { exits } = await status();
+
+    assert.deepEqual(
+      (await ledger()).map(({ end }) => end),
+      ['crashed', 'stopped', 'stopped'],
+    );
+    assert.deepEqual(
+      exits.map(({ runtimeId, reason }) => [runtimeId, reason]),
+      [
+        [first, 'stopped'],
+        [ordered, 'stopped'],
+        [killed, 'crashed'],
+      ],
+    );
+    const [own] = exits;
+    assert.ok((own?.durationMs ?? 0) > 0, 'what the supervisor has seen itself is told in full');
+    const text = (await svc(['runtime', 'status'], { cwd: path })).stdout;
+    assert.match(text, new RegExp(`${killed}.*ended without a word`));
+  });
+
+  it('tells in the ledger that it was stopped, where the daemon before had crashed', async (t) => {
+    const { path, daemonRuns, foregroundEndsBy, ledger } = await project(t);
+    await daemonRuns();
+    const { stdout } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
+    process.kill(JSON.parse(stdout).supervisorPid, 'SIGKILL');
+    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 3, { what: 'its end' });
+    await foregroundEndsBy('SIGTERM');
+
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+
+    assert.equal((await ledger())[0]?.end, 'stopped');
+  });
+});
