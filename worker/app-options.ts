@@ -1,6 +1,7 @@
 // What a worker process hands to the runtime (`worker/app.ts`) and gets back: the line between the process and the host.
 
 import type { Server } from 'node:http';
+import type { Cut } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
 import type { Mode } from '../shared/config/mode.ts';
@@ -57,8 +58,5 @@ export interface App {
   readonly operators: OperatorPort;
   reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */
-  stop(
-    limitMs: number,
-    end?: StopCause,
-  ): Promise<{ readonly cut: readonly { readonly name: string; readonly reason: string }[] }>;
+  stop(limitMs: number, end?: StopCause): Promise<{ readonly cut: readonly Cut[] }>;
 }

@@ -8,6 +8,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { within } from '../shared/abort.ts';
+import type { Cut } from '../shared/api/control.ts';
 import { systemClock } from '../shared/clock.ts';
 import { coerceError, messageOf } from '../shared/svc-error.ts';
 import { conversationId, sandboxArrival, sandboxPress } from './adapters/sandbox/arrival.ts';
@@ -23,6 +24,7 @@ import { countStarts, fileFacts, loadProjectState } from './database/project-sta
 import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
+import { leftAtWork } from './left-at-work.ts';
 import { type OperatorPort, operatorPort } from './operator-port.ts';
 import type { Candidate } from './runtime/assemble.ts';
 import { watchProject } from './runtime/watch.ts';
@@ -225,9 +227,9 @@ class Host implements App {
   async #stopAll(limitMs: number, end: StopCause): ReturnType<App['stop']> {
     const { facts, readiness, engine, housekeeping, disk } = this.#parts;
     const endsAt = performance.now() + limitMs * 0.9;
-    const cut: { name: string; reason: string }[] = [];
+    const cut: Cut[] = [];
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
-      this.#step({ name, ms, cut: (reason) => cut.push({ name, reason }) }, work);
+      this.#step({ name, ms, cut: (reason) => cut.push({ name, count: null, reason }) }, work);
     facts.draining = true;
     clearInterval(this.#looking);
     // A stop in the middle of a start: what is still being opened could not be closed.
@@ -237,11 +239,7 @@ class Host implements App {
     await step('watch', 500, async () => this.#endWatch?.());
     await step('http', limitMs * HTTP_DRAIN_SHARE, async () => this.#http.drain(limitMs * HTTP_DRAIN_SHARE));
     await step('engine', limitMs * 0.6, async () => {
-      const left = await engine.stop(limitMs * 0.55);
-      if (left.handlers > 0)
-        cut.push({ name: 'handlers', reason: `${left.handlers} did not end: they run again at the next start` });
-      if (left.sends > 0)
-        cut.push({ name: 'sends', reason: `${left.sends} did not end: they go out again at the next start` });
+      cut.push(...leftAtWork(await engine.stop(limitMs * 0.55)));
     });
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     // What the others left of the time: cut short, the next start has to do it.

@@ -8,7 +8,7 @@
 //   B3  The drain has a limit; what is left then is named and cut.
 //   B4  An error that nobody caught is the last line of the log, and ends with 1. A plugin that calls `process.exit` throws one.
 import { within } from '../shared/abort.ts';
-import type { RuntimeStatus } from '../shared/api/control.ts';
+import type { Cut, RuntimeStatus } from '../shared/api/control.ts';
 import type { Environment } from '../shared/config/environment.ts';
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { supervisorSettings } from '../shared/config/supervisor-settings.ts';
@@ -275,7 +275,7 @@ class Worker {
     this.#link?.send({ type: 'stopping', code, reason });
     this.owned.stopping(reason);
     const app = this.#app;
-    const late = { cut: [{ name: 'worker', reason: `did not stop within ${limitMs} ms` }] };
+    const late = { cut: [{ name: 'worker', count: null, reason: `did not stop within ${limitMs} ms` }] };
     const { cut } =
       app === undefined
         ? { cut: [] }
@@ -283,13 +283,14 @@ class Worker {
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.owned.ended(code);
-    this.#end(code, reason);
+    const told = cut.map((one) => ({ ...one, reason: this.#log.secrets.mask(one.reason) }));
+    this.#end(code, reason, told);
   }
 
-  #end(code: ExitCode, reason: string): void {
+  #end(code: ExitCode, reason: string, cut: readonly Cut[] = []): void {
     clearInterval(this.#heartbeat);
     this.#teller?.stop();
-    this.#lock?.ending(code, reason);
+    this.#lock?.ending(code, reason, cut);
     this.#capture?.release();
     const lost = this.#log.flush();
     if (lost !== undefined) this.#link?.send({ type: 'log_lost', ...lost });

@@ -4,6 +4,7 @@
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
 import { readFileSync } from 'node:fs';
+import type { Cut } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import type { Mode } from '../shared/config/mode.ts';
@@ -21,14 +22,19 @@ export interface WorkerRecord extends ProcessIdentity {
   readonly mode: Mode;
   readonly startedAt: string;
   /** How it ended; missing while it lives, and when it could not say so. */
-  readonly end?: { readonly code: number; readonly reason: string; readonly at: string };
+  readonly end?: {
+    readonly code: number;
+    readonly reason: string;
+    readonly at: string;
+    readonly cut: readonly Cut[];
+  };
 }
 
 export interface WriterLock {
   /** The record of the holder before, when there was one. */
   readonly former: WorkerRecord | undefined;
   /** Notes how this worker ends; the lock itself is released by the end of the process. */
-  ending(code: number, reason: string): void;
+  ending(code: number, reason: string, cut?: readonly Cut[]): void;
   release(): void;
 }
 
@@ -53,7 +59,8 @@ export function acquireWriterLock(
   write(paths, record);
   return {
     former,
-    ending: (code, reason) => write(paths, { ...record, end: { code, reason, at: new Date().toISOString() } }),
+    ending: (code, reason, cut = []) =>
+      write(paths, { ...record, end: { code, reason, at: new Date().toISOString(), cut } }),
     release: () => database.close(),
   };
 }

@@ -33,6 +33,15 @@ export interface ControlAnswer {
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
 }
 
+/** What a drain left undone when its time was over. */
+export interface Cut {
+  /** The step, or `handlers` and `sends`: what was at work. */
+  readonly name: string;
+  /** How many; null where it is not of a kind that is counted. */
+  readonly count: number | null;
+  readonly reason: string;
+}
+
 /** One end of a worker, newest last. */
 export interface ExitRecord {
   readonly run: number;

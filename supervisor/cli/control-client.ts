@@ -1,7 +1,7 @@
 // Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ControlCommand, RuntimeStatus } from '../../shared/api/control.ts';
+import type { ControlCommand, Cut, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
 import { isAlive, type ProcessIdentity } from '../../shared/process-identity.ts';
@@ -126,7 +126,12 @@ export interface WorkerRecordFacts extends ProcessIdentity {
   readonly mode: string;
   readonly startedAt: string;
   /** Written at an end in order; one that was killed leaves none. */
-  readonly end?: { readonly at: string; readonly reason: string };
+  readonly end?: {
+    readonly at: string;
+    readonly reason: string;
+    /** Left out by an older worker. */
+    readonly cut?: readonly Cut[];
+  };
 }
 
 /** Who held the writer lock last, as its record names it. */
@@ -137,6 +142,12 @@ export function workerRecord(project: string): WorkerRecordFacts | undefined {
   } catch {
     return undefined; // no record: the writer lock decides
   }
+}
+
+/** What the drain of this worker has cut, as it noted it at its end. */
+export function cutBy(project: string, runtimeId: string | null): readonly Cut[] {
+  const record = workerRecord(project);
+  return (record?.runtimeId === runtimeId ? record?.end?.cut : undefined) ?? [];
 }
 
 /** The live holder: it may be one that does not answer. */

@@ -1,5 +1,5 @@
 // What `runtime status` prints for people.
-import type { RuntimeStatus, ToldExit } from '../../shared/api/control.ts';
+import type { Cut, RuntimeStatus, ToldExit } from '../../shared/api/control.ts';
 import { formatLogLine } from '../../shared/log-line.ts';
 import type { Printer } from './command.ts';
 
@@ -80,6 +80,9 @@ function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail 
   const why = detail === null ? '' : `: ${detail}`;
   return `ended       ${when} pid ${pid}, runtime ${runtimeId ?? 'unknown'},${lived} ${reason}${how}${why}`;
 }
+
+export const cutText = (cut: readonly Cut[]): string =>
+  cut.length === 0 ? '' : `; cut: ${cut.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}`;
 
 /** What a worker said last, as `runtime logs` shows it; a stack is in the log. */
 export const lastLines = (exit: ToldExit, { color, lines }: StatusTextOptions): readonly string[] =>

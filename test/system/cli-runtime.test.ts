@@ -46,7 +46,7 @@ describe('a daemon', () => {
     assert.equal(JSON.parse(logs.stdout).filter(({ msg }: { readonly msg: string }) => msg === 'worker up').length, 2);
     assert.equal(statSync(paths.runtimeLog).mode & 0o777, 0o600);
     const stopped = await json('runtime', 'stop');
-    assert.deepEqual([stopped.code, stopped.body.cut], [0, null]);
+    assert.deepEqual([stopped.code, stopped.body.cut], [0, []]);
     assert.equal((await json('runtime', 'status')).code, 3);
     assert.deepEqual(await json('runtime', 'stop').then(({ code, body }) => [code, body.wasRunning]), [0, false]);
     for (const command of ['restart', 'reload', 'logs'])

@@ -218,6 +218,48 @@ describe('a host in the foreground', () => {
   });
 });
 
+describe('svc runtime stop', () => {
+  for (const owner of ['foreground', 'daemon'])
+    it(`says how many handlers the drain has cut, which wait for the next start (${owner})`, async (t) => {
+      const host = await own(t, { stopTimeoutSeconds: 1 });
+      const { path: cwd } = host.project;
+      const begin = async (): Promise<void> => {
+        if (owner === 'daemon') assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd })).code, 0);
+        else start(t, host);
+        await host.up();
+        await host.busy();
+      };
+      await begin();
+
+      const { code, stdout } = await svc(['runtime', 'stop', '--json'], { cwd });
+      const after = (await svc(['runtime', 'status'], { cwd })).stdout;
+      await begin();
+      const text = await svc(['runtime', 'stop'], { cwd });
+
+      const { cut } = JSON.parse(stdout) as { readonly cut: readonly { readonly name: string }[] };
+      assert.deepEqual(
+        [code, cut.find(({ name }) => name === 'handlers')],
+        [0, { name: 'handlers', count: 1, reason: '1 did not end: they run again at the next start' }],
+      );
+      assert.match(after, /handlers: 1 did not end/);
+      assert.deepEqual(
+        [text.code, /^stopped; cut: .*handlers: \d did not end/.test(text.stdout)],
+        [0, true],
+        text.stdout,
+      );
+    });
+
+  it('says that a worker which was ended at once was killed, with --json as well', async (t) => {
+    const host = await own(t);
+    const { path: cwd } = host.project;
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd })).code, 0);
+
+    const { stdout } = await svc(['runtime', 'stop', '--now', '--json'], { cwd });
+
+    assert.deepEqual(JSON.parse(stdout).cut, [{ name: 'worker', count: null, reason: 'was killed: stop --now' }]);
+  });
+});
+
 describe('a host on /dev/null', () => {
   it('keeps its standard descriptors to the end: a file under the number of one of them ends Node', async (t) => {
     const { project, up } = await own(t);

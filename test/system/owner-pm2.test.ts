@@ -18,6 +18,7 @@ describe('a worker under PM2', () => {
 
     assert.deepEqual([stop.code, second.code], [1, 1]);
     assert.match(stop.stderr, /belongs to pm2[^]*pm2 stop my-bot/);
+    assert.doesNotMatch(stop.stderr, /stopping/, 'it stops nothing');
     assert.match(second.stderr, /started by pm2[^]*pm2 stop my-bot/);
     host.child.kill('SIGTERM');
     assert.equal((await host.ended).code, 0);

@@ -6,9 +6,9 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
-import { findRunning, liveWorker, type RunningProject, workerRecord } from '../control-client.ts';
+import { cutBy, findRunning, liveWorker, type RunningProject, workerRecord } from '../control-client.ts';
 import { countOption } from '../options.ts';
-import { isWell, statusText } from '../status-text.ts';
+import { cutText, isWell, statusText } from '../status-text.ts';
 
 /** A worker holds the project for a moment before it answers: rather longer than that takes on a busy machine. */
 const STARTING_MS = 10_000;
@@ -71,12 +71,15 @@ function lastEndOf(project: string, exits: RuntimeStatus['exits']): string | und
   const exit = exits.at(-1);
   const record = workerRecord(project);
   if (record === undefined || (exit !== undefined && exit.at > record.startedAt))
-    return exit && `the last worker ended at ${exit.at}: ${exit.detail ?? exit.reason}`;
+    return (
+      exit &&
+      `the last worker ended at ${exit.at}: ${exit.detail ?? exit.reason}${cutText(cutBy(project, exit.runtimeId))}`
+    );
   const { owner, startedAt, end } = record;
   const how =
     end === undefined
       ? 'ended without a word: it was killed, or the machine went down'
-      : `ended at ${end.at}: ${end.reason}`;
+      : `ended at ${end.at}: ${end.reason}${cutText(end.cut ?? [])}`;
   return `the last worker, started by ${owner} at ${startedAt}, ${how}`;
 }
 

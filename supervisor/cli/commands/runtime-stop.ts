@@ -1,12 +1,13 @@
 // `svc runtime stop`: asks for a drain, waits for the end, says what was cut. Where an owner would start it again, that owner's command is named.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExitRecord } from '../../../shared/api/control.ts';
+import type { Cut, ExitRecord } from '../../../shared/api/control.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../../shared/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
-import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
+import { cutBy, findRunning, liveWorker, type RunningProject } from '../control-client.ts';
+import { cutText } from '../status-text.ts';
 
 /** A configured drain may take ten minutes. */
 const LONGEST_MS = 620_000;
@@ -31,10 +32,10 @@ export const command: Command = {
       print.json({ stopped: true, wasRunning: false });
       return EXIT.ok;
     }
-    const { status } = running;
+    const { pid } = running.status;
     const cut = await stop(folder, running, { now: options['now'] === true, note: (text) => print.note(text) });
-    print.text(cut === undefined ? print.color.good('stopped') : print.color.warn(`stopped; ${cut}`));
-    print.json({ stopped: true, wasRunning: true, pid: status.pid, cut: cut ?? null });
+    print.text(cut.length === 0 ? print.color.good('stopped') : print.color.warn(`stopped${cutText(cut)}`));
+    print.json({ stopped: true, wasRunning: true, pid, cut });
     return EXIT.ok;
   },
 };
@@ -45,15 +46,18 @@ interface StopOptions {
 }
 
 /** Gives what was cut. */
-async function stop(project: string, running: RunningProject, { now, note }: StopOptions): Promise<string | undefined> {
+async function stop(project: string, running: RunningProject, { now, note }: StopOptions): Promise<readonly Cut[]> {
   const { who, status } = running;
-  note(`stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`);
+  const stopping = `stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`;
+  // A supervisor answers once all is over, a worker at once: it may refuse.
+  if (who === 'supervisor') note(stopping);
   const process = identify(status.supervisorPid ?? status.pid ?? 0);
   const result = await running.call('stop', { options: { now }, timeoutMs: LONGEST_MS }).catch(goneFirst);
+  if (who === 'worker') note(stopping);
   if (process !== undefined) await goneOf(process);
-  if (result !== undefined) return who === 'supervisor' ? cutOf(result) : undefined;
+  if (result !== undefined) return who === 'supervisor' ? cutUnder(project, result) : cutBy(project, status.runtimeId);
   const next = await findRunning(project);
-  return next === undefined || next.status.state === 'stopped' ? undefined : stop(project, next, { now, note });
+  return next === undefined || next.status.state === 'stopped' ? [] : stop(project, next, { now, note });
 }
 
 /** It ended before it could answer: another stop, or its death, was quicker, and what was cut is told there; or it had just been replaced. */
@@ -62,10 +66,12 @@ function goneFirst(error: unknown): undefined {
   throw error;
 }
 
-/** A worker that had to be killed, from the supervisor's last record. */
-function cutOf(result: unknown): string | undefined {
+/** A worker that had to be killed could not say what it was at: the supervisor's record tells of it. */
+function cutUnder(project: string, result: unknown): readonly Cut[] {
   const { last, hadWorker } = result as { readonly last: ExitRecord | null; readonly hadWorker: boolean };
-  return hadWorker && last !== null && last.signal === 'SIGKILL' ? `the worker was killed: ${last.detail}` : undefined;
+  if (!hadWorker || last === null) return [];
+  if (last.signal === 'SIGKILL') return [{ name: 'worker', count: null, reason: `was killed: ${last.detail}` }];
+  return cutBy(project, last.runtimeId);
 }
 
 async function goneOf(process: ProcessIdentity): Promise<void> {
