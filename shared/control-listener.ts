@@ -4,8 +4,10 @@
 //   L2  More than MAX_CLIENTS clients are turned away; a client that reads slower than it is answered is cut at MAX_UNREAD_BYTES.
 //   L3  The socket file is bound by a relative name (`process.cwd()` is the project folder), 0600, and made again when it was removed.
 //   L4  A socket file that is left over answers nobody: it is removed only after a connection to it was refused.
+//   L5  In a folder that took the place of its own it makes no socket and removes none: what is there is somebody else's.
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import {
   CONTROL_PROTOCOL,
   type ControlAnswer,
@@ -13,6 +15,7 @@ import {
   MAX_REQUEST_BYTES,
   parseRequest,
 } from './api/control.ts';
+import { StateWatch } from './state-watch.ts';
 import { coerceError } from './svc-error.ts';
 
 const MAX_CLIENTS = 64;
@@ -46,8 +49,14 @@ export async function listenForControl(options: ControlListenerOptions): Promise
   };
   let server = await open();
   let ours = inodeOf(options.path);
+  const folder = new StateWatch(dirname(options.path));
   let opening = false;
   const look = setInterval(() => {
+    if (!folder.isThere()) {
+      clearInterval(look);
+      options.onTrouble?.('the folder of the control socket was removed or replaced: none is made there');
+      return;
+    }
     if (opening || inodeOf(options.path) === ours) return;
     opening = true;
     server.close();
@@ -67,9 +76,12 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     close: () =>
       new Promise((resolve) => {
         clearInterval(look);
-        const last = inodeOf(options.path) === ours;
-        server.close(() => resolve());
+        const isOurs = folder.isThere();
+        const last = isOurs && inodeOf(options.path) === ours;
         for (const client of clients) client.destroySoon();
+        // To close it would remove what is at its path by now.
+        if (!isOurs) return resolve(void server.unref());
+        server.close(() => resolve());
         if (last) rmSync(options.path, { force: true });
       }),
   };

@@ -21,7 +21,7 @@ export class StateWatch {
 
   /** What to say of it, once, when it was removed, moved or replaced. There is a folder again then, for the log to say so. */
   lostNow(): string | undefined {
-    if (this.#isLost || this.#isThere()) return undefined;
+    if (this.#isLost || this.isThere()) return undefined;
     this.#isLost = true;
     try {
       ensureStateFolder(this.#path);
@@ -31,7 +31,8 @@ export class StateWatch {
     return `${this.#path} was removed, moved or replaced while running: stopping`;
   }
 
-  #isThere(): boolean {
+  /** Whether it is the same folder still. */
+  isThere(): boolean {
     let stat: BigIntStats | undefined;
     try {
       stat = look(this.#path);

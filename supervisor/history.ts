@@ -51,7 +51,7 @@ export class History {
     this.#previous = previous;
   }
 
-  /** From here on the files are a successor's. */
+  /** From here on the files are somebody else's. */
   leave(): void {
     this.#isOurs = false;
   }

@@ -225,6 +225,7 @@ export class Supervisor {
     const lost = this.#stateWatch.lostNow();
     if (lost === undefined) return;
     this.#options.log.write('error', lost);
+    this.#history.leave(); // what is there by now may be another supervisor's
     this.dispatch({ kind: 'stop', now: false });
   }
 

@@ -12,6 +12,7 @@ import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import { Sqlite } from '../shared/sqlite.ts';
+import { StateWatch } from '../shared/state-watch.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { RestartOwner } from './app-options.ts';
 
@@ -57,10 +58,13 @@ export function acquireWriterLock(
   const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
   const record: WorkerRecord = { version: 1, ...identity, ...holder, startedAt: new Date().toISOString() };
   write(paths, record);
+  const folder = new StateWatch(paths.stateDir); // in one that took its place the record is another holder's
   return {
     former,
-    ending: (code, reason, cut = []) =>
-      write(paths, { ...record, end: { code, reason, at: new Date().toISOString(), cut } }),
+    ending(code, reason, cut = []) {
+      const end = { code, reason, at: new Date().toISOString(), cut };
+      if (folder.isThere()) write(paths, { ...record, end });
+    },
     release: () => database.close(),
   };
 }

@@ -43,8 +43,7 @@ export async function waitForReady(
   let former: RuntimeStatus['state'] | undefined;
   for (;;) {
     status = (await findRunning(project).catch(() => undefined))?.status;
-    const isTheirs = supervisorPid === undefined || status?.supervisorPid === supervisorPid;
-    if (status?.ready === true && status.runtimeId !== notRuntimeId && isTheirs)
+    if (status?.ready === true && status.runtimeId !== notRuntimeId && isBy(supervisorPid, status))
       return { ready: true, status, reasons: [] };
     if (status?.state === 'failed')
       return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
@@ -61,6 +60,10 @@ export async function waitForReady(
       : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
   return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
 }
+
+/** A daemon's worker that alone answers may be one of a daemon that is gone, or of one that is not to be seen yet. */
+const isBy = (wanted: number | undefined, { owner, supervisorPid }: RuntimeStatus): boolean =>
+  wanted === undefined ? owner !== 'daemon' || supervisorPid !== null : supervisorPid === wanted;
 
 function sayPause({ state, reason, budget }: RuntimeStatus, say: WaitOptions['say']): void {
   if (state !== 'deferred' && state !== 'backing_off') return;

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
-import { identify } from '../../shared/process-identity.ts';
+import { identify, isAlive } from '../../shared/process-identity.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
@@ -219,6 +219,22 @@ async function upWithin(path: string) {
 }
 
 describe('start --daemon', () => {
+  it('right after .svc was removed under a daemon tells of the one that it has started (30)', async (t) => {
+    const { path, paths } = await portProject(t);
+    const start = async () => JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
+    const before = await start();
+    const former = identify(before.supervisorPid);
+
+    rmSync(paths.stateDir, { recursive: true });
+    const started = await start();
+    await until(() => former !== undefined && !isAlive(former), { what: 'the end of the former one' });
+    const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
+
+    assert.ok(started.ready && started.supervisorPid > 0, JSON.stringify(started));
+    assert.notEqual(started.supervisorPid, before.supervisorPid);
+    assert.deepEqual([code, JSON.parse(stdout).supervisorPid], [0, started.supervisorPid]);
+  });
+
   it('ends with 1 and the reasons when the host is up and not ready in time; the daemon stays', async (t) => {
     const { path, url } = await portProject(t, {
       keys: { http: undefined },

@@ -1,8 +1,8 @@
 // The authority to write, and what taking it needs.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { it } from 'node:test';
-import { acquireWriterLock } from '../../worker/writer-lock.ts';
+import { acquireWriterLock, readWorkerRecord } from '../../worker/writer-lock.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
 it('is had by one, and needs no room for a journal (A1)', (t) => {
@@ -15,4 +15,20 @@ it('is had by one, and needs no room for a journal (A1)', (t) => {
   t.after(() => lock.release());
   assert.throws(() => acquireWriterLock(paths, { ...holder, runtimeId: 'two' }), { code: 'already_running' });
   assert.deepEqual(readdirSync(paths.stateDir).sort(), ['worker.json', 'writer.lock']);
+});
+
+it('notes its end in its own folder alone: in one that took the place of that, the record is that of another (A2)', (t) => {
+  const { paths } = temporaryProject(t);
+  mkdirSync(paths.stateDir, { mode: 0o700 });
+  const holder = { owner: 'daemon', mode: 'production' } as const;
+  const lock = acquireWriterLock(paths, { ...holder, runtimeId: 'one' });
+  t.after(() => lock.release());
+  renameSync(paths.stateDir, `${paths.stateDir}-elsewhere`);
+  mkdirSync(paths.stateDir, { mode: 0o700 });
+  const next = acquireWriterLock(paths, { ...holder, runtimeId: 'two' });
+  t.after(() => next.release());
+
+  lock.ending(0, 'stopped');
+
+  assert.equal(readWorkerRecord(paths)?.runtimeId, 'two');
 });
