@@ -3,9 +3,11 @@ import type { CheckedAccount } from '../shared/api/account-check.ts';
 import type { ConfigFault } from '../shared/config/fault.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { Mode } from '../shared/config/mode.ts';
+import { ERRORS, type ErrorCode } from '../shared/error-codes.ts';
+import { EXIT } from '../shared/exit-codes.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
-import type { SvcError } from '../shared/svc-error.ts';
+import { coerceError, type SvcError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
 
 export interface TaskModule {
@@ -27,6 +29,7 @@ export interface TaskOptions {
 export interface OnceFault {
   /** Plugin, endpoint, selector, or the path of a key. */
   readonly component: string;
+  readonly code?: ErrorCode;
   readonly message: string;
   readonly hint?: string;
 }
@@ -37,10 +40,13 @@ export interface OnceReport {
   readonly ok: boolean;
   /** Why not, each naming plugin, endpoint or selector. */
   readonly faults: readonly OnceFault[];
+  /** The configuration itself is wrong, and nothing was assembled; else null. */
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string | null } | null;
   readonly warnings: readonly string[];
   readonly mode: Mode;
-  readonly project: string;
-  readonly configVersion: string;
+  /** This and the next two are null where the configuration cannot be read. */
+  readonly project: string | null;
+  readonly configVersion: string | null;
   /** Its number in the database in memory: the first. */
   readonly generation: number | null;
   readonly plugins: readonly object[];
@@ -69,7 +75,7 @@ export interface OnceReport {
     readonly applied?: readonly string[];
     readonly pending?: readonly string[];
     readonly reason?: string;
-  };
+  } | null;
   /** What would not hold in production. */
   readonly production: readonly OnceFault[];
 }
@@ -96,9 +102,16 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   return { loaded, ...found, warnings: [...loaded.warnings, ...found.warnings] };
 }
 
-/** Assembles everything once. Throws what the configuration throws; what the assembly cannot do is in the report. */
+/** Assembles everything once. What is wrong, of the configuration or in the assembly, is in the report. */
 export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
-  const loaded = loadConfig(options);
+  let loaded: LoadedConfig;
+  try {
+    loaded = loadConfig(options);
+  } catch (error) {
+    const known = coerceError(error);
+    if (ERRORS[known.code].exit !== EXIT.config) throw error;
+    return (await import('./runtime/once-report.ts')).refusedReport(known, options.mode);
+  }
   process.env['TSX_DISABLE_CACHE'] = '1'; // the loader of TypeScript would keep what it compiled in a temporary folder
   const log = createLog({
     destination: 2,

@@ -256,7 +256,7 @@ describe('--once ends with 1 and the name', () => {
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
     assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
     const { report: now } = await once(path);
-    assert.equal(now.database.state, 'current');
+    assert.equal(now.database?.state, 'current');
     const database = new Sqlite(paths.database);
     database.exec("INSERT INTO migrations VALUES (999, '0999-later', 1, 'x', 0)");
     database.close();
@@ -265,7 +265,7 @@ describe('--once ends with 1 and the name', () => {
     const { code, report } = await once(path);
 
     assert.equal(code, 1);
-    assert.deepEqual([report.database.state, report.faults[0]?.component], ['refused', 'database']);
+    assert.deepEqual([report.database?.state, report.faults[0]?.component], ['refused', 'database']);
     assert.match(report.faults[0]?.message ?? '', /0999-later/);
     assert.equal(contents(path), before);
   });
@@ -276,7 +276,42 @@ describe('--once ends with 1 and the name', () => {
     const { code, report } = await once(path);
 
     assert.equal(code, 78);
-    assert.match(JSON.stringify(report), /http\.port must be an integer/);
+    assert.match(JSON.stringify(report), /must be an integer/);
+  });
+
+  it('but with 78, and the report, for a key that is none: code, key, place and what to do, also without --json', async (t) => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+    const { path } = temporaryProject(t, { config: 'http:\n  prot: 8068\n  token: ${HTTP_TOKEN}\n' });
+
+    const { code, report, stderr } = await once(path);
+    const plain = await svc(['runtime', 'start', '--once', '--mode', 'test'], { cwd: path });
+
+    assert.equal(code, 78);
+    assert.deepEqual(
+      [report.ok, report.mode, report.generation, report.plugins, report.configVersion],
+      [false, 'test', null, [], null],
+    );
+    assert.equal(report.error?.code, 'config_invalid');
+    assert.deepEqual(report.faults, [
+      {
+        component: '/http/prot',
+        code: 'config_invalid',
+        message: 'svc.config.yml:2:3 is not a key here',
+        hint: 'did you mean http.port?',
+      },
+    ]);
+    assert.match(stderr, /http\/prot: svc\.config\.yml:2:3 is not a key here[^]*did you mean http\.port\?/);
+    assert.deepEqual([plain.code, JSON.parse(plain.stdout)], [78, report]);
+  });
+
+  it('but with 78, and the report, for a configuration that is no YAML', async (t) => {
+    const { path } = temporaryProject(t, { config: 'http: [\n' });
+
+    const { code, report } = await once(path);
+
+    assert.deepEqual([code, report.ok, report.faults[0]?.code], [78, false, 'config_invalid']);
+    assert.match(report.faults[0]?.message ?? '', /^svc\.config\.yml:\d+:\d+ /);
+    assert.ok(report.faults[0]?.hint);
   });
 });
 
@@ -327,7 +362,7 @@ describe('--once leaves nothing', () => {
 
     for (const { code, report, stderr } of all) {
       assert.equal(code, 0, stderr);
-      assert.deepEqual([report.ok, report.database.state], [true, 'current']);
+      assert.deepEqual([report.ok, report.database?.state], [true, 'current']);
     }
     assert.equal(contents(path, VOLATILE), files);
     assert.deepEqual(readdirSync(scratch), []);

@@ -11,11 +11,19 @@ import type { Mode } from '../../shared/config/mode.ts';
 import { SecretRegistry } from '../../shared/redaction.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { nextRun } from '../schedule/cron.ts';
-import type { AssembleOnce, CheckedProject, OnceFault, OnceReport } from '../task.ts';
+import type { AssembleOnce, CheckedProject, OnceFault } from '../task.ts';
 import { accountFaults, doubleAccounts } from './account-findings.ts';
 import { assembleAll, type Candidate } from './assemble.ts';
 import { alsoFailed } from './assembly-errors.ts';
-import { databaseReport, faultsOf, productionFaults, requirementsOf, storedState } from './once-report.ts';
+import {
+  type Assembled,
+  databaseReport,
+  faultsOf,
+  NOTHING,
+  productionFaults,
+  requirementsOf,
+  storedState,
+} from './once-report.ts';
 import { collectStrayErrors } from './stray-errors.ts';
 import { throwAwayHost } from './throw-away-host.ts';
 
@@ -49,6 +57,7 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
   faults.push(...unmet.map(({ component, reason }) => ({ component, message: reason })));
   return {
     ok: faults.length === 0,
+    error: null,
     faults: faults.map(({ message, ...fault }) => ({ ...fault, message: log.secrets.mask(message) })),
     warnings,
     mode,
@@ -60,10 +69,6 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
     production: [...productionFaults(options, loaded), ...leftOpen(open)],
   };
 };
-
-type Assembled = Pick<OnceReport, 'generation' | 'plugins' | 'capabilities' | 'endpoints' | 'jobs' | 'resources'>;
-
-const NOTHING: Assembled = { generation: null, plugins: [], capabilities: [], endpoints: [], jobs: [], resources: [] };
 
 async function factsOf({ config }: LoadedConfig, candidate: Candidate): Promise<Omit<Assembled, 'generation'>> {
   const crons = candidate.capabilities.ofKind('cron');

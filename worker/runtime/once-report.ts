@@ -2,11 +2,13 @@
 // would not hold in production. Facts of files and configuration alone; nothing is opened, nothing is written.
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import type { ConfigFault } from '../../shared/config/fault.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import type { Mode } from '../../shared/config/mode.ts';
 import { endpointId, ownerOf } from '../../shared/identifiers.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { checkStateFolder } from '../../shared/state-folder.ts';
-import { coerceError } from '../../shared/svc-error.ts';
+import { coerceError, type SvcError } from '../../shared/svc-error.ts';
 import { readStoredSchema, type StoredSchema } from '../database/stored-schema.ts';
 import type { OnceFault, OnceReport, TaskOptions } from '../task.ts';
 import { alsoFailed } from './assembly-errors.ts';
@@ -15,6 +17,38 @@ import { findProjectFile, isProjectFile } from './plugin-loader.ts';
 export interface StoredState {
   readonly file: string;
   readonly schema: StoredSchema;
+}
+
+export type Assembled = Pick<
+  OnceReport,
+  'generation' | 'plugins' | 'capabilities' | 'endpoints' | 'jobs' | 'resources'
+>;
+
+export const NOTHING: Assembled = {
+  generation: null,
+  plugins: [],
+  capabilities: [],
+  endpoints: [],
+  jobs: [],
+  resources: [],
+};
+
+/** Of a project whose configuration no start would take. */
+export function refusedReport(error: SvcError, mode: Mode): OnceReport {
+  const { code, message, hint = null } = error;
+  return {
+    ok: false,
+    error: { code, message, hint },
+    faults: faultsOf(error, 'config'),
+    warnings: [],
+    mode,
+    project: null,
+    configVersion: null,
+    ...NOTHING,
+    readiness: [],
+    database: null,
+    production: [],
+  };
 }
 
 /** The project's own database, as its bytes show it. */
@@ -108,22 +142,19 @@ export function faultsOf(error: unknown, component: string): OnceFault[] {
     }),
   );
   if (Array.isArray(listed)) {
-    const faults = listed.map(
-      (fault: {
-        readonly file: string;
-        readonly line: number;
-        readonly column: number;
-        readonly path: string;
-        readonly message: string;
-      }) => ({
-        component: fault.path,
-        message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
-      }),
-    );
+    const faults = (listed as readonly ConfigFault[]).map((fault) => ({
+      component: fault.path,
+      code: known.code,
+      message: `${fault.file}:${fault.line}:${fault.column} ${fault.message}`,
+      ...remedyOf(fault, known),
+    }));
     return [...faults, ...others];
   }
   const plugin = known.details['plugin'];
-  const { message, hint } = known;
+  const { code, message, hint } = known;
   const named = typeof plugin === 'string' ? ownerOf(plugin) : component;
-  return [{ component: named, message, ...(hint === undefined ? {} : { hint }) }, ...others];
+  return [{ component: named, code, message, ...(hint === undefined ? {} : { hint }) }, ...others];
 }
+
+const remedyOf = ({ suggestion }: ConfigFault, { hint }: SvcError): Pick<OnceFault, 'hint'> =>
+  suggestion === undefined ? (hint === undefined ? {} : { hint }) : { hint: `did you mean ${suggestion}?` };
