@@ -96,7 +96,7 @@ export interface CheckedProject {
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
 export async function checkProject(options: TaskOptions): Promise<CheckedProject> {
   const { project, mode, environment } = options;
-  const loaded = loadConfig({ project, mode, environment });
+  const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
   const found = await bounded(options, loaded, () => checkPlugins({ project, mode, loaded }));
   return { loaded, ...found, warnings: [...loaded.warnings, ...found.warnings] };
@@ -106,7 +106,7 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
 export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
   let loaded: LoadedConfig;
   try {
-    loaded = loadConfig(options);
+    loaded = loadConfig({ ...options, servesNothing: true });
   } catch (error) {
     const known = coerceError(error);
     if (ERRORS[known.code].exit !== EXIT.config) throw error;
@@ -153,7 +153,7 @@ export type CheckAccounts = (
 
 /** Throws what the configuration throws, and `plugin_failed` for an adapter that cannot be loaded. */
 export async function checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck> {
-  const loaded = loadConfig(options);
+  const loaded = loadConfig({ ...options, servesNothing: true });
   const { checkAccounts } = await import('./runtime/check-accounts.ts');
   return bounded(options, loaded, () => checkAccounts({ ...options, loaded }));
 }

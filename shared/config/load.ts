@@ -43,6 +43,8 @@ export interface LoadOptions {
   readonly mode: Mode;
   /** The environment of the process, without `.env`. */
   readonly environment: Environment;
+  /** For a report alone: in mode test weak and missing secrets of the host are warnings then. Whoever listens never says so. */
+  readonly servesNothing?: boolean;
 }
 
 export type ValueSource = 'file' | 'env' | 'default';
@@ -71,12 +73,13 @@ export interface LoadedConfig {
 }
 
 /** Reads the configuration of a project. Throws SvcError `config_invalid` or `secret_invalid` with `details.faults`. */
-export function loadConfig({ project, mode, environment }: LoadOptions): LoadedConfig {
+export function loadConfig({ project, mode, environment, servesNothing = false }: LoadOptions): LoadedConfig {
+  const lenient = mode === 'test' && servesNothing;
   const paths = projectPaths(project);
   const variables = projectEnvironment({ file: paths.env, mode, environment });
   const yaml = readFile(paths.config);
-  const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode });
-  const checked = check(resolved, { mode, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1', paths });
+  const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode, lenient });
+  const checked = check(resolved, { lenient, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1', paths });
   refuse([...yaml.findings, ...checked.findings], yaml, variables.warnings[0]);
   const value = named(resolved.value as Record<string, unknown>, paths);
   return {
@@ -114,7 +117,7 @@ function readFile(path: string): YamlTree {
 
 function check(
   resolved: Resolved,
-  { mode, anyPort, paths }: { readonly mode: Mode; readonly anyPort: boolean; readonly paths: ProjectPaths },
+  { lenient, anyPort, paths }: { readonly lenient: boolean; readonly anyPort: boolean; readonly paths: ProjectPaths },
 ): { findings: readonly Finding[]; warnings: readonly Finding[] } {
   const known = new Set(resolved.findings.map(({ path }) => path));
   const errors = validateConfig(resolved.value);
@@ -127,8 +130,8 @@ function check(
     isReference: (path) => resolved.references.has(path),
   });
   const cross = crossChecks(resolved.value, paths);
-  const tokens = tokenChecks(resolved.value, resolved.references, mode);
-  const missing = (finding: Finding): boolean => mode === 'test' && finding.secret === true;
+  const tokens = tokenChecks(resolved.value, resolved.references, lenient);
+  const missing = (finding: Finding): boolean => lenient && finding.secret === true;
   for (const { path } of schema.filter(missing)) giveSecret(resolved.value, path);
   const told = [
     ...resolved.findings,
@@ -139,7 +142,7 @@ function check(
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
 }
 
-/** A missing secret of a test start gets a value that nobody can guess. */
+/** A missing secret of a start that serves nothing gets a value that nobody can guess. */
 function giveSecret(tree: unknown, path: string): void {
   const parent = valueAt(tree, parentOf(path));
   if (isRecord(parent)) parent[lastOf(path)] = placeholderSecret();

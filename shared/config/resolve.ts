@@ -1,7 +1,8 @@
 // The tree of the file with its references resolved and its nulls dropped; what each value came from is kept.
 //
 //   R1  A value that is one reference takes the type that the schema asks for; others stay texts.
-//   R2  A secret is one reference without a default; an unset one is a fault (in test mode a warning, with a random value in its place).
+//   R2  A secret is one reference without a default; an unset one is a fault (in mode test a warning, with a random value in its place: one
+//       of the host where nothing is served, one of a plugin always, for a stranger cannot guess it).
 //   R3  No message holds a value of the environment.
 //   R4  All resolved texts together stay under 4 MiB.
 import { randomBytes } from 'node:crypto';
@@ -41,18 +42,22 @@ export const looksSecret = (name: string): boolean => SECRET_NAME.test(name);
 /** A text that stands for a secret where none is given: nobody can guess it. */
 export const placeholderSecret = (): string => randomBytes(32).toString('base64url');
 
-export function resolveTree(
-  value: unknown,
-  schema: JsonSchema,
-  context: { environment: ProjectEnvironment; mode: Mode },
-): Resolved {
-  const resolver = new Resolver(context.environment, context.mode);
+export interface ResolveContext {
+  readonly environment: ProjectEnvironment;
+  readonly mode: Mode;
+  /** An unset secret of the host is a warning. */
+  readonly lenient: boolean;
+}
+
+export function resolveTree(value: unknown, schema: JsonSchema, context: ResolveContext): Resolved {
+  const resolver = new Resolver(context);
   return { value: resolver.resolve(value, schema, '') ?? {}, ...resolver.result() };
 }
 
 class Resolver {
   readonly #environment: ProjectEnvironment;
   readonly #mode: Mode;
+  readonly #lenient: boolean;
   readonly #findings: Finding[] = [];
   readonly #warnings: string[] = [];
   readonly #references = new Map<string, ResolvedReference>();
@@ -60,9 +65,10 @@ class Resolver {
   readonly #secrets = new Set<string>();
   #characters = 0;
 
-  constructor(environment: ProjectEnvironment, mode: Mode) {
+  constructor({ environment, mode, lenient }: ResolveContext) {
     this.#environment = environment;
     this.#mode = mode;
+    this.#lenient = lenient;
   }
 
   result(): Omit<Resolved, 'value'> {
@@ -104,7 +110,7 @@ class Resolver {
     this.#references.set(path, { text: value, whole: true, names: [part.name], taken: [part.name] });
     const text = lookUp(part, this.#environment.values);
     if (text !== undefined) return this.#hide(text);
-    if (this.#mode === 'test') {
+    if (this.#lenient) {
       this.#warnings.push(`${part.name} is not set, so this secret is missing: ${path.slice(1).replaceAll('/', '.')}`);
       return placeholderSecret();
     }

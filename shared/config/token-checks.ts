@@ -3,8 +3,8 @@
 //   T1  The full token is there, not empty, not the example value and holds no `${`.
 //   T2  No two tokens are equal, and none equals a secret of a plugin (a webhook's, for example).
 //   T3  Under 16 characters: a warning on loopback, a fault on any other address.
-//   T4  In test mode, which serves nothing, each of these is a warning.
-//   T5  No two tokens have one name, in any mode: that stands in the file, not in its variables.
+//   T4  Where nothing is served (`--once --mode test`) each of these is a warning.
+//   T5  No two tokens have one name, served or not: that stands in the file, not in its variables.
 
 import { isBearerToken, LONGEST_TOKEN } from '../bearer-token.ts';
 import { isLoopback } from '../ip-address.ts';
@@ -12,7 +12,6 @@ import type { CheckResult } from './cross-checks.ts';
 import { listAt, textAt } from './cross-checks.ts';
 import { valueAt } from './explain.ts';
 import { dotted, type Finding, printable } from './fault.ts';
-import type { Mode } from './mode.ts';
 import type { ResolvedReference } from './resolve.ts';
 
 /** What `.env.example` holds: it opens nothing. */
@@ -24,7 +23,7 @@ const RESERVED_NAMES = ['full', 'demo'];
 export function tokenChecks(
   tree: unknown,
   references: ReadonlyMap<string, ResolvedReference>,
-  mode: Mode,
+  lenient: boolean,
 ): CheckResult {
   const tokens = tokensOf(tree);
   const faults = [...tokens.flatMap(weak), ...equals(tokens), ...pluginSecrets(tree, references, tokens)];
@@ -33,7 +32,7 @@ export function tokenChecks(
     .map(tooShort);
   const open = !isLoopback(textAt(tree, '/http/host') ?? '127.0.0.1');
   const findings = open ? [...faults, ...short] : faults;
-  return mode === 'test'
+  return lenient
     ? { findings: names(tree), warnings: [...faults, ...short] }
     : { findings: [...findings, ...names(tree)], warnings: open ? [] : short };
 }

@@ -172,7 +172,7 @@ describe('svc config show', () => {
       fc.property(pieces, (parts) => {
         project.write('svc.config.yml', parts.join(''));
         try {
-          loadConfig({ project: project.path, mode: 'test', environment: ENVIRONMENT });
+          loadConfig({ project: project.path, mode: 'test', environment: ENVIRONMENT, servesNothing: true });
         } catch (error) {
           assert.match((error as Error).message, /^svc\.config\.yml:\d+:\d+ /);
         }

@@ -8,6 +8,8 @@ import { type Cleanup, type TemporaryProject, temporaryProject } from './tempora
 export const GOOD_TOKEN = 'a-token-of-26-characters-x';
 
 export interface LoadTextOptions {
+  /** In mode test, for a report alone unless told. */
+  readonly servesNothing?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly mode?: Mode;
 }
@@ -16,11 +18,11 @@ export interface LoadTextOptions {
 export function loadText(
   t: Cleanup,
   text: string,
-  { env = {}, mode = 'production' }: LoadTextOptions = {},
+  { env = {}, mode = 'production', servesNothing = true }: LoadTextOptions = {},
 ): LoadedConfig {
   const project: TemporaryProject = temporaryProject(t, { config: text, env: { SVC_ANY_PORT: '0' } });
   project.write('.env', '');
-  return loadConfig({ project: project.path, mode, environment: { HTTP_TOKEN: GOOD_TOKEN, ...env } });
+  return loadConfig({ project: project.path, mode, environment: { HTTP_TOKEN: GOOD_TOKEN, ...env }, servesNothing });
 }
 
 /** The faults of a text, as `line:column path`, and the whole error. Fails when there are none. */

@@ -15,7 +15,7 @@ export const command: Command = {
   options: [
     {
       flags: '--mode <mode>',
-      description: 'As a start in development, production or test would see it',
+      description: 'As a start in development or production would see it; test: one with --once',
       default: 'production',
     },
   ],

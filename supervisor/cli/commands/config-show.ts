@@ -12,13 +12,14 @@ export const command: Command = {
   options: [
     {
       flags: '--mode <mode>',
-      description: 'As a start in development, production or test would see it',
+      description: 'As a start in development or production would see it; test: one with --once',
       default: 'development',
     },
   ],
   examples: ['svc config show', 'svc config show --json'],
   async run({ project, env, print, json }, _args, options) {
-    const loaded = loadConfig({ project: project(), mode: modeOf(options['mode']), environment: env });
+    const mode = modeOf(options['mode']);
+    const loaded = loadConfig({ project: project(), mode, environment: env, servesNothing: true });
     for (const warning of loaded.warnings) print.note(print.color.warn(`warning: ${warning}`));
     if (json) print.json(showDocument(loaded));
     else print.text(await showYaml(loaded));

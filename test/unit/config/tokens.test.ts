@@ -158,6 +158,22 @@ describe('tokens (47, 48)', () => {
     assert.notEqual(missing.config.http.token.reveal(), unset.config.http.token.reveal());
   });
 
+  it('takes no less in test mode where it serves', (t) => {
+    const served = { mode: 'test', servesNothing: false } as const;
+
+    for (const [text, token] of [
+      ['http: {}\n', GOOD_TOKEN],
+      ['http:\n  token: ${NOBODY_SET_THIS}\n', GOOD_TOKEN],
+      [`${GOOD}  host: 0.0.0.0\n`, 'abc'],
+      [GOOD, 'replace-me'],
+    ] as const)
+      assert.equal(
+        faultsOf(() => loadText(t, text, { ...served, env: { HTTP_TOKEN: token } })).error.code,
+        'secret_invalid',
+        text,
+      );
+  });
+
   it('does not take a literal in test mode either', (t) => {
     assert.match(
       faultsOf(() => loadText(t, 'http:\n  token: abcdefghijklmnop\n', { mode: 'test' })).error.message,

@@ -12,7 +12,7 @@ export interface HostOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Variables that the configuration refers to. Of the harness's own environment the host gets none but PATH and the like. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Default `test`: plugins may be TypeScript, a missing secret is a warning. */
+  /** Default `test`: plugins may be TypeScript, a missing secret of a plugin is a warning. */
   readonly mode?: 'development' | 'production' | 'test';
   /** What is waited for. Default `ready`. */
   readonly until?: 'ready' | 'up';
