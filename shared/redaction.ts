@@ -9,6 +9,8 @@ import { TextSearch } from './secret-search.ts';
 /** Shorter values would mask ordinary words; they are kept out by key only. */
 const SHORTEST_VALUE = 4;
 const SHORTEST_FORM = 6;
+/** In what people wrote to be read, shorter secrets are words that any text may hold. */
+const SHORTEST_SHOWN = 8;
 /** Shorter forms are searched for apart: one of them would slow down the search for all others. */
 const LONG_FORM = 12;
 
@@ -36,6 +38,14 @@ export class SecretRegistry {
     for (const search of this.#searches) masked = search.replaceAll(masked, SECRET_MASK);
     return masked;
   }
+}
+
+/** A text that is shown, like a name, with a mask for each secret in it. */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+  return [...secrets]
+    .filter((secret) => secret.length >= SHORTEST_SHOWN)
+    .sort((a, b) => b.length - a.length) // one may be a part of another
+    .reduce((shown, secret) => shown.replaceAll(secret, SECRET_MASK), text);
 }
 
 const SECRET_KEY =

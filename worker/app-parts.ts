@@ -10,6 +10,7 @@ import type { ProjectId } from '../shared/identifiers.ts';
 import { notePosition } from '../shared/lost-history.ts';
 import { fromProject } from '../shared/machine-paths.ts';
 import { projectPaths } from '../shared/paths.ts';
+import { withoutSecrets } from '../shared/redaction.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { AppOptions } from './app-options.ts';
@@ -96,6 +97,11 @@ export class Parts {
     this.housekeeping = this.#makeHousekeeping();
     this.metrics = this.#makeMetrics();
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
+  }
+
+  /** Of the host, as anybody may see it. */
+  get name(): string {
+    return withoutSecrets(this.engine.runtime.loaded.config.host.name, this.options.log.secrets.values);
   }
 
   /** Resolves once it is this process's turn; up to here nothing was touched. */
@@ -217,7 +223,7 @@ export class Parts {
         endpoint: (id) => this.#endpointFact(id),
       }),
       identity: () => ({
-        project: runtime.loaded.config.host.name,
+        project: this.name,
         version: VERSION,
         runtimeId,
         configVersion: runtime.loaded.version,
@@ -256,7 +262,7 @@ export class Parts {
   #makeMetrics(): Metrics {
     const { engine, facts } = this;
     return createMetrics(
-      { project: this.loaded.config.host.name, version: VERSION, runtimeId: this.options.runtimeId },
+      { project: this.name, version: VERSION, runtimeId: this.options.runtimeId },
       {
         ready: () => this.readiness.ready,
         generation: () => engine.runtime.current?.number ?? 0,

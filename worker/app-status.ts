@@ -6,6 +6,7 @@ import { readStarts } from './database/project-state.ts';
 const LAST_STARTS = 10;
 
 export async function hostStatus({
+  name,
   options,
   facts,
   core,
@@ -18,7 +19,7 @@ export async function hostStatus({
   const report = readiness.report();
   const starts = await lastStarts({ core, database });
   return {
-    name: config.host.name,
+    name,
     kind: config.host.kind,
     version: VERSION,
     node: process.version,

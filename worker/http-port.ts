@@ -85,7 +85,14 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
         order: candidate === undefined ? [] : askedOrder(candidate.capabilities).map((asked) => ({ ...asked })),
       };
     },
-    config: () => ({ version: loaded().version, config: maskedConfig(loaded()), values: effectiveValues(loaded()) }),
+    config() {
+      const secrets = options.log.secrets.values;
+      return {
+        version: loaded().version,
+        config: maskedConfig(loaded(), secrets),
+        values: effectiveValues(loaded(), secrets),
+      };
+    },
     logs: async (wanted) => readLogs(options, wanted),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     refuseUnlessServing() {

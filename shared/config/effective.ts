@@ -2,12 +2,15 @@
 //
 //   V1  A secret, and whatever a plugin gets from the environment, is shown as it is written: `${NAME}`.
 //   V2  A text of a plugin under a key that looks like a secret is masked, though a correct file has none.
-//   V3  What is shown, written to a file, is a configuration with the same effective values.
+//   V3  A text that holds a secret is shown as it is written, or masked where it was written in clear. So is one whose variable a plugin
+//       gets, too: it may be a secret there.
+//   V4  What is shown, written to a file, is a configuration with the same effective values.
+import { withoutSecrets } from '../redaction.ts';
 import { SECRET_MASK, Secret } from '../secret.ts';
 import { lastOf, pointerTo } from './fault.ts';
 import { isRecord } from './json-schema.ts';
 import type { LoadedConfig, ValueSource } from './load.ts';
-import { looksSecret } from './resolve.ts';
+import { looksSecret, type ResolvedReference } from './resolve.ts';
 
 export interface EffectiveValue {
   readonly path: string;
@@ -19,13 +22,20 @@ export interface EffectiveValue {
   readonly taken: readonly string[];
 }
 
-/** The configuration as plain data without secrets. */
-export function maskedConfig(loaded: LoadedConfig): Readonly<Record<string, unknown>> {
-  return masked(loaded, loaded.config, '') as Readonly<Record<string, unknown>>;
+/** The configuration as plain data without secrets: those that it knows, or all that the caller does. */
+export function maskedConfig(
+  loaded: LoadedConfig,
+  secrets: Iterable<string> = loaded.secrets,
+): Readonly<Record<string, unknown>> {
+  const view = { loaded, secrets: [...secrets], ofPlugins: variablesOfPlugins(loaded.references) };
+  return masked(view, loaded.config, '') as Readonly<Record<string, unknown>>;
 }
 
 /** Its single values in order, each with its source. Empty groups and lists are values too. */
-export function effectiveValues(loaded: LoadedConfig): readonly EffectiveValue[] {
+export function effectiveValues(
+  loaded: LoadedConfig,
+  secrets: Iterable<string> = loaded.secrets,
+): readonly EffectiveValue[] {
   const leaves = (value: unknown, path: string): EffectiveValue[] => {
     const inner = isRecord(value)
       ? Object.entries(value)
@@ -43,20 +53,35 @@ export function effectiveValues(loaded: LoadedConfig): readonly EffectiveValue[]
       },
     ];
   };
-  return leaves(maskedConfig(loaded), '');
+  return leaves(maskedConfig(loaded, secrets), '');
 }
 
-function masked(loaded: LoadedConfig, value: unknown, path: string): unknown {
-  const reference = loaded.references.get(path);
+interface View {
+  readonly loaded: LoadedConfig;
+  readonly secrets: readonly string[];
+  readonly ofPlugins: ReadonlySet<string>;
+}
+
+function masked(view: View, value: unknown, path: string): unknown {
+  const reference = view.loaded.references.get(path);
   if (value instanceof Secret) return reference?.text ?? SECRET_MASK;
   if (reference !== undefined && path.startsWith('/plugins/')) return reference.text;
-  if (typeof value === 'string')
-    return path.startsWith('/plugins/') && looksSecret(lastOf(path))
-      ? SECRET_MASK
-      : value.replaceAll('${', () => '$${');
-  if (Array.isArray(value)) return value.map((item, index) => masked(loaded, item, pointerTo(path, index)));
+  if (typeof value === 'string') return maskedText(view, value, path);
+  if (Array.isArray(value)) return value.map((item, index) => masked(view, item, pointerTo(path, index)));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, masked(loaded, inner, pointerTo(path, key))]),
+    Object.entries(value).map(([key, inner]) => [key, masked(view, inner, pointerTo(path, key))]),
   );
 }
+
+function maskedText({ loaded, secrets, ofPlugins }: View, value: string, path: string): string {
+  if (path.startsWith('/plugins/') && looksSecret(lastOf(path))) return SECRET_MASK;
+  const reference = loaded.references.get(path);
+  const shown = withoutSecrets(value, secrets);
+  if (reference !== undefined && (shown !== value || reference.names.some((name) => ofPlugins.has(name))))
+    return reference.text;
+  return shown.replaceAll('${', () => '$${');
+}
+
+const variablesOfPlugins = (references: ReadonlyMap<string, ResolvedReference>): ReadonlySet<string> =>
+  new Set([...references].flatMap(([path, { names }]) => (path.startsWith('/plugins/') ? names : [])));

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { stableJson } from '../atomic-file.ts';
 import { CONFIG_FILE, type ProjectPaths, projectPaths } from '../paths.ts';
+import { withoutSecrets } from '../redaction.ts';
 import { Secret } from '../secret.ts';
 import { crossChecks } from './cross-checks.ts';
 import { type Environment, type ProjectEnvironment, projectEnvironment } from './environment.ts';
@@ -28,6 +29,7 @@ import { isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
 import { placeholderSecret, type Resolved, type ResolvedReference, resolveTree } from './resolve.ts';
 import type { Config } from './schema.ts';
+import { ownSharedSecrets } from './shared-secrets.ts';
 import { readSmallFile } from './small-file.ts';
 import { tokenChecks } from './token-checks.ts';
 import { configSchema, validateConfig } from './validator.ts';
@@ -66,6 +68,8 @@ export interface LoadedConfig {
   /** Where the key stands in the file. */
   readonly position: (path: string) => Place | undefined;
   readonly references: ReadonlyMap<string, ResolvedReference>;
+  /** Paths of the host's own secrets. */
+  readonly secretKeys: ReadonlySet<string>;
   /** Paths under plugins whose variable is not set (test mode only), with its name. */
   readonly unset: ReadonlyMap<string, string>;
   /** Path of the file. */
@@ -80,7 +84,8 @@ export function loadConfig({ project, mode, environment, servesNothing = false }
   const yaml = readFile(paths.config);
   const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode, lenient });
   const checked = check(resolved, { lenient, anyPort: mode === 'test' || variables.values[ANY_PORT] === '1', paths });
-  refuse([...yaml.findings, ...checked.findings], yaml, variables.warnings[0]);
+  const findings = checked.findings.map((finding) => withoutSecretsIn(finding, resolved.secrets));
+  refuse([...yaml.findings, ...findings], yaml, variables.warnings[0]);
   const value = named(resolved.value as Record<string, unknown>, paths);
   return {
     config: freeze(wrapSecrets(value, configSchema)) as Config,
@@ -96,6 +101,7 @@ export function loadConfig({ project, mode, environment, servesNothing = false }
     origin: variables.origin,
     ...lookups(yaml, resolved, variables),
     references: resolved.references,
+    secretKeys: resolved.secretKeys,
     unset: resolved.unset,
     file: paths.config,
   };
@@ -138,7 +144,9 @@ function check(
     ...schema.filter((finding) => !known.has(finding.path) && !missing(finding) && !isFreePort(finding)),
   ];
   const toldPaths = new Set(told.map(({ path }) => path));
-  const findings = [...told, ...cross.findings.filter(({ path }) => !toldPaths.has(path)), ...tokens.findings];
+  const shared = ownSharedSecrets(resolved.references, resolved.secretKeys);
+  const others = [...cross.findings, ...shared].filter(({ path }) => !toldPaths.has(path));
+  const findings = [...told, ...others, ...tokens.findings];
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
 }
 
@@ -156,6 +164,13 @@ function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>, st
     .sort((a, b) => a.line - b.line || a.column - b.column);
   const code = findings.every(({ secret }) => secret === true) ? 'secret_invalid' : 'config_invalid';
   throw configError(faults, code, strangeLine);
+}
+
+/** A fault may quote what stands at its key. */
+function withoutSecretsIn(finding: Finding, secrets: ReadonlySet<string>): Finding {
+  const { message, suggestion } = finding;
+  const shown = suggestion === undefined ? {} : { suggestion: withoutSecrets(suggestion, secrets) };
+  return { ...finding, message: withoutSecrets(message, secrets), ...shown };
 }
 
 /** Who knows where a path stands in the file. */

@@ -34,6 +34,8 @@ export type CheckedKeys =
       readonly value: Readonly<Record<string, unknown>>;
       /** Texts of the secrets, for redaction. */
       readonly secrets: readonly string[];
+      /** Where they stand in the configuration. */
+      readonly secretKeys: readonly string[];
     }
   | {
       readonly ok: false;
@@ -79,13 +81,15 @@ export function checkPluginKeys(
         path === undefined ? [] : [{ key: dotted(path), message }],
       ),
     };
-  return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets: reader.secrets };
+  const { secrets, secretKeys } = reader;
+  return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets, secretKeys };
 }
 
 /** Values of the environment as their schema wants them, and the rule of secrets. Paths are below the pointer. */
 class KeyReader {
   readonly findings: Finding[] = [];
   readonly secrets: string[] = [];
+  readonly secretKeys: string[] = [];
   readonly #loaded: LoadedConfig;
   readonly #pointer: string;
 
@@ -138,6 +142,7 @@ class KeyReader {
       return this.#fault({ path, message: 'must be a reference without a default', secret: true });
     if (value === '') return this.#fault({ path, message: `is empty: ${part.name} has no value`, secret: true });
     this.secrets.push(value);
+    this.secretKeys.push(this.#pointer + path);
     return value;
   }
 

@@ -27,6 +27,8 @@ export interface Resolved {
   readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
   readonly references: ReadonlyMap<string, ResolvedReference>;
+  /** Paths of the host's own secrets that are given. */
+  readonly secretKeys: ReadonlySet<string>;
   /** Paths under plugins whose variable is unset: a warning if the plugin calls them secret, else a fault (test mode only). */
   readonly unset: ReadonlyMap<string, string>;
   /** Texts that must not be seen: values of secrets, and of variables that look like one. */
@@ -61,6 +63,7 @@ class Resolver {
   readonly #findings: Finding[] = [];
   readonly #warnings: string[] = [];
   readonly #references = new Map<string, ResolvedReference>();
+  readonly #secretKeys = new Set<string>();
   readonly #unset = new Map<string, string>();
   readonly #secrets = new Set<string>();
   #characters = 0;
@@ -76,6 +79,7 @@ class Resolver {
       findings: this.#findings,
       warnings: this.#warnings,
       references: this.#references,
+      secretKeys: this.#secretKeys,
       unset: this.#unset,
       secrets: this.#secrets,
     };
@@ -108,6 +112,7 @@ class Resolver {
       return undefined;
     }
     this.#references.set(path, { text: value, whole: true, names: [part.name], taken: [part.name] });
+    this.#secretKeys.add(path);
     const text = lookUp(part, this.#environment.values);
     if (text !== undefined) return this.#hide(text);
     if (this.#lenient) {

@@ -25,6 +25,39 @@ async function checked(
 }
 
 describe('svc config check', () => {
+  it('refuses the variable of a secret of a plugin in a key that is shown, whichever slot has it', async (t) => {
+    const { code, notes } = await checked(
+      t,
+      [
+        '  telegram: { token: "${ONE}" }',
+        '  remind: { maxDays: 5 }',
+        '  irc: { server: irc.example, nick: "${ONE}" }',
+        'host: { name: "bot ${ONE}" }',
+      ].join('\n'),
+    );
+
+    assert.equal(code, EXIT.config);
+    const why = 'takes ONE, which is the secret of plugins.telegram.token, and is shown to others';
+    assert.deepEqual(
+      notes.filter((note) => note.includes(why)).map((note) => /svc\.config\.yml:\d+:\d+ [\w.]+/.exec(note)?.[0]),
+      ['svc.config.yml:6:31 plugins.irc.nick', 'svc.config.yml:7:9 host.name'],
+    );
+    assert.ok(!notes.join().includes(TOKEN));
+  });
+
+  it('takes one variable for several secrets, and one for several other keys', async (t) => {
+    const { code, notes } = await checked(
+      t,
+      [
+        '  telegram: { endpoints: [{ id: a, token: "${ONE}" }] }',
+        '  remind: { maxDays: "${DAYS:-5}" }',
+        'inbox: { bodyDays: "${DAYS:-5}" }',
+      ].join('\n'),
+    );
+
+    assert.equal(code, EXIT.ok, notes.join('\n'));
+  });
+
   it('tells the faults of all slots and accounts, and what else cannot be loaded', async (t) => {
     const { code, notes, document } = await checked(
       t,

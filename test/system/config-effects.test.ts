@@ -35,6 +35,42 @@ async function answers(on: TestHost, person = 'ann'): Promise<readonly string[]>
   return messages.filter(({ from }) => from === 'svc').map(({ text }) => text);
 }
 
+describe('a name that holds the text of a secret', () => {
+  it('is masked wherever it is shown, and stands as it was written in the configuration', async (t) => {
+    const environment = { DEMO, LABEL: DEMO };
+    const config = { host: { name: 'bot ${LABEL}' }, http: { demoToken: '${DEMO}' } };
+    const on = await host(t, config, { environment });
+    const seen = async (path: string, token: string): Promise<string> => (await on.request(path, { token })).text();
+
+    const status = JSON.parse(await seen('/api/system/status', DEMO)) as { readonly name: string };
+    const shown = JSON.parse(await seen('/api/config', on.token)) as {
+      readonly config: { readonly host: { readonly name: string } };
+    };
+
+    assert.deepEqual([status.name, shown.config.host.name], ['bot [secret]', 'bot ${LABEL}']);
+    for (const path of ['/api/system/status', '/api/system/readiness', '/api/metrics', '/api/config'])
+      assert.ok(!(await seen(path, on.token)).includes(DEMO), path);
+  });
+
+  it('is a fault of the configuration where it comes from the variable of the secret', async (t) => {
+    const starting = host(
+      t,
+      { host: { name: 'bot ${DEMO}' }, http: { demoToken: '${DEMO}' } },
+      { environment: { DEMO } },
+    );
+
+    await assert.rejects(starting, (error: Error) => {
+      assert.match(error.message, /ended with 78/);
+      assert.match(
+        error.message,
+        /svc\.config\.yml:1:\d+ host\.name takes DEMO, which is the secret of http\.demoToken.*give it a variable of its own/,
+      );
+      assert.ok(!error.message.includes(DEMO), error.message);
+      return true;
+    });
+  });
+});
+
 describe('keys under http', () => {
   it('base, demoToken, tokens and corsOrigins decide what is where and for whom', async (t) => {
     const on = await host(

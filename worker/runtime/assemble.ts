@@ -17,7 +17,7 @@ import type { Logger } from '../sdk/index.ts';
 import { allOf, placed, together } from './assembly-errors.ts';
 import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
 import { refuseMissingParts } from './missing-parts.ts';
-import { refusedKeys, refuseHostKeys } from './own-keys.ts';
+import { refusedKeys, refuseHostKeys, sharedSecretErrors } from './own-keys.ts';
 import { type LoadedModule, type LoaderOptions, loadPlugin, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';
 
@@ -53,6 +53,11 @@ export interface AssembleOptions extends LoaderOptions {
   readonly modules?: Readonly<Record<string, unknown>>;
 }
 
+/** With the secret keys that slots turn out to have. */
+interface Assembling extends AssembleOptions {
+  readonly secretKeys: Set<string>;
+}
+
 const SETUP_LIMIT_MS = 5_000;
 
 interface Draft {
@@ -73,8 +78,9 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
 
 /** As far as it comes: slots that fail are left out, and one error names them all. */
 export async function assembleAll(
-  options: AssembleOptions,
+  given: AssembleOptions,
 ): Promise<{ readonly candidate: Candidate; readonly error: SvcError | undefined }> {
+  const options = { ...given, secretKeys: new Set(given.loaded.secretKeys) };
   const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
   const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [], files: [] };
   const errors: SvcError[] = [];
@@ -86,6 +92,7 @@ export async function assembleAll(
       errors.push(coerceError(error));
     }
   }
+  errors.push(...sharedSecretErrors(options.loaded, options.secretKeys));
   try {
     refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
     await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
@@ -107,7 +114,7 @@ export async function assembleAll(
 }
 
 async function addSlot(
-  options: AssembleOptions,
+  options: Assembling,
   draft: Draft,
   { slot, use }: { readonly slot: string; readonly use: string },
 ): Promise<void> {
@@ -148,7 +155,7 @@ async function loadNamed(
 }
 
 async function addPlugin(
-  options: AssembleOptions,
+  options: Assembling,
   draft: Draft,
   { slot, plugin }: { readonly slot: string; readonly plugin: PluginDefinition },
 ): Promise<void> {
@@ -214,7 +221,7 @@ interface Account extends Pick<EndpointSpec, 'account' | 'enabled'> {
 }
 
 function addAdapter(
-  options: AssembleOptions,
+  options: Assembling,
   { slot, module }: { readonly slot: string; readonly module: unknown },
 ): EndpointSpec[] {
   const adapter = inSlot(slot, () => readAdapter(module));
@@ -255,7 +262,7 @@ const fingerprint = (adapter: string, value: unknown): string =>
     .digest('hex');
 
 function keysOf(
-  { loaded, secrets }: AssembleOptions,
+  { loaded, secrets, secretKeys }: Assembling,
   {
     slot,
     ...of
@@ -273,6 +280,7 @@ function keysOf(
   });
   if (!checked.ok) throw refusedKeys(checked, slot);
   secrets?.(checked.secrets);
+  for (const key of checked.secretKeys) secretKeys.add(key);
   return checked.value;
 }
 

@@ -1,7 +1,9 @@
 // The keys that a plugin or an adapter names for itself: which it cannot have, and what is wrong with what it gives them.
 import type { TProperties } from 'typebox';
 import { configError } from '../../shared/config/fault.ts';
+import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { type CheckedKeys, ENDPOINT_KEYS, SLOT_KEYS } from '../../shared/config/plugin-keys.ts';
+import { sharedSecrets } from '../../shared/config/shared-secrets.ts';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { faultOfSchemas } from './spec-shapes.ts';
@@ -34,4 +36,10 @@ export function refusedKeys({ faults, badDefaults }: CheckedKeys & { readonly ok
     hint: 'give the key in svc.config.yml until the plugin is mended',
     details: { plugin: slot },
   });
+}
+
+/** Now that every secret key is known: none or one error, with each key that takes the variable of one and is none. */
+export function sharedSecretErrors(loaded: LoadedConfig, secretKeys: ReadonlySet<string>): readonly SvcError[] {
+  const faults = sharedSecrets(loaded.references, secretKeys).map((finding) => locate(finding, loaded));
+  return faults.length === 0 ? [] : [configError(faults, 'config_invalid')];
 }

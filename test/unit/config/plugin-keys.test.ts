@@ -53,6 +53,7 @@ describe('checkPluginKeys', () => {
       ok: true,
       value: { greeting: 'Hello', every: 600_000, limit: 3, keys: [] },
       secrets: [],
+      secretKeys: [],
     });
   });
 

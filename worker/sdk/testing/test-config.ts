@@ -37,6 +37,7 @@ export function testConfig({ modules, config, operators }: TestPlugins): LoadedC
     },
     mode: 'test',
     references: new Map(secrets.map((path) => [path, { text: '${SECRET}', whole: true, names: ['SECRET'] }])),
+    secretKeys: new Set(secrets),
     unset: new Map<string, string>(),
     secrets: [],
     warnings: [],
