@@ -21,6 +21,7 @@ import { hostStatus } from './app-status.ts';
 import type { Core } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
 import { countStarts, fileFacts, loadProjectState } from './database/project-state.ts';
+import { drainTimes } from './drain-times.ts';
 import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
@@ -32,8 +33,6 @@ import { ANSWER_TURNS, turns } from './turns.ts';
 
 const READINESS_LOOK_MS = 500;
 const BEGIN_RETRY_MS = 1_000;
-const HTTP_DRAIN_SHARE = 0.25;
-const START_SHARE = 0.3;
 const STOPPED: StopCause = { code: 0, reason: 'stopped' };
 
 export function createApp(options: AppOptions): App {
@@ -226,24 +225,21 @@ class Host implements App {
 
   async #stopAll(limitMs: number, end: StopCause): ReturnType<App['stop']> {
     const { facts, readiness, engine, housekeeping, disk } = this.#parts;
-    const endsAt = performance.now() + limitMs * 0.9;
+    const left = drainTimes(limitMs);
     const cut: Cut[] = [];
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => cut.push({ name, count: null, reason }) }, work);
     facts.draining = true;
     clearInterval(this.#looking);
     // A stop in the middle of a start: what is still being opened could not be closed.
-    await step('start', limitMs * START_SHARE, () => this.up.catch(() => {}));
+    await step('start', left('start'), () => this.up.catch(() => {}));
     await step('event', 500, () => this.#tellStopping(end));
     readiness.draining();
     await step('watch', 500, async () => this.#endWatch?.());
-    await step('http', limitMs * HTTP_DRAIN_SHARE, async () => this.#http.drain(limitMs * HTTP_DRAIN_SHARE));
-    await step('engine', limitMs * 0.6, async () => {
-      cut.push(...leftAtWork(await engine.stop(limitMs * 0.55)));
-    });
+    await step('http', left('http'), async () => this.#http.drain(left('http')));
+    await step('engine', left('accounts'), async () => void cut.push(...leftAtWork(await engine.stop(left))));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
-    // What the others left of the time: cut short, the next start has to do it.
-    await step('database', Math.max(limitMs * 0.1, endsAt - performance.now()), () => this.#parts.closeDatabase());
+    await step('database', left('database'), () => this.#parts.closeDatabase()); // cut short, the next start has to do it
     await step('http connections', 500, async () => this.#http.close());
     return { cut };
   }

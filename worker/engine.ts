@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../shared/config/load.ts';
 import { uuidv7 } from '../shared/identifiers.ts';
 import type { Core } from './core.ts';
 import type { UnitAnswer } from './database/unit.ts';
+import type { TimeLeft } from './drain-times.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
@@ -178,12 +179,12 @@ export class Engine {
     this.timers.start();
   }
 
-  /** Handlers first, then what they decided goes out as far as it can, then accounts. Each step has its part of the time. */
-  async stop(limitMs: number): Promise<{ readonly handlers: number; readonly sends: number }> {
+  /** Handlers first, then what they decided goes out as far as it can, then accounts. */
+  async stop(left: TimeLeft): Promise<{ readonly handlers: number; readonly sends: number }> {
     await this.timers.stop();
-    const handlers = await this.dispatcher.stop(limitMs * 0.6);
-    await this.sender.finish(limitMs * 0.15);
-    const sends = await this.sender.stop(limitMs * 0.05);
+    const handlers = await this.dispatcher.stop(left('handlers'));
+    await this.sender.finish(left('pendingSends'));
+    const sends = await this.sender.stop(left('sends'));
     await this.endpoints.stop();
     await this.subscriptions.stop();
     await this.runtime.stop();

@@ -284,7 +284,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: 'contract 1: drain',
-    tests: ['accepts nothing new, ends the streams and lets what is under way finish'],
+    tests: [
+      'accepts nothing new, ends the streams and lets what is under way finish',
+      'is for a handler that needs six seconds of eight, where nothing else needs it',
+      'ends for a handler that needs more: all is closed in time, and it is handled once after the next start',
+    ],
   },
   {
     id: 'contract 1: 78 is never restarted',

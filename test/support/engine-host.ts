@@ -124,9 +124,11 @@ export class EngineHost {
     if (this.#stopped) return;
     this.#stopped = true;
     let isOver = false;
-    const stopped = this.engine.stop(50).finally(() => {
-      isOver = true;
-    });
+    const stopped = this.engine
+      .stop(() => 50)
+      .finally(() => {
+        isOver = true;
+      });
     // Its limits pass only when nothing more happens by itself, however slow the machine is.
     for (;;) {
       await this.quiet();

@@ -170,7 +170,7 @@ export class BotProcess {
   }
 
   async stop(): Promise<void> {
-    await this.#engine.stop(0);
+    await this.#engine.stop(() => 0);
   }
 
   #adapter(): PluginModule {
