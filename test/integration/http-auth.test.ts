@@ -156,6 +156,24 @@ describe('authentication over HTTP', () => {
     assert.deepEqual([await guess(FULL_TOKEN), await guess('no token')], ['401,403', '401,403']);
   });
 
+  it('does not wait for the body of a stranger who does not send it, nor read one that is large', async (t) => {
+    const server = await start(t);
+    const json = 'Content-Type: application/json';
+    const large = JSON.stringify({ access_token: 'a'.repeat(20_000) });
+
+    const answers = [
+      await server.raw('POST /api/system/restart', [json, 'Content-Length: 100']),
+      await server.raw('POST /api/system/restart', [json, 'Content-Length: 100'], '{"access_token":'),
+      await server.raw('POST /api/system/restart', [json, `Content-Length: ${large.length}`], large),
+    ];
+
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [401, 401, 401],
+    );
+    await stillServes(server);
+  });
+
   it('takes the field of a body that is named like a token and is none: that of a button', async (t) => {
     const server = await start(t);
     const body = JSON.stringify({ person: 'ann', message: 'm', token: 'yes', delivery: 'd' });

@@ -1,5 +1,6 @@
 // The content of a request: bytes where its route takes them as they come, else JSON that its schema has found good. Below /api no token is in it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { within } from '../../shared/abort.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readBody } from './body.ts';
 import type { Caller, HostPort } from './host-port.ts';
@@ -26,8 +27,9 @@ export interface Content {
   readonly bytes: Buffer;
 }
 
-/** Of a caller who is not let in, no more is read. */
+/** For a caller who is not let in, no more is read, and no longer. */
 const STRANGER_BYTES = 16 * 1024;
+const STRANGER_MS = 500;
 const NO_BYTES = Buffer.alloc(0);
 
 export const isApi = ({ path }: Route): boolean => path.startsWith('/api/');
@@ -57,14 +59,15 @@ export async function readContent(
 
 /**
  * For a caller who is about to be refused: throws where the token is in the body, which they can mend. Only a small body that has fields is
- * read for that, and none that they would first have to be asked for.
+ * read for that, where it comes at once, and none that they would first have to be asked for.
  */
 export async function refuseTokenOfStranger(
   parts: ContentParts,
   { request, response, match }: ContentOf,
 ): Promise<void> {
   if (!isApi(match.route) || !hasContent(request) || !hasFields(request) || contextOf(request).awaitsContinue) return;
-  const bytes = await readBody(request, response, STRANGER_BYTES).catch(() => NO_BYTES); // too large, or it ended early
+  const reading = readBody(request, response, STRANGER_BYTES).catch(() => NO_BYTES); // too large, or it ended early
+  const bytes = await within(reading, { ms: STRANGER_MS, late: NO_BYTES });
   await refuseTokenInBody(request, bytes, checkOf(parts, match.route, []));
 }
 
