@@ -24,6 +24,8 @@ export interface PluginKeys {
   readonly properties: Readonly<Record<string, unknown>>;
   /** The slot (`loaded.config.plugins.irc`) or account as it was loaded; the host's own keys in it are left out. */
   readonly value: unknown;
+  /** False for a plugin, which has none: `endpoints` is not named as a key then. */
+  readonly hasAccounts?: boolean;
   readonly check: CheckValue;
 }
 
@@ -54,10 +56,11 @@ export const ENDPOINT_KEYS = ['id', 'enabled'] as const;
 export function checkPluginKeys(
   loaded: LoadedConfig,
   pointer: string,
-  { properties, value, check }: PluginKeys,
+  { properties, value, check, hasAccounts = true }: PluginKeys,
 ): CheckedKeys {
   const schema = { type: 'object', properties, additionalProperties: false } as JsonSchema;
   const hostKeys: readonly string[] = /\/endpoints\/\d+$/.test(pointer) ? ENDPOINT_KEYS : SLOT_KEYS;
+  const known = hostKeys.filter((key) => hasAccounts || key !== 'endpoints');
   const own = Object.fromEntries(
     Object.entries(isRecord(value) ? value : {}).filter(([key]) => !hostKeys.includes(key)),
   );
@@ -71,7 +74,7 @@ export function checkPluginKeys(
     ...reader.findings,
     ...wrong
       .filter((fault) => fault.filledIn === undefined)
-      .map((fault) => worded(fault, { schema, typed, loaded, pointer })),
+      .map((fault) => worded(fault, { schema, typed, loaded, pointer, known })),
   ];
   if (findings.length > 0 || !checked.ok)
     return {
@@ -168,17 +171,23 @@ interface Wording {
   readonly typed: unknown;
   readonly loaded: LoadedConfig;
   readonly pointer: string;
+  /** The host's own keys beside the definition's. */
+  readonly known: readonly string[];
 }
 
 /** The check's fault in the words of the configuration: the nearest key, what was expected, no value of the environment. */
 function worded(
   { path, message }: { path: string; message: string },
-  { schema, typed, loaded, pointer }: Wording,
+  { schema, typed, loaded, pointer, known }: Wording,
 ): Finding {
   const group = schemaAt(schema, parentOf(path));
   const wanted = schemaAt(schema, path);
   if (path !== '' && wanted === undefined && group?.properties !== undefined) {
-    const { suggestion, ...finding } = unknownKey(path, group, undefined);
+    const { suggestion, ...finding } = unknownKey(
+      path,
+      parentOf(path) === '' ? withKeys(group, known) : group,
+      undefined,
+    );
     return suggestion === undefined
       ? finding
       : {
@@ -192,3 +201,9 @@ function worded(
     ? { path, message: `must be ${expectation(wanted ?? {})}` }
     : { path, message };
 }
+
+/** A slot or an account as a person writes it: the host's keys and the definition's in one group. */
+const withKeys = (group: JsonSchema, known: readonly string[]): JsonSchema => ({
+  ...group,
+  properties: { ...Object.fromEntries(known.map((key) => [key, {}])), ...group.properties },
+});

@@ -9,6 +9,9 @@ import { temporaryProject } from '../support/temporary-project.ts';
 const TOKEN = `12345:${'a'.repeat(35)}`;
 const ENV = { ONE: TOKEN, SAME: TOKEN, OTHER: `67890:${'b'.repeat(35)}`, BAD: 'no-token', WHSEC: 'abc' };
 
+/** Without the colours of a terminal. */
+const plain = (note: string): string => note.replaceAll(/\u001B\[\d+m/g, '');
+
 async function checked(
   t: TestContext,
   plugins: string,
@@ -43,6 +46,30 @@ describe('svc config check', () => {
       ['svc.config.yml:6:31 plugins.irc.nick', 'svc.config.yml:7:9 host.name'],
     );
     assert.ok(!notes.join().includes(TOKEN));
+  });
+
+  it('names the nearest key of the host, too, in slots and accounts', async (t) => {
+    const { notes } = await checked(
+      t,
+      [
+        '  echo: { enabld: false }',
+        '  ping: { endponts: [], colour: red }',
+        '  remind: { usee: remind, maxDay: 3 }',
+        '  irc: { server: irc.example, nick: bot, endpoint: [] }',
+        '  telegram: { enabeld: true, endpoints: [{ id: a, token: "${ONE}", Enabeld: false }] }',
+      ].join('\n'),
+    );
+
+    assert.deepEqual(notes.filter((note) => note.includes('is not a key here')).map(plain), [
+      'svc.config.yml:4:11 plugins.echo.enabld is not a key here; did you mean plugins.echo.enabled?',
+      'svc.config.yml:5:11 plugins.ping.endponts is not a key here; known are use, enabled',
+      'svc.config.yml:5:25 plugins.ping.colour is not a key here; known are use, enabled',
+      'svc.config.yml:6:13 plugins.remind.usee is not a key here; did you mean plugins.remind.use?',
+      'svc.config.yml:6:27 plugins.remind.maxDay is not a key here; did you mean plugins.remind.maxDays?',
+      'svc.config.yml:7:42 plugins.irc.endpoint is not a key here; did you mean plugins.irc.endpoints?',
+      'svc.config.yml:8:15 plugins.telegram.enabeld is not a key here; did you mean plugins.telegram.enabled?',
+      'svc.config.yml:8:68 plugins.telegram.endpoints[0].Enabeld is not a key here; did you mean plugins.telegram.endpoints[0].enabled?',
+    ]);
   });
 
   it('takes one variable for several secrets, and one for several other keys', async (t) => {

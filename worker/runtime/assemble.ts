@@ -169,6 +169,7 @@ async function addPlugin(
     pointer: `/plugins/${slot}`,
     properties: plugin.config ?? {},
     value: options.loaded.config.plugins[slot],
+    hasAccounts: false,
   });
   if (options.keysOnly === true) return;
   refuseMissingParts(slot, plugin.uses, options.parts);
@@ -227,9 +228,6 @@ function addAdapter(
   const adapter = inSlot(slot, () => readAdapter(module));
   refuseHostKeys(slot, 'adapter', adapter.account ?? {});
   const entry = options.loaded.config.plugins[slot];
-  // The slot's own keys beside its accounts: the host's, and no others.
-  if (entry?.endpoints !== undefined)
-    keysOf(options, { slot, pointer: `/plugins/${slot}`, properties: {}, value: entry });
   const accounts = entry?.endpoints?.map((account, index) => ({
     account: account.id,
     enabled: account.enabled,
@@ -237,7 +235,12 @@ function addAdapter(
     value: account,
   }));
   const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
-  return allOf<Account, EndpointSpec>(all, ({ account, enabled, pointer, value }) => {
+  // The slot's own keys beside its accounts: the host's, and no others.
+  const judgeSlot = (): EndpointSpec[] => {
+    if (accounts !== undefined) keysOf(options, { slot, pointer: `/plugins/${slot}`, properties: {}, value: entry });
+    return [];
+  };
+  const specOf = ({ account, enabled, pointer, value }: Account): EndpointSpec => {
     const values = keysOf(options, { slot, pointer, properties: adapter.account, value });
     const owner = ownerOf(slot);
     const name = endpointName(slot, account);
@@ -252,7 +255,8 @@ function addAdapter(
       enabled,
       fingerprint: fingerprint(adapter.name, value),
     };
-  });
+  };
+  return allOf([judgeSlot, ...all.map((account) => () => [specOf(account)])], (make) => make()).flat();
 }
 
 /** Secrets count by their resolved text, so that a rotated token reconnects; the digest alone is kept. */
@@ -271,11 +275,11 @@ function keysOf(
     readonly pointer: string;
     readonly properties: TProperties;
     readonly value: unknown;
+    readonly hasAccounts?: boolean;
   },
 ): Readonly<Record<string, unknown>> {
   const checked = checkPluginKeys(loaded, of.pointer, {
-    properties: of.properties,
-    value: of.value,
+    ...of,
     check: (schema, value) => check(schema, value),
   });
   if (!checked.ok) throw refusedKeys(checked, slot);
