@@ -7,6 +7,7 @@
 import { parseEnv } from 'node:util';
 import { ENV_FILE } from '../paths.ts';
 import { SvcError } from '../svc-error.ts';
+import type { Place } from './fault.ts';
 import type { Mode } from './mode.ts';
 import { readSmallFile } from './small-file.ts';
 
@@ -59,10 +60,12 @@ function readEnvFile(file: string, mode: Mode): EnvFile {
   const read = readSmallFile(file);
   const values = Object.create(null) as Record<string, string>;
   if (read.kind === 'absent') return { values, warnings: [] };
-  if (read.kind === 'refused')
-    throw new SvcError('config_invalid', `${ENV_FILE}:1:1 ${read.reason}`, {
-      details: { faults: [envFault(read.reason)] },
+  if (read.kind === 'refused') {
+    const { reason, place = START } = read;
+    throw new SvcError('config_invalid', `${ENV_FILE}:${place.line}:${place.column} ${reason}`, {
+      details: { faults: [envFault(reason, place)] },
     });
+  }
   const open = openToOthers(read.mode);
   if (open && mode === 'production') {
     const message = 'can be read by group or others';
@@ -105,4 +108,6 @@ export function strangeLines(text: string): string[] {
 
 const openToOthers = (mode: number): boolean => (mode & 0o077) !== 0;
 
-const envFault = (message: string): object => ({ file: ENV_FILE, line: 1, column: 1, path: '', message });
+const START: Place = { line: 1, column: 1 };
+
+const envFault = (message: string, place = START): object => ({ file: ENV_FILE, ...place, path: '', message });

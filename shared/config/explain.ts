@@ -6,16 +6,18 @@ import type { ErrorObject } from 'ajv';
 import { dotted, type Finding, pointerTo, printable } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import { nearest } from './nearest.ts';
+import type { ResolvedReference } from './resolve.ts';
 
 export interface Explained {
   readonly root: JsonSchema;
   readonly value: unknown;
-  /** Paths whose value came from the environment: it is not shown. */
-  isReference(path: string): boolean;
+  /** Of a value that came from the environment: it is not shown, its variable is named. */
+  reference(path: string): ResolvedReference | undefined;
 }
 
 /** Whoever wrote more keys than these that are none gets no guess at each: a guess compares with every key there is. */
 const MOST_GUESSES = 100;
+const SHOWN_NAMES = 3;
 
 /** Findings in the order of the errors. */
 export function explain(errors: readonly ErrorObject[], context: Explained): Finding[] {
@@ -47,25 +49,31 @@ function explainOne(error: ErrorObject, context: Explained, guesses: boolean): F
   return wrongValue(path, schema ?? {}, {
     keyword: error.keyword,
     value: valueAt(context.value, path),
-    shown: !context.isReference(path),
+    reference: context.reference(path),
   });
 }
 
 /** A value that does not fit its schema. */
-export function wrongValue(
+function wrongValue(
   path: string,
   schema: JsonSchema,
-  found: { keyword: string; value: unknown; shown: boolean },
+  found: { keyword: string; value: unknown; reference: ResolvedReference | undefined },
 ): Finding {
-  const got = found.shown ? `, not ${show(found.value)}` : '';
+  const origin = found.reference === undefined ? undefined : originOf(found.reference);
+  const got = origin === undefined ? `, not ${show(found.value)}` : `; ${origin} does not fit`;
   const shape = found.keyword === 'pattern' && schema.description !== undefined ? `: ${schema.description}` : '';
   const message =
-    shape === ''
-      ? `must be ${expectation(schema)}${got}`
-      : `does not fit${got === '' ? '' : ` (${show(found.value)})`}${shape}`;
+    shape === '' ? `must be ${expectation(schema)}${got}` : `does not fit (${origin ?? show(found.value)})${shape}`;
   const words = (schema.enum ?? []).map(String);
-  const suggestion = found.shown && typeof found.value === 'string' ? nearest(found.value, words) : undefined;
+  const suggestion = origin === undefined && typeof found.value === 'string' ? nearest(found.value, words) : undefined;
   return suggestion === undefined ? { path, message } : { path, message, suggestion };
+}
+
+/** Which variables a value was made of, or whose default it is. */
+export function originOf({ names, taken }: ResolvedReference): string {
+  const all = [...new Set(taken.length > 0 ? taken : names)];
+  const shown = all.slice(0, SHOWN_NAMES).join(' and ');
+  return `the ${taken.length > 0 ? 'value' : 'default'} of ${shown}${all.length > SHOWN_NAMES ? ' and others' : ''}`;
 }
 
 /** A key that the schema does not know: the nearest one of its group, or the same key elsewhere. */

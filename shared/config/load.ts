@@ -118,7 +118,10 @@ function readFile(path: string): YamlTree {
     return yaml;
   }
   const message = read.kind === 'absent' ? 'is not there; `svc init` makes one' : read.reason;
-  return refuse([{ path: '', message }], { places: new Map() }) ?? { value: {}, findings: [], places: new Map() };
+  const place = read.kind === 'refused' && read.place !== undefined ? { place: read.place } : {};
+  return (
+    refuse([{ path: '', message, ...place }], { places: new Map() }) ?? { value: {}, findings: [], places: new Map() }
+  );
 }
 
 function check(
@@ -133,7 +136,7 @@ function check(
   const schema = explain(errors, {
     root: configSchema,
     value: resolved.value,
-    isReference: (path) => resolved.references.has(path),
+    reference: (path) => resolved.references.get(path),
   });
   const cross = crossChecks(resolved.value, paths);
   const tokens = tokenChecks(resolved.value, resolved.references, lenient);

@@ -5,11 +5,12 @@
 //   P3  Faults have the line and column of the file. No message holds a value of the environment or a secret.
 //
 // Whether a value fits is said by the SDK's own check, handed in, so that one set of rules holds for tests of plugins and for the host.
-import { schemaAt, unknownKey, valueAt } from './explain.ts';
+import { originOf, schemaAt, unknownKey, valueAt } from './explain.ts';
 import { type ConfigFault, dotted, type Finding, lastOf, parentOf, pointerTo } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import { type LoadedConfig, locate } from './load.ts';
 import { readAs, readReferences } from './references.ts';
+import { wrongSecret } from './resolve.ts';
 
 /** The SDK's `check`: the converted value, or what is wrong where. */
 export type CheckValue = (
@@ -139,10 +140,8 @@ class KeyReader {
     const reference = this.#loaded.references.get(this.#pointer + path);
     const read = reference === undefined ? undefined : readReferences(reference.text);
     const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
-    if (typeof part !== 'object')
-      return this.#fault({ path, message: 'must be a reference like ${NAME}, not the secret itself', secret: true });
-    if (part.fallback !== undefined)
-      return this.#fault({ path, message: 'must be a reference without a default', secret: true });
+    if (typeof part !== 'object' || part.fallback !== undefined)
+      return this.#fault({ path, message: wrongSecret(reference?.text ?? value, part), secret: true });
     if (value === '') return this.#fault({ path, message: `is empty: ${part.name} has no value`, secret: true });
     this.secrets.push(value);
     this.secretKeys.push(this.#pointer + path);
@@ -197,9 +196,10 @@ function worded(
   }
   if (valueAt(typed, path) === undefined)
     return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
-  return loaded.references.has(pointer + path)
-    ? { path, message: `must be ${expectation(wanted ?? {})}` }
-    : { path, message };
+  const reference = loaded.references.get(pointer + path);
+  return reference === undefined
+    ? { path, message }
+    : { path, message: `must be ${expectation(wanted ?? {})}; ${originOf(reference)} does not fit` };
 }
 
 /** A slot or an account as a person writes it: the host's keys and the definition's in one group. */

@@ -41,6 +41,15 @@ const MOST_RESOLVED_CHARACTERS = 4_194_304;
 /** True for a name of a key or a variable that looks like a secret. */
 export const looksSecret = (name: string): boolean => SECRET_NAME.test(name);
 
+/** Why a value is no reference to a secret. It may hold the secret: nothing of it is shown. */
+export function wrongSecret(value: unknown, part: string | Reference | undefined): string {
+  if (typeof part === 'object') return 'must be a reference without a default';
+  const isForm = typeof value === 'string' && /^\$(\{|\w+$)/.test(value);
+  return isForm
+    ? 'must be a reference like ${NAME}: other forms with $ are not taken'
+    : 'must be a reference like ${NAME}, not the secret itself';
+}
+
 /** A text that stands for a secret where none is given: nobody can guess it. */
 export const placeholderSecret = (): string => randomBytes(32).toString('base64url');
 
@@ -104,11 +113,7 @@ class Resolver {
     const read = typeof value === 'string' ? readReferences(value) : undefined;
     const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
     if (typeof value !== 'string' || typeof part !== 'object' || part.fallback !== undefined) {
-      const wrong =
-        typeof part === 'object'
-          ? 'must be a reference without a default'
-          : 'must be a reference like ${NAME}, not the secret itself';
-      this.#findings.push({ path, message: wrong, secret: true });
+      this.#findings.push({ path, message: wrongSecret(value, part), secret: true });
       return undefined;
     }
     this.#references.set(path, { text: value, whole: true, names: [part.name], taken: [part.name] });

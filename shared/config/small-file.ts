@@ -1,14 +1,17 @@
 // Reads a file that a person wrote: regular, at most 1 MiB, UTF-8. Never waits on a FIFO and never opens a device.
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { messageOf } from '../svc-error.ts';
+import type { Place } from './fault.ts';
 
 export const LARGEST_FILE_BYTES = 1_048_576;
 const FIRST_BYTES = 4_096;
+const MARK = '\uFFFD';
+const MARK_BYTES = Buffer.from(MARK);
 
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string; readonly place?: Place };
 
 /** The text without a byte order mark, or why not. Symbolic links are followed to regular files only. */
 export function readSmallFile(path: string): SmallFile {
@@ -65,8 +68,21 @@ function decode(bytes: Buffer, mode: number): SmallFile {
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), mode };
   } catch {
-    return { kind: 'refused', reason: 'is not valid UTF-8' };
+    return { kind: 'refused', reason: 'is not valid UTF-8 here', place: firstWrongByte(bytes) };
   }
+}
+
+/** Where a decoder puts a mark that does not stand in the bytes themselves. */
+function firstWrongByte(bytes: Buffer): Place {
+  const text = bytes.toString('utf8');
+  let [offset, from] = [0, 0];
+  for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + 1)) {
+    offset += Buffer.byteLength(text.slice(from, at));
+    from = at;
+    if (!bytes.subarray(offset, offset + MARK_BYTES.length).equals(MARK_BYTES)) break;
+  }
+  const lines = text.slice(0, from).split('\n');
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
 const isAbsent = (error: unknown): boolean =>

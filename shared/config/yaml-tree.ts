@@ -174,7 +174,11 @@ class Walk {
   #scalar(value: unknown, at: number, path: string): unknown {
     if (typeof value !== 'number') return value;
     if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
-    this.#ports.report(at, 'is a number that cannot be held exactly: an id is written in quotes', path);
+    const isId = Number.isFinite(value);
+    const message = isId
+      ? 'is a number that cannot be held exactly: an id is written in quotes'
+      : 'is a number past all bounds';
+    this.#ports.report(at, message, path);
     return null;
   }
 

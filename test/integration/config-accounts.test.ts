@@ -72,6 +72,15 @@ describe('svc config check', () => {
     ]);
   });
 
+  it('names the variable whose value does not fit the key of a plugin', async (t) => {
+    const { notes } = await checked(t, '  remind: { maxDays: "${NOBODY:-0}" }');
+
+    assert.match(
+      notes.map(plain).join('\n'),
+      /^svc\.config\.yml:4:13 plugins\.remind\.maxDays must be an integer .*; the default of NOBODY does not fit$/m,
+    );
+  });
+
   it('takes one variable for several secrets, and one for several other keys', async (t) => {
     const { code, notes } = await checked(
       t,

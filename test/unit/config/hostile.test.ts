@@ -147,7 +147,7 @@ describe('what is no file of text (46)', () => {
     );
     assert.match(
       refused(t, (path) => writeFileSync(path, Buffer.from([0x61, 0xff, 0xfe]))),
-      /1:1 is not valid UTF-8/,
+      /1:2 is not valid UTF-8 here/,
     );
   });
 
