@@ -12,6 +12,7 @@ import type { StoredSchema } from './database/stored-schema.ts';
 
 export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
+  failuresOfCode(options: TaskOptions): Promise<readonly string[]>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
   checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
@@ -98,8 +99,23 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
-  const found = await bounded(options, loaded, () => checkPlugins({ project, mode, loaded }));
-  return { loaded, ...found, warnings: [...loaded.warnings, ...found.warnings] };
+  const { warnings, accounts } = await bounded(options, loaded, () => checkPlugins({ project, mode, loaded }));
+  return { loaded, warnings: [...loaded.warnings, ...warnings], accounts };
+}
+
+/**
+ * Why a start with the code as it is now would serve nothing; empty where it would, and where this environment has not what the configuration
+ * refers to. Throws what a plugin refuses of its keys.
+ */
+export async function failuresOfCode(options: TaskOptions): Promise<readonly string[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = loadConfig(options);
+  } catch {
+    return [];
+  }
+  const { checkPlugins } = await import('./runtime/assemble-once.ts');
+  return (await bounded(options, loaded, () => checkPlugins({ ...options, loaded }))).failures;
 }
 
 /** Assembles everything once. What is wrong, of the configuration or in the assembly, is in the report. */

@@ -4,7 +4,7 @@ import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import type { RunningProject } from './control-client.ts';
-import { canJudge, refuseBadConfiguration } from './running-configuration.ts';
+import { canJudge, refuseBrokenRestart } from './running-configuration.ts';
 import { supervisorArguments } from './start-daemon.ts';
 import { loadTasks } from './worker-entry.ts';
 
@@ -42,7 +42,7 @@ async function checkedSettings(
   { running: { status }, context }: ReplaceOptions,
 ): Promise<Partial<SupervisorSettings>> {
   if (canJudge(status)) {
-    await refuseBadConfiguration(status);
+    await refuseBrokenRestart(project, { status, context });
     return {};
   }
   const { checkProject } = await loadTasks(context);

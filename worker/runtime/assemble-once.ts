@@ -125,6 +125,11 @@ function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
   ];
 }
 
+interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts'> {
+  /** Those of the warnings that keep a start from serving anything. */
+  readonly failures: readonly string[];
+}
+
 /**
  * Assembles and looks only for what is wrong in the configuration. Throws it; anything else that fails is given back as a warning, and apart
  * from both the accounts that can never work, which a start takes and lets fail alone.
@@ -137,7 +142,7 @@ export async function checkPlugins({
   readonly project: string;
   readonly mode: Mode;
   readonly loaded: LoadedConfig;
-}): Promise<Pick<CheckedProject, 'warnings' | 'accounts'>> {
+}): Promise<CheckedPlugins> {
   const stray = collectStrayErrors(loaded, { project, mode });
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
@@ -147,17 +152,20 @@ export async function checkPlugins({
   candidate.abort.abort();
   const strays = await stray.end();
   const isFaulty = error?.code === 'config_invalid' || error?.code === 'secret_invalid';
-  const failures = error === undefined ? [] : [...(isFaulty ? [] : [error]), ...alsoFailed(error)];
+  const failed = error === undefined ? [] : [...(isFaulty ? [] : [error]), ...alsoFailed(error)];
+  const failures = failed.map(({ message, hint }) =>
+    registry.mask(hint === undefined ? message : `${message}; ${hint}`),
+  );
   // The secrets of a test start are made up where there are none.
   const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
   const accounts = judged.faults;
   const warnings = [
     ...judged.warnings,
     ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
-    ...failures.map(({ message, hint }) => (hint === undefined ? message : `${message}; ${hint}`)),
+    ...failures,
     ...strays.map(({ component, message }) => `${component}: ${message}`),
   ].map((warning) => registry.mask(warning));
-  if (!isFaulty) return { warnings, accounts: accounts.map((fault) => masked(fault, registry)) };
+  if (!isFaulty) return { warnings, failures, accounts: accounts.map((fault) => masked(fault, registry)) };
   const { code, message, hint = '', details } = error;
   const faults = [
     ...(details['faults'] as readonly ConfigFault[]),

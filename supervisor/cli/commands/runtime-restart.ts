@@ -1,10 +1,10 @@
 // `svc runtime restart`: the worker drains and ends with 51, whoever its owner is; the command returns when the next one is ready.
-// With --daemon the supervisor is replaced as well (replace-daemon.ts). A configuration that is wrong by now ends nothing that runs (78).
+// With --daemon the supervisor is replaced as well (replace-daemon.ts). A configuration that is wrong by now, or a plugin that is broken, ends nothing that runs.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
 import { requireRunning } from '../control-client.ts';
 import { untilNextWorker } from '../next-worker.ts';
-import { refuseBadConfiguration } from '../running-configuration.ts';
+import { refuseBrokenRestart } from '../running-configuration.ts';
 import { DAEMON_STOPPED, goneProcess } from '../wait-for-ready.ts';
 
 const DEFAULT_SECONDS = 60;
@@ -29,7 +29,7 @@ export const command: Command = {
         ? await (await import('../replace-daemon.ts')).replaceDaemon(folder, { running, context })
         : undefined;
     if (supervisorPid === undefined) {
-      await refuseBadConfiguration(running.status);
+      await refuseBrokenRestart(folder, { status: running.status, context });
       await running.call('restart');
     }
     return untilNextWorker(print, {

@@ -1,0 +1,75 @@
+// A restart where the next worker would serve nothing, because a plugin has been broken since the start.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { portProject, svc } from '../support/svc-command.ts';
+import { until } from '../support/until.ts';
+
+const GOOD = `import { definePlugin } from 'svc';
+export default definePlugin({ name: 'own', setup(p) { p.command('own', { summary: 'Own' }, () => 'own'); } });
+`;
+const BROKEN = `${GOOD}throw new Error('boom at load');\n`;
+const WITH_KEY = GOOD.replace('definePlugin }', 'definePlugin, t }').replace(
+  "name: 'own',",
+  "name: 'own', config: { word: t.string() },",
+);
+
+async function daemon(t: TestContext, plugin = GOOD) {
+  const { path, url, write } = await portProject(t, {
+    keys: { plugins: { sandbox: {}, own: { use: './plugins/own.js' } } },
+    plugins: { 'own.js': plugin },
+  });
+  const run = async (...args: readonly string[]) => {
+    const { code, stdout } = await svc(['runtime', ...args, '--json'], { cwd: path });
+    return { code, body: JSON.parse(stdout) };
+  };
+  return { url, run, change: (source: string) => write('plugins/own.js', source) };
+}
+
+describe('runtime restart', () => {
+  for (const flag of [[], ['--daemon']])
+    it(`stops nothing where a plugin throws when it is loaded: restart ${flag.join('')}`, async (t) => {
+      const { url, run, change } = await daemon(t);
+      const started = await run('start', '--daemon');
+      change(BROKEN);
+
+      const { code, body } = await run('restart', ...flag);
+      const { runtimeId, supervisorPid, ready } = (await run('status')).body;
+
+      assert.deepEqual([code, body.error.code], [1, 'plugin_failed']);
+      assert.match(body.error.message, /own.*boom at load/s);
+      assert.match(body.error.hint, /nothing was restarted/);
+      assert.deepEqual([runtimeId, supervisorPid], [started.body.runtimeId, started.body.supervisorPid]);
+      assert.ok(ready && (await fetch(`${url}/pub/ready`)).ok);
+      change(`${GOOD}// mended\n`);
+      assert.equal((await run('restart', ...flag)).code, 0);
+    });
+
+  it('ends with 78 where the changed plugin does not take its keys any more, and stops nothing', async (t) => {
+    const { run, change } = await daemon(t);
+    const started = await run('start', '--daemon');
+    change(WITH_KEY);
+
+    const { code, body } = await run('restart');
+
+    assert.deepEqual([code, body.error.code], [78, 'config_invalid']);
+    assert.match(body.error.message, /word/);
+    assert.equal((await run('status')).body.runtimeId, started.body.runtimeId);
+  });
+
+  it('does as it is asked where nothing serves that could be lost', async (t) => {
+    const { run } = await daemon(t, BROKEN);
+    const started = await run('start', '--daemon', '--timeout', '1');
+    const before = await until(
+      async () => {
+        const { runtimeId, state } = (await run('status')).body;
+        return state === 'running' && runtimeId;
+      },
+      { what: 'the worker to be up', timeoutMs: 60_000 },
+    );
+
+    const { code } = await run('restart', '--timeout', '1');
+
+    assert.deepEqual([started.code, code], [1, 1]);
+    assert.notEqual((await run('status')).body.runtimeId, before);
+  });
+});
