@@ -23,7 +23,7 @@ export const ERRORS = {
   link_invalid: kind('The link is not valid', 403),
   link_expired: kind('The link has expired', 410),
   forbidden_origin: kind('This origin is not allowed', 403),
-  not_found: kind('There is nothing here', 404, EXIT.absent),
+  not_found: kind('There is nothing here', 404),
   request_timeout: kind('The request came too slowly', 408),
   method_not_allowed: kind('This method is not allowed here', 405),
   conflict: kind('The state has changed', 409),
@@ -57,6 +57,7 @@ export const ERRORS = {
   state_dir_unsafe: kind('The state folder is not safe', 500, EXIT.failed),
   already_running: kind('The project is already running', 409),
   not_running: kind('Nothing is running', 404),
+  not_installed: kind('No service is installed', 404, EXIT.absent),
   schema_newer: kind('The state was written by a newer svc', 503),
   database_corrupt: kind('The database is damaged', 503),
   // definitions and handlers

@@ -6,6 +6,9 @@ type Reloaded = Extract<WorkerMessage, { type: 'reloaded' }>;
 
 const RELOAD_MS = 30_000;
 
+/** Each has an exit code or a next step of its own. */
+const TOLD = ['restart_required', 'config_invalid', 'secret_invalid'] as const;
+
 export class PendingReloads {
   readonly #waiting = new Map<number, (message: Pick<Reloaded, 'ok' | 'generation' | 'error'>) => void>();
   #lastId = 0;
@@ -29,7 +32,7 @@ export class PendingReloads {
         else
           reject(
             new SvcError(
-              error?.code === 'restart_required' ? 'restart_required' : 'reload_refused',
+              TOLD.find((code) => code === error?.code) ?? 'reload_refused',
               error?.message ?? 'the reload was refused',
               error?.hint === undefined ? {} : { hint: error.hint },
             ),

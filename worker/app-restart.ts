@@ -1,6 +1,7 @@
 // A restart that a client asks for: refused where nothing would start the worker again, where its owner would count it as a failure, or where
 // no worker would start with the configuration as it is now.
 import { systemClock } from '../shared/clock.ts';
+import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { Parts } from './app-parts.ts';
@@ -43,6 +44,15 @@ async function refuseBadConfiguration(runtime: Parts['engine']['runtime']): Prom
 export function refusedReload(error: SvcError): SvcError {
   if (['restart_required', 'storage_unavailable', 'precondition_failed'].includes(error.code)) return error;
   return refusal('reload_refused', error);
+}
+
+/** The same for a command, which ends with the code of what is wrong: a configuration that no start would take is 78, whoever finds it. */
+export function reloadFault(error: unknown): SvcError {
+  const known = coerceError(error);
+  const { cause } = known;
+  const isOfFile =
+    known.code === 'reload_refused' && cause instanceof SvcError && ERRORS[cause.code].exit === EXIT.config;
+  return isOfFile ? cause : known;
 }
 
 function refusal(code: 'restart_refused' | 'reload_refused', cause: SvcError): SvcError {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { within } from '../shared/abort.ts';
 import type { Cut } from '../shared/api/control.ts';
 import { systemClock } from '../shared/clock.ts';
-import { coerceError, messageOf } from '../shared/svc-error.ts';
+import { coerceError } from '../shared/svc-error.ts';
 import { conversationId, sandboxArrival, sandboxPress } from './adapters/sandbox/arrival.ts';
 import { chatView } from './adapters/sandbox/chat-view.ts';
 import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
@@ -18,7 +18,7 @@ import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
-import type { Core } from './core.ts';
+import { type Core, reasonOf } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
 import { countStarts, fileFacts, loadProjectState } from './database/project-state.ts';
 import { drainTimes } from './drain-times.ts';
@@ -259,7 +259,7 @@ class Host implements App {
       const end = await within(work(), { ms, late: 'late' as const });
       if (end === 'late') cut(`did not end within ${Math.round(ms)} ms`);
     } catch (error) {
-      cut(messageOf(error));
+      cut(reasonOf(this.#parts.core, error)); // a record keeps it
     }
     this.#log.info({ step: name, ms: Math.round(performance.now() - startedAt) }, 'stopping');
   }

@@ -24,11 +24,13 @@ export interface ForegroundOptions {
   readonly project: string;
   readonly mode: Mode;
   readonly watch: boolean;
+  /** The log is lines of JSON on a terminal, too. */
+  readonly json?: boolean;
   readonly exit: (code: ExitCode) => void;
 }
 
 /** Runs the worker in this process. Resolves once up; throws when the start fails; `exit` is called at the end. */
-export async function runForeground({ project, mode, watch, exit }: ForegroundOptions): Promise<void> {
+export async function runForeground({ project, mode, watch, json = false, exit }: ForegroundOptions): Promise<void> {
   const environment = processEnvironment();
   const allowExit = refuseExit();
   // Words and sockets of the owner are this process's own: no child may speak for it.
@@ -41,6 +43,7 @@ export async function runForeground({ project, mode, watch, exit }: ForegroundOp
       supervised: false,
       environment,
       terminal: process.stdout.isTTY,
+      plainLog: json,
       // A developer's debugger may hold the loop as long as it likes.
       ...appMaker({ guarded: mode !== 'development', tellsBusyCode: mode === 'development' }),
       exit(code) {

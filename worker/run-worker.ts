@@ -22,6 +22,7 @@ import { ensureStateFolder } from '../shared/state-folder.ts';
 import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App } from './app-options.ts';
+import { reloadFault } from './app-restart.ts';
 import { AppStart } from './app-start.ts';
 import { type Capture, captureConsole } from './console-capture.ts';
 import { inheritedSocket } from './inherited-socket.ts';
@@ -77,8 +78,8 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#paths = projectPaths(options.project);
-    const { supervised, terminal, environment, project, mode, watch, createApp } = options;
-    this.#log = openWorkerLog(this.#paths, { supervised, terminal, runtimeId: this.#runtimeId });
+    const { supervised, terminal, plainLog, environment, project, mode, watch, createApp } = options;
+    this.#log = openWorkerLog(this.#paths, { supervised, terminal, plain: plainLog, runtimeId: this.#runtimeId });
     const stop = (reason: string): void => void this.#stop(EXIT.ok, reason);
     this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger, stop });
     const facts = { runtimeId: this.#runtimeId, log: this.#log, project, mode, watch, owner: this.owned.owner };
@@ -249,7 +250,7 @@ class Worker {
       await this.#teller?.look();
       this.#link?.send({ type: 'reloaded', id, ok: true, generation, error: null });
     } catch (error) {
-      const { code, message, hint } = coerceError(error);
+      const { code, message, hint } = reloadFault(error);
       this.#link?.send({ type: 'reloaded', id, ok: false, generation: null, error: { code, message, hint } });
     }
   }
@@ -283,8 +284,7 @@ class Worker {
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.owned.ended(code);
-    const told = cut.map((one) => ({ ...one, reason: this.#log.secrets.mask(one.reason) }));
-    this.#end(code, reason, told);
+    this.#end(code, reason, cut);
   }
 
   #end(code: ExitCode, reason: string, cut: readonly Cut[] = []): void {

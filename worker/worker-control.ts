@@ -7,6 +7,7 @@ import { WORKER_SOCKET } from '../shared/paths.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App, RestartOwner } from './app-options.ts';
+import { reloadFault } from './app-restart.ts';
 import { turns } from './turns.ts';
 
 export interface WorkerControlOptions {
@@ -61,7 +62,11 @@ async function answer(
     case 'reload': {
       const running = app();
       if (running === undefined) throw new SvcError('not_running', 'the host is still starting');
-      return running.reload('control', { orRestart: options['orRestart'] === true });
+      try {
+        return await running.reload('control', { orRestart: options['orRestart'] === true });
+      } catch (error) {
+        throw reloadFault(error);
+      }
     }
     case 'check':
       return { valid: true, configVersion: (await app()?.operators.checkConfig()) ?? null };

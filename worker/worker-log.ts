@@ -8,17 +8,22 @@ export interface WorkerLogOptions {
   readonly supervised: boolean;
   /** Stdout is a terminal: lines for people instead of JSON. */
   readonly terminal: boolean;
+  /** JSON there, too. */
+  readonly plain?: boolean | undefined;
   readonly runtimeId: string;
 }
 
 const PLAIN = { good: String, bad: String, warn: String, dim: String };
 
-export function openWorkerLog(paths: ProjectPaths, { supervised, terminal, runtimeId }: WorkerLogOptions): Log {
+export function openWorkerLog(
+  paths: ProjectPaths,
+  { supervised, terminal, plain = false, runtimeId }: WorkerLogOptions,
+): Log {
   const base = { project: basename(paths.project), runtimeId };
   if (supervised) return createLog({ destination: paths.runtimeLog, base });
   return createLog({
     destination: 1,
     base,
-    ...(terminal ? { render: (line: string) => `${formatLogLine(line.trimEnd(), PLAIN)}\n` } : {}),
+    ...(terminal && !plain ? { render: (line: string) => `${formatLogLine(line.trimEnd(), PLAIN)}\n` } : {}),
   });
 }

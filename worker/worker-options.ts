@@ -17,6 +17,8 @@ export interface WorkerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
   readonly terminal: boolean;
+  /** Lines of JSON there, too. Default: lines for people. */
+  readonly plainLog?: boolean;
   readonly createApp: (options: AppOptions) => App | Promise<App>;
   /** Has another thread look after the event loop of this one, once up. */
   readonly guard?: (runtimeId: string, options: LoopGuardOptions) => void;

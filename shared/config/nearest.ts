@@ -2,20 +2,20 @@
 const LONGEST = 64;
 const MOST_KNOWN = 10;
 
-/** The candidate with the fewest edits (a swap of neighbours is one), when these are at most a third of the word. */
+/**
+ * The candidate with the fewest edits (a swap of neighbours is one), when these are at most a third of the word; just one where it begins
+ * otherwise: few mistype the first letter, and `agents` means no `events`.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > LONGEST) return undefined;
   const wanted = fold(word);
   let best: { candidate: string; edits: number } | undefined;
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
-    const edits = editsBetween(wanted, fold(candidate));
-    if (
-      edits <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)) &&
-      (best === undefined || edits < best.edits)
-    ) {
-      best = { candidate, edits };
-    }
+    const folded = fold(candidate);
+    const edits = editsBetween(wanted, folded);
+    const most = folded[0] === wanted[0] ? Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)) : 1;
+    if (edits <= most && (best === undefined || edits < best.edits)) best = { candidate, edits };
   }
   return best?.candidate;
 }

@@ -177,6 +177,26 @@ describe('a foreground host that does not answer yet', () => {
     });
 });
 
+describe('reload', () => {
+  for (const owner of ['daemon', 'foreground'])
+    it(`ends with 78 over a broken configuration, and the old generation serves on (${owner})`, async (t) => {
+      const { path, url, read, write } = await portProject(t);
+      if (owner === 'daemon') await svc(['runtime', 'start', '--daemon'], { cwd: path });
+      else startSvc(['runtime', 'start', '--mode', 'production', '--no-watch', '--json'], { cwd: path });
+      await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready', timeoutMs: 120_000 });
+      write('svc.config.yml', `${read('svc.config.yml')}nonsense: 1\n`);
+
+      for (const option of [[], ['--or-restart']]) {
+        const { code, stdout } = await svc(['runtime', 'reload', ...option, '--json'], { cwd: path });
+        const { error } = JSON.parse(stdout);
+        assert.deepEqual([code, error.code], [78, 'config_invalid']);
+        assert.match(error.message, /svc\.config\.yml:\d+:\d+ nonsense/);
+        assert.match(error.hint, /goes on/);
+      }
+      assert.equal((await fetch(`${url}/pub/ready`)).status, 200);
+    });
+});
+
 describe('reload --or-restart', () => {
   it('waits for the worker that takes the change in', async (t) => {
     const { path, write } = await portProject(t);

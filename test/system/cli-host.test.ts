@@ -54,7 +54,7 @@ describe('svc at a running host', () => {
     const host = await startHost({ owner: t, plugins: { sandbox: {} } });
 
     const absent = await asked(host, 'inbox', 'show', 'nothing');
-    assert.deepEqual([absent.code, /no inbox item/.test(absent.stderr)], [3, true], absent.stderr);
+    assert.deepEqual([absent.code, /no inbox item/.test(absent.stderr)], [1, true], absent.stderr);
     const other = await svc(['endpoints', 'list'], {
       cwd: host.project,
       env: { SVC_TEST_PORT: new URL(host.url).port, HTTP_TOKEN: 'another-token-altogether' },

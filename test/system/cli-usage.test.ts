@@ -9,6 +9,7 @@ import { temporaryProject } from '../support/temporary-project.ts';
 
 const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['rutime', /^svc: unknown command 'rutime'; did you mean 'runtime'\?\n$/],
+  ['agents list', /^svc: unknown command 'agents'\n +known are .*runtime/],
   ['runtime strat', /did you mean 'start'\?/],
   ['runtime', /^svc: svc runtime needs one of start, stop, restart, reload, status, logs\n$/],
   ['runtime --json=1', /^svc: svc runtime needs one of start/],

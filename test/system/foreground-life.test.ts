@@ -198,6 +198,23 @@ describe('a host in the foreground', () => {
     assert.equal(await ended, 130, screen());
   });
 
+  it('writes its log as lines of JSON with --json, on a terminal too', { skip: terminalMissing() }, async (t) => {
+    const host = await own(t);
+    const { shows, type, ended, screen } = terminal(t, [...START, '--json'], host.project.path);
+    await host.up();
+    await shows('worker up');
+    type(CTRL_C);
+
+    assert.equal(await ended, 0, screen());
+    const lines = screen()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
+    assert.ok(
+      lines.some((line) => (JSON.parse(line) as { readonly msg: string }).msg === 'worker stopped'),
+      screen(),
+    );
+  });
+
   it('ends with 0 after its terminal is gone, over which its last write and Node itself stumble', {
     skip: terminalMissing(),
   }, async (t) => {

@@ -1,4 +1,5 @@
 // `svc runtime reload`: configuration, tokens and .env are read again; a new generation, or the reasons why the old one stays.
+import { ERRORS } from '../../../shared/error-codes.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
@@ -26,6 +27,7 @@ export const command: Command = {
       print.json({ reloaded: true, generation });
       return EXIT.ok;
     } catch (error) {
+      if (error instanceof SvcError && ERRORS[error.code].exit === EXIT.config) throw unreloaded(error);
       if (!orRestart || !(error instanceof SvcError) || error.code !== 'restart_required') throw error;
       print.note(error.message);
       const former = running.status.runtimeId;
@@ -33,6 +35,13 @@ export const command: Command = {
     }
   },
 };
+
+/** 78, as for every command that a wrong configuration stops. */
+const unreloaded = (error: SvcError): SvcError =>
+  new SvcError(error.code, error.message, {
+    cause: error,
+    hint: 'nothing was reloaded: the generation that serves goes on; `svc config check` checks the file',
+  });
 
 /** Under an owner whose end cannot be seen from here the time decides. */
 function nobodyStarts({ who, status }: RunningProject): () => string | undefined {

@@ -71,13 +71,12 @@ async function startForeground(
   project: string,
   { mode, watch }: StartOptions,
 ): Promise<ExitCode> {
-  if (json) throw usage('--json is for --daemon and --once; the foreground prints its log');
   await refuseBesideDaemon(project);
   const { refuseSecondOwner } = await import('../second-owner.ts');
   refuseSecondOwner(project, env);
   const { runForeground } = await import('../worker-entry.ts');
   const ended = deferred<ExitCode>();
-  await runForeground({ project, mode, watch, exit: ended.resolve });
+  await runForeground({ project, mode, watch, json, exit: ended.resolve });
   const code = await ended.promise;
   if (code === EXIT.forced) print.note('stopped at once');
   return code;

@@ -94,11 +94,11 @@ const NOT_INSTALLED: ServiceState = {
   detail: null,
 };
 
-/** Throws `not_found`: exit 3. */
+/** Throws `not_installed`: exit 3. */
 function installed(context: CommandContext, options: Readonly<Record<string, unknown>>): Service {
   const service = installedServiceFor(context, options);
   if (!service.isInstalled())
-    throw new SvcError('not_found', `${service.name} is not installed`, {
+    throw new SvcError('not_installed', `${service.name} is not installed`, {
       hint:
         service.scope === 'user' && service.kind === 'systemd' ? 'svc service install --user' : 'svc service install',
     });

@@ -117,7 +117,7 @@ export function installedServiceFor(
     return serviceFor(context, options);
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'refused') throw error;
-    throw new SvcError('not_found', `not installed: ${error.message}`, { hint: error.hint ?? '' });
+    throw new SvcError('not_installed', `not installed: ${error.message}`, { hint: error.hint ?? '' });
   }
 }
 

@@ -10,6 +10,11 @@ describe('nearest', () => {
     assert.equal(nearest('demo-token', ['token', 'demoToken']), 'demoToken');
   });
 
+  it('takes a word that begins otherwise for a mistyped one only where one edit makes it', () => {
+    assert.equal(nearest('agents', ['events', 'endpoints']), undefined);
+    assert.equal(nearest('eort', ['port', 'host']), 'port');
+  });
+
   it('finds nothing where nothing is near', () => {
     assert.equal(nearest('zebra', ['port', 'host', 'token']), undefined);
   });
