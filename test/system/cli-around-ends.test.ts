@@ -239,7 +239,7 @@ async function upWithin(path: string) {
 }
 
 describe('start --daemon', () => {
-  it('right after .svc was removed under a daemon tells of the one that it has started (30)', async (t) => {
+  it('right after .svc was removed under a daemon tells of the one that it has started', async (t) => {
     const { path, paths } = await portProject(t);
     const start = async () => JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
     const before = await start();
