@@ -143,7 +143,6 @@ export const FAULTS: readonly Requirement[] = [
     tests: [
       'stops when .svc is ${loss} while it runs, and says so in a new one (30)',
       'stops when .svc is ${loss} while it runs, says so, and leaves the project to another (30)',
-      'right after .svc was removed under a daemon tells of the one that it has started (30)',
     ],
   },
   {
