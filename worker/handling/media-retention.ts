@@ -3,8 +3,8 @@
 //   M1  A file is removed when two passes in a row have found it past its days and named by nothing: no message that is stored, no
 //       item that is not done, no task, button, dialog or state. A reference that moves while a pass looks is seen by the next one.
 //   M2  What a crash left in the folder without a row (a file half written, or written and not noted) goes after a day.
-//   M3  A pass looks at so many, oldest first, and stays with them until it has removed what it can; the one after it goes on behind them, and
-//       from the oldest again once it has seen all.
+//   M3  A pass looks at so many, oldest first; where it has found some to remove the next pass looks at the same ones. Then it goes on behind
+//       them, and from the oldest again once it has seen all.
 import { sql as raw } from 'kysely';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
@@ -46,7 +46,7 @@ export class MediaRetention {
   readonly #most: number;
   /** Monotonic. */
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** Named by nothing at the pass before. */
+  /** Named by nothing at the pass before, which looked at the same ones. */
   #unnamed: ReadonlySet<string> = new Set();
   /** The last of those that are done with (M3). */
   #behind: Place | undefined;
@@ -76,9 +76,9 @@ export class MediaRetention {
     const unnamed = await this.#unnamedOf(new Set(old.map(({ id }) => id)));
     let removed = 0;
     for (const id of unnamed) if (this.#unnamed.has(id) && (await this.#folder.remove(id, before))) removed += 1;
-    if ([...unnamed].every((id) => this.#unnamed.has(id)))
-      this.#behind = old.length < this.#most ? undefined : old.at(-1);
-    this.#unnamed = unnamed;
+    const isDone = this.#unnamed.size > 0 || unnamed.size === 0;
+    if (isDone) this.#behind = old.length < this.#most ? undefined : old.at(-1);
+    this.#unnamed = isDone ? new Set() : unnamed;
     const orphans = await this.#folder.removeOrphans(now - DAY_MS);
     if (removed + orphans > 0) this.#core.log.info({ removed, orphans }, 'files past their days removed');
   }

@@ -122,6 +122,26 @@ describe('saved files', () => {
     assert.deepEqual(await pass(), []);
   });
 
+  it('are all looked at in turn while others lose their names each time', async (t) => {
+    const { host, pass } = await start(t, 2);
+    const named = ['state 0', 'state 1'];
+    for (const text of [...named, 'nothing']) {
+      await says(host, text);
+      await later(host, 1_000);
+    }
+    await later(host, 31 * DAY_MS);
+    const cells = host.rows<{ key: string; value: string }>('SELECT key, value FROM cells');
+
+    let left: string[] = [];
+    for (let passes = 0; passes < 4; passes += 1) {
+      for (const { key, value } of cells)
+        await host.write('UPDATE cells SET value = ? WHERE key = ?', key === named[passes % 2] ? '1' : value, key);
+      left = await pass();
+    }
+
+    assert.deepEqual(left, ['state 0.txt', 'state 1.txt']);
+  });
+
   it('that a crash left without a row go after a day, and nothing else does', async (t) => {
     const { host, folder, retention } = await start(t);
     mkdirSync(folder, { recursive: true });
