@@ -10,7 +10,7 @@ import { TextSearch } from './secret-search.ts';
 const SHORTEST_VALUE = 4;
 const SHORTEST_FORM = 6;
 /** In what people wrote to be read, shorter secrets are words that any text may hold. */
-const SHORTEST_SHOWN = 8;
+const SHORTEST_SHOWN = 16;
 /** Shorter forms are searched for apart: one of them would slow down the search for all others. */
 const LONG_FORM = 12;
 

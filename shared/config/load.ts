@@ -29,7 +29,7 @@ import { isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
 import { placeholderSecret, type Resolved, type ResolvedReference, resolveTree } from './resolve.ts';
 import type { Config } from './schema.ts';
-import { ownSharedSecrets } from './shared-secrets.ts';
+import { sharedSecrets } from './shared-secrets.ts';
 import { readSmallFile } from './small-file.ts';
 import { tokenChecks } from './token-checks.ts';
 import { configSchema, validateConfig } from './validator.ts';
@@ -147,7 +147,7 @@ function check(
     ...schema.filter((finding) => !known.has(finding.path) && !missing(finding) && !isFreePort(finding)),
   ];
   const toldPaths = new Set(told.map(({ path }) => path));
-  const shared = ownSharedSecrets(resolved.references, resolved.secretKeys);
+  const shared = sharedSecrets(resolved.references, resolved.secretKeys);
   const others = [...cross.findings, ...shared].filter(({ path }) => !toldPaths.has(path));
   const findings = [...told, ...others, ...tokens.findings];
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };

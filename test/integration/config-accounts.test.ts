@@ -28,7 +28,7 @@ async function checked(
 }
 
 describe('svc config check', () => {
-  it('refuses the variable of a secret of a plugin in a key that is shown, whichever slot has it', async (t) => {
+  it('refuses the variable of a secret of a plugin in a key of the host, whichever slot has it', async (t) => {
     const { code, notes } = await checked(
       t,
       [
@@ -43,7 +43,7 @@ describe('svc config check', () => {
     const why = 'takes ONE, which is the secret of plugins.telegram.token, and is shown to others';
     assert.deepEqual(
       notes.filter((note) => note.includes(why)).map((note) => /svc\.config\.yml:\d+:\d+ [\w.]+/.exec(note)?.[0]),
-      ['svc.config.yml:6:31 plugins.irc.nick', 'svc.config.yml:7:9 host.name'],
+      ['svc.config.yml:7:9 host.name'],
     );
     assert.ok(!notes.join().includes(TOKEN));
   });
@@ -85,13 +85,32 @@ describe('svc config check', () => {
     const { code, notes } = await checked(
       t,
       [
-        '  telegram: { endpoints: [{ id: a, token: "${ONE}" }] }',
+        '  telegram: { endpoints: [{ id: a, token: "${ONE}" }, { id: b, token: "${ONE}" }] }',
+        '  other: { use: telegram, token: "${ONE}" }',
+        '  off: { use: telegram, enabled: false, token: "${ONE}" }',
+        '  text: { use: telegram, token: "${SAME}", apiUrl: "http://127.0.0.1:9/${ONE}" }',
         '  remind: { maxDays: "${DAYS:-5}" }',
         'inbox: { bodyDays: "${DAYS:-5}" }',
       ].join('\n'),
     );
 
     assert.equal(code, EXIT.ok, notes.join('\n'));
+  });
+
+  it('tells what is wrong with a slot, and nothing of the variable that it shares with a secret', async (t) => {
+    const { document } = await checked(
+      t,
+      [
+        '  telegram: { token: "${ONE}" }',
+        '  gone: { use: nothing-like-it, token: "${ONE}" }',
+        '  other: { use: telegram, token: "${ONE}", mod: webhook }',
+      ].join('\n'),
+    );
+
+    assert.deepEqual(
+      document.faults.map(({ path }) => path),
+      ['/plugins/other/mod'],
+    );
   });
 
   it('tells the faults of all slots and accounts, and what else cannot be loaded', async (t) => {

@@ -36,11 +36,6 @@ describe('the variable of a secret', () => {
     `${HTTP}  demoToken: \${DEMO}\n  base: /\${DEMO}\n`,
     told('4:3 http.base', 'DEMO', 'http.demoToken'),
   );
-  refused(
-    'in a text of a plugin',
-    `${HTTP}plugins:\n  hello:\n    greeting: I am \${HTTP_TOKEN}\n`,
-    told('5:5 plugins.hello.greeting'),
-  );
 
   it('is told without its value, whatever else is wrong there', (t) => {
     const twice = ['full', 'demo']
@@ -62,6 +57,14 @@ describe('the variable of a secret', () => {
 });
 
 describe('what is shown of a configuration', () => {
+  it('has the reference where a key of a plugin takes the variable of a secret', (t) => {
+    const loaded = loadText(t, `${HTTP}plugins:\n  hello:\n    header: Bearer \${HTTP_TOKEN}\n`);
+
+    assert.deepEqual(maskedConfig(loaded)['plugins'], {
+      hello: { enabled: true, header: 'Bearer ${HTTP_TOKEN}' },
+    });
+  });
+
   const shown = (t: TestContext, name: string, env: Readonly<Record<string, string>>, rest = ''): readonly unknown[] =>
     shownName(loadText(t, `${HTTP}${rest}host: { name: "${name}" }\n`, { env }));
 
