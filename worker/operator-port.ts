@@ -3,13 +3,14 @@ import type { ToldExit } from '../shared/api/control.ts';
 import type { Parts } from './app-parts.ts';
 import { refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
+import type { NextStart } from './runtime/runtime.ts';
 
 export interface OperatorPort {
   /** Newest last, by the ledger of starts; none while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
-  /** The version of the configuration that the next worker would have. Throws `config_invalid` or `secret_invalid` where that one would end with 78;
+  /** What the next worker would start with. Throws `config_invalid` or `secret_invalid` where that one would end with 78;
    * noted like a reload that was refused. */
-  checkConfig(): Promise<string>;
+  checkConfig(): Promise<NextStart>;
   /** Throws `too_many_requests` where systemd would count a restart as one failure too many; where that cannot be known it does not. */
   checkStarts(): Promise<void>;
 }

@@ -69,7 +69,7 @@ async function answer(
       }
     }
     case 'check':
-      return { valid: true, configVersion: (await app()?.operators.checkConfig()) ?? null };
+      return { valid: true, configVersion: null, ...(await app()?.operators.checkConfig()) };
     case 'logs':
       return { ...log.recent(typeof options['after'] === 'number' ? options['after'] : 0), pid: process.pid };
     default:

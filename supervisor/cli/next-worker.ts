@@ -32,7 +32,7 @@ export async function untilNextWorker(
     print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
     return EXIT.ok;
   }
-  print.text(print.color.bad(`not ready: ${reasons.join('; ')}`));
+  print.text(print.color.bad(reasons.join('; ')));
   const again = status === undefined ? '; nothing answers: `svc runtime start --daemon` starts a daemon anew' : '';
   print.note(`\`svc runtime logs\` shows why${again}`);
   return EXIT.failed;

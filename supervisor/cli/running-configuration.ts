@@ -13,19 +13,21 @@ import { loadTasks } from './worker-entry.ts';
 const CHECK_MS = 2_000;
 
 interface Judgement {
-  readonly configVersion?: string | null;
+  /** As it is now; null where the worker does not tell. */
+  readonly configVersion: string | null;
+  /** It, or code that the worker has loaded, has changed since. */
+  readonly isChanged?: boolean;
 }
 
 /** One of another version would judge by the keys of that version. */
 export const canJudge = ({ state, version }: RunningProject['status']): boolean =>
   state === 'running' && version === VERSION;
 
-/** The version of the configuration as it is now, where the worker tells. Throws `config_invalid` and `secret_invalid`. */
-export async function refuseBadConfiguration(status: RunningProject['status']): Promise<string | undefined> {
+/** Undefined where no worker can tell. Throws `config_invalid` and `secret_invalid`. */
+async function judge(status: RunningProject['status']): Promise<Judgement | undefined> {
   if (!canJudge(status)) return undefined;
   try {
-    const { configVersion } = (await callControl(WORKER_SOCKET, 'check', { timeoutMs: CHECK_MS })) as Judgement;
-    return configVersion ?? undefined;
+    return (await callControl(WORKER_SOCKET, 'check', { timeoutMs: CHECK_MS })) as Judgement;
   } catch (error) {
     if (!(error instanceof SvcError) || !['config_invalid', 'secret_invalid'].includes(error.code)) return undefined;
     throw new SvcError(error.code, error.message, {
@@ -38,32 +40,33 @@ export async function refuseBadConfiguration(status: RunningProject['status']): 
 
 /**
  * Whether the next worker would serve anything, where this one does: throws `plugin_failed`, and `config_invalid` where a changed plugin takes
- * its keys no more. A worker that does not tell of its configuration is not well: nothing keeps it from a restart. Nor does code where this
- * shell has not the variables for it.
+ * its keys no more. Where nothing has changed it would. A worker that does not tell of its configuration is not well: nothing keeps it from a
+ * restart. Nor does code where this shell has not the variables for the configuration. A foreground is not restarted in any case, and says so.
  */
 export async function refuseBrokenRestart(
   project: string,
   { status, context }: { readonly status: RunningProject['status']; readonly context: JudgeContext },
 ): Promise<void> {
-  const judged = await refuseBadConfiguration(status);
-  if (judged === undefined || status.generation === null) return;
+  const judged = await judge(status);
+  if (judged?.isChanged !== true || status.generation === null || status.owner === 'foreground') return;
   const options = { project, mode: modeOf(status.mode), environment: context.env };
   const { failuresOfCode } = await loadTasks(context);
-  const failures = await failuresOfCode(options).catch(throwUnrestarted);
+  const hint = unrestarted(status);
+  const failures = await failuresOfCode(options).catch((error: unknown) => {
+    const { code, message, details } = coerceError(error);
+    throw new SvcError(code, message, { cause: error, hint, details });
+  });
   if (failures.length > 0)
-    throw new SvcError('plugin_failed', `no worker would serve anything: ${failures.join('\n')}`, {
-      hint: UNRESTARTED,
-    });
+    throw new SvcError('plugin_failed', `no worker would serve anything: ${failures.join('\n')}`, { hint });
 }
 
 type JudgeContext = Pick<CommandContext, 'env' | 'end'>;
 
-const UNRESTARTED =
-  'nothing was restarted: the worker that runs goes on; mend it, or `svc runtime stop` and `svc runtime start --daemon` all the same';
-
-function throwUnrestarted(error: unknown): never {
-  const { code, message, details } = coerceError(error);
-  throw new SvcError(code, message, { cause: error, hint: UNRESTARTED, details });
+/** Plugins were loaded with the variables of this shell: what its owner gives the worker beside them may be what is missing. */
+function unrestarted({ owner }: RunningProject['status']): string {
+  const all =
+    owner === 'daemon' ? '`svc runtime stop` and `svc runtime start --daemon`' : `restart it by its owner (${owner})`;
+  return `nothing was restarted: the worker that runs goes on; mend it, or, where this shell lacks a variable that the plugin reads, ${all}`;
 }
 
 const modeOf = (name: string): Mode => MODES.find((mode) => mode === name) ?? 'production';
@@ -74,6 +77,8 @@ export async function judgedByDaemon(
 ): Promise<{ readonly running: RunningProject; readonly configVersion: string } | undefined> {
   const running = await findStaying(project).catch(() => undefined);
   if (running?.who !== 'supervisor') return undefined;
-  const configVersion = await refuseBadConfiguration(running.status).catch(() => undefined);
-  return configVersion === undefined ? undefined : { running, configVersion };
+  const judged = await judge(running.status).catch(() => undefined);
+  return judged === undefined || judged.configVersion === null
+    ? undefined
+    : { running, configVersion: judged.configVersion };
 }

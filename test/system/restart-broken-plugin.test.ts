@@ -13,16 +13,19 @@ const WITH_KEY = GOOD.replace('definePlugin }', 'definePlugin, t }').replace(
   "name: 'own', config: { word: t.string() },",
 );
 
+const WITH_VARIABLE = `${GOOD}new URL(process.env.OWN_URL);\n`;
+
 async function daemon(t: TestContext, plugin = GOOD) {
   const { path, url, write } = await portProject(t, {
     keys: { plugins: { sandbox: {}, own: { use: './plugins/own.js' } } },
     plugins: { 'own.js': plugin },
   });
-  const run = async (...args: readonly string[]) => {
-    const { code, stdout } = await svc(['runtime', ...args, '--json'], { cwd: path });
+  const runWith = async (env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const { code, stdout } = await svc(['runtime', ...args, '--json'], { cwd: path, env });
     return { code, body: JSON.parse(stdout) };
   };
-  return { url, run, change: (source: string) => write('plugins/own.js', source) };
+  const run = (...args: readonly string[]) => runWith({}, ...args);
+  return { url, run, runWith, change: (source: string) => write('plugins/own.js', source) };
 }
 
 describe('runtime restart', () => {
@@ -54,6 +57,16 @@ describe('runtime restart', () => {
     assert.deepEqual([code, body.error.code], [78, 'config_invalid']);
     assert.match(body.error.message, /word/);
     assert.equal((await run('status')).body.runtimeId, started.body.runtimeId);
+  });
+
+  it('does as it is asked where nothing has changed, from a shell without the variables that plugins read', async (t) => {
+    const { run, runWith } = await daemon(t, WITH_VARIABLE);
+    const started = await runWith({ OWN_URL: 'https://own.example' }, 'start', '--daemon');
+
+    const { code, body } = await run('restart');
+
+    assert.deepEqual([started.code, code], [0, 0]);
+    assert.notEqual(body.runtimeId, started.body.runtimeId);
   });
 
   it('does as it is asked where nothing serves that could be lost', async (t) => {

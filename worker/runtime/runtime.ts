@@ -47,6 +47,13 @@ export interface RuntimeOptions {
   readonly lifeLimitMs?: number;
 }
 
+/** What the process after this one would start with. */
+export interface NextStart {
+  readonly configVersion: string;
+  /** The configuration, or a file that this process has loaded, is another by now. */
+  readonly isChanged: boolean;
+}
+
 export class Runtime {
   readonly #options: RuntimeOptions;
   #current: Generation | undefined;
@@ -107,10 +114,10 @@ export class Runtime {
    * Whether the process after this one would take the configuration as it is now. Throws `config_invalid`, `secret_invalid`. Keys of plugins are
    * judged only while their code is what this process has loaded: newer code may know others. No plugin is set up for it.
    */
-  checkNext(): Promise<string> {
+  checkNext(): Promise<NextStart> {
     return this.#inTurn(async () => {
       const loaded = this.#read();
-      if (this.changedFiles().length > 0) return loaded.version;
+      if (this.changedFiles().length > 0) return { configVersion: loaded.version, isChanged: true };
       try {
         this.#options.secrets(loaded.secrets);
         (await this.#assemble(loaded, { keysOnly: true })).abort.abort();
@@ -118,7 +125,7 @@ export class Runtime {
         const known = coerceError(error);
         if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // anything else ends no process
       }
-      return loaded.version;
+      return { configVersion: loaded.version, isChanged: loaded.version !== this.loaded.version };
     });
   }
 
