@@ -25,7 +25,7 @@ import { drainTimes } from './drain-times.ts';
 import type { HostPort, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
-import { leftAtWork } from './left-at-work.ts';
+import { cutOf } from './left-at-work.ts';
 import { type OperatorPort, operatorPort } from './operator-port.ts';
 import type { Candidate } from './runtime/assemble.ts';
 import { watchProject } from './runtime/watch.ts';
@@ -233,14 +233,14 @@ class Host implements App {
     clearInterval(this.#looking);
     // A stop in the middle of a start: what is still being opened could not be closed.
     await step('start', left('start'), () => this.up.catch(() => {}));
-    await step('event', 500, () => this.#tellStopping(end));
+    await step('event', left('event'), () => this.#tellStopping(end));
     readiness.draining();
-    await step('watch', 500, async () => this.#endWatch?.());
+    await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
-    await step('engine', left('accounts'), async () => void cut.push(...leftAtWork(await engine.stop(left))));
+    await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cut.push(...cutOf(what, count))));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('database', left('database'), () => this.#parts.closeDatabase()); // cut short, the next start has to do it
-    await step('http connections', 500, async () => this.#http.close());
+    await step('http connections', left('connections'), async () => this.#http.close());
     return { cut };
   }
 

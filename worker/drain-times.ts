@@ -14,12 +14,15 @@ interface Share {
 
 const SHARES = {
   start: { until: 0.3 },
-  http: { until: 0.55, most: 0.25 },
-  handlers: { until: 0.83 },
-  pendingSends: { until: 0.87, most: 0.08 },
-  sends: { until: 0.87 },
-  accounts: { until: 0.94 },
-  database: { until: 1, least: 0.06 },
+  event: { until: 0.4, most: 0.1 },
+  watch: { until: 0.45, most: 0.05 },
+  http: { until: 0.6, most: 0.25 },
+  handlers: { until: 0.82 },
+  pendingSends: { until: 0.84, most: 0.08 },
+  sends: { until: 0.88 }, // the last of those may have begun just now: cut at once, it would stand twice
+  accounts: { until: 0.92 },
+  database: { until: 0.98, least: 0.06 },
+  connections: { until: 1, least: 0.02 },
 } as const satisfies Readonly<Record<string, Share>>;
 
 export type DrainPart = keyof typeof SHARES;

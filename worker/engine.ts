@@ -30,6 +30,7 @@ import { IngressGate } from './ingress/ingress-gate.ts';
 import { receiveArrivals } from './ingress/receive-arrivals.ts';
 import type { LaneRunner } from './lanes/lane-runner.ts';
 import { RecentRows } from './lanes/recent-rows.ts';
+import type { AtWork } from './left-at-work.ts';
 import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from './outbox/outbox-store.ts';
 import { type SurfaceState, takesAtOnce } from './outbox/send-surface.ts';
 import { createSender } from './outbox/sender.ts';
@@ -179,16 +180,15 @@ export class Engine {
     this.timers.start();
   }
 
-  /** Handlers first, then what they decided goes out as far as it can, then accounts. */
-  async stop(left: TimeLeft): Promise<{ readonly handlers: number; readonly sends: number }> {
+  /** Handlers first, then what they decided goes out as far as it can, then accounts. What is left at work is told at once: an account may be slow to end. */
+  async stop(left: TimeLeft, tell: (what: AtWork, count: number) => void = () => {}): Promise<void> {
     await this.timers.stop();
-    const handlers = await this.dispatcher.stop(left('handlers'));
+    tell('handlers', await this.dispatcher.stop(left('handlers')));
     await this.sender.finish(left('pendingSends'));
-    const sends = await this.sender.stop(left('sends'));
+    tell('sends', await this.sender.stop(left('sends')));
     await this.endpoints.stop();
     await this.subscriptions.stop();
     await this.runtime.stop();
-    return { handlers, sends };
   }
 
   /** Resolves when nothing is ready any more: for tests that own the clock. */
