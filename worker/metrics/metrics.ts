@@ -66,7 +66,9 @@ export function createMetrics(build: Build, sources: MetricSources) {
   gauge('svc_outbox_running_items', 'Sends under way.', sources.outboxRunning);
   gauge('svc_event_head', 'Position of the newest event.', sources.eventHead);
   gauge('svc_event_oldest', 'Position of the oldest event that is kept.', sources.eventOldest);
-  gauge('svc_state_bytes', 'Bytes of .svc/ and data/.', async () => (await sources.disk()).usedBytes);
+  gauge('svc_state_bytes', 'Bytes of .svc/ and data/, in steps of 65,536.', async () =>
+    inSteps((await sources.disk()).usedBytes, 65_536),
+  );
   gauge('svc_disk_free_bytes', 'Free bytes of the file system of .svc/.', async () =>
     finite((await sources.disk()).freeBytes),
   );
@@ -208,9 +210,9 @@ function processMetrics(gauge: AddGauge): void {
   gauge('svc_process_uptime_seconds', 'Age of the worker.', () => process.uptime());
 }
 
-/** The demo token reads it: where one item waits, its exact size would tell of its text. */
-const inSteps = (bytes: number | undefined): number | undefined =>
-  bytes === undefined ? undefined : Math.ceil(bytes / 1_024) * 1_024;
+/** The demo token reads it: where one item waits or one file comes, its exact size would tell of its text. */
+const inSteps = (bytes: number | undefined, step = 1_024): number | undefined =>
+  bytes === undefined ? undefined : Math.ceil(bytes / step) * step;
 
 const finite = (value: number): number => (Number.isFinite(value) ? value : -1);
 
