@@ -4,7 +4,7 @@
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
 import { readFileSync } from 'node:fs';
-import type { Cut } from '../shared/api/control.ts';
+import type { Cut, ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import type { Mode } from '../shared/config/mode.ts';
@@ -109,6 +109,20 @@ function isWorkerRecord(value: unknown): value is WorkerRecord {
     typeof pid === 'number' &&
     [start, boot, owner, mode, startedAt].every((field) => typeof field === 'string')
   );
+}
+
+/** What the supervisor that is gone had noted of the end of this worker: one that it killed could not say so itself. */
+export function notedEnd(
+  { supervisorRecord }: Pick<ProjectPaths, 'supervisorRecord'>,
+  { former }: WriterLock,
+): PreviousEnd | undefined {
+  try {
+    const { exits } = JSON.parse(readFileSync(supervisorRecord, 'utf8')) as { readonly exits: readonly ExitRecord[] };
+    const noted = exits.find(({ runtimeId }) => runtimeId === former?.runtimeId);
+    return noted && { end: noted.reason, code: noted.code, signal: noted.signal, detail: noted.detail };
+  } catch {
+    return undefined; // there is none, or it is of another version
+  }
 }
 
 /**

@@ -16,11 +16,12 @@ async function project(t: TestContext) {
     JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
   return {
     path,
+    url,
     status,
     /** A start and a stop under a supervisor; gives the runtime id of its worker. */
-    async daemonRuns(): Promise<string> {
+    async daemonRuns(...flags: readonly string[]): Promise<string> {
       const { stdout } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
-      assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
+      assert.equal((await svc(['runtime', 'stop', ...flags], { cwd: path })).code, 0);
       return JSON.parse(stdout).runtimeId;
     },
     /** A worker in the foreground that ends by the signal; gives its runtime id. */
@@ -78,6 +79,19 @@ describe('a daemon that follows a worker in the foreground', () => {
     await foregroundEndsBy('SIGTERM');
 
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+
+    assert.equal((await ledger())[0]?.end, 'stopped');
+  });
+});
+
+describe('a worker in the foreground that follows a daemon', () => {
+  it('tells in the ledger that the worker before was stopped, where its supervisor had to kill it', async (t) => {
+    const { path, url, daemonRuns, ledger } = await project(t);
+    await daemonRuns('--now');
+
+    const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
+    t.after(() => void host.child.kill('SIGKILL'));
+    await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready', timeoutMs: 120_000 });
 
     assert.equal((await ledger())[0]?.end, 'stopped');
   });
