@@ -32,6 +32,8 @@ export interface ControlListenerOptions {
   answer(request: ControlRequest): Promise<unknown>;
   /** Said once when the socket file was gone and is there again, or could not be made. */
   onTrouble?(message: string): void;
+  /** After which a client of which no request is open is let go. */
+  readonly idleMs?: number;
 }
 
 export interface ControlListener {
@@ -129,11 +131,12 @@ function serve(socket: Socket, options: ServeOptions): void {
     return;
   }
   options.clients.add(socket);
-  socket.setTimeout(IDLE_MS, () => socket.destroy());
   socket.on('error', () => socket.destroy());
   socket.on('close', () => options.clients.delete(socket));
   let waiting = Buffer.alloc(0);
   let openRequests = 0;
+  // A stop is answered once all is over, which may take longer.
+  socket.setTimeout(options.idleMs ?? IDLE_MS, () => openRequests === 0 && socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     waiting = Buffer.concat([waiting, chunk]);
     for (let end = waiting.indexOf(10); end !== -1; end = waiting.indexOf(10)) {

@@ -1,11 +1,12 @@
 // The listener of the control protocol, when what lies under its path changes.
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { callControl } from '../../shared/control-client.ts';
-import { type ControlListener, listenForControl } from '../../shared/control-listener.ts';
+import { type ControlListener, type ControlListenerOptions, listenForControl } from '../../shared/control-listener.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -16,7 +17,7 @@ interface Listening {
   readonly troubles: readonly string[];
 }
 
-async function listening(t: TestContext): Promise<Listening> {
+async function listening(t: TestContext, given: Partial<ControlListenerOptions> = {}): Promise<Listening> {
   const folder = temporaryProject(t).paths.stateDir;
   mkdirSync(folder, { mode: 0o700 });
   const path = join(folder, 'control.sock');
@@ -26,6 +27,7 @@ async function listening(t: TestContext): Promise<Listening> {
     capabilities: [],
     answer: async () => 'here',
     onTrouble: (message) => void troubles.push(message),
+    ...given,
   });
   t.after(() => listener.close());
   return { folder, path, listener, troubles };
@@ -37,6 +39,18 @@ const removed = ({ folder }: Listening): void => {
 };
 
 describe('listenForControl', () => {
+  it('lets an idle client go, and none that waits for its answer', async (t) => {
+    const events = new EventEmitter();
+    const answerOf = async (): Promise<string> => (await once(events, 'idle is gone'), 'late');
+    const { path } = await listening(t, { idleMs: 50, answer: answerOf });
+
+    const answer = callControl(path, 'hello');
+    const idle = connect(path).on('close', () => events.emit('idle is gone'));
+    await once(idle, 'connect');
+
+    assert.equal(await answer, 'late');
+  });
+
   it('makes its socket anew where that was removed (L3)', async (t) => {
     const { path, troubles } = await listening(t);
 

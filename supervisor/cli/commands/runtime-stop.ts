@@ -57,7 +57,8 @@ async function stop(project: string, running: RunningProject, { now, note }: Sto
   if (process !== undefined) await goneOf(process);
   if (result !== undefined) return who === 'supervisor' ? cutUnder(project, result) : cutBy(project, status.runtimeId);
   const next = await findRunning(project);
-  return next === undefined || next.status.state === 'stopped' ? [] : stop(project, next, { now, note });
+  const isOver = next === undefined || next.status.state === 'stopped';
+  return isOver ? cutBy(project, status.runtimeId) : stop(project, next, { now, note });
 }
 
 /** It ended before it could answer: another stop, or its death, was quicker, and what was cut is told there; or it had just been replaced. */
