@@ -164,7 +164,8 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     const { code, stdout } = await host.run('stop', '--json');
 
     assert.equal(code, 0);
-    assert.match(JSON.parse(stdout).cut, /the worker was killed: (not drained within 3000 ms|hung)/);
+    const [{ name, reason }] = JSON.parse(stdout).cut;
+    assert.match(`the ${name} ${reason}`, /^the worker was killed: (not drained within 3000 ms|hung)/);
   });
 });
 
