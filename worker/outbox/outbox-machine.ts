@@ -5,8 +5,12 @@
 //   later (its own Retry-After)   | waiting                | waiting
 //   refused                       | dead                   | dead
 //   threw, or died without result | waiting, same key      | unknown: `again` waiting, `hold` unknown
-//   account failed                | waiting for the endpoint, not counted
+//   account failed                | waiting for the endpoint; dead at the bound: it may be the send that the platform refuses
+//   account not connected         | waiting for the endpoint, not counted
 //   bound of attempts reached     | dead                   | dead
+//
+// A platform's own time is believed twice. One that keeps saying `soon` is out of order as one that does not answer is, and a send has as
+// long there: the wait grows as for other failures.
 //
 // The bound counts every attempt, those included that a crash cut: a send that ends the process each time is a dead letter after
 // `outbox.maxAttempts` of them. The wait counts only attempts that ended: a crash is not the platform's fault. Sends that were in hand
@@ -29,10 +33,10 @@ export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reaso
  * message is a text; a number is one as it is written.
  */
 export function readResult(result: unknown): AttemptEnd {
-  const { kind, message, reason, afterMs } = Object(result ?? {}) as Readonly<Record<string, unknown>>;
+  const { kind, message, reason, afterMs, account } = Object(result ?? {}) as Readonly<Record<string, unknown>>;
   const id = Number.isSafeInteger(message) ? String(message) : message;
   if (kind === 'sent') return { kind, ...(typeof id === 'string' && id !== '' ? { message: id } : {}) };
-  if (kind === 'later') return { kind, afterMs: Number(afterMs) };
+  if (kind === 'later') return { kind, afterMs: Number(afterMs), ...(account === true ? { account } : {}) };
   if (kind === 'refused') return { kind, reason: typeof reason === 'string' ? reason : 'refused without a reason' };
   return {
     kind: 'threw',
@@ -51,10 +55,15 @@ export interface AttemptOf {
   readonly unsure: 'again' | 'hold';
 }
 
+const SOONEST_MS = 100;
 const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
 
 /** Wait before the next attempt after so many that failed. */
 export const sendDelayMs = (failures: number): number => DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1] ?? 1_000;
+
+const BELIEVED = 2;
+const laterMs = (toldMs: number | undefined, failures: number): number =>
+  Math.max(toldMs ?? 0, toldMs === undefined || failures > BELIEVED ? sendDelayMs(failures) : SOONEST_MS);
 
 export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
   switch (end.kind) {
@@ -64,7 +73,7 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
       return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
     case 'later':
       return retry(of, {
-        delayMs: Math.max(wholeWaitMs(end.afterMs) ?? sendDelayMs(of.failures), 100),
+        delayMs: laterMs(wholeWaitMs(end.afterMs), of.failures),
         reason: 'the platform asks for later',
         code: 'platform_later',
       });

@@ -1,15 +1,13 @@
 // One attempt at one send: claims it, calls its platform, and stores what came of it.
 import { delay, within } from '../../shared/abort.ts';
+import { wholeWaitMs } from '../../shared/backoff.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
-import { recordEvents } from '../events/event-history.ts';
-import type { NewEvent } from '../events/event-types.ts';
 import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import type { LaneLimits } from '../lanes/lanes.ts';
 import type { RecentRows } from '../lanes/recent-rows.ts';
-import { putDue } from '../schedule/due-store.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
 import type { CallSlots } from './call-slots.ts';
@@ -17,17 +15,17 @@ import { type AttemptEnd, judge, noResult, readResult, type SendVerdict } from '
 import {
   claimNextSend,
   claimSend,
-  endSend,
-  finishSend,
   type NewOutboxRow,
   type OutboxRow,
   postponeSend,
   readSend,
   type SendHead,
 } from './outbox-store.ts';
+import type { QuietAccounts } from './quiet-accounts.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { SendRate } from './send-rate.ts';
 import { type SendSurface, type SurfaceState, takesAtOnce } from './send-surface.ts';
+import { type EndedSend, unitOf } from './send-units.ts';
 
 const SEND_TIMEOUT_MS = 60_000;
 const STORAGE_RETRY_MS = 1_000;
@@ -48,8 +46,10 @@ export interface Pace {
   readonly slots: CallSlots;
   /** For platforms that do not drop repeats, held until the result is stored: a crash leaves one call of an account without a result. */
   readonly alone: CallSlots;
+  readonly quiet: QuietAccounts;
 }
-type CallEnd = AttemptEnd | { readonly kind: 'returned'; readonly reason: string };
+/** `returned`: the account did not take it; it is `counted` where it was the answer to this send that said so. */
+type CallEnd = AttemptEnd | { readonly kind: 'returned'; readonly reason: string; readonly counted: boolean };
 
 export interface Turn {
   readonly item: SendHead;
@@ -124,11 +124,11 @@ export class SendAttempt {
     row: OutboxRow,
     { surface, outgoing }: { readonly surface: SendSurface; readonly outgoing: Outgoing },
   ): Promise<LaneOutcome> {
-    const { rate, slots, alone } = this.#pace;
+    const { rate, slots, alone, quiet } = this.#pace;
     const { endpoint } = row;
     await rate.take(endpoint, row.conversation, surface.rate);
     const call = async (): Promise<CallEnd | LaneOutcome> => {
-      if (this.#options.surface(endpoint).kind !== 'ready') return 'again'; // it went while the send waited for its turn
+      if (this.#options.surface(endpoint).kind !== 'ready' || quiet.has(endpoint)) return 'again'; // since the send waited for its turn
       if (!(await this.#claim(row))) return 'left';
       if (FAILPOINTS) await this.#options.core.point('sending');
       return this.#call(row, surface, outgoing);
@@ -141,10 +141,11 @@ export class SendAttempt {
     if (typeof end === 'string') return end;
     const { core } = this.#options;
     const attempts = row.attempts + 1;
+    if (end.kind === 'later' && end.account === true) this.#beQuiet(row, end.afterMs);
     if (FAILPOINTS) await core.point('posted');
     const outcome = await this.#stored(() =>
       end.kind === 'returned'
-        ? this.#returnToLine(row, end.reason)
+        ? this.#returnToLine(row, end)
         : this.#end(row, this.#judge(row, end, { attempts, can }), attempts),
     );
     if (FAILPOINTS) await core.point('sent');
@@ -180,10 +181,11 @@ export class SendAttempt {
     } catch (error) {
       const reason = reasonOf(core, error);
       core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
-      if (error instanceof SvcError && error.code === 'endpoint_unavailable') return { kind: 'returned', reason };
+      if (error instanceof SvcError && error.code === 'endpoint_unavailable')
+        return { kind: 'returned', reason, counted: false };
       if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };
       surface.accountFailed(reason, String((error as { remedy?: unknown }).remedy ?? ''));
-      return { kind: 'returned', reason };
+      return { kind: 'returned', reason, counted: true };
     }
   }
 
@@ -198,13 +200,28 @@ export class SendAttempt {
     return judge(end, { attempts, failures, maxAttempts, idempotent: can.idempotent === true, unsure });
   }
 
-  /** The account is refused or gone: the send waits for it and keeps its attempts. */
-  async #returnToLine(row: OutboxRow, reason: string): Promise<LaneOutcome> {
+  /** The account is refused or gone: the send waits for it. One that has it refused again and again is not tried without end. */
+  async #returnToLine(
+    row: OutboxRow,
+    { reason, counted }: { readonly reason: string; readonly counted: boolean },
+  ): Promise<LaneOutcome> {
     const at = this.#options.core.clock.now();
+    const attempts = row.attempts + Number(counted);
+    if (counted && attempts >= this.#options.policy().maxAttempts) {
+      const why = `the platform refused the account at each of ${attempts} attempts: ${reason}`;
+      return this.#end(row, { kind: 'dead', reason: why, code: 'account_failed' }, attempts);
+    }
     await this.#unit('outbox.returned', [
-      postponeSend({ id: row.id, nextAt: at, error: reason, attempts: row.attempts, failures: row.failures }),
+      postponeSend({ id: row.id, nextAt: at, error: reason, attempts, failures: row.failures }),
     ]);
     return 'again';
+  }
+
+  #beQuiet({ endpoint }: OutboxRow, afterMs: number): void {
+    const ms = wholeWaitMs(afterMs) ?? 0;
+    if (ms === 0) return;
+    this.#options.core.log.warn({ endpoint, ms }, 'the platform asks this account to wait');
+    this.#pace.quiet.hold(endpoint, ms);
   }
 
   async #end(row: OutboxRow, verdict: SendVerdict, attempts: number): Promise<LaneOutcome> {
@@ -216,74 +233,11 @@ export class SendAttempt {
     return outcome;
   }
 
-  async #note(
-    row: OutboxRow,
-    { verdict, attempts, at }: { readonly verdict: SendVerdict; readonly attempts: number; readonly at: number },
-  ): Promise<LaneOutcome> {
-    switch (verdict.kind) {
-      case 'sent': {
-        const data = {
-          item: row.id,
-          kind: row.kind,
-          attempts,
-          conversation: row.conversation,
-          from: row.item_id,
-          platformMessage: verdict.message ?? null,
-        };
-        await this.#unit(
-          'outbox.sent',
-          [
-            finishSend({ id: row.id, message: verdict.message ?? null, at, attempts }),
-            ...recordEvents([this.#event(row, { type: 'outbox.sent', data })]),
-          ],
-          this.#claimOfNext(row),
-        );
-        return 'left';
-      }
-      case 'waiting': {
-        const nextAt = at + verdict.delayMs;
-        const data = { item: row.id, attempts, delayMs: verdict.delayMs, code: verdict.code, reason: verdict.reason };
-        const statements = [
-          postponeSend({ id: row.id, nextAt, error: verdict.reason, attempts, failures: row.failures + 1 }),
-          putDue({
-            id: `outbox/${row.id}`,
-            kind: 'outbox',
-            at: nextAt,
-            capability: null,
-            lane: this.#item.lane,
-            data: row.id,
-          }),
-          ...recordEvents([this.#event(row, { type: 'outbox.waiting', data })]),
-        ];
-        await this.#unit('outbox.waiting', statements);
-        return 'waiting';
-      }
-      case 'unknown':
-      case 'dead': {
-        const code = verdict.kind === 'dead' ? verdict.code : 'result_unknown';
-        const data = { item: row.id, attempts, code, reason: verdict.reason };
-        const event = this.#event(row, { type: verdict.kind === 'dead' ? 'outbox.dead' : 'outbox.unknown', data });
-        await this.#unit(`outbox.${verdict.kind}`, [
-          endSend({ id: row.id, state: verdict.kind, at, error: verdict.reason, attempts }),
-          ...recordEvents([event]),
-        ]);
-        return 'left';
-      }
-    }
-  }
-
-  #event(row: OutboxRow, event: Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>): NewEvent {
+  async #note(row: OutboxRow, ended: EndedSend): Promise<LaneOutcome> {
     const { clock, runtimeId } = this.#options.core;
-    return {
-      type: event.type,
-      data: event.data,
-      at: clock.now(),
-      runtimeId,
-      endpoint: row.endpoint,
-      correlationId: row.correlation_id ?? undefined,
-      causationId: row.item_id ?? undefined,
-      actor: row.actor ?? undefined,
-    } as NewEvent;
+    const { name, statements, outcome } = unitOf(row, ended, { lane: this.#item.lane, runtimeId, now: clock.now() });
+    await this.#unit(name, statements, ended.verdict.kind === 'sent' ? this.#claimOfNext(row) : undefined);
+    return outcome;
   }
 
   /** Elsewhere an attempt that was never begun would count as one whose outcome nobody knows. */

@@ -6,12 +6,13 @@
 //       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them, and of
 //       those that take over PATIENCE_MS.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
-//   S4  A send whose endpoint is not online waits for it without using up attempts.
+//   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
 import { Followers } from '../lanes/followers.ts';
 import { LaneRunner } from '../lanes/lane-runner.ts';
 import { Suspects } from '../lanes/suspects.ts';
 import { CallSlots } from './call-slots.ts';
 import { readOpenSends, readSendLane, readSuspectSends, type SendHead } from './outbox-store.ts';
+import { QuietAccounts } from './quiet-accounts.ts';
 import { type Pace, SendAttempt, type SenderOptions } from './send-attempt.ts';
 import { SendRate } from './send-rate.ts';
 
@@ -27,6 +28,7 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
     rate: new SendRate(clock),
     slots: new CallSlots({ most: MOST_CALLS, clock }),
     alone: new CallSlots({ most: 1, patienceMs: PATIENCE_MS, clock }),
+    quiet: new QuietAccounts(clock, () => runner.wake()),
   };
   const suspects = new Suspects(core, {
     read: () => readSuspectSends(core.reader),
@@ -38,7 +40,7 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
     name: 'outbox',
     core,
     limits: () => suspects.limits(limits()),
-    held: (item) => options.surface(item.endpoint).kind === 'waiting',
+    held: ({ endpoint }) => options.surface(endpoint).kind === 'waiting' || pace.quiet.has(endpoint),
     run: (item, next) =>
       suspects.watch(item.id, () => {
         const isClaimed = followers.take(item.id);

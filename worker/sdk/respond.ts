@@ -12,12 +12,13 @@ export interface Answered extends Pick<Response, 'json' | 'ok' | 'status'> {
 const DEFAULT_RETRY_MS = 5_000;
 
 /**
- * The result of a send: 2xx is sent (`message` reads the platform's id from the body), 429 and 5xx later by Retry-After,
- * anything else refused. Throws `accountFailed` at 401 and 403.
+ * The result of a send: 2xx is sent (`message` reads the platform's id from the body), 429 and 5xx later by Retry-After, 429 for the
+ * whole account; anything else refused. Throws `accountFailed` at 401 and 403.
  */
 export async function sendResult(response: Answered, message?: (json: unknown) => string): Promise<SendResult> {
   if (isAccountRefused(response)) throw refusedAccount(response.status);
-  if (response.status === 429 || response.status >= 500) return { kind: 'later', afterMs: retryAfterMs(response) };
+  if (response.status === 429) return { kind: 'later', afterMs: retryAfterMs(response), account: true };
+  if (response.status >= 500) return { kind: 'later', afterMs: retryAfterMs(response) };
   if (!response.ok) return { kind: 'refused', reason: `the platform answered ${response.status}` };
   return message === undefined || response.status === 204
     ? { kind: 'sent' }

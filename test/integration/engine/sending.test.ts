@@ -193,7 +193,7 @@ describe('sending', () => {
     assert.equal(failed?.state, 'failed');
     assert.equal(failed?.lastError?.remedy, 'make a new one');
     assert.deepEqual(host.platform.said('dm-ann'), ['re x']);
-    assert.equal(host.rows<{ attempts: number }>('SELECT attempts FROM outbox')[0]?.attempts, 1);
+    assert.equal(host.rows<{ attempts: number }>('SELECT attempts FROM outbox')[0]?.attempts, 2, 'the refused one too');
   });
 
   it('waits for an account whose slot is disabled, and is a dead letter where there is none any more', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Outgoing } from '../../adapter.ts';
 import { eitherGiven, given, type Lack, needs } from './lack.ts';
+import { assertLater } from './sends.ts';
 import { assertFailed, type Promised, postTo, type Trial } from './trial.ts';
 
 type Kind = 'edit' | 'react' | 'remove';
@@ -69,7 +70,7 @@ async function passesOn(trial: Trial): Promise<void> {
   for (const kind of KINDS.filter((of) => definition.can[of] === true)) {
     const call = changeOf(kind, trial, message);
     platform.next({ status: 429, headers: { 'retry-after': '7' } });
-    assert.deepEqual(await bench.send(call), { kind: 'later', afterMs: 7_000 }, kind);
+    assertLater(await bench.send(call), 7_000, kind);
     platform.next({ status: 401 });
     assertFailed(await bench.send(call).catch((error: unknown) => error));
   }

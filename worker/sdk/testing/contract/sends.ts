@@ -1,7 +1,7 @@
 // What an adapter promises of its sends.
 import assert from 'node:assert/strict';
 import { compose, MOST_PARTS } from '../../../outbox/compose.ts';
-import type { Outgoing } from '../../adapter.ts';
+import type { Outgoing, SendResult } from '../../adapter.ts';
 import type { RawRequest } from '../../request.ts';
 import { eitherGiven, given, idempotent, needs } from './lack.ts';
 import { type Promised, postTo, type Trial } from './trial.ts';
@@ -16,10 +16,16 @@ async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial
   if (can.idempotent === true) assert.deepEqual(again, first);
 }
 
+/** For this send, or for its whole account. */
+export function assertLater(result: SendResult, afterMs: number, what?: string): void {
+  const { kind, afterMs: told } = { afterMs: undefined, ...result };
+  assert.deepEqual({ kind, afterMs: told }, { kind: 'later', afterMs }, what);
+}
+
 async function passesRefusals({ bench, fixtures, platform }: Trial): Promise<void> {
   const post = postTo(fixtures);
   platform.next({ status: 429, headers: { 'retry-after': '7' } });
-  assert.deepEqual(await bench.send(post), { kind: 'later', afterMs: 7_000 });
+  assertLater(await bench.send(post), 7_000);
   platform.next({ status: 400 });
   assert.equal((await bench.send(post)).kind, 'refused');
   platform.next({ status: 503 });
