@@ -111,10 +111,15 @@ export class Parts {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
   }
 
-  /** Throws while nothing more may be taken in. */
+  /** Throws while nothing more may be taken in of those who can come again: an answer says so. */
   admit(): void {
     if (this.facts.draining)
       throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
+    this.admitRead();
+  }
+
+  /** The same for what an account has read from its connection: that is stored until the connection is ended, since not all platforms repeat. */
+  admitRead(): void {
     const { state } = this.database;
     if (state.kind === 'failed')
       throw new SvcError('storage_unavailable', state.reason, { details: { retryAfterMs: 2_000 } });
@@ -158,7 +163,7 @@ export class Parts {
       mediaFolder: paths.mediaDir,
       files: this.media,
       linkKey: () => linkKeyIn(paths.linkKey),
-      admit: () => this.admit(),
+      admit: () => this.admitRead(),
       observer: this.#observer(),
     });
   }

@@ -37,7 +37,7 @@ export interface EngineOptions {
   /** Reads the key of links to files, at the first link; left out: there are no links. */
   readonly linkKey?: () => Buffer;
   readonly observer: EngineObserver;
-  /** Throws while nothing more may be taken in (disk budget, drain). */
+  /** Throws while nothing that an account has read can be stored (storage, disk budget). */
   readonly admit: () => void;
   readonly modules?: Readonly<Record<string, unknown>>;
   readonly lifeLimitMs?: number;

@@ -2,6 +2,8 @@
 // in order, at least once. A new subscriber starts at the head.
 //
 //   S1  A position is stored with each item, and from time to time where nothing of the type came: so a gap that is told is one.
+//   S3  At most MOST_OPEN of a subscriber's events are in the inbox, and none that would take the room of messages there: the history
+//       keeps the others. Each event that is handled is one in the history, too, and has the next ones read.
 //   S2  A subscriber that is behind the oldest event that is kept hears so once, in its place in the order: by an event of the host,
 //       a line of log, and an item of its own where it has a handler for that. Nothing is passed over in silence.
 import type { Timer } from '../../shared/clock.ts';
@@ -16,6 +18,7 @@ import type { Delivery } from '../inbox/prepare-item.ts';
 import { recordEvents } from './event-history.ts';
 
 const PAGE = 100;
+const MOST_OPEN = 100;
 /** Events about the items of subscribers themselves are told to none: handling one would cause the next, without end. */
 const SUBSCRIBERS = '%#subscribe/%';
 const KEEP_PLACE_MS = 30_000;
@@ -80,16 +83,19 @@ export class Subscriptions {
 
   async #pump(): Promise<void> {
     try {
-      for (const subscriber of this.#subscribers) while ((await this.#advance(subscriber)) === PAGE);
+      for (const subscriber of this.#subscribers) while (await this.#advance(subscriber));
     } catch (error) {
       this.#core.log.warn({ err: error }, 'subscriptions could not be followed');
     }
   }
 
-  /** One page of events of the type: items and the new position in one unit each. */
-  async #advance(subscriber: SubscriptionCapability): Promise<number> {
+  /** One page of events of the type: items and the new position in one unit each. True when there may be more, and room for it. */
+  async #advance(subscriber: SubscriptionCapability): Promise<boolean> {
     const { id, spec } = subscriber;
     const { reader, writer } = this.#core;
+    const { inbox } = this.#deps;
+    const page = Math.min(PAGE, MOST_OPEN - inbox.openIn(id), inbox.room);
+    if (page <= 0) return false; // S3
     const head = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
     const at = await reader.first(sql.selectFrom('subscriptions').select('position').where('capability', '=', id));
     const after = Math.max(at?.position ?? 0, this.#looked.get(id) ?? 0);
@@ -101,17 +107,17 @@ export class Subscriptions {
         .where('type', '=', spec.event)
         .where((eb) => eb.or([eb('endpoint', 'is', null), eb('endpoint', 'not like', SUBSCRIBERS)]))
         .orderBy('seq')
-        .limit(PAGE),
+        .limit(page),
     );
     // After the page: what was trimmed while it was read is seen here.
     const oldest = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event_oldest'));
     if (Number(oldest?.value ?? 1) > after + 1) {
       await this.#tellGap(subscriber, { after, oldest: Number(oldest?.value) });
-      return PAGE; // there may be more behind it
+      return true; // there may be more behind it
     }
     for (const event of events) {
       const move = moveTo(id, event.seq);
-      const answer = await this.#deps.inbox.storeWith(
+      const answer = await inbox.storeWith(
         {
           endpoint: id,
           deliveryId: `event/${event.seq}`,
@@ -126,9 +132,9 @@ export class Subscriptions {
         throw new Error(`event ${event.seq} could not be handed to ${id}: ${answer.detail}`);
       await writer.commit({ name: 'subscription.skip', statements: [move] });
     }
-    if (events.length < PAGE && head !== undefined) this.#look(id, Number(head.value));
+    if (events.length < page && head !== undefined) this.#look(id, Number(head.value));
     if (events.length > 0) this.#deps.stored();
-    return events.length;
+    return events.length === page;
   }
 
   /** S2. */

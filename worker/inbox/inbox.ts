@@ -38,6 +38,9 @@ export interface InboxObserver {
   duplicate?(endpoint: string, conflict: boolean): void;
 }
 
+/** What the host puts in by itself leaves the rest to what comes from outside. */
+const OWN_SHARE = 0.9;
+
 export class Inbox {
   readonly #core: Core;
   readonly #limits: () => InboxLimits;
@@ -62,10 +65,17 @@ export class Inbox {
     return { items, bytes };
   }
 
-  /** How many items it would take; none while their bytes are too many. */
+  /** How many items of the host's own it would take: tasks, jobs, events for subscribers. They wait elsewhere for less than messages do. */
   get room(): number {
     const { maxPending, maxPendingBytes } = this.#limits();
-    return this.#open.bytes < maxPendingBytes ? Math.max(0, maxPending - this.#open.items) : 0;
+    const { items, bytes } = this.#open;
+    const most = Math.max(1, Math.floor(maxPending * OWN_SHARE));
+    return bytes < maxPendingBytes * OWN_SHARE ? Math.max(0, most - items) : 0;
+  }
+
+  /** How many of a lane are open. */
+  openIn(lane: string): number {
+    return this.#open.of(lane);
   }
 
   /** Called after each commit that stored an item. */

@@ -42,6 +42,10 @@ export class OpenItems {
     return !this.#lanes.has(lane);
   }
 
+  of(lane: string): number {
+    return this.#lanes.get(lane) ?? 0;
+  }
+
   add({ lane, bytes, state }: Counted): void {
     this.items += 1;
     this.bytes += bytes;

@@ -137,9 +137,14 @@ export class LaneRunner<T extends LaneItem> {
     await within(this.settled(), { ms: limitMs, late: undefined, clock: this.#options.core.clock });
   }
 
+  /** Starts nothing more. */
+  rest(): void {
+    this.#stopped = true;
+  }
+
   /** Starts nothing more; resolves when what runs has ended, or after `limitMs`, with how many did not end. */
   async stop(limitMs: number): Promise<number> {
-    this.#stopped = true;
+    this.rest();
     await within(Promise.allSettled(this.#running), { ms: limitMs, late: undefined, clock: this.#options.core.clock });
     return this.#running.size;
   }

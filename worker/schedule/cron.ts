@@ -32,11 +32,17 @@ export class CronService {
   readonly #deps: CronDeps;
   #jobs = new Map<string, CronCapability>();
   #next: NextDue = () => undefined;
+  /** The rows are those of the jobs. Before that, what is due is of jobs to come. */
+  #serves = false;
 
   constructor(core: Core, deps: CronDeps) {
     this.#core = core;
     this.#deps = deps;
-    deps.timers.on('cron', (row) => this.#fire(row));
+    deps.timers.on(
+      'cron',
+      (row) => this.#fire(row),
+      () => this.#serves,
+    );
     deps.timers.onSetBack(async () => {
       if (this.#jobs.size > 0) await this.#align(); // none: nothing serves yet, and what is stored is of jobs to come
     });
@@ -47,6 +53,7 @@ export class CronService {
     this.#jobs = new Map(generation.capabilities.ofKind('cron').map((job) => [dueId(job), job]));
     if (this.#jobs.size > 0) this.#next = await loadNextDue();
     await this.#align();
+    this.#serves = true;
     this.#deps.timers.wake();
   }
 
@@ -78,10 +85,10 @@ export class CronService {
     return next !== undefined && at > next;
   }
 
-  async #fire(row: DueRow): Promise<void> {
+  async #fire(row: DueRow): Promise<boolean | void> {
     const { writer, clock } = this.#core;
     const job = this.#jobs.get(row.id);
-    if (job === undefined) return;
+    if (job === undefined) return false; // of another generation: it is put right when that serves
     const missed = clock.now() - row.at > LATE_MS && job.spec.missed === 'skip';
     const at = this.#next(this.#patternOf(job), clock.now());
     const next = at === undefined ? [] : [this.#row(job, at)];

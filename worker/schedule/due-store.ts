@@ -56,20 +56,20 @@ interface DueUntil {
   readonly until: number;
   readonly limit: number;
   readonly except: Owners;
-  /** Whether tasks are among them; what waits for its next attempt always is. */
-  readonly tasks: boolean;
+  /** Kinds that are left where they are. */
+  readonly without: readonly DueKind[];
 }
 /** Of plugins: `root/<slot>`. */
 type Owners = readonly string[];
 
-export const readDue = (reader: Reader, { until, limit, except, tasks }: DueUntil): Promise<DueRow[]> =>
+export const readDue = (reader: Reader, { until, limit, except, without }: DueUntil): Promise<DueRow[]> =>
   reader.all(
     sql
       .selectFrom('due')
       .selectAll()
       .where('at', '<=', until)
       .where(isNoneOf(except))
-      .where(({ eb, and }) => and(tasks ? [] : [eb('kind', '!=', 'task')]))
+      .where(({ eb, and }) => and(without.map((kind) => eb('kind', '!=', kind))))
       .orderBy('at')
       .orderBy('seq')
       .limit(limit),

@@ -14,21 +14,24 @@ import type { Core } from '../core.ts';
 import type { DueKind } from '../database/tables.ts';
 import { type DueRow, readDue, readLastSeen, readNextDue, type SetBack } from './due-store.ts';
 
-export type FireDue = (row: DueRow) => Promise<void>;
+/** `false`: not now, the row stays. */
+export type FireDue = (row: DueRow) => Promise<boolean | void>;
 
 const LONGEST_SLEEP_MS = 60_000;
 /** As in clock-steps.ts. */
 const LEAST_STEP_MS = 1_000;
 const RETRY_MS = 1_000;
 const PAGE = 200;
+/** What becomes an item of the inbox. */
+const ITEMS: readonly DueKind[] = ['task', 'cron'];
 
 export class TimerService {
   readonly #core: Core;
   /** Owners of what is not to fire. */
   readonly #disabled: () => readonly string[];
-  /** How many items the inbox takes: tasks wait here, not there, while it is full. */
+  /** How many items the inbox takes: tasks and jobs wait here, not there, while it is full. */
   readonly #room: () => number;
-  readonly #fire = new Map<DueKind, FireDue>();
+  readonly #kinds = new Map<DueKind, { readonly fire: FireDue; readonly isReady: () => boolean }>();
   readonly #steps: ClockSteps;
   /** By how much waits are still to be brought forward. */
   #setBackMs = 0;
@@ -49,8 +52,9 @@ export class TimerService {
     this.#steps = new ClockSteps(core.clock);
   }
 
-  on(kind: DueKind, fire: FireDue): void {
-    this.#fire.set(kind, fire);
+  /** While it is not ready, what is due of a kind waits in the table. */
+  on(kind: DueKind, fire: FireDue, isReady: () => boolean = () => true): void {
+    this.#kinds.set(kind, { fire, isReady });
   }
 
   /** What was stored before is put right: waits are shortened, next times found anew. Called again where it fails. */
@@ -108,7 +112,7 @@ export class TimerService {
       for (;;) {
         const room = this.#room();
         const limit = room > 0 ? Math.min(room, PAGE) : PAGE;
-        const due = { until: core.clock.now(), limit, except: this.#disabled(), tasks: room > 0 };
+        const due = { until: core.clock.now(), limit, except: this.#disabled(), without: this.#waiting(room) };
         const rows = await readDue(core.reader, due);
         // Handed in together, in order: one sync for many.
         const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
@@ -124,6 +128,12 @@ export class TimerService {
       core.log.warn({ error: messageOf(error) }, 'due table could not be read');
       this.#sleepUntil(core.clock.now() + RETRY_MS);
     }
+  }
+
+  /** Kinds of which nothing is fired now. */
+  #waiting(room: number): readonly DueKind[] {
+    const unready = [...this.#kinds].filter(([, { isReady }]) => !isReady()).map(([kind]) => kind);
+    return room > 0 ? unready : [...unready, ...ITEMS];
   }
 
   async #lookAtClock(): Promise<void> {
@@ -148,8 +158,7 @@ export class TimerService {
 
   async #fireRow(row: DueRow): Promise<boolean> {
     try {
-      await this.#fire.get(row.kind)?.(row);
-      return true;
+      return (await this.#kinds.get(row.kind)?.fire(row)) !== false;
     } catch (error) {
       this.#core.log.warn({ due: row.id, err: error }, 'due row could not be fired');
       return false;

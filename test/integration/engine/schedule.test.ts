@@ -114,7 +114,7 @@ describe('a task', () => {
     opened.resolve();
     for (let seconds = 0; seconds < 30 && said(host).length < 30; seconds += 1) await host.advance(1_000);
 
-    assert.equal(pending, 5);
+    assert.equal(pending, 4, 'one of five is left for messages');
     assert.equal(new Set(said(host)).size, 30);
   });
 
