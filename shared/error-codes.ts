@@ -50,6 +50,7 @@ export const ERRORS = {
   platform_refused: kind('The platform refused this', 502),
   endpoint_unavailable: kind('This endpoint takes nothing now', 503),
   draining: kind('The host is stopping', 503),
+  overloaded: kind('Too much is under way', 503),
   // configuration and project
   config_invalid: kind('The configuration is invalid', 500, EXIT.config),
   secret_invalid: kind('A secret is invalid', 500, EXIT.config),

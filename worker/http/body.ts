@@ -2,29 +2,47 @@
 // What the bytes mean is decided elsewhere (json-body.ts, the webhook's own adapter).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../shared/svc-error.ts';
+import { FREE_BYTES, HeldBodies } from './held-bodies.ts';
 import { contextOf } from './request-context.ts';
 
-/** The whole body. Throws `body_too_large`, or `invalid_request` when the client went away. */
+/** Of this process: its memory is what is bounded. */
+const held = new HeldBodies();
+
+/** The whole body. Throws `body_too_large`, `overloaded`, or `invalid_request` when the client went away. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   limitBytes: number,
 ): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  if (contextOf(request).awaitsContinue) {
-    contextOf(request).awaitsContinue = false;
+  const context = contextOf(request);
+  const { address } = context;
+  const toldBytes = Number(request.headers['content-length'] ?? 0);
+  if (toldBytes > limitBytes) throw tooLarge(limitBytes);
+  if (toldBytes > FREE_BYTES && held.isFullFor(address, toldBytes)) throw overloaded();
+  if (context.awaitsContinue) {
+    context.awaitsContinue = false;
     response.writeContinue();
   }
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
+  let opened: ReturnType<HeldBodies['open']> | undefined;
+  const share = (): ReturnType<HeldBodies['open']> => {
+    if (opened !== undefined) return opened;
+    opened = held.open(address);
+    response.once('close', opened.close); // until it is answered, somebody has it
+    return opened;
+  };
   return new Promise((resolve, reject) => {
-    const onData = (chunk: Buffer): void => {
-      sizeBytes += chunk.length;
-      chunks.push(chunk);
-      if (sizeBytes <= limitBytes) return;
+    const refuse = (error: SvcError): void => {
       request.off('data', onData);
       chunks.length = 0;
-      reject(tooLarge(limitBytes));
+      reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limitBytes) return refuse(tooLarge(limitBytes));
+      if (sizeBytes > FREE_BYTES && !share().take(chunk.length)) return refuse(overloaded());
+      chunks.push(chunk);
     };
     const onGone = (): void => {
       if (!request.complete) reject(new SvcError('invalid_request', 'the body ended early'));
@@ -35,5 +53,7 @@ export async function readBody(
   });
 }
 
+const overloaded = (): SvcError =>
+  new SvcError('overloaded', 'too many bytes of bodies are under way', { details: { retryAfterMs: 2_000 } });
 const tooLarge = (limitBytes: number): SvcError =>
   new SvcError('body_too_large', `a body here has at most ${limitBytes} bytes`, { details: { limitBytes } });

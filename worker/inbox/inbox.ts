@@ -7,7 +7,6 @@
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
-import { sql, statement } from '../database/statement.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -289,14 +288,4 @@ interface Stored {
   readonly stored: readonly Taken[];
   readonly duplicates: number;
   readonly conflicts: number;
-}
-
-/** The platform's position of an endpoint, stored with the deliveries that it covers. */
-export function keepCursor(endpoint: string, cursor: string): Statement {
-  return statement(
-    sql
-      .insertInto('endpoints')
-      .values({ endpoint, cursor, revision: 0 })
-      .onConflict((conflict) => conflict.column('endpoint').doUpdateSet({ cursor })),
-  );
 }

@@ -1,6 +1,8 @@
 // From what an account handed in, over HTTP or its connection, to deliveries in the inbox.
+import { sql, statement } from '../database/statement.ts';
+import type { Statement } from '../database/unit.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
-import { type Inbox, keepCursor } from '../inbox/inbox.ts';
+import type { Inbox } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { Arrival } from '../sdk/index.ts';
@@ -23,4 +25,14 @@ function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
     payload: { kind: 'arrival', arrival },
     lane: laneName(spec.id, id, thread),
   };
+}
+
+/** The platform's position of an endpoint, stored with the deliveries that it covers. */
+function keepCursor(endpoint: string, cursor: string): Statement {
+  return statement(
+    sql
+      .insertInto('endpoints')
+      .values({ endpoint, cursor, revision: 0 })
+      .onConflict((conflict) => conflict.column('endpoint').doUpdateSet({ cursor })),
+  );
 }
