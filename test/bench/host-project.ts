@@ -71,41 +71,56 @@ const pidOr0 = (pid: () => number): number => {
   }
 };
 
-/** The entry that the supervisor starts, started by this process: spawn to the first 200, in ms; killed then. */
-export async function workerByHand({ folder, port }: HostProject): Promise<number> {
+/** Starts a host without anybody who keeps it up. */
+export type ByHand = (project: HostProject) => ChildProcess;
+
+/** The entry that the supervisor starts, started by this process. */
+export const workerByHand: ByHand = ({ folder }) => {
   const args = [WORKER, '--supervised', '--parent', String(process.pid), '--project', folder, '--mode', 'production'];
-  const startedAt = performance.now();
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   child.on('message', (message) => {
     if (typeof message !== 'object' || !('type' in message) || message.type !== 'hello') return;
     const previous = { end: 'first', code: null, signal: null, detail: null };
     child.send({ type: 'welcome', protocol: 1, capabilities: [], environment: {}, previous, run: 1, listen: null });
   });
-  return timed(child, answers(port, '/pub/health', startedAt));
+  return child;
+};
+
+/** The command in the foreground, which other process managers run. */
+export const foregroundByHand: ByHand = ({ folder }) =>
+  spawn(process.execPath, foregroundArgs(folder), { cwd: folder, stdio: 'ignore' });
+
+/** Spawn to the first 200 of a path, in ms; killed then. */
+export async function startByHand(project: HostProject, byHand: ByHand, path = '/pub/health'): Promise<number> {
+  const startedAt = performance.now();
+  const child = byHand(project);
+  const ms = await unlessEnded(child, answers(project.port, path, startedAt));
+  await killed(child);
+  return ms;
 }
 
-/** The worker drains and ends with 51. */
-export async function restartItself({ port }: HostProject): Promise<void> {
+export async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+/** What comes of it; throws when the process ends before. */
+export async function unlessEnded<T>(child: ChildProcess, work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const ended = once(child, 'exit', { signal: over.signal }).then(([code]) => {
+    throw new Error(`the host started by hand ended with ${code}`);
+  });
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    ended.catch(() => {}); // it may end now
+    over.abort();
+  }
+}
+
+/** The worker drains and ends with 51. Gives the status of the answer: 409 where it knows nobody who would start it again. */
+export async function restartItself({ port }: HostProject): Promise<number> {
   const url = `http://127.0.0.1:${port}/api/system/restart`;
   const { status } = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
-  if (status !== 202) throw new Error(`a restart was answered with ${status}`);
-}
-
-/** The command in the foreground, which other process managers run: spawn to the first 200 of a path, in ms; killed then. */
-export async function foregroundByHand({ folder, port }: HostProject, path = '/pub/health'): Promise<number> {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, foregroundArgs(folder), { cwd: folder, stdio: 'ignore' });
-  return timed(child, answers(port, path, startedAt));
-}
-
-async function timed(child: ChildProcess, answered: Promise<number>): Promise<number> {
-  const ended = once(child, 'exit');
-  const failed = ended.then(([code]) => {
-    throw new Error(`the worker started by hand ended with ${code}`);
-  });
-  const ms = await Promise.race([answered, failed]);
-  failed.catch(() => {}); // it is ended now
-  child.kill('SIGKILL');
-  await ended;
-  return ms;
+  return status;
 }

@@ -1,6 +1,6 @@
 // How a keeper deals with a program that dies: how often it starts it in a crash loop and what that costs, what it keeps of last words,
 // what restarts leave in its memory. Written against `Keeper`, so that it measures svc and others alike.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bundlePrograms } from '../support/bundle.ts';
@@ -24,15 +24,14 @@ const DEATHS = 40;
 const LINES = 2_000;
 const CLOCK_TICKS = 100;
 
-/** Bundled once a process. */
-async function keptUp(): Promise<string> {
-  const programs = await bundlePrograms(['test/support/fixture-programs/kept-up.ts']);
-  return programs.get('kept-up') ?? '';
+async function programOf(name: 'kept-up' | 'kept-logger'): Promise<string> {
+  const programs = await bundlePrograms([`test/support/fixture-programs/${name}.ts`]);
+  return programs.get(name) ?? '';
 }
 
 /** 30 s of each kind, at the same time; the healthy one counts from its first death on. */
-export async function crashLoops(keeper: Keeper): Promise<readonly CrashLoop[]> {
-  const file = await keptUp();
+export async function crashLoops(keeper: Pick<Keeper, 'program'>): Promise<readonly CrashLoop[]> {
+  const file = await programOf('kept-up');
   return Promise.all(
     KINDS.map(async (kind) => {
       const kept = await keeper.program({ file, env: { KEPT_AS: kind } });
@@ -52,7 +51,7 @@ export async function crashLoops(keeper: Keeper): Promise<readonly CrashLoop[]> 
 
 /** Lines that are not in the log after 40 deaths: by exit, an exception, an abort, want of memory. */
 export async function lostLastWords(keeper: Keeper): Promise<{ readonly lost: number; readonly deaths: number }> {
-  const file = await keptUp();
+  const file = await programOf('kept-up');
   const env = { KEPT_AS: 'has last words', KEPT_STARTS: String(DEATHS) };
   const kept = await keeper.program({ file, env, nodeOptions: ['--max-old-space-size=16'], always: true });
   try {
@@ -70,37 +69,67 @@ export async function lostLastWords(keeper: Keeper): Promise<{ readonly lost: nu
 
 /** Stamped lines of a program from its first to the last in the log, in MB a second. */
 export async function printSpeed(keeper: Keeper): Promise<number> {
-  const file = await keptUp();
-  const kept = await keeper.program({ file, env: { KEPT_AS: 'talks a lot' }, always: true });
+  const file = await programOf('kept-up');
+  const { bytes, seconds } = await spoken(keeper, { file, env: { KEPT_AS: 'talks a lot' } });
+  return bytes / 1e6 / seconds;
+}
+
+/** JSON lines a second in the log, of the logger that a program has there: of a worker with redaction, or pino without. */
+export async function jsonSpeed(keeper: Keeper, logger: 'own' | 'pino'): Promise<number> {
+  const { lines, seconds } = await spoken(keeper, {
+    file: await programOf('kept-logger'),
+    env: { KEPT_LOGGER: logger },
+  });
+  return lines / seconds;
+}
+
+async function spoken(
+  keeper: Keeper,
+  program: { readonly file: string; readonly env: Readonly<Record<string, string>> },
+): Promise<{ readonly bytes: number; readonly lines: number; readonly seconds: number }> {
+  const kept = await keeper.program({ ...program, always: true });
   try {
     await until(() => existsSync(join(kept.folder, 'spoken')), { what: 'the lines', timeoutMs: 120_000 });
-    const { bytes, startedAt } = JSON.parse(readFileSync(join(kept.folder, 'spoken'), 'utf8')) as {
+    const told = JSON.parse(readFileSync(join(kept.folder, 'spoken'), 'utf8')) as {
       readonly bytes: number;
+      readonly lines: number;
       readonly startedAt: number;
     };
-    await until(() => kept.printedBytes() >= bytes, { what: 'the lines in the log', timeoutMs: 60_000 });
-    return bytes / 1e6 / ((Date.now() - startedAt) / 1_000);
+    await until(() => kept.printedBytes() >= told.bytes, { what: 'the lines in the log', timeoutMs: 60_000 });
+    return { ...told, seconds: (Date.now() - told.startedAt) / 1_000 };
   } finally {
     await kept.stop();
   }
 }
 
-/** Resident memory of the keeper before and after so many restarts that its program asked for. */
+export interface MemoryOverRestarts {
+  readonly beforeMiB: number;
+  readonly afterMiB: number;
+  readonly restarts: number;
+}
+
+/** Resident memory of the keeper before and after so many restarts that its program asked for, or as many as there are in a time. */
 export async function memoryOverRestarts(
   keeper: Keeper,
-  restarts: number,
-): Promise<{ readonly beforeMiB: number; readonly afterMiB: number }> {
-  const file = await keptUp();
+  { restarts, withinMs = restarts * 1_000 }: { readonly restarts: number; readonly withinMs?: number },
+): Promise<MemoryOverRestarts> {
+  const file = await programOf('kept-up');
   const env = { KEPT_AS: 'asks for restarts', KEPT_STARTS: String(restarts + 1) };
   const kept = await keeper.program({ file, env, always: true });
+  const go = join(kept.folder, 'go');
   try {
     await until(() => startsOf(kept) > 0, { what: 'a first start', timeoutMs: LOOP_MS });
     await pause(QUIET_MS);
     const beforeMiB = residentMiB(kept.keeperPid);
-    writeFileSync(join(kept.folder, 'go'), '');
-    await until(() => startsOf(kept) > restarts, { what: `${restarts} restarts`, timeoutMs: restarts * 1_000 });
+    writeFileSync(go, '');
+    const endsAt = performance.now() + withinMs;
+    await until(() => startsOf(kept) > restarts || performance.now() > endsAt, {
+      what: `${restarts} restarts`,
+      timeoutMs: 2 * withinMs,
+    });
+    rmSync(go);
     await pause(QUIET_MS);
-    return { beforeMiB, afterMiB: residentMiB(kept.keeperPid) };
+    return { beforeMiB, afterMiB: residentMiB(kept.keeperPid), restarts: startsOf(kept) - 1 };
   } finally {
     await kept.stop();
   }

@@ -4,7 +4,7 @@ export interface Line {
   readonly value: number;
   readonly unit: string;
   /** What the same run measured it against. */
-  readonly baseline?: { readonly name: string; readonly value?: number };
+  readonly baseline?: { readonly name: string; readonly value?: number | undefined };
   /** Of value to baseline; printed where it says something. */
   readonly ratio?: number;
   readonly goal?: { readonly text: string; readonly met: boolean };

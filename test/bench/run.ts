@@ -1,7 +1,7 @@
-// npm run bench [-- start | webhooks | http | events | logs | supervisor | platforms] [--json] [--long] [--seconds N]: every figure as a ratio to
+// npm run bench [-- start | webhooks | http | events | logs | supervisor | platforms] [--json] [--restarts N] [--seconds N]: every figure as a ratio to
 // its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
-// never fails the command. --json prints one document, --long restarts the worker of the supervisor 1,000 times instead of 100, --seconds
-// is how long the webhooks of the platforms come (60).
+// never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
+// looked at again (1,000), --seconds how long the webhooks of the platforms come (60).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchHttp } from './http.ts';
@@ -21,7 +21,7 @@ const DELIVERIES = 30_000;
 const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
-    long: { type: 'boolean', default: false },
+    restarts: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '60' },
   },
   allowPositionals: true,
@@ -119,6 +119,6 @@ if (asks('events')) {
   );
 }
 if (asks('logs')) for (const figure of await measureLogs(ROUNDS)) report.add(figure);
-if (asks('supervisor')) await benchSupervisor(report, { long: values.long });
+if (asks('supervisor')) await benchSupervisor(report, { restarts: Number(values.restarts) });
 if (asks('platforms')) await benchPlatforms(report, Number(values.seconds));
 report.end();

@@ -4,31 +4,31 @@ import { join } from 'node:path';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { CONTROL_SOCKET } from '../../shared/paths.ts';
 import { messageOf } from '../../shared/svc-error.ts';
-import type { SteadyTally } from '../support/steady-requests.ts';
 import { ask } from '../support/supervised.ts';
 import { until } from '../support/until.ts';
+import { connectionsOver, RESTARTS, type Restart } from './connections.ts';
 import { type HostProject, restartItself, workerByHand } from './host-project.ts';
 import { type KeptHost, SVC } from './keeper.ts';
-import { connectionsOver, idleMemory, recovery, startToReady, statusRoundTrip, withHost } from './kept-host.ts';
+import { idleMemory, recovery, startToReady, statusRoundTrip, withHost } from './kept-host.ts';
 import { crashLoops, memoryOverRestarts } from './kept-programs.ts';
 import { measureLogs } from './logs.ts';
-import type { Report } from './report.ts';
+import { type Report, rounded } from './report.ts';
+import { SHELL_LOOP } from './shell-loop.ts';
 import { measureStart } from './start.ts';
 
 const ROUNDS = 7;
 const STATUS_ROUNDS = 15;
-const SHORT_RESTARTS = 100;
-const LONG_RESTARTS = 1_000;
+const MB_A_MIB = 1_048_576 / 1e6;
 
-export async function benchSupervisor(report: Report, { long }: { readonly long: boolean }): Promise<void> {
+export async function benchSupervisor(report: Report, { restarts }: { readonly restarts: number }): Promise<void> {
   /** A part that fails says so; the others are measured all the same. */
   const part = (name: string, measure: () => Promise<void>): Promise<void> =>
     measure().catch((error: unknown) => report.skip(name, messageOf(error)));
   await part('a host that is kept up', () =>
     withHost(SVC, [], async (project, kept) => {
-      await memory(report, kept, long ? LONG_RESTARTS : SHORT_RESTARTS);
-      const startMs = await recoveryOf(report, project);
-      await connections(report, { project, kept, startMs });
+      await memory(report, kept, restarts);
+      await recoveryOf(report, project);
+      await connections(report, project, kept);
       await status(report, kept);
     }),
   );
@@ -38,12 +38,17 @@ export async function benchSupervisor(report: Report, { long }: { readonly long:
   await part('crash loops', () => loops(report));
 }
 
+/** One after the other: a loop without a limit takes both processors, which would be charged to the supervisor beside it. */
 async function loops(report: Report): Promise<void> {
-  for (const { kind, starts, cpuSeconds } of await crashLoops(SVC)) {
+  const kept = await crashLoops(SVC);
+  const plain = await crashLoops(SHELL_LOOP);
+  for (const [index, { kind, starts, cpuSeconds }] of kept.entries()) {
+    const loop = plain[index];
     report.add({
       name: `starts in 30 s: ${kind}`,
       value: starts,
       unit: '',
+      baseline: { name: SHELL_LOOP.name, value: loop?.starts },
       // The healthy start before the loop is one of the five of the window.
       goal: { text: '<= 5', met: starts <= 5 },
     });
@@ -51,13 +56,13 @@ async function loops(report: Report): Promise<void> {
       name: '  processor time of that',
       value: cpuSeconds,
       unit: 's',
+      baseline: { name: SHELL_LOOP.name, value: loop?.cpuSeconds },
       goal: { text: '<= 1 s', met: cpuSeconds <= 1 },
     });
   }
 }
 
-/** Gives what a start by hand takes. */
-async function recoveryOf(report: Report, project: HostProject): Promise<number> {
+async function recoveryOf(report: Report, project: HostProject): Promise<void> {
   const { value, baseline } = await recovery(project, { rounds: ROUNDS, byHand: workerByHand });
   report.add({
     name: 'SIGKILL of the worker to 200',
@@ -67,44 +72,49 @@ async function recoveryOf(report: Report, project: HostProject): Promise<number>
     ratio: value / baseline,
     goal: { text: '<= +8 ms', met: value - baseline <= 8 },
   });
-  return baseline;
 }
 
-interface Running {
-  readonly project: HostProject;
-  readonly kept: KeptHost;
-  readonly startMs: number;
-}
-
-async function connections(report: Report, { project, kept, startMs }: Running): Promise<void> {
-  const faults: Readonly<Record<string, () => Promise<void>>> = {
-    'a SIGKILL': async () => void process.kill(project.workerPid(), 'SIGKILL'),
-    'a 51': () => restartItself(project),
-    'a runtime restart': () => kept.restart(),
+async function connections(report: Report, project: HostProject, kept: KeptHost): Promise<void> {
+  const restarts: Readonly<Record<string, Restart>> = {
+    SIGKILLs: {
+      kept: async () => void process.kill(project.workerPid(), 'SIGKILL'),
+      byHand: async (child) => void child.kill('SIGKILL'),
+    },
+    '51s': { kept: () => asksForRestart(project), byHand: (_, hand) => asksForRestart(hand) },
+    'runtime restarts': { kept: () => kept.restart(), byHand: async (child) => void child.kill('SIGTERM') },
   };
-  for (const [fault, restart] of Object.entries(faults)) {
-    const tally = await connectionsOver(project, { startMs, restart });
-    const lost = tally.refused + tally.late + tally.others.length;
+  for (const [name, restart] of Object.entries(restarts)) {
+    const over = await connectionsOver(project, { byHand: workerByHand, restart });
+    const lost = over.refused + over.late + over.others;
     report.add({
-      name: `refused or late over ${fault}, 200/s`,
+      name: `refused or late of ${over.sent} over ${RESTARTS} ${name}, 200/s`,
       value: lost,
       unit: '',
-      baseline: { name: 'of', value: tally.sent },
+      baseline: { name: 'refused by hand', value: over.byHandRefused },
       goal: { text: '0', met: lost === 0 },
     });
     report.add({
-      name: '  cut, as the worker had accepted them',
-      value: tally.cut,
-      unit: '',
-      ...cutGoal(fault, tally),
+      name: `  slowest answer (late: after ${rounded(over.limitMs)} ms)`,
+      value: over.slowestMs,
+      unit: 'ms',
+      baseline: { name: 'without any by hand', value: over.byHandMs },
+      ratio: over.slowestMs / over.byHandMs,
+      goal: { text: '<= +8 ms', met: over.late === 0 },
     });
-    report.add({ name: '  slowest answer', value: tally.slowestMs, unit: 'ms' });
+    report.add({
+      name: '  cut, as the worker had accepted them',
+      value: over.cut,
+      unit: '',
+      // Only a kill may cost what was accepted.
+      ...(name === 'SIGKILLs' ? {} : { goal: { text: '0', met: over.cut === 0 } }),
+    });
   }
 }
 
-/** Only a kill may cost what was accepted. */
-const cutGoal = (fault: string, { cut }: SteadyTally) =>
-  fault === 'a SIGKILL' ? {} : { goal: { text: '0', met: cut === 0 } };
+async function asksForRestart(project: HostProject): Promise<void> {
+  const status = await restartItself(project);
+  if (status !== 202) throw new Error(`a restart was answered with ${status}`);
+}
 
 async function memory(report: Report, kept: KeptHost, restarts: number): Promise<void> {
   const { value, baseline } = await idleMemory(kept);
@@ -116,9 +126,15 @@ async function memory(report: Report, kept: KeptHost, restarts: number): Promise
     ratio: value / baseline,
     goal: { text: '<= 42 MiB', met: value <= 42 },
   });
-  const { beforeMiB, afterMiB } = await memoryOverRestarts(SVC, restarts);
   report.add({
-    name: `  after ${restarts} restarts`,
+    name: '  the same in millions of bytes',
+    value: value * MB_A_MIB,
+    unit: 'MB',
+    baseline: { name: 'bare Node', value: baseline * MB_A_MIB },
+  });
+  const { beforeMiB, afterMiB, ...done } = await memoryOverRestarts(SVC, { restarts });
+  report.add({
+    name: `  after ${rounded(done.restarts)} restarts`,
     value: afterMiB,
     unit: 'MiB',
     baseline: { name: 'before', value: beforeMiB },
@@ -154,7 +170,8 @@ async function standby(report: Report): Promise<void> {
   });
 }
 
-async function spareReady({ folder }: HostProject): Promise<void> {
+/** Of a host with `supervisor.standby`. */
+export async function spareReady({ folder }: HostProject): Promise<void> {
   const socket = join(folder, CONTROL_SOCKET);
   const isReady = async (): Promise<boolean> => ((await ask(socket, 'status')) as RuntimeStatus).standby === 'ready';
   await until(isReady, { what: 'a spare worker', timeoutMs: 60_000 });

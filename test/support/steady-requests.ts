@@ -1,4 +1,4 @@
-// Requests at a steady rate, each over a connection of its own, and what became of each: refused, cut after it was accepted, answered, how late.
+// Requests at a steady rate, each over a connection of its own, and what became of each: refused, cut after it was accepted, answered, after how long.
 import { request } from 'node:http';
 
 export interface SteadyTally {
@@ -10,10 +10,8 @@ export interface SteadyTally {
   readonly cut: number;
   /** When the last of those was sent, as performance.now() tells it; -Infinity where there is none. */
   readonly lastCutSentAt: number;
-  /** Answered, but only after `lateMs`. */
-  readonly late: number;
-  /** Longest wait for an answer. */
-  readonly slowestMs: number;
+  /** How long each of those waited that had an answer. */
+  readonly waitsMs: readonly number[];
   /** Whatever else went wrong. */
   readonly others: readonly string[];
 }
@@ -21,26 +19,30 @@ export interface SteadyTally {
 export interface SteadyRequests {
   /** Answers so far. */
   readonly answered: () => number;
+  /** When the last of them came, as performance.now() tells it; -Infinity before the first. */
+  readonly lastAnsweredAt: () => number;
   /** Sends no more, and waits for what is under way. */
   end(): Promise<SteadyTally>;
 }
 
 const WAIT_MS = 30_000;
 
-export function sendSteadily(url: string, perSecond: number, lateMs = WAIT_MS): SteadyRequests {
-  const none = { sent: 0, answered: 0, refused: 0, cut: 0, late: 0, slowestMs: 0 };
-  const tally = { ...none, lastCutSentAt: Number.NEGATIVE_INFINITY, others: [] as string[] };
+export function sendSteadily(url: string, perSecond: number): SteadyRequests {
+  const none = { sent: 0, answered: 0, refused: 0, cut: 0 };
+  const never = { lastCutSentAt: Number.NEGATIVE_INFINITY, lastAnsweredAt: Number.NEGATIVE_INFINITY };
+  const tally: Counts = { ...none, ...never, waitsMs: [], others: [] };
   const open = new Set<Promise<void>>();
   const startedAt = performance.now();
   const timer = setInterval(() => {
     // A timer of a busy machine comes late: what is due is sent then.
     for (const due = ((performance.now() - startedAt) / 1_000) * perSecond; tally.sent < due; tally.sent += 1) {
-      const one = send(url, tally, lateMs).finally(() => open.delete(one));
+      const one = send(url, tally).finally(() => open.delete(one));
       open.add(one);
     }
   }, 1_000 / perSecond);
   return {
     answered: () => tally.answered,
+    lastAnsweredAt: () => tally.lastAnsweredAt,
     async end() {
       clearInterval(timer);
       await Promise.all(open);
@@ -49,9 +51,18 @@ export function sendSteadily(url: string, perSecond: number, lateMs = WAIT_MS): 
   };
 }
 
-type Counts = { -readonly [Key in keyof SteadyTally]: Key extends 'others' ? string[] : number };
+interface Counts {
+  sent: number;
+  answered: number;
+  refused: number;
+  cut: number;
+  lastCutSentAt: number;
+  lastAnsweredAt: number;
+  readonly waitsMs: number[];
+  readonly others: string[];
+}
 
-function send(url: string, tally: Counts, lateMs: number): Promise<void> {
+function send(url: string, tally: Counts): Promise<void> {
   const sentAt = performance.now();
   const cut = (): void => {
     tally.cut += 1;
@@ -62,11 +73,8 @@ function send(url: string, tally: Counts, lateMs: number): Promise<void> {
       response.resume().on('error', () => {}); // `close` tells
       response.on('close', () => {
         if (!response.complete) cut();
-        else if (response.statusCode === 200) tally.answered += 1;
+        else if (response.statusCode === 200) answered(tally, sentAt);
         else tally.others.push(`status ${response.statusCode}`);
-        const waitedMs = performance.now() - sentAt;
-        tally.slowestMs = Math.max(tally.slowestMs, waitedMs);
-        if (waitedMs > lateMs) tally.late += 1;
         resolve();
       });
     });
@@ -79,4 +87,10 @@ function send(url: string, tally: Counts, lateMs: number): Promise<void> {
     });
     call.end();
   });
+}
+
+function answered(tally: Counts, sentAt: number): void {
+  tally.answered += 1;
+  tally.lastAnsweredAt = performance.now();
+  tally.waitsMs.push(tally.lastAnsweredAt - sentAt);
 }

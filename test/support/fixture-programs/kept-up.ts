@@ -49,13 +49,15 @@ switch (process.env['KEPT_AS']) {
 async function talk(): Promise<void> {
   const startedAt = Date.now();
   let bytes = 0;
+  let lines = 0;
   while (bytes < TALK_BYTES) {
     const line = `${new Date().toISOString()} a line of what it says ${'x'.repeat(150)}\n`;
     const chunk = line.repeat(LINES_A_WRITE);
     bytes += chunk.length;
+    lines += LINES_A_WRITE;
     if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
   }
-  writeFileSync('spoken', JSON.stringify({ bytes, startedAt }));
+  writeFileSync('spoken', JSON.stringify({ bytes, lines, startedAt }));
 }
 
 function comeUp(): void {
