@@ -10,8 +10,9 @@ import { until } from '../support/until.ts';
 import { type OpenLoopResult, type Post, sendAtRate } from './open-loop.ts';
 import { ACCOUNTS, deliveryOf, type Source, sourcesOf } from './platform-deliveries.ts';
 import type { Addresses } from './platform-fakes.ts';
+import { KEPT_OPTIONS, KEPT_ROUTE, keptMemory, reportMemory, sampleResident } from './platform-memory.ts';
 import type { Report } from './report.ts';
-import { percentile, residentMiB } from './support.ts';
+import { percentile } from './support.ts';
 
 const PER_SECOND = 1_000;
 /** A host that has just started is told apart: until V8 has compiled what is used it is behind. */
@@ -20,9 +21,6 @@ const WARM_UP_SECONDS = 10;
 const MOST_MADE = 100_000;
 const BASELINE_SECONDS = 10;
 const GOAL_P99_MS = 100;
-/** Of the memory at half time, at the end. */
-const FLAT = 1.05;
-const SAMPLE_MS = 500;
 /** The kernel's own unit, the same on every system of today. */
 const TICKS_PER_SECOND = 100;
 const REST_LIMIT_MS = 300_000;
@@ -38,6 +36,7 @@ export default definePlugin({ name: 'counting', setup(p) {
   };
   p.on('message', {}, handle);
   p.command('count', { summary: 'Counts', args: { text: t.rest() } }, handle);
+  ${KEPT_ROUTE}
 } });
 `;
 
@@ -81,27 +80,23 @@ async function measure(report: Report, { host, seconds, make, baseline }: Measur
   const port = Number(new URL(host.url).port);
   const warm = PER_SECOND * WARM_UP_SECONDS;
   const first = await sendAtRate({ port, perSecond: PER_SECOND, seconds: WARM_UP_SECONDS, make });
-  const memory: number[] = [];
-  const sample = (): void => void memory.push(residentMiB(host.pid()));
-  sample();
+  const api = new HostApi(host.url.slice(0, -1), host.project.token);
+  await atRest(api);
+  const before = await keptMemory(api, 'counting');
+  const endOfSamples = sampleResident(host.pid());
   const cpuBefore = cpuSeconds(host.pid());
-  const sampler = setInterval(sample, SAMPLE_MS);
   const { latencies, late, failed } = await sendAtRate({
     port,
     perSecond: PER_SECOND,
     seconds,
     make: (n) => make(warm + n),
   });
-  clearInterval(sampler);
+  const samples = endOfSamples();
   const cpu = cpuSeconds(host.pid()) - cpuBefore;
   const endedAt = performance.now();
-  const api = new HostApi(host.url.slice(0, -1), host.project.token);
-  await until(async () => (await api.unfinished()) === 0, {
-    what: 'the last answer',
-    timeoutMs: REST_LIMIT_MS,
-    everyMs: 100,
-  });
+  await atRest(api);
   const restSeconds = (performance.now() - endedAt) / 1_000;
+  const after = await keptMemory(api, 'counting');
   const [done, sent] = [await api.count('inbox', 'done'), await api.count('outbox', 'sent')];
 
   const name = `platform webhooks, ${PER_SECOND.toLocaleString('en')}/s for ${seconds} s`;
@@ -148,23 +143,15 @@ async function measure(report: Report, { host, seconds, make, baseline }: Measur
   });
   report.add({ name: '  answered', unit: '', value: sent });
   report.add({ name: '  at rest after the last one', unit: 's', value: restSeconds });
-  const [start = 0, middle = 0, end = 0] = [memory[0], memory[Math.floor(memory.length / 2)], memory.at(-1)];
-  report.add({ name: '  memory at the start', unit: 'MiB', value: start });
-  report.add({ name: '  memory at half time', unit: 'MiB', value: middle });
-  report.add({
-    name: '  memory at the end',
-    unit: 'MiB',
-    value: end,
-    baseline: { name: 'half time', value: middle },
-    ratio: end / middle,
-    goal: { text: `<= ${FLAT}`, met: end <= middle * FLAT },
-  });
-  report.add({
-    name: '  its slope from half time on',
-    unit: 'MiB/min',
-    value: slopeOf(memory.slice(memory.length / 2)) * (60_000 / SAMPLE_MS),
-  });
+  reportMemory(report, { before, after, samples });
 }
+
+const atRest = (api: HostApi): Promise<unknown> =>
+  until(async () => (await api.unfinished()) === 0, {
+    what: 'the last answer',
+    timeoutMs: REST_LIMIT_MS,
+    everyMs: 100,
+  });
 
 async function hostOf(t: Parameters<typeof runningHost>[0], sources: readonly Source[]): Promise<RunningHost> {
   const slot = ({ name, account }: Source) => [
@@ -172,7 +159,7 @@ async function hostOf(t: Parameters<typeof runningHost>[0], sources: readonly So
     { endpoints: Array.from({ length: ACCOUNTS }, (_, n) => ({ id: `a${n}`, ...account(n) })) },
   ];
   return runningHost(t, {
-    nodeOptions: WORKER_OPTIONS,
+    nodeOptions: [...WORKER_OPTIONS, ...KEPT_OPTIONS],
     http: { publicUrl: 'https://bot.example' },
     config: { log_level: 'warn' },
     plugins: { ...Object.fromEntries(sources.map(slot)), counting: { use: './plugins/counting.mjs' } },
@@ -186,15 +173,6 @@ function cpuSeconds(pid: number): number {
   const [, fields = ''] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
   return (user + system) / TICKS_PER_SECOND;
-}
-
-/** Of a line through them: what it grows by from one to the next. */
-function slopeOf(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const rise = values.reduce((sum, value, index) => sum + (index - middle) * (value - mean), 0);
-  const run = values.reduce((sum, _, index) => sum + (index - middle) ** 2, 0);
-  return run === 0 ? 0 : rise / run;
 }
 
 async function forked(what: 'fakes' | 'bare', t: { after(hook: () => void): void }): Promise<unknown> {
