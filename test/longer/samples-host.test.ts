@@ -1,8 +1,8 @@
 // The stories of the samples on the real host: every line is acknowledged, then the host gets SIGKILL and starts again.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { transformSync } from 'esbuild';
@@ -35,6 +35,19 @@ async function sampleHost(
     env,
   });
 }
+
+/** A service of somebody else; gives its address. */
+async function service(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await until(() => server.listening, { what: 'the service' });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const sign = (text: string, secret: string): string => createHmac('sha256', secret).update(text).digest('hex');
 
 async function post(host: RunningHost, path: string, body: object): Promise<void> {
   const headers = { authorization: `Bearer ${host.project.token}`, 'content-type': 'application/json' };
@@ -119,18 +132,12 @@ describe('the samples on the real host, killed after every acknowledgement', () 
 
   it('ticket is opened once', async (t) => {
     const tickets = new Map<string, number>();
-    const tracker = createServer((request: IncomingMessage, response) => {
+    const url = await service(t, (request: IncomingMessage, response) => {
       const key = String(request.headers['idempotency-key']);
       tickets.set(key, tickets.get(key) ?? tickets.size + 1);
       request.resume();
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ number: tickets.get(key) }));
-    }).listen(0, '127.0.0.1');
-    t.after(() => {
-      tracker.close();
-      tracker.closeAllConnections();
     });
-    await until(() => tracker.listening, { what: 'the tracker' });
-    const url = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}`;
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     const host = await sampleHost(
       t,
@@ -143,5 +150,103 @@ describe('the samples on the real host, killed after every acknowledgement', () 
     await killed(host);
 
     assert.deepEqual([await shows(host, 1), tickets.size], [['Ticket 1 is open.'], 1]);
+  });
+
+  it('echo says it back', async (t) => {
+    const host = await sampleHost(t, 'echo');
+
+    await say(host, '/echo hello');
+    await killed(host);
+
+    assert.deepEqual(await shows(host, 1), ['hello']);
+  });
+
+  it('github-notify tells each delivery once, and refuses a wrong signature', async (t) => {
+    const secret = 'a secret of the hook';
+    const keys = { secret: '${NOTIFY_SECRET}', to: { endpoint: 'sandbox', id: 'dm-ann' } };
+    const host = await sampleHost(t, 'github-notify', keys, { NOTIFY_SECRET: secret });
+    const body = JSON.stringify({
+      action: 'opened',
+      sender: { login: 'ann' },
+      repository: { full_name: 'a/b' },
+      issue: { number: 7, title: 'Door', html_url: 'https://example.org/7' },
+    });
+    const deliver = async (id: string, key = secret): Promise<number> => {
+      const headers = {
+        'content-type': 'application/json',
+        'x-github-event': 'issues',
+        'x-github-delivery': id,
+        'x-hub-signature-256': `sha256=${sign(body, key)}`,
+      };
+      return (await fetch(`${host.url}webhooks/github-notify/issues`, { method: 'POST', headers, body })).status;
+    };
+    const statuses: number[] = [];
+    for (const [id, key] of [['1', 'wrong'], ['1'], ['1'], ['2']] as const) {
+      statuses.push(await deliver(id, key));
+      await killed(host);
+    }
+
+    const told = '**a/b** #7 opened by ann: [Door](https://example.org/7)';
+    assert.deepEqual(statuses, [401, 202, 202, 202]);
+    assert.deepEqual(await shows(host, 2), [told, told]);
+  });
+
+  it('pigeon catches up, takes what is delivered, and answers each message once', async (t) => {
+    const eventOf = (n: number): object => {
+      const from = { id: `u${n}`, name: `u${n}`, me: n === 2 };
+      return {
+        id: `e${n}`,
+        type: 'message',
+        room: { id: 'r', kind: 'private' },
+        message: `m${n}`,
+        at: n,
+        from,
+        text: `/echo ${n}`,
+      };
+    };
+    const posted = new Map<string, string>();
+    const url = await service(t, (request, response) => {
+      const after = Number(new URL(request.url ?? '', 'http://pigeon').searchParams.get('after'));
+      let body = '';
+      request.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      request.on('end', () => {
+        response.setHeader('content-type', 'application/json');
+        if (request.method === 'GET') {
+          const events = [1, 2, 3].slice(after, after + 2).map(eventOf);
+          return response.end(JSON.stringify({ events, cursor: `${Math.min(after + 2, 3)}` }));
+        }
+        const { client_id: key, text } = JSON.parse(body) as { readonly client_id: string; readonly text: string };
+        posted.set(key, text);
+        response.writeHead(201).end(JSON.stringify({ id: `p-${key}` }));
+      });
+    });
+    const account = { url, token: '${PIGEON_TOKEN}', signing: '${PIGEON_SIGNING}' };
+    const host = await runningHost(t, {
+      plugins: { echo: {}, pigeon: { use: './plugins/pigeon.mjs', endpoints: [{ id: 'a', ...account }] } },
+      sources: { 'pigeon.mjs': compiled('pigeon') },
+      env: { PIGEON_TOKEN: 'a token of pigeon', PIGEON_SIGNING: 'a signing key' },
+    });
+    const deliver = async (n: number): Promise<number> => {
+      const body = JSON.stringify({ events: [eventOf(n)], cursor: '' });
+      const at = Math.floor(Date.now() / 1_000);
+      const headers = { 'pigeon-signature': `t=${at},v1=${sign(`${at}.${body}`, 'a signing key')}` };
+      return (await fetch(`${host.url}webhooks/pigeon/a`, { method: 'POST', headers, body })).status;
+    };
+    const statuses: number[] = [];
+    for (const n of [4, 4, 5]) {
+      await until(async () => (await deliver(n)) === 200 && statuses.push(200), { what: 'the acknowledgement' });
+      await killed(host);
+    }
+    await until(() => posted.size >= 4, { what: 'the answers', timeoutMs: 120_000 });
+    await killed(host);
+    await until(async () => ((await host.get('api/outbox?state=sent&limit=1')) as { total: number }).total === 4, {
+      what: 'all to be sent',
+      timeoutMs: 120_000,
+    });
+
+    assert.equal(statuses.length, 3);
+    assert.deepEqual([...posted.values()].toSorted(), ['1', '3', '4', '5']);
   });
 });
