@@ -1,5 +1,6 @@
 // Entry of a worker process: node dist/worker.js --supervised --parent PID --project DIR --mode MODE [--standby], started by the supervisor.
-// The foreground imports `runForeground` from here instead, in the process that the owner started: no wrapper lies between them.
+// The foreground imports `runForeground` from here instead, in the process that the owner started: no wrapper lies between them (but a shell as
+// first process of a container: supervisor/cli/first-process.ts).
 // Either way the process is ended by what was handed over for it, and by nothing that a plugin calls.
 
 import { realpathSync } from 'node:fs';

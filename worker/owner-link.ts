@@ -102,7 +102,7 @@ export class OwnerLink {
     if (process.pid === 1)
       this.#log.warn(
         {},
-        'first process here, without an init: what a child leaves behind is reaped by nobody; start the container with --init',
+        'first process here, without an init: what a child leaves behind is reaped by nobody; start the container with one (docker run --init)',
       );
     if (!this.#notifier.heard) return;
     this.#teller = tellReadiness({

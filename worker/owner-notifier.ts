@@ -8,6 +8,7 @@
 //   T2  A ping is sent by the event loop, so that a blocked loop sends none.
 //   T3  An owner that cannot be told stops nothing: it is said once.
 import { spawn } from 'node:child_process';
+import { INIT_VARIABLE } from '../shared/first-process.ts';
 import type { Log } from '../shared/logger.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,6 +44,7 @@ export const OWNER_VARIABLES = [
   'LISTEN_FDS',
   'LISTEN_PID',
   'LISTEN_FDNAMES',
+  INIT_VARIABLE,
 ];
 
 const PROGRAM = 'systemd-notify';

@@ -1,6 +1,7 @@
 // Who would start this worker again: read from how the process came to be. Pure but for two marker files.
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname as machineName } from 'node:os';
+import { INIT_VARIABLE } from '../shared/first-process.ts';
 import type { RestartOwner } from './app-options.ts';
 
 export interface Birth {
@@ -19,7 +20,10 @@ export function restartOwner({ supervised, pid, ppid, environment, exists = exis
   if (environment['pm_id'] !== undefined && environment['PM2_HOME'] !== undefined) return 'pm2';
   if (ppid === 1 && !['0', '', undefined].includes(environment['XPC_SERVICE_NAME'])) return 'launchd';
   const inContainer =
-    exists('/.dockerenv') || exists('/run/.containerenv') || environment['KUBERNETES_SERVICE_HOST'] !== undefined;
+    environment[INIT_VARIABLE] !== undefined ||
+    exists('/.dockerenv') ||
+    exists('/run/.containerenv') ||
+    environment['KUBERNETES_SERVICE_HOST'] !== undefined;
   if (pid === 1 || (ppid === 1 && inContainer)) return 'container';
   return 'foreground';
 }

@@ -1,70 +1,48 @@
 // The worker as the first process of a pid namespace, as in a container; and as a child of the first process, as launchd's are. Needs root.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { CLI, type Ended, portProject, svc } from '../support/svc-command.ts';
+import { type First, firstProcess, hostCommand, namespaceMissing, says } from '../support/first-process.ts';
+import { type Ended, portProject, svc } from '../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child'];
-const refused = spawnSync('unshare', [...UNSHARE, 'true'], { stdio: 'ignore' }).status !== 0;
-const NEEDS = { skip: refused ? 'unshare --pid is refused here (not root, or no Linux)' : false };
+const NEEDS = { skip: namespaceMissing };
+/** Whether this Node can make way for a shell. */
+const MAKES_WAY = 'execve' in process;
 
-interface First {
-  /** The first process of the namespace, by its pid outside. */
-  readonly pid: () => Promise<number>;
-  readonly output: () => string;
-  readonly ended: Promise<Ended>;
-}
-
-const START = ['runtime', 'start', '--mode', 'production', '--no-watch', '--project'];
-
-function firstProcess(
+const startedFirst = (
   t: Cleanup,
   project: TemporaryProject,
   { shell = '', env = {} }: { readonly shell?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): First {
-  const worker = [process.execPath, CLI, ...START, project.path];
-  const command = shell === '' ? worker : ['sh', '-c', shell, 'sh', ...worker];
-  const child = spawn('unshare', [...UNSHARE, ...command], {
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  t.after(() => void child.kill('SIGKILL'));
-  const text = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (chunk: string) => {
-      text[name] += chunk;
-    });
-  const children = `/proc/${child.pid}/task/${child.pid}/children`;
-  return {
-    output: () => text.stdout + text.stderr,
-    ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, ...text }))),
-    pid: async () =>
-      Number((await until(() => readFileSync(children, 'utf8').trim(), { what: 'the first process' })).split(' ')[0]),
-  };
-}
+): First =>
+  firstProcess(t, [...(shell === '' ? [] : ['sh', '-c', shell, 'sh']), ...hostCommand(project.path)], { env });
 
-/** Loaded before the program: sends itself the signal when the worker sets its umask, the first thing that a worker does. */
+/** Loaded before the program: sends the first process the signal when the worker sets its umask, the first thing that a worker does. */
 function sendsEarly(signal: string): string {
   const code = `import { isMainThread } from 'node:worker_threads';
     const { umask } = process;
     if (isMainThread) process.umask = (mask) => {
       process.umask = umask;
-      process.kill(process.pid, '${signal}');
+      process.kill(1, '${signal}');
       return umask(mask);
     };`;
   return `--import=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
-const says = (first: First, text: string): Promise<unknown> =>
-  until(() => first.output().includes(text), { what: text });
+/** Leaves a process without a parent in the namespace of the first process; gives its entry in /proc. */
+function orphanIn(first: number): string {
+  const inside = ['--target', String(first), '--pid', '--mount', 'sh', '-c', 'sleep 0.1 >/dev/null & echo $!'];
+  const { stdout } = spawnSync('nsenter', inside, { encoding: 'utf8' });
+  assert.match(stdout, /^\d+\n$/);
+  return `/proc/${first}/root/proc/${stdout.trim()}`;
+}
 
 describe('a worker that is the first process', NEEDS, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     it(`drains and ends with 0 on ${signal}, which the kernel would keep from a first process without a handler`, async (t) => {
-      const first = firstProcess(t, await portProject(t));
+      const first = startedFirst(t, await portProject(t));
       await says(first, 'worker up');
 
       process.kill(await first.pid(), signal);
@@ -76,7 +54,7 @@ describe('a worker that is the first process', NEEDS, () => {
 
   for (const signal of ['SIGTERM', 'SIGINT'])
     it(`ends with 0 on a ${signal} that comes before the worker listens to it`, async (t) => {
-      const first = firstProcess(t, await portProject(t), { env: { NODE_OPTIONS: sendsEarly(signal) } });
+      const first = startedFirst(t, await portProject(t), { env: { NODE_OPTIONS: sendsEarly(signal) } });
       let ended: Ended | undefined;
       void first.ended.then((how) => {
         ended = how;
@@ -89,7 +67,7 @@ describe('a worker that is the first process', NEEDS, () => {
 
   it('is the owner for whoever shares its project: a start and a stop from outside are refused with its name', async (t) => {
     const project = await portProject(t);
-    const first = firstProcess(t, project);
+    const first = startedFirst(t, project);
     await says(first, 'worker up');
 
     for (const args of [['--daemon'], ['--mode', 'production', '--no-watch']]) {
@@ -106,22 +84,54 @@ describe('a worker that is the first process', NEEDS, () => {
     assert.equal((await first.ended).code, 0);
   });
 
-  it('says that nobody reaps what its children leave behind', async (t) => {
-    const first = firstProcess(t, await portProject(t));
+  it('has what its children leave behind reaped, where Node can make way for a shell, else says that nobody does', async (t) => {
+    const first = startedFirst(t, await portProject(t));
     await says(first, 'worker up');
-    process.kill(await first.pid(), 'SIGTERM');
+    const orphan = orphanIn(await first.pid());
 
-    assert.match((await first.ended).stdout, /first process here, without an init/);
+    if (MAKES_WAY) await until(() => !existsSync(orphan), { what: 'the end of the orphan, reaped' });
+    process.kill(await first.pid(), 'SIGTERM');
+    const { stdout } = await first.ended;
+
+    assert.equal(/first process here, without an init: .*docker run --init/.test(stdout), !MAKES_WAY, stdout);
+  });
+
+  for (const [shell, file] of [
+    ['no shell', '/dev/null'],
+    ['bash for one', '/bin/bash'],
+  ] as const)
+    it(`stays the first process where the image has ${shell}, and says what that means`, async (t) => {
+      const first = startedFirst(t, await portProject(t), { shell: `mount --bind ${file} /bin/sh && exec "$@"` });
+      await says(first, 'worker up');
+      process.kill(await first.pid(), 'SIGTERM');
+
+      const { code, stdout } = await first.ended;
+
+      assert.equal(code, 0);
+      assert.match(stdout, /"pid":1,/);
+      assert.match(stdout, /first process here, without an init/);
+    });
+
+  it('ends with the code of its worker: 51, and 78', async (t) => {
+    const project = await portProject(t);
+    const restarted = startedFirst(t, project);
+    await says(restarted, 'worker up');
+    const headers = { authorization: `Bearer ${project.token}` };
+    assert.equal((await fetch(`${project.url}/api/system/restart`, { method: 'POST', headers })).status, 202);
+    assert.equal((await restarted.ended).code, 51);
+
+    writeFileSync(project.paths.config, 'http: {port: wrong}\n');
+    assert.equal((await startedFirst(t, project).ended).code, 78);
   });
 
   it('waits without a port where its restart window is spent, until the oldest start has left it', async (t) => {
     const project = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 45 } } }); // two starts fit in on a busy machine
-    const killed = firstProcess(t, project);
+    const killed = startedFirst(t, project);
     await says(killed, 'worker up');
     process.kill(await killed.pid(), 'SIGKILL');
     await killed.ended;
 
-    const waiting = firstProcess(t, project);
+    const waiting = startedFirst(t, project);
     await says(waiting, 'waiting, without a port');
     await assert.rejects(fetch(`${project.url}/pub/health`));
     await says(waiting, 'worker up');
@@ -132,12 +142,12 @@ describe('a worker that is the first process', NEEDS, () => {
 
   it('ends with 0 when it is stopped while it waits', async (t) => {
     const project = await portProject(t, { keys: { supervisor: { restarts: 1, windowSeconds: 600 } } });
-    const killed = firstProcess(t, project);
+    const killed = startedFirst(t, project);
     await says(killed, 'worker up');
     process.kill(await killed.pid(), 'SIGKILL');
     await killed.ended;
 
-    const waiting = firstProcess(t, project);
+    const waiting = startedFirst(t, project);
     await says(waiting, 'waiting, without a port');
     process.kill(await waiting.pid(), 'SIGTERM');
 
@@ -164,7 +174,7 @@ done`;
       ': >up;',
       `rm -f '${project.paths.workerRecord}';`,
     );
-    const first = firstProcess(t, project, { shell: owner, env: { XPC_SERVICE_NAME: 'io.svc.test', KILL: 'yes' } });
+    const first = startedFirst(t, project, { shell: owner, env: { XPC_SERVICE_NAME: 'io.svc.test', KILL: 'yes' } });
 
     const { stdout } = await first.ended;
 
@@ -179,7 +189,7 @@ done`;
     const project = await portProject(t);
     spawnSync('mkdir', ['-m', '700', project.paths.stateDir]);
     writeFileSync(project.paths.config, 'http: {port: wrong}\n');
-    const first = firstProcess(t, project, { shell: OWNER, env: { XPC_SERVICE_NAME: 'io.svc.test' } });
+    const first = startedFirst(t, project, { shell: OWNER, env: { XPC_SERVICE_NAME: 'io.svc.test' } });
 
     const { stdout } = await first.ended;
 
@@ -194,7 +204,7 @@ done`;
     const { stateDir, serviceLog } = project.paths;
     spawnSync('mkdir', ['-m', '700', stateDir]);
     writeFileSync(serviceLog, '{"msg":"a line of long ago"}\n'.repeat(10_000));
-    const first = firstProcess(t, project, {
+    const first = startedFirst(t, project, {
       shell: `"$@" >>'${serviceLog}' 2>&1; true`,
       env: { XPC_SERVICE_NAME: 'io.svc.test' },
     });

@@ -49,6 +49,8 @@ describe('restartOwner', () => {
         of({}, { ppid: 1, files: ['/.dockerenv'] }),
         of({}, { files: ['/.dockerenv'] }),
         of({ KUBERNETES_SERVICE_HOST: 'x' }, { ppid: 1 }),
+        of({ SVC_INIT: 'sh' }, { ppid: 1 }),
+        of({ SVC_INIT: 'sh' }),
         of({}),
       ],
       [
@@ -64,6 +66,8 @@ describe('restartOwner', () => {
         'container',
         'foreground',
         'container',
+        'container',
+        'foreground',
         'foreground',
       ],
     );

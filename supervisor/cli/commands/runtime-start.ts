@@ -65,7 +65,7 @@ function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
 
 const usage = (message: string): SvcError => new SvcError('usage', message, { hint: 'svc runtime start --help' });
 
-/** The worker is this process: no wrapper between it and whoever started the command. */
+/** The worker is this process: no wrapper between it and whoever started the command, but a container's first process (first-process.ts). */
 async function startForeground(
   { print, json, env }: CommandContext,
   project: string,
