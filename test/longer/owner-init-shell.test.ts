@@ -25,7 +25,8 @@ const LEAVES = `for n in 1 2 3; do sh -c 'sleep 0.1 &'; done
 i=0; while ps -e -o stat=,comm= | grep -q 'sleep'; do i=$((i + 1)); [ $i -lt 300 ] || exit 1; sleep 0.1; done`;
 
 for (const shell of SHELLS) {
-  const missing = namespaceMissing || (spawnSync(shell[0] ?? '', ['-c', ':']).error !== undefined && 'it is not there');
+  const missing =
+    namespaceMissing() || (spawnSync(shell[0] ?? '', ['-c', ':']).error !== undefined && 'it is not there');
   describe(`a container whose first process is ${shell.join(' ')}`, { skip: missing }, () => {
     const first = (t: Cleanup, ...command: string[]): First =>
       firstProcess(t, [...shell, '-c', INIT_SCRIPT, 'svc', ...command]);

@@ -13,6 +13,9 @@ const UNIT = `${NAME}.service`;
 const CONFIG = 'http:\n  port: 8070\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n';
 const ANN = { user: '4300', env: { HOME: '/home/ann', USER: 'ann', XDG_RUNTIME_DIR: '/run/user/4300' } };
 const SLOW_MS = 120_000;
+/** In tenths: what is left is what a manager without root cannot do (deploy/owners.md). */
+const EXPOSURE = 21;
+const DROP_IN = `/home/ann/.config/systemd/user/${UNIT}.d/watchdog.conf`;
 
 /** As logind's template has it, without PAM, which a machine in memory does not have. */
 const MANAGER = `[Service]
@@ -38,6 +41,7 @@ describe('52. a service under the manager of a user', { skip }, () => {
     await systemd.write(`${PROJECT}/svc.config.yml`, CONFIG);
     await systemd.write(`${PROJECT}/.env`, 'HTTP_TOKEN=Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae\n');
     await systemd.write(`${PROJECT}/package.json`, '{"name":"bot","version":"1.0.0","type":"module"}\n');
+    await systemd.write(`${PROJECT}/package-lock.json`, lockfile('1'));
     await systemd.must(['chmod', '600', `${PROJECT}/.env`]);
     await systemd.must([
       'sh',
@@ -60,6 +64,26 @@ describe('52. a service under the manager of a user', { skip }, () => {
   const show = (property: string): Promise<string> =>
     systemd.must(['systemctl', '--user', 'show', UNIT, `--property=${property}`, '--value'], ANN);
 
+  const manager = (...args: string[]): Promise<string> => systemd.must(['systemctl', '--user', ...args], ANN);
+  const kill = (signal: string): Promise<string> => manager('kill', `--signal=${signal}`, '--kill-whom=main', UNIT);
+  const journal = (): Promise<string> => systemd.must(['journalctl', '_UID=4300', '-o', 'cat', '--no-pager']);
+  const anotherWorker = (than: string): Promise<string> =>
+    until(
+      async () => {
+        const pid = await show('MainPID');
+        return !['0', than].includes(pid) && (await show('ActiveState')) === 'active' ? pid : undefined;
+      },
+      { what: `another worker than ${than}`, timeoutMs: SLOW_MS, everyMs: 100 },
+    );
+  /** With a full budget, and without the starts of the story before. */
+  const startedAnew = async (): Promise<string> => {
+    await service('stop');
+    await systemd.must(['sh', '-c', 'rm -f "$1"/.svc/data.sqlite*', 'sh', PROJECT]);
+    const { code, stderr } = await service('start');
+    assert.equal(code, 0, stderr);
+    return show('MainPID');
+  };
+
   it('is installed, with a word about lingering, and without a complaint of systemd', async () => {
     const { code, stderr } = await service('install');
 
@@ -79,6 +103,25 @@ describe('52. a service under the manager of a user', { skip }, () => {
 
     assert.equal(code, 0);
     assert.doesNotMatch(stderr, /linger/);
+  });
+
+  it('has 5 starts in 120 s, 51 and 75 forced, 78 prevented, and .env required in effect', async () => {
+    const names = ['StartLimitBurst', 'StartLimitIntervalUSec', 'RestartForceExitStatus', 'RestartPreventExitStatus'];
+
+    assert.deepEqual(await Promise.all(names.map(show)), ['5', '2min', '51 75', '78']);
+    await systemd.must(['mv', `${PROJECT}/.env`, `${PROJECT}/.env.away`]);
+    const refused = await systemd.run(['systemctl', '--user', 'start', UNIT], ANN);
+    await systemd.must(['mv', `${PROJECT}/.env.away`, `${PROJECT}/.env`]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /[Aa]ssert/);
+  });
+
+  it('is as little exposed as a manager without root can have it', async () => {
+    const security = ['systemd-analyze', 'security', '--user', '--no-pager', `--threshold=${EXPOSURE}`, UNIT];
+
+    const { code, stdout } = await systemd.run(security, ANN);
+
+    assert.equal(code, 0, stdout);
   });
 
   it('starts, gets ready, comes back after SIGKILL and stops', async () => {
@@ -108,9 +151,61 @@ describe('52. a service under the manager of a user', { skip }, () => {
     const mounts = await systemd.must(['cat', `/proc/${pid}/mountinfo`]);
 
     assert.match(mounts, / \/ \/ ro[, ]|\s\/\s+ro[, ]/);
+    assert.match(mounts, / \/dev rw,\S+ .*- tmpfs /, 'devices of its own');
     assert.equal(mounts.split('\n').filter((line) => / \/home\/\S+\/(\.svc|data) rw/.test(line)).length, 2, mounts);
     const status = await systemd.must(['cat', `/proc/${pid}/status`]);
     for (const line of [/^NoNewPrivs:\s+1$/m, /^Seccomp:\s+2$/m]) assert.match(status, line);
+  });
+
+  for (const [code, args] of [
+    [51, ['restart']],
+    [75, ['reload', '--or-restart']],
+  ] as const)
+    it(`comes back after ${code}`, async () => {
+      const pid = await startedAnew();
+      await systemd.write(`${PROJECT}/package-lock.json`, lockfile(String(code)));
+
+      await systemd.svc(['runtime', ...args, '--project', PROJECT], ANN);
+
+      await anotherWorker(pid);
+      assert.match(await journal(), new RegExp(`"code":${code}`));
+    });
+
+  it('fails after five starts, closes its address, and starts again for an operator', async () => {
+    let pid = await startedAnew();
+    for (let start = 2; start <= 5; start += 1) {
+      await kill('SIGKILL');
+      pid = await anotherWorker(pid);
+    }
+
+    await kill('SIGKILL');
+
+    await until(async () => (await show('ActiveState')) === 'failed', {
+      what: 'failed',
+      timeoutMs: SLOW_MS,
+      everyMs: 100,
+    });
+    const ask = 'fetch("http://127.0.0.1:8070/pub/health").catch((e) => process.stdout.write(e.cause?.code ?? ""))';
+    await until(async () => (await systemd.run(['node', '-e', ask])).stdout === 'ECONNREFUSED', {
+      what: 'a refusal',
+      timeoutMs: SLOW_MS,
+      everyMs: 200,
+    });
+    assert.equal((await service('status')).code, 3);
+    assert.equal((await service('start')).code, 0);
+  });
+
+  it('replaces a worker that is stopped in its tracks', async () => {
+    await systemd.write(DROP_IN, '[Service]\nWatchdogSec=5\n');
+    await manager('daemon-reload');
+    const pid = await startedAnew();
+
+    await kill('SIGSTOP');
+
+    await anotherWorker(pid);
+    await systemd.must(['rm', DROP_IN]);
+    await manager('daemon-reload');
+    assert.match(await journal(), /Watchdog timeout/);
   });
 
   it('closes its address with 78, and opens it with the next start', async () => {
@@ -140,3 +235,6 @@ describe('52. a service under the manager of a user', { skip }, () => {
     assert.equal((await service('status')).code, 3);
   });
 });
+
+const lockfile = (version: string): string =>
+  `{"name":"bot","version":"${version}.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"bot","version":"1.0.0"}}}\n`;

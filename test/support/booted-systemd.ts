@@ -31,8 +31,16 @@ export interface BootedSystemd {
   end(): Promise<void>;
 }
 
-/** Why no systemd can be booted here; false where it can. */
+/** Why no systemd can be booted here; false where it can. Throws where one has to be. */
 export function nspawnMissing(): string | false {
+  const missing = reasonWithout();
+  // biome-ignore lint/style/noProcessEnv: a switch of the test run
+  if (missing !== false && process.env['SVC_REQUIRE_NSPAWN'] === '1')
+    throw new Error(`SVC_REQUIRE_NSPAWN=1, but ${missing}`);
+  return missing;
+}
+
+function reasonWithout(): string | false {
   if (process.platform !== 'linux') return 'systemd is of Linux';
   if (process.getuid?.() !== 0) return 'booting a container needs root';
   const programs = ['systemd-nspawn', 'nsenter', 'setpriv'].filter(

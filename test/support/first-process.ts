@@ -6,10 +6,15 @@ import type { Cleanup } from './temporary-project.ts';
 import { until } from './until.ts';
 
 const UNSHARE = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child'];
-const refused = spawnSync('unshare', [...UNSHARE, 'true'], { stdio: 'ignore' }).status !== 0;
 
-/** Why there can be none here; false where there can. */
-export const namespaceMissing: string | false = refused && 'unshare --pid is refused here (not root, or no Linux)';
+/** Why there can be none here; false where there can. Throws where there has to be one. */
+export function namespaceMissing(): string | false {
+  if (spawnSync('unshare', [...UNSHARE, 'true'], { stdio: 'ignore' }).status === 0) return false;
+  const missing = 'unshare --pid is refused here (not root, or no Linux)';
+  // biome-ignore lint/style/noProcessEnv: a switch of the test run
+  if (process.env['SVC_REQUIRE_ROOT'] === '1') throw new Error(`SVC_REQUIRE_ROOT=1, but ${missing}`);
+  return missing;
+}
 
 export interface First {
   /** The first process of the namespace, by its pid outside. */
