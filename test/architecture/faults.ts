@@ -275,6 +275,8 @@ export const FAULTS: readonly Requirement[] = [
       'has its agent checked by a schema that catches a misspelt key',
       'starts an agent that is not loaded with bootstrap, a loaded one with kickstart, and clears the restart window',
       'stops with bootout, and only what is loaded',
+      'is installed already the second time, and shows what differs after a change',
+      'is started again unless it ended with 0, and at most each 10 s',
     ],
   },
 ];

@@ -21,6 +21,8 @@ export interface First {
   readonly pid: () => Promise<number>;
   readonly output: () => string;
   readonly ended: Promise<Ended>;
+  /** SIGKILL for all of the namespace, and its end. */
+  end(): Promise<void>;
 }
 
 export interface FirstOptions {
@@ -38,10 +40,15 @@ export function firstProcess(t: Cleanup, command: readonly string[], { env = {} 
     child[name].setEncoding('utf8').on('data', (chunk: string) => {
       text[name] += chunk;
     });
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...text })));
   const children = `/proc/${child.pid}/task/${child.pid}/children`;
   return {
     output: () => text.stdout + text.stderr,
-    ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, ...text }))),
+    ended,
+    async end() {
+      child.kill('SIGKILL');
+      await ended;
+    },
     pid: async () =>
       Number((await until(() => readFileSync(children, 'utf8').trim(), { what: 'the first process' })).split(' ')[0]),
   };

@@ -1,6 +1,6 @@
 // `svc service` as on a Mac, with a stand-in of launchctl that writes down how it was called. It was not run on macOS.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -58,6 +58,42 @@ describe('svc service on macOS', () => {
       launchctl.calls().filter((call) => !call.startsWith('launchctl print')),
       [],
     );
+  });
+
+  it('is installed already the second time, and shows what differs after a change', async (t) => {
+    const { run, plist, project, launchctl } = await mac(t);
+    await run('install');
+    const before = readFileSync(plist, 'utf8');
+    launchctl.calls();
+
+    const again = await run('install');
+    assert.deepEqual([again.code, again.stderr], [0, '']);
+    assert.match(again.stdout, /was installed already/);
+    assert.equal(readFileSync(plist, 'utf8'), before);
+    appendFileSync(project.paths.config, 'supervisor:\n  stopTimeoutSeconds: 20\n');
+    const dry = await run('install', '--dry-run');
+    assert.match(dry.stderr, /^-\t<integer>15<\/integer>\n\+\t<integer>27<\/integer>$/m);
+    assert.equal(readFileSync(plist, 'utf8'), before);
+    assert.match((await run('install')).stderr, /^\+\t<integer>27<\/integer>$/m);
+    assert.match(readFileSync(plist, 'utf8'), /<integer>27<\/integer>/);
+    assert.ok(launchctl.calls().every((call) => call.startsWith('launchctl print')));
+  });
+
+  it('is the owner once it is installed: a start beside it is refused with its name, and doctor knows it', async (t) => {
+    const { run, project, label } = await mac(t);
+    await run('install');
+    const env = { HOME: project.path };
+
+    for (const args of [['--daemon'], ['--mode', 'production', '--no-watch']]) {
+      const { code, stderr } = await svc(['runtime', 'start', ...args, '--project', project.path], { env });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`belongs to launchd, which starts it as ${label}[^]*launchctl bootout \\S+/${label}`),
+      );
+    }
+    const doctor = await svc(['doctor', '--only', 'owner.single', '--json', '--project', project.path], { env });
+    assert.match(JSON.parse(doctor.stdout).checks[0].reason, new RegExp(`launchd \\(${label}\\)`));
   });
 
   it('has its agent checked by a schema that catches a misspelt key', async (t) => {
