@@ -1,6 +1,6 @@
 // Which process a record speaks of: pid, start time and boot, because pids come round. A number alone is never signalled.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -50,18 +50,45 @@ export function commandOf(pid: number): string {
 }
 
 /** By SIGSTOP or a debugger; only Linux tells. */
-export const isStopped = (pid: number): boolean => /^[Tt]$/.test(statOf(pid)?.[0] ?? '');
+export const isStopped = (pid: number): boolean => /^[Tt]$/.test(statOf(pid)?.state ?? '');
+
+/** What Linux tells of a process. */
+export interface ProcessStat {
+  readonly state: string;
+  /** It has ended, and its parent has not asked how. */
+  readonly isZombie: boolean;
+  readonly parent: number;
+  readonly group: number;
+  /** Clock ticks since boot. */
+  readonly start: string;
+}
+
+/** Undefined where there is no such process, or no such kernel. */
+export function statOf(pid: number): ProcessStat | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The second field is the command in brackets and may hold blanks and brackets; these are the ones after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state = '', parent, group] = fields;
+  const isZombie = state === 'Z' || state === 'X';
+  return { state, isZombie, parent: Number(parent), group: Number(group), start: fields[19] ?? UNKNOWN };
+}
+
+/** The pids of Linux, as far as this account may see them; none elsewhere. */
+export function processes(): readonly number[] {
+  try {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 1);
+  } catch {
+    return [];
+  }
+}
 
 function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return run('ps', ['-o', 'lstart=', '-p', String(pid)]);
-  const fields = statOf(pid);
-  return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
-}
-
-/** The second field is the command in brackets and may hold blanks and brackets; the state is the first after it, the start time the twentieth. */
-function statOf(pid: number): readonly string[] | undefined {
-  const stat = readText(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const stat = statOf(pid);
+  return stat === undefined || stat.isZombie ? undefined : stat.start;
 }
 
 function readText(path: string): string | undefined {

@@ -1,8 +1,8 @@
 // Who else has the listening socket: a process that a dead worker handed it to and that left its group, so that no end of the group reached it.
 // It would take connections, or keep them waiting once nobody else listens. Only Linux tells (/proc), and only of processes of this account.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { delay } from '../shared/abort.ts';
-import { commandOf } from '../shared/process-identity.ts';
+import { commandOf, processes, statOf } from '../shared/process-identity.ts';
 
 export interface SharerQuery {
   /** What a descriptor of the socket links to: `socket:[…]`. */
@@ -21,9 +21,7 @@ const PAUSE_MS = 50;
 
 /** Pid and command line; undefined where nobody else has it. */
 export async function findSharer(query: SharerQuery): Promise<string | undefined> {
-  const pids = namesIn('/proc')
-    .map(Number)
-    .filter((pid) => pid > 1);
+  const pids = processes();
   for (let next = 0; next < pids.length; next += AT_A_TIME) {
     for (const pid of pids.slice(next, next + AT_A_TIME))
       if (shares(pid, query) && (await keepsIt(pid, query))) return `pid ${pid} (${commandOf(pid)})`;
@@ -50,20 +48,10 @@ async function keepsIt(pid: number, query: SharerQuery): Promise<boolean> {
 }
 
 function shares(pid: number, { link, since, owners }: SharerQuery): boolean {
-  const { parent, start } = statOf(pid);
-  if (owners.includes(pid) || owners.includes(parent) || !(start >= Number(since))) return false;
+  const stat = statOf(pid);
+  if (stat === undefined || owners.includes(pid) || owners.includes(stat.parent)) return false;
+  if (!(Number(stat.start) >= Number(since))) return false;
   return namesIn(`/proc/${pid}/fd`).some((descriptor) => linkOf(`/proc/${pid}/fd/${descriptor}`) === link);
-}
-
-/** NaN where there is no such process. The second field is the command in brackets and may hold blanks and brackets. */
-function statOf(pid: number): { readonly parent: number; readonly start: number } {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { parent: Number(fields[1]), start: Number(fields[19]) };
-  } catch {
-    return { parent: Number.NaN, start: Number.NaN };
-  }
 }
 
 function namesIn(folder: string): readonly string[] {

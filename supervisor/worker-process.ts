@@ -1,7 +1,7 @@
 // One worker process: spawned in a group of its own with IPC, stdout and stderr on the log file, tied to the life of this process.
 //
 //   P1  The worker dies with its supervisor: by the kernel where `setpriv` can ask for it, else by a thread of its own; and by the end of the IPC channel.
-//   P2  Its end is reported once, after the last messages of its channel, and after its whole group was ended: nothing of a run overlaps the next.
+//   P2  Its end is reported once, after the last messages of its channel, and after the end of its whole group: nothing of a run overlaps the next.
 //   P3  Its environment holds no secret; those go over IPC.
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import { asWorkerMessage, type SupervisorMessage, type WorkerMessage } from '../shared/api/ipc.ts';
@@ -9,6 +9,7 @@ import { certificatesInPlace } from '../shared/certificates.ts';
 import { kernelGuard } from '../shared/parent-guard.ts';
 import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
+import { endGroup, signalGroup } from './process-group.ts';
 
 export interface WorkerSpec {
   /** Arguments of Node: options, the entry file and its own arguments. */
@@ -21,7 +22,8 @@ export interface WorkerSpec {
 
 export interface WorkerListener {
   message(message: WorkerMessage): void;
-  exited(exit: WorkerExit): void;
+  /** `left`: processes of its group that nothing could end (process-group.ts). */
+  exited(exit: WorkerExit, left: readonly number[] | undefined): void;
   spawnFailed(error: NodeJS.ErrnoException): void;
 }
 
@@ -54,8 +56,8 @@ export class WorkerProcess {
     });
     this.#child.once('exit', (code, signal) => {
       this.#ended = true;
-      this.#signalGroup('SIGKILL');
-      void this.#lastMessages().then(() => this.#listener.exited({ code, signal }));
+      const ends = Promise.all([endGroup(this.pid), this.#lastMessages()]);
+      void ends.then(([left]) => this.#listener.exited({ code, signal }, left));
     });
   }
 
@@ -82,21 +84,13 @@ export class WorkerProcess {
   }
 
   kill(): void {
-    this.#signalGroup('SIGKILL');
+    if (this.#ended) return; // its group is on the way, too
+    signalGroup(this.pid, 'SIGKILL');
     this.#signal('SIGKILL');
   }
 
   #signal(signal: NodeJS.Signals): void {
     if (!this.#ended) this.#child.kill(signal);
-  }
-
-  #signalGroup(signal: NodeJS.Signals): void {
-    if (this.pid <= 1) return;
-    try {
-      process.kill(-this.pid, signal);
-    } catch {
-      // ESRCH: nobody is left in the group
-    }
   }
 
   #lastMessages(): Promise<void> {

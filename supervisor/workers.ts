@@ -91,7 +91,7 @@ export class Workers {
     const { log } = this.#options;
     const listener: WorkerListener = {
       message: (message) => this.#heard(run, message),
-      exited: (exit) => this.#exited(run, exit),
+      exited: (exit, left) => this.#exited(run, exit, left),
       spawnFailed: (error) => this.#spawnFailed(run, error),
     };
     const taken = this.#spare.take();
@@ -229,7 +229,7 @@ export class Workers {
     if (detail !== undefined) this.#host.dispatch({ kind: 'address_taken', run, detail });
   }
 
-  #exited(run: number, exit: WorkerExit): void {
+  #exited(run: number, exit: WorkerExit, left: readonly number[] | undefined): void {
     const { log } = this.#options;
     const current = this.#current;
     if (current === undefined || current.facts.run !== run) return;
@@ -246,6 +246,7 @@ export class Workers {
     this.#former = current.process.identity;
     log.workerEnded();
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
+    if (left !== undefined) log.write('error', 'processes of an ended worker live on', { run, pids: left });
     const beside = state.kind === 'starting' ? otherOwner(this.#options.paths.workerRecord) : undefined;
     if (beside !== undefined) log.write('error', beside);
     this.#host.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason, beside });

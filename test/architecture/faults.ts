@@ -218,7 +218,14 @@ export const FAULTS: readonly Requirement[] = [
       'is done while the worker is blocked, which writes to the new file once it can (41)',
     ],
   },
-  { id: 'fault 43', tests: ['ends the whole group of a worker before the next start (43)'] },
+  {
+    id: 'fault 43',
+    tests: [
+      'ends the whole group of a worker before the next start (43)',
+      'has ended as a whole before the next start, when the worker ${how} (43)',
+      'has ended as a whole before a stop with --now is answered (43)',
+    ],
+  },
   {
     id: 'fault 44',
     tests: [

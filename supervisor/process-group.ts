@@ -1,0 +1,45 @@
+// The process group of a worker: ended as a whole, and seen to have ended, before anything else of the host begins.
+//
+//   K1  It is signalled by its number alone, and only while that number is its own: from the start of its leader, our child, to the moment in which
+//       we reap it. Whoever is left in the group then keeps the number from everybody else; where nobody is, the signal reaches nobody.
+//   K2  A zombie has ended: who should reap it may never do so.
+//   K3  What no signal ends (it is in the middle of a call of the system, or another user's) holds nobody up for longer than 2 s.
+import { delay } from '../shared/abort.ts';
+import { processes, statOf } from '../shared/process-identity.ts';
+
+const GROUP_MS = 2_000;
+const LONGEST_PAUSE_MS = 25;
+
+/**
+ * Kills what is left in the group of a leader that was reaped in this very moment. Resolves when nobody lives in it any more; after 2 s with
+ * the pids of those who do, as far as the system tells them. An empty group, which is the normal case, costs one call of the system.
+ */
+export async function endGroup(leader: number): Promise<readonly number[] | undefined> {
+  if (!signalGroup(leader, 'SIGKILL')) return undefined;
+  const endsAt = performance.now() + GROUP_MS;
+  let left: readonly number[] | undefined;
+  for (let pauseMs = 1; performance.now() < endsAt; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    await delay(pauseMs);
+    if (!signalGroup(leader, 0)) return undefined;
+    if (process.platform !== 'linux') continue;
+    left = (left ?? processes()).filter((pid) => isLiveIn(leader, pid));
+    if (left.length === 0) return undefined;
+  }
+  return left ?? [];
+}
+
+/** False where nobody is in the group. */
+export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  if (leader <= 1) return false;
+  try {
+    process.kill(-leader, signal);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function isLiveIn(leader: number, pid: number): boolean {
+  const stat = statOf(pid);
+  return stat?.group === leader && !stat.isZombie;
+}

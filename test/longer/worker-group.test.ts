@@ -1,0 +1,89 @@
+// What a worker leaves in its process group ends before anything else of the host begins. Numbers in titles are rows of the table of faults.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { SupervisorSettings } from '../../shared/api/ipc.ts';
+import { overWorkers } from '../support/fixture-workers.ts';
+import { lateGroupKill } from '../support/late-group-kill.ts';
+import { lives, type Supervised } from '../support/supervised.ts';
+import { until } from '../support/until.ts';
+
+interface End {
+  /** What becomes of the first worker by itself. */
+  readonly leavesAs?: 'silent' | 'late' | 'deaf';
+  readonly settings?: Partial<SupervisorSettings>;
+  readonly end?: (run: Supervised) => Promise<unknown>;
+}
+
+const supervise = overWorkers(['leaves-grandchild']);
+const LATE_MS = 1_000;
+/** Successors of a worker that was too slow may be too slow as well, where the machine is busy. */
+const OFTEN = { restarts: 1_000, delaysMs: [0] };
+
+const killWorker = async (run: Supervised): Promise<void> =>
+  void process.kill((await run.status()).pid ?? 0, 'SIGKILL');
+
+const ENDS: Readonly<Record<string, End>> = {
+  'was killed': { end: killWorker },
+  'was silent': { leavesAs: 'silent', settings: { watchdogMs: 400, ...OFTEN } },
+  'was not up in time': { leavesAs: 'late', settings: { upMs: 1_500, ...OFTEN } },
+  'did not drain in time': { leavesAs: 'deaf', settings: { stopMs: 200 }, end: (run) => run.call('restart') },
+};
+
+function start(t: TestContext, { leavesAs, settings = {} }: End, environment = lateGroupKill(LATE_MS)) {
+  const as = leavesAs === undefined ? {} : { LEAVES_AS: leavesAs };
+  return supervise(t, 'leaves-grandchild', { settings, environment: { ...environment, ...as } });
+}
+
+/** The first worker's, once that has come as far as it comes. */
+async function grandchildOf(t: TestContext, run: Supervised): Promise<number> {
+  await until(() => existsSync(join(run.project.path, 'grandchildren')), { what: 'the grandchild' });
+  const pid = Number(run.project.read('grandchildren').split('\n')[0]);
+  t.after(() => lives(pid) && process.kill(pid, 'SIGKILL'));
+  return pid;
+}
+
+/** What the second worker saw before it did anything else. */
+const seenBy = (run: Supervised): Promise<string> =>
+  until(() => run.project.read('seen').split('\n').slice(0, -1)[0], { what: 'the next worker' });
+
+describe('the process group of a worker', () => {
+  for (const [how, end] of Object.entries(ENDS))
+    it(`has ended as a whole before the next start, when the worker ${how} (43)`, async (t) => {
+      const run = start(t, end);
+      const grandchild = await grandchildOf(t, run);
+      if (end.end !== undefined) await run.state('running').then(() => end.end?.(run));
+
+      const seen = await seenBy(run);
+
+      assert.equal(seen, `${grandchild} is gone`);
+    });
+
+  it('has ended as a whole before a stop with --now is answered (43)', async (t) => {
+    const run = start(t, { leavesAs: 'deaf' });
+    const grandchild = await grandchildOf(t, run);
+    await run.state('running');
+
+    await run.call('stop', { now: true });
+
+    assert.equal(lives(grandchild), false);
+    assert.equal((await run.ended).code, 0);
+  });
+
+  it('is waited for no longer than 2 s where it cannot be ended, and named', async (t) => {
+    const run = start(t, {}, lateGroupKill());
+    const grandchild = await grandchildOf(t, run);
+    await run.state('running');
+
+    await killWorker(run);
+    const seen = await seenBy(run);
+
+    assert.equal(seen, `${grandchild} lives`);
+    const line = run
+      .log()
+      .split('\n')
+      .find((text) => text.includes('processes of an ended worker live on'));
+    assert.deepEqual(JSON.parse(line ?? '{}').pids, [grandchild]);
+  });
+});
