@@ -1,4 +1,4 @@
-// Getting hold of the address where a worker is to listen: a port that somebody else holds is tried three times, a second apart, and then its holder is named.
+// Getting hold of the address where a worker is to listen: a port that somebody else holds is tried three times within 3 s, and then its holder is named.
 import { delay } from '../shared/abort.ts';
 import type { Address } from '../shared/bound-socket.ts';
 import { bindFault, holderOf } from '../shared/port-owner.ts';
@@ -17,7 +17,7 @@ export interface ClaimOptions {
 }
 
 const TRIES = 3;
-const PAUSE_MS = 1_000;
+const PAUSE_MS = 1_500;
 
 /** Undefined when the address is held, free where it cannot be held, or not wanted any more; else why not, naming who holds it. */
 export async function claimAddress({

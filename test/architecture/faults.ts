@@ -237,6 +237,7 @@ export const FAULTS: readonly Requirement[] = [
     id: 'fault 45',
     tests: [
       'names who holds the port, and ends in failed (45)',
+      'tries three times in 3 s, spends no start on that, and is failed naming the stranger (45)',
       'moved to a port that is taken, ends in failed naming its holder, and recovers on command (45)',
     ],
   },

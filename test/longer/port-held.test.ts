@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { overWorkers } from '../support/fixture-workers.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
 
 describe('a port that a stranger holds', () => {
@@ -37,6 +39,39 @@ describe('a port that a stranger holds', () => {
     const again = await run('runtime', 'start', '--daemon');
     assert.match(again.stdout, /^already running, pid/);
     assert.equal((await run('inbox', 'list')).code, 0);
+  });
+});
+
+describe('a supervisor whose port a stranger holds', () => {
+  const supervise = overWorkers(['listens']);
+
+  it('tries three times in 3 s, spends no start on that, and is failed naming the stranger (45)', async (t) => {
+    const stranger = createServer();
+    await new Promise<void>((resolve) => void stranger.listen(0, '127.0.0.1', resolve));
+    t.after(() => stranger.close());
+    const { port } = stranger.address() as AddressInfo;
+    const run = supervise(t, 'listens', { settings: { port } });
+
+    const { reason, exits, budget } = await run.state('failed');
+
+    const lines = run
+      .log()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const tries = lines.filter(({ msg }) => msg === 'port is not free yet');
+    assert.deepEqual(
+      tries.map(({ attempt }) => attempt),
+      [1, 2], // after the third it is failed
+    );
+    const steps = run.trace();
+    const at = (kind: string) => steps.find(({ event }) => event.kind === kind)?.moment.now ?? Number.NaN;
+    const tookMs = at('stuck') - at('lock_held');
+    assert.ok(tookMs >= 2_990, `${tookMs} ms`);
+    assert.match(reason ?? '', new RegExp(`port ${port} is held by pid ${process.pid} `));
+    assert.deepEqual([exits, budget?.left], [[], budget?.limit]);
+    assert.ok(!steps.some(({ effects }) => effects.some(({ kind }) => kind === 'spawn')));
+    assert.deepEqual(steps.at(-1)?.after.window, { starts: [], crashesInRow: 0 });
   });
 });
 
