@@ -31,8 +31,7 @@ async function answer(
     case 'status':
       return { ...status, supervisorVersion: version };
     case 'start':
-      if (status.state === 'failed' || status.state === 'backing_off' || status.state === 'deferred')
-        supervisor.dispatch({ kind: 'restart' });
+      supervisor.dispatch({ kind: 'start' });
       return { accepted: true, state: supervisor.status().state };
     case 'stop': {
       await supervisor.stop(options['now'] === true);

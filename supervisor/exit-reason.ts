@@ -5,6 +5,7 @@
 //   E3  78 is final: the same configuration cannot succeed.
 //   E4  A worker that was asked for its end has ended with the code asked for, also where it had to be killed, or where SIGTERM came before
 //       it could listen.
+//   E5  No process at all is a crash where there was no room for another one just now, and final for any other reason.
 import { EXIT } from '../shared/exit-codes.ts';
 
 export interface WorkerExit {
@@ -27,3 +28,9 @@ export function exitReason({ code }: WorkerExit, isMeant: boolean): ExitReason {
   if (code === EXIT.restartRequired && isMeant) return 'restart_required';
   return 'crashed';
 }
+
+/** Too many processes, no memory, no descriptor. */
+const NO_ROOM: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
+
+/** Whether another try may find room (E5); `code` is that of the error. */
+export const mayPass = (code: string): boolean => NO_ROOM.has(code);

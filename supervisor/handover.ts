@@ -4,6 +4,7 @@ import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { InstanceLock } from './instance-lock.ts';
 import type { State } from './machine.ts';
+import { isOnItsWay } from './requests.ts';
 import { type Estate, Successor, type SuccessorSpec } from './succession.ts';
 
 /** Which supervisor is to come: its program, and what is to be known of the configuration anew. */
@@ -61,10 +62,3 @@ function refuseOnItsWay(state: State): void {
       hint: 'try again when that is over',
     });
 }
-
-/** States that lead somewhere by themselves, where a successor would have to wait for what may never come. */
-const isOnItsWay = (state: State): boolean =>
-  state.kind === 'locking' ||
-  state.kind === 'checking' ||
-  state.kind === 'stopped' ||
-  (state.kind === 'draining' && state.purpose.kind === 'stop');

@@ -51,8 +51,10 @@ export type Event =
   | { readonly kind: 'lock_held' }
   | { readonly kind: 'clear' }
   | { readonly kind: 'stuck'; readonly failure: FailureKind; readonly detail: string }
-  /** `passing`: the machine had no room for another process just now. */
-  | { readonly kind: 'spawn_failed'; readonly run: number; readonly passing: boolean; readonly detail: string }
+  /** `code`: of the error, as Node names it. */
+  | { readonly kind: 'spawn_failed'; readonly run: number; readonly code: string; readonly detail: string }
+  /** The worker has told where it is to listen. */
+  | { readonly kind: 'address_told'; readonly run: number }
   /** The address that a starting worker has asked for cannot be bound. */
   | { readonly kind: 'address_taken'; readonly run: number; readonly detail: string }
   /** A process that an earlier worker left behind has the listening socket, too. */
@@ -68,7 +70,8 @@ export type Event =
       readonly beside?: string | undefined;
     }
   | { readonly kind: 'stop'; readonly now: boolean }
-  | { readonly kind: 'restart' }
+  /** `start`: nothing to do where a worker is there, or on its way. */
+  | { readonly kind: 'restart' | 'start' }
   /** Another supervisor is ready to take the place of this one. */
   | { readonly kind: 'replace' }
   | { readonly kind: 'handed_over' | 'handover_failed' }
@@ -82,7 +85,10 @@ export type Effect =
   | { readonly kind: 'check'; readonly final: boolean }
   /** The listening socket is closed: there is nothing that a waiting connection could wait for. */
   | { readonly kind: 'release' }
-  | { readonly kind: 'spawn'; readonly run: number }
+  /** `sharerAfterMs`: when to look whether a worker before it left the socket to somebody; undefined where there was none. */
+  | { readonly kind: 'spawn'; readonly run: number; readonly sharerAfterMs: number | undefined }
+  /** The address that the worker has told is bound, and handed to it. */
+  | { readonly kind: 'serve'; readonly run: number }
   | { readonly kind: 'ask_stop'; readonly run: number; readonly purpose: 'stop' | 'restart' }
   | { readonly kind: 'write_report'; readonly run: number }
   | { readonly kind: 'kill'; readonly run: number; readonly cause: string }
@@ -137,6 +143,10 @@ export function deadlineOf({ state, limits }: Machine): number | undefined {
       return undefined;
   }
 }
+
+/** A timer that comes this late was held up by a sleep of the machine, not by work. */
+const JUMP_MS = 2_000;
+export const isClockJump = (lateMs: number): boolean => lateMs > JUMP_MS;
 
 /** Whether a worker process belongs to the state. */
 export const hasRun = (state: State): state is Extract<State, { kind: 'starting' | 'running' | 'hung' | 'draining' }> =>

@@ -1,5 +1,5 @@
-// What somebody asks of the supervisor's machine in each of its states: stop, restart, replace. Pure; part of transition.ts.
-import type { DrainPurpose, Machine, Moment, Step } from './machine.ts';
+// What somebody asks of the supervisor's machine in each of its states: stop, restart, start, replace. Pure; part of transition.ts.
+import type { DrainPurpose, Machine, Moment, State, Step } from './machine.ts';
 import { EMPTY_WINDOW } from './restart-window.ts';
 import { begin, drain, handOver, killNow, stopped, to, unchanged, wordFor } from './steps.ts';
 
@@ -52,6 +52,20 @@ export function onRestart(machine: Machine, moment: Moment): Step {
       return unchanged(machine);
   }
 }
+
+/** Who asks for a start is content with a worker that is there, or on its way. */
+export function onStart(machine: Machine, moment: Moment): Step {
+  const { kind } = machine.state;
+  const waits = kind === 'backing_off' || kind === 'deferred' || kind === 'failed';
+  return waits ? onRestart(machine, moment) : unchanged(machine);
+}
+
+/** States that lead somewhere by themselves, where a successor would have to wait for what may never come. */
+export const isOnItsWay = (state: State): boolean =>
+  state.kind === 'locking' ||
+  state.kind === 'checking' ||
+  state.kind === 'stopped' ||
+  (state.kind === 'draining' && state.purpose.kind === 'stop');
 
 export function onReplace(machine: Machine, moment: Moment): Step {
   const { state } = machine;

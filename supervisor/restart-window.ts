@@ -4,6 +4,7 @@
 //   W2  Asked-for restarts (51, 75) count like any other start.
 //   W3  The n-th crash in a row waits the n-th delay (the last one from then on) plus 0-10 %; a run of `resetAfterMs` makes the next crash the first again.
 //   W4  Times are monotonic milliseconds of one boot; the caller throws a window of another boot away.
+//   W5  A start that came to nothing because a stranger has its port is taken back.
 
 export interface RestartLimits {
   /** Starts within the span. Default 5. */
@@ -24,10 +25,13 @@ export const DEFAULT_LIMITS: RestartLimits = {
 };
 
 export interface RestartWindow {
-  /** When each start within the span was, oldest first. */
+  /** When each of the last starts was, oldest first, those before the present span included: another configuration may have a longer one. */
   readonly starts: readonly number[];
   readonly crashesInRow: number;
 }
+
+/** The most that a configuration may allow within its span. */
+const STARTS_KEPT = 100;
 
 export const EMPTY_WINDOW: RestartWindow = { starts: [], crashesInRow: 0 };
 
@@ -37,9 +41,16 @@ export function startsLeft(window: RestartWindow, now: number, limits: RestartLi
 }
 
 /** The window after one more start. */
-export function recordStart(window: RestartWindow, now: number, limits: RestartLimits): RestartWindow {
-  return { ...window, starts: [...inside(window, now, limits), now] };
-}
+export const recordStart = (window: RestartWindow, now: number): RestartWindow => ({
+  ...window,
+  starts: [...window.starts, now].slice(-STARTS_KEPT),
+});
+
+/** The window without the last start that was recorded (W5). */
+export const takeBackStart = (window: RestartWindow): RestartWindow => ({
+  ...window,
+  starts: window.starts.slice(0, -1),
+});
 
 /** The window after a crash of a worker that had been up for `uptimeMs` (0: never). */
 export function recordCrash(window: RestartWindow, uptimeMs: number, limits: RestartLimits): RestartWindow {

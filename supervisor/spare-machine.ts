@@ -1,58 +1,84 @@
 // The spare worker, as a machine of its own: pure. Whether there is one changes nothing for the machine of the supervisor but how soon a start is up.
 //
-//  state   | entered on                   | left on
-//  none    | start; it was taken or ended | wanted, and its pause is over → loading
-//  loading | started                      | ready → ready; ended → none, with a pause; not wanted, stale, taken → none
-//  ready   | it waits                     | the same
+//  state   | entered on                             | left on
+//  none    | start; it was given, or has ended      | wanted, and its pause is over → loading
+//  loading | started                                | ready → ready; ended → none, with a pause; not wanted, not of use any more, given → none
+//  ready   | it waits                               | the same
 //
 //   R1  A spare that ends by itself is followed by another only after a pause, which doubles up to five minutes.
-//   R2  One that is not wanted any more, or stands for another state of the program, is ended.
+//   R2  One that is not wanted any more, or is not of use any more (its program has changed, or the log file that it would write to), is ended.
+//   R3  A start is given one that is of use and is not stopped, which would be waited for; another is ended then.
+//   R4  It is wanted once a worker has settled, and stays for as long as that one, or a next one, is to come back.
+import { EXIT } from '../shared/exit-codes.ts';
+import type { State } from './machine.ts';
+
 export type SpareState =
   | { readonly kind: 'none'; readonly notBefore: number; readonly failures: number }
   | { readonly kind: 'loading' | 'ready'; readonly failures: number };
 
 export type SpareEvent =
-  /** `start`: there should be one; `keep`: one that is there may stay; `none`. */
-  | { readonly kind: 'look'; readonly want: 'start' | 'keep' | 'none' }
-  | { readonly kind: 'ready' | 'ended' | 'taken' | 'stale' };
+  /** `state` of the supervisor, `isOn` of the setting: looked at each second. */
+  | { readonly kind: 'look'; readonly isOn: boolean; readonly state: State }
+  /** A start asks for it. `isStopped`: by SIGSTOP or a debugger; `isOutdated`: of another program than is there now. */
+  | { readonly kind: 'asked'; readonly isStopped: boolean; readonly isOutdated: boolean }
+  | { readonly kind: 'worker_ended'; readonly code: number | null }
+  | { readonly kind: 'ready' | 'ended' | 'log_moved' };
+
+/** `give`: to the start that asks. */
+export type SpareEffect = 'start' | 'end' | 'give';
 
 export interface SpareStep {
   readonly spare: SpareState;
-  readonly effect: 'start' | 'end' | undefined;
+  readonly effect: SpareEffect | undefined;
 }
 
 export const NO_SPARE: SpareState = { kind: 'none', notBefore: 0, failures: 0 };
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
+/** A worker that ends sooner than this would find no spare anyway. */
+const SETTLED_MS = 1_000;
 
 export function stepSpare(spare: SpareState, event: SpareEvent, now: number): SpareStep {
   const { failures } = spare;
   switch (event.kind) {
     case 'look':
-      return look(spare, event.want, now);
+      return look(spare, event, now);
+    case 'asked':
+      return event.isStopped || event.isOutdated ? gone(spare, 'end') : gone(spare, 'give');
+    case 'worker_ended':
+      return event.code === EXIT.restartRequired ? gone(spare, 'end') : same(spare); // its program has changed
+    case 'log_moved':
+      return gone(spare, 'end');
     case 'ready':
       return spare.kind === 'loading' ? { spare: { kind: 'ready', failures: 0 }, effect: undefined } : same(spare);
     case 'ended':
       return spare.kind === 'none' ? same(spare) : { spare: paused(failures + 1, now), effect: undefined };
-    case 'taken':
-      return { spare: NO_SPARE, effect: undefined };
-    case 'stale':
-      return spare.kind === 'none' ? same(spare) : { spare: NO_SPARE, effect: 'end' };
   }
 }
 
-function look(spare: SpareState, want: 'start' | 'keep' | 'none', now: number): SpareStep {
-  if (want === 'none') return spare.kind === 'none' ? same(spare) : { spare: NO_SPARE, effect: 'end' };
-  if (want === 'start' && spare.kind === 'none' && now >= spare.notBefore)
+function look(spare: SpareState, { isOn, state }: Extract<SpareEvent, { kind: 'look' }>, now: number): SpareStep {
+  if (!isOn || isOver(state)) return gone(spare, 'end');
+  if (spare.kind === 'none' && now >= spare.notBefore && isSettled(state, now))
     return { spare: { kind: 'loading', failures: spare.failures }, effect: 'start' };
   return same(spare);
 }
+
+const isSettled = (state: State, now: number): boolean => state.kind === 'running' && now - state.upAt >= SETTLED_MS;
+
+/** No worker is to come back. */
+const isOver = (state: State): boolean =>
+  state.kind === 'stopped' ||
+  state.kind === 'failed' ||
+  (state.kind === 'draining' && state.purpose.kind !== 'worker' && state.purpose.kind !== 'restart');
 
 const paused = (failures: number, now: number): SpareState => ({
   kind: 'none',
   notBefore: now + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)),
   failures,
 });
+
+const gone = (spare: SpareState, effect: SpareEffect): SpareStep =>
+  spare.kind === 'none' ? same(spare) : { spare: NO_SPARE, effect };
 
 const same = (spare: SpareState): SpareStep => ({ spare, effect: undefined });

@@ -4,7 +4,7 @@ import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { isStopped } from '../shared/process-identity.ts';
 import { messageOf } from '../shared/svc-error.ts';
 import type { RuntimeLog, WorkerOutput } from './runtime-log.ts';
-import { NO_SPARE, type SpareEvent, type SpareState, stepSpare } from './spare-machine.ts';
+import { NO_SPARE, type SpareEffect, type SpareEvent, type SpareState, stepSpare } from './spare-machine.ts';
 import { WorkerProcess, type WorkerSpec } from './worker-process.ts';
 
 type Hello = Extract<WorkerMessage, { type: 'hello' }>;
@@ -47,26 +47,23 @@ export class Spare {
     return this.#state.kind;
   }
 
-  dispatch(event: SpareEvent): void {
+  dispatch(event: SpareEvent): SpareEffect | undefined {
     const { spare, effect } = stepSpare(this.#state, event, this.#options.now());
     this.#state = spare;
     if (effect === 'start') this.#start();
     if (effect === 'end') this.#end();
+    return effect;
   }
 
-  /** The spare, for a start; undefined where there is none of this program, or one that is stopped: it would be waited for. */
+  /** The spare, for a start; undefined where there is none that may be taken. */
   take(): TakenSpare | undefined {
     const waiting = this.#waiting;
     if (waiting === undefined) return undefined;
     const { pid } = waiting.process;
-    const stopped = isStopped(pid);
-    if (stopped) this.#options.log.write('warn', 'spare worker is stopped: another one is started', { pid });
-    if (stopped || waiting.stamp !== this.#stamp()) {
-      this.dispatch({ kind: 'stale' });
-      return undefined;
-    }
+    const facts = { isStopped: isStopped(pid), isOutdated: waiting.stamp !== this.#stamp() };
+    if (facts.isStopped) this.#options.log.write('warn', 'spare worker is stopped: another one is started', { pid });
+    if (this.dispatch({ kind: 'asked', ...facts }) !== 'give') return undefined;
     this.#waiting = undefined;
-    this.dispatch({ kind: 'taken' });
     return waiting;
   }
 

@@ -11,6 +11,8 @@ import {
 } from './machine.ts';
 import { recordStart, roomAt, startsLeft } from './restart-window.ts';
 
+/** Reading what all processes have open takes a processor for some 10 ms: it begins when a start should be over. */
+const SHARER_AFTER_MS = 1_000;
 const RELEASE: Effect = { kind: 'release' };
 
 export const unchanged = (machine: Machine): Step => ({ machine, effects: [] });
@@ -31,8 +33,8 @@ export function begin(machine: Machine, { now }: Moment): Step {
   const run = machine.run + 1;
   const state: State = { kind: 'starting', deadline: now + limits.upMs, overdue: false };
   return {
-    machine: { ...machine, run, window: recordStart(window, now, limits), state },
-    effects: [{ kind: 'spawn', run }],
+    machine: { ...machine, run, window: recordStart(window, now), state },
+    effects: [{ kind: 'spawn', run, sharerAfterMs: run > 1 ? SHARER_AFTER_MS : undefined }],
   };
 }
 

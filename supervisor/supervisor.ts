@@ -9,7 +9,7 @@ import { Handover, type SuccessorProgram } from './handover.ts';
 import { History } from './history.ts';
 import type { InstanceLock } from './instance-lock.ts';
 import { lookForLeftovers } from './leftover.ts';
-import { deadlineOf, type Effect, type Event, type Machine, type Moment, newMachine } from './machine.ts';
+import { deadlineOf, type Effect, type Event, isClockJump, type Machine, type Moment, newMachine } from './machine.ts';
 import { limitsOf } from './settings.ts';
 import { runtimeStatus } from './status.ts';
 import type { Inheritance } from './succession.ts';
@@ -35,8 +35,6 @@ export interface TracedStep {
 }
 
 const LOOK_MS = 1_000;
-/** A timer that comes this late was held up by a sleep of the machine, not by work. */
-const JUMP_MS = 2_000;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -180,7 +178,10 @@ export class Supervisor {
         this.#workers.listening.release();
         return;
       case 'spawn':
-        this.#workers.spawn(effect.run);
+        this.#workers.spawn(effect.run, effect.sharerAfterMs);
+        return;
+      case 'serve':
+        void this.#workers.serve(); // what comes of it is an event
         return;
       case 'ask_stop':
         this.#workers.askStop(effect.purpose);
@@ -195,7 +196,7 @@ export class Supervisor {
         void this.#handOver();
         return;
       case 'exit':
-        this.#workers.lookForSpare(this.#machine.state, bootClock());
+        this.#workers.lookForSpare();
         clearInterval(this.#look);
         this.#options.log.unwatch();
         clearTimeout(this.#timer);
@@ -219,9 +220,9 @@ export class Supervisor {
 
   #lookAround(): void {
     const now = bootClock();
-    if (now - this.#lookedAt > LOOK_MS + JUMP_MS) this.dispatch({ kind: 'clock_jump' });
+    if (isClockJump(now - this.#lookedAt - LOOK_MS)) this.dispatch({ kind: 'clock_jump' });
     this.#lookedAt = now;
-    this.#workers.lookForSpare(this.#machine.state, now);
+    this.#workers.lookForSpare();
     const lost = this.#stateWatch.lostNow();
     if (lost === undefined) return;
     this.#options.log.write('error', lost);
@@ -235,7 +236,7 @@ export class Supervisor {
     if (due === undefined) return;
     this.#timer = setTimeout(
       () => {
-        if (bootClock() - due > JUMP_MS) this.dispatch({ kind: 'clock_jump' });
+        if (isClockJump(bootClock() - due)) this.dispatch({ kind: 'clock_jump' });
         this.dispatch({ kind: 'tick' });
       },
       Math.max(0, due - bootClock()),

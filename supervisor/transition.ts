@@ -3,7 +3,7 @@
 //  state       | entered on                  | left on
 //  locking     | start                       | lock_held → checking (without the lock main.ts ends before there is a machine)
 //  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed, or stopped (1) before the first worker beside one of another owner; stop, handed_over → stopped; handover_failed → starting or deferred
-//  starting    | spawn                       | up → running; exited → classified, beside a worker of another owner as `stuck`; overdue → killed, then a crash; spawn_failed → failed, or where that may pass a crash; stop, restart → draining; address_taken, address_shared → draining, killed, then failed
+//  starting    | spawn                       | up → running; exited → classified, beside a worker of another owner as `stuck`; overdue → killed, then a crash; spawn_failed → failed, or where that may pass a crash; stop, restart → draining; address_taken (its start is taken back), address_shared → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining; address_shared as above
 //  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
 //  draining    | stop, restart, 51, 75       | exited → stopped, starting, or classified; over time → killed; stop turns a restart into a stop
@@ -12,20 +12,21 @@
 //  failed      | crash, budget spent; 78; …  | restart → checking (window cleared); stop → stopped
 //  stopped     | exit 0 or 130, stop         | never: the supervisor exits
 //
+//  start: as restart in backing_off, deferred and failed, else nothing
 //  replace: as restart, but the end of the worker leads to checking, where a waiting supervisor is handed lock, socket and budget
 //
 //   S1  Every event has a defined answer in every state; what does not apply changes nothing.
 //   S2  A worker is started only when none is left: `spawn` never comes while a run is alive.
-//   S3  No span of the window holds more starts than the limit, unless an operator cleared it.
+//   S3  No span of the window holds more starts than the limit, unless an operator cleared it; a start whose port a stranger has is none.
 //   S4  Events of an earlier run change nothing.
 //   S5  A live run always has a deadline, until it has been killed.
 //   S6  `stop` ends in stopped from every state, whatever the worker does.
 //   S7  The socket is released with failed, stopped and any end that has no successor, and never before.
 //   S8  51 and 75 of a worker that was up never end in failed.
-import { countedExit, exitReason, type WorkerExit } from './exit-reason.ts';
+import { countedExit, exitReason, mayPass, type WorkerExit } from './exit-reason.ts';
 import { deadlineOf, type Event, hasRun, type Machine, type Moment, type State, type Step } from './machine.ts';
-import { onReplace, onRestart, onStop } from './requests.ts';
-import { crashDelay, recordCrash, startsLeft } from './restart-window.ts';
+import { onReplace, onRestart, onStart, onStop } from './requests.ts';
+import { crashDelay, recordCrash, startsLeft, takeBackStart } from './restart-window.ts';
 import { begin, codeAsked, drain, failed, handOver, killNow, stopped, to, unchanged } from './steps.ts';
 
 /** One event: the machine after it, and what is to be done. */
@@ -45,7 +46,11 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
     case 'spawn_failed':
       return onSpawnFailed(machine, event, moment);
     case 'address_taken':
-      return machine.state.kind === 'starting' ? condemn(machine, event.detail, moment) : unchanged(machine);
+      return machine.state.kind === 'starting' ? onTaken(machine, event.detail, moment) : unchanged(machine);
+    case 'address_told':
+      return machine.state.kind === 'starting'
+        ? to(machine, machine.state, [{ kind: 'serve', run: event.run }])
+        : unchanged(machine);
     case 'address_shared':
       return machine.state.kind === 'starting' || machine.state.kind === 'running'
         ? condemn(machine, event.detail, moment)
@@ -64,6 +69,8 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
       return onStop(machine, event.now, moment);
     case 'restart':
       return onRestart(machine, moment);
+    case 'start':
+      return onStart(machine, moment);
     case 'replace':
       return onReplace(machine, moment);
     case 'handed_over':
@@ -101,9 +108,14 @@ function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }
 function onSpawnFailed(machine: Machine, event: Extract<Event, { kind: 'spawn_failed' }>, moment: Moment): Step {
   const { state } = machine;
   if (!hasRun(state)) return unchanged(machine);
-  const { run, passing, detail } = event;
-  if (!passing && state.kind !== 'draining') return failed(machine, 'spawn', detail);
+  const { run, code, detail } = event;
+  if (!mayPass(code) && state.kind !== 'draining') return failed(machine, 'spawn', detail);
   return onExit(machine, { kind: 'exited', run, exit: { code: null, signal: null }, detail }, moment);
+}
+
+/** The worker could only tell the address: nothing of it has begun, and the budget is for workers that end. */
+function onTaken(machine: Machine, detail: string, moment: Moment): Step {
+  return condemn({ ...machine, window: takeBackStart(machine.window) }, detail, moment);
 }
 
 /** A worker that waits for nothing is killed: there will be no address for it, or none of its own. */

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { delay } from '../shared/abort.ts';
 import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
-import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { WorkerExit } from './exit-reason.ts';
@@ -42,12 +41,6 @@ export interface WorkersHost {
 }
 
 const LAST_LINES = 20;
-/** A worker that ends sooner than this would find no spare anyway. */
-const SETTLED_MS = 1_000;
-/** Reading what all processes have open takes a processor for some 10 ms: it begins when a start should be over. */
-const SHARER_LOOK_MS = 1_000;
-/** No room for another process: too many of them, no memory, no descriptor. */
-const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
 export class Workers {
   readonly listening: Listening;
@@ -86,8 +79,13 @@ export class Workers {
     return this.#current?.process.identity ?? null;
   }
 
-  /** The spare where there is one, else a new process. */
-  spawn(run: number): void {
+  /** The spare where there is one, else a new process; `sharerAfterMs` later it is looked whether somebody shares its socket. */
+  spawn(run: number, sharerAfterMs: number | undefined): void {
+    this.#start(run);
+    if (sharerAfterMs !== undefined) void this.#lookForSharer(run, sharerAfterMs);
+  }
+
+  #start(run: number): void {
     const { log } = this.#options;
     const listener: WorkerListener = {
       message: (message) => this.#heard(run, message),
@@ -95,33 +93,31 @@ export class Workers {
       spawnFailed: (error) => this.#spawnFailed(run, error),
     };
     const taken = this.#spare.take();
-    if (taken !== undefined) return this.#start(run, taken, listener);
+    if (taken !== undefined) return this.#adopt(run, taken, listener);
     const { descriptor, from } = log.forWorker();
     try {
       const process = new WorkerProcess({ ...this.#spec, output: descriptor }, listener);
       this.#current = new WorkerRun({ run, process, logFrom: from });
       log.write('info', 'worker started', { run, pid: process.pid });
-      void this.#lookForSharer(run, process);
     } catch (error) {
       queueMicrotask(() => this.#spawnFailed(run, error as NodeJS.ErrnoException));
     }
   }
 
-  #start(run: number, { process, output, hello }: TakenSpare, listener: WorkerListener): void {
+  #adopt(run: number, { process, output, hello }: TakenSpare, listener: WorkerListener): void {
     const { log } = this.#options;
     this.#current = new WorkerRun({ run, process, logFrom: log.adopt(output) });
     process.reportTo(listener);
     if (hello !== undefined) this.#heard(run, hello);
     log.write('info', 'worker started', { run, pid: process.pid, spare: true });
-    void this.#lookForSharer(run, process);
   }
 
-  async #lookForSharer(run: number, { pid }: WorkerProcess): Promise<void> {
+  async #lookForSharer(run: number, afterMs: number): Promise<void> {
     const former = this.#former;
-    if (former === null) return;
-    await delay(SHARER_LOOK_MS);
-    if (this.#current?.facts.run !== run) return;
-    const detail = await this.listening.sharer(former, pid);
+    await delay(afterMs);
+    const { facts } = this;
+    if (former === null || facts?.run !== run) return;
+    const detail = await this.listening.sharer(former, facts.pid);
     if (detail !== undefined) this.#host.dispatch({ kind: 'address_shared', run, detail });
   }
 
@@ -152,15 +148,9 @@ export class Workers {
     );
   }
 
-  /** Looked at each second: whether there should be a spare. */
-  lookForSpare(state: State, now: number): void {
-    const isSettled = state.kind === 'running' && now - state.upAt >= SETTLED_MS;
-    const isOver =
-      state.kind === 'stopped' ||
-      state.kind === 'failed' ||
-      (state.kind === 'draining' && state.purpose.kind !== 'worker' && state.purpose.kind !== 'restart');
-    const want = this.#settings.standby !== true || isOver ? 'none' : isSettled ? 'start' : 'keep';
-    this.#spare.dispatch({ kind: 'look', want });
+  /** Called each second. */
+  lookForSpare(): void {
+    this.#spare.dispatch({ kind: 'look', isOn: this.#settings.standby === true, state: this.#host.state() });
   }
 
   get spare(): SpareState['kind'] {
@@ -168,14 +158,14 @@ export class Workers {
   }
 
   logMoved(): void {
-    this.#spare.dispatch({ kind: 'stale' }); // its output would stay on the old file
+    this.#spare.dispatch({ kind: 'log_moved' });
     this.#current?.process.send({ type: 'reopen_logs' });
   }
 
   #spawnFailed(run: number, { message: detail, code = '' }: NodeJS.ErrnoException): void {
     this.#current = undefined;
     this.#options.log.write('error', 'worker could not be started', { run, reason: detail });
-    this.#host.dispatch({ kind: 'spawn_failed', run, passing: PASSING.has(code), detail });
+    this.#host.dispatch({ kind: 'spawn_failed', run, code, detail });
   }
 
   #heard(run: number, message: WorkerMessage): void {
@@ -188,7 +178,7 @@ export class Workers {
         return;
       case 'settings':
         this.adjust(message.settings);
-        if (this.#host.state().kind === 'starting') void this.#serve(current);
+        this.#host.dispatch({ kind: 'address_told', run });
         return;
       case 'up':
       case 'progress':
@@ -224,9 +214,12 @@ export class Workers {
     );
   }
 
-  async #serve({ process, facts: { run } }: WorkerRun): Promise<void> {
+  /** The address that the present worker has told. */
+  async serve(): Promise<void> {
+    if (this.#current === undefined) return;
+    const { process, facts } = this.#current;
     const detail = await this.listening.serve(process, this.#settings);
-    if (detail !== undefined) this.#host.dispatch({ kind: 'address_taken', run, detail });
+    if (detail !== undefined) this.#host.dispatch({ kind: 'address_taken', run: facts.run, detail });
   }
 
   #exited(run: number, exit: WorkerExit, left: readonly number[] | undefined): void {
@@ -240,7 +233,7 @@ export class Workers {
     const { lastLines: _, ...facts } = record;
     const { reason, detail } = facts;
     this.#host.history.ended(record);
-    if (exit.code === EXIT.restartRequired) this.#spare.dispatch({ kind: 'stale' }); // the program has changed
+    this.#spare.dispatch({ kind: 'worker_ended', code: exit.code });
     this.#current = undefined;
     this.#reloads.workerEnded();
     this.#former = current.process.identity;

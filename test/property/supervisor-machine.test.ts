@@ -1,4 +1,4 @@
-// Random sequences of events keep the promises S1-S8 of the supervisor's machine.
+// Random sequences of events keep the promises S1-S8 of the supervisor's machine, also with a window of a former life and under limits that change.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -7,12 +7,28 @@ import {
   deadlineOf,
   type Event,
   hasRun,
+  type Limits,
   type Machine,
   newMachine,
 } from '../../supervisor/machine.ts';
 import { step } from '../../supervisor/transition.ts';
 
 const LIMITS = DEFAULT_MACHINE_LIMITS;
+
+/** What the supervisor may be told of a configuration while it runs. */
+const limitsArbitrary: fc.Arbitrary<Limits> = fc.record(
+  {
+    starts: fc.integer({ min: 1, max: 8 }),
+    spanMs: fc.integer({ min: 1_000, max: 300_000 }),
+    delaysMs: fc.constantFrom([0], [0, 1_000, 4_000, 16_000], [500]),
+    resetAfterMs: fc.integer({ min: 1_000, max: 300_000 }),
+    upMs: fc.integer({ min: 1, max: 60_000 }),
+    watchdogMs: fc.integer({ min: 1, max: 60_000 }),
+    reportMs: fc.nat(2_000),
+    stopMs: fc.nat(20_000),
+  },
+  { noNullPrototype: true },
+);
 
 /** Runs are named relative to the present one: most events are of it, some of an earlier one. */
 const ago = fc.constantFrom(0, 0, 0, 0, 1);
@@ -23,17 +39,22 @@ const eventArbitrary = fc.oneof(
   fc.constant({ kind: 'stuck', failure: 'port', detail: '' } as const),
   fc.tuple(fc.constantFrom('up', 'progress', 'heartbeat'), ago).map(([kind, back]) => ({ kind: kind as 'up', back })),
   fc.tuple(fc.constantFrom(0, 51, 75), ago).map(([code, back]) => ({ kind: 'worker_stopping' as const, code, back })),
-  fc.tuple(exitCode, ago).map(([code, back]) => ({
+  fc.tuple(exitCode, fc.constantFrom(undefined, undefined, undefined, 'pid 1'), ago).map(([code, beside, back]) => ({
     kind: 'exited' as const,
     exit: { code, signal: code === null ? 'SIGKILL' : null },
     detail: '',
+    beside,
     back,
   })),
   ago.map((back) => ({ kind: 'address_taken' as const, detail: '', back })),
-  fc.tuple(fc.boolean(), ago).map(([passing, back]) => ({ kind: 'spawn_failed' as const, passing, detail: '', back })),
+  fc
+    .tuple(fc.constantFrom('EAGAIN', 'ENOENT'), ago)
+    .map(([code, back]) => ({ kind: 'spawn_failed' as const, code, detail: '', back })),
+  ago.map((back) => ({ kind: 'address_told' as const, back })),
   ago.map((back) => ({ kind: 'address_shared' as const, detail: '', back })),
   fc.boolean().map((now) => ({ kind: 'stop', now }) as const),
-  fc.constant({ kind: 'restart' } as const),
+  fc.constantFrom('restart', 'start').map((kind) => ({ kind: kind as 'restart' })),
+  limitsArbitrary.map((limits) => ({ kind: 'limits', limits }) as const),
   fc.constantFrom('replace', 'handed_over', 'handover_failed').map((kind) => ({ kind: kind as 'replace' })),
   fc.constant({ kind: 'clock_jump' } as const),
   fc.constant({ kind: 'tick' } as const),
@@ -48,13 +69,34 @@ const lifeArbitrary = fc.array(
   { maxLength: 120 },
 );
 
+/** What a former supervisor, or the one before, left of its budget: starts of the last two minutes, and of somewhat earlier. */
+const inheritedArbitrary = fc.record(
+  {
+    starts: fc
+      .array(fc.integer({ min: -150_000, max: 0 }), { maxLength: 7 })
+      .map((all) => all.toSorted((a, b) => a - b)),
+    crashesInRow: fc.nat(6),
+  },
+  { noNullPrototype: true },
+);
+
+/** A supervisor that has its lock and nothing in its way, with that window. */
+const begun = (window: Machine['window']): Machine => {
+  const at = { now: 0, random: 0 };
+  return step(step(newMachine(LIMITS, window), { kind: 'lock_held' }, at).machine, { kind: 'clear' }, at).machine;
+};
+
 const concrete = (machine: Machine, event: object): Event =>
   'back' in event ? ({ ...event, run: machine.run - Number(event.back) } as unknown as Event) : (event as Event);
 
 /** An operator's new budget. */
 const isCleared = ({ state }: Machine, { kind }: Event): boolean =>
-  (state.kind === 'failed' && (kind === 'restart' || kind === 'replace')) ||
-  (state.kind === 'deferred' && kind === 'restart');
+  (state.kind === 'failed' && (kind === 'restart' || kind === 'start' || kind === 'replace')) ||
+  (state.kind === 'deferred' && (kind === 'restart' || kind === 'start'));
+
+/** The port of a worker that had not begun is a stranger's (W5). */
+const isTakenBack = ({ state, run }: Machine, event: Event): boolean =>
+  event.kind === 'address_taken' && event.run === run && state.kind === 'starting';
 
 const isOver = ({ state }: Machine): boolean => state.kind === 'failed' || state.kind === 'stopped';
 
@@ -72,15 +114,12 @@ const isRequest = ({ state }: Machine, code: number | null): boolean =>
 describe('the machine of the supervisor, over random lives', () => {
   it('never has two workers, never leaves the budget, and always knows what it waits for (S2, S3, S5)', () => {
     fc.assert(
-      fc.property(lifeArbitrary, (life) => {
-        let machine = step(
-          step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine,
-          { kind: 'clear' },
-          { now: 0, random: 0 },
-        ).machine;
+      fc.property(lifeArbitrary, inheritedArbitrary, (life, inherited) => {
+        let machine = begun(inherited);
         let now = 0;
-        let alive = true;
-        let starts = [0];
+        let alive = machine.state.kind === 'starting';
+        let starts = alive ? [...inherited.starts, 0] : [...inherited.starts];
+        assert.equal(alive, inherited.starts.filter((at) => -at < LIMITS.spanMs).length < LIMITS.starts);
         for (const { event, afterMs, random } of life) {
           now += afterMs;
           const real = concrete(machine, event);
@@ -93,14 +132,16 @@ describe('the machine of the supervisor, over random lives', () => {
           const { machine: after, effects } = step(machine, real, { now, random });
           machine = after;
           if (isCleared(before, real)) starts = [];
+          if (isTakenBack(before, real)) starts.pop();
           for (const effect of effects) {
             if (effect.kind === 'spawn') {
               assert.equal(alive, false, 'a worker is started while another lives');
               alive = true;
-              starts = [...starts.filter((at) => now - at < LIMITS.spanMs), now];
-              assert.ok(starts.length <= LIMITS.starts, 'more starts than the window holds');
+              const { spanMs, starts: limit } = machine.limits;
+              starts.push(now);
+              assert.ok(starts.filter((at) => now - at < spanMs).length <= limit, 'more starts than the window holds');
             }
-            if (effect.kind === 'kill' || effect.kind === 'ask_stop') assert.equal(effect.run, machine.run);
+            if ('run' in effect) assert.equal(effect.run, machine.run);
           }
           assert.equal(hasRun(machine.state), alive, `${machine.state.kind} with ${alive ? 'a' : 'no'} worker`);
           const killed =
@@ -108,7 +149,45 @@ describe('the machine of the supervisor, over random lives', () => {
           if (hasRun(machine.state) && !killed) assert.notEqual(deadlineOf(machine), undefined);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('changes nothing for an event of an earlier run, nor any machine that it was given (S4)', () => {
+    fc.assert(
+      fc.property(lifeArbitrary, inheritedArbitrary, (life, inherited) => {
+        let machine = begun(inherited);
+        let now = 0;
+        for (const { event, afterMs, random } of life) {
+          now += afterMs;
+          const kept = structuredClone(machine);
+          for (const late of life.map((other) => concrete(machine, other.event)))
+            if ('run' in late) {
+              const { machine: after, effects } = step(machine, { ...late, run: machine.run - 1 }, { now, random });
+              assert.deepEqual([after, effects], [kept, []]);
+            }
+          const { machine: after } = step(machine, concrete(machine, event), { now, random });
+          assert.deepEqual(machine, kept);
+          machine = after;
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('takes new limits without a step, and keeps to them from then on', () => {
+    fc.assert(
+      fc.property(lifeArbitrary, limitsArbitrary, (life, limits) => {
+        let machine = begun({ starts: [], crashesInRow: 0 });
+        let now = 0;
+        for (const { event, afterMs, random } of life) {
+          now += afterMs;
+          machine = step(machine, concrete(machine, event), { now, random }).machine;
+          const { machine: after, effects } = step(machine, { kind: 'limits', limits }, { now, random });
+          assert.deepEqual([after, effects], [{ ...machine, limits }, []]);
+        }
+      }),
+      { numRuns: 200 },
     );
   });
 

@@ -148,6 +148,7 @@ describe('the listening socket', () => {
     host.move(host.port);
     const recovered = await svc(['runtime', 'restart'], { cwd: host.path });
 
+    assert.equal(after.budget.left, after.budget.limit - 1, 'the first start alone is spent');
     assert.equal(failed.code, 1);
     assert.match(failed.stdout, new RegExp(`port ${port} is held by pid ${process.pid}`));
     assert.deepEqual([after.state, after.exits.length], ['failed', 2]);

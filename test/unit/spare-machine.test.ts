@@ -2,29 +2,87 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { NO_SPARE, type SpareEvent, type SpareState, stepSpare } from '../../supervisor/spare-machine.ts';
+import type { DrainPurpose, State } from '../../supervisor/machine.ts';
+import {
+  NO_SPARE,
+  type SpareEffect,
+  type SpareEvent,
+  type SpareState,
+  stepSpare,
+} from '../../supervisor/spare-machine.ts';
 
+const NOW = 10_000;
 const LOADING: SpareState = { kind: 'loading', failures: 0 };
 const READY: SpareState = { kind: 'ready', failures: 0 };
-const PAUSED: SpareState = { kind: 'none', notBefore: 1_000, failures: 1 };
+const PAUSED: SpareState = { kind: 'none', notBefore: NOW + 500, failures: 1 };
 
-const TABLE: readonly (readonly [string, SpareState, SpareEvent, string, 'start' | 'end' | undefined])[] = [
-  ['none: wanted', NO_SPARE, { kind: 'look', want: 'start' }, 'loading', 'start'],
-  ['none: another may stay', NO_SPARE, { kind: 'look', want: 'keep' }, 'none', undefined],
-  ['none: wanted, but in a pause', PAUSED, { kind: 'look', want: 'start' }, 'none', undefined],
+const upFor = (ms: number): State => ({ kind: 'running', upAt: NOW - ms, heardAt: NOW });
+const draining = (purpose: DrainPurpose): State => ({
+  kind: 'draining',
+  upAt: 0,
+  deadline: NOW,
+  killed: false,
+  purpose,
+});
+const SETTLED = upFor(1_000);
+const STATES: Readonly<Record<string, State>> = {
+  locking: { kind: 'locking' },
+  checking: { kind: 'checking' },
+  starting: { kind: 'starting', deadline: NOW, overdue: false },
+  'not settled': upFor(999),
+  hung: { kind: 'hung', upAt: 0, deadline: NOW, killed: false },
+  'draining to restart': draining({ kind: 'restart' }),
+  'draining by itself': draining({ kind: 'worker', code: 51 }),
+  'backing off': { kind: 'backing_off', until: NOW },
+  deferred: { kind: 'deferred', until: NOW },
+};
+/** No worker is to come back, or not to this supervisor. */
+const OVER: Readonly<Record<string, State>> = {
+  stopped: { kind: 'stopped', code: 0 },
+  failed: { kind: 'failed', failure: 'storm', detail: '' },
+  'draining to stop': draining({ kind: 'stop' }),
+  'draining to be replaced': draining({ kind: 'replace' }),
+  'draining to fail': draining({ kind: 'fail', failure: 'port', detail: '' }),
+};
+
+const look = (state: State, isOn = true): SpareEvent => ({ kind: 'look', isOn, state });
+const asked = (isStopped = false, isOutdated = false): SpareEvent => ({ kind: 'asked', isStopped, isOutdated });
+const ended = (code: number | null): SpareEvent => ({ kind: 'worker_ended', code });
+
+type Row = readonly [string, SpareState, SpareEvent, string, SpareEffect | undefined];
+
+const TABLE: readonly Row[] = [
+  ['none: the worker has settled (R4)', NO_SPARE, look(SETTLED), 'loading', 'start'],
+  ['none: it has, but there is to be no spare', NO_SPARE, look(SETTLED, false), 'none', undefined],
+  ['none: it has, but in a pause (R1)', PAUSED, look(SETTLED), 'none', undefined],
+  ['none: a start asks', NO_SPARE, asked(), 'none', undefined],
   ['loading: it waits', LOADING, { kind: 'ready' }, 'ready', undefined],
   ['loading: ends by itself', LOADING, { kind: 'ended' }, 'none', undefined],
-  ['ready: wanted', READY, { kind: 'look', want: 'start' }, 'ready', undefined],
-  ['ready: may stay', READY, { kind: 'look', want: 'keep' }, 'ready', undefined],
-  ['ready: not wanted any more', READY, { kind: 'look', want: 'none' }, 'none', 'end'],
-  ['ready: taken', READY, { kind: 'taken' }, 'none', undefined],
-  ['ready: of another program', READY, { kind: 'stale' }, 'none', 'end'],
+  ['loading: a start asks', LOADING, asked(), 'none', 'give'],
+  ['ready: the worker has settled', READY, look(SETTLED), 'ready', undefined],
+  ['ready: there is to be none any more (R2)', READY, look(SETTLED, false), 'none', 'end'],
+  ['ready: a start asks (R3)', READY, asked(), 'none', 'give'],
+  ['ready: a start asks, but it is stopped (R3)', READY, asked(true), 'none', 'end'],
+  ['ready: a start asks, but the program is another by now (R3)', READY, asked(false, true), 'none', 'end'],
+  ['ready: the log is another file by now (R2)', READY, { kind: 'log_moved' }, 'none', 'end'],
+  ['ready: the worker ended with 75, so that its program has changed (R2)', READY, ended(75), 'none', 'end'],
+  ...[0, 1, 51, 78, null].map(
+    (code): Row => [`ready: the worker ended with ${code ?? 'a signal'}`, READY, ended(code), 'ready', undefined],
+  ),
+  ...Object.entries(STATES).flatMap(([name, state]): Row[] => [
+    [`none: ${name}`, NO_SPARE, look(state), 'none', undefined],
+    [`ready: ${name}`, READY, look(state), 'ready', undefined],
+  ]),
+  ...Object.entries(OVER).flatMap(([name, state]): Row[] => [
+    [`none: ${name}`, NO_SPARE, look(state), 'none', undefined],
+    [`ready: ${name} (R2)`, READY, look(state), 'none', 'end'],
+  ]),
 ];
 
 describe('the machine of the spare', () => {
   for (const [title, before, event, kind, effect] of TABLE) {
     it(title, () => {
-      const after = stepSpare(before, event, 500);
+      const after = stepSpare(before, event, NOW);
 
       assert.deepEqual([after.spare.kind, after.effect], [kind, effect]);
     });
@@ -43,20 +101,27 @@ describe('the machine of the spare', () => {
 
   it('never starts a second one, and leaves none behind that nobody wants (R2)', () => {
     const event: fc.Arbitrary<SpareEvent> = fc.oneof(
-      fc.constantFrom('start', 'keep', 'none').map((want) => ({ kind: 'look', want: want as 'start' }) as const),
-      fc.constantFrom('ready', 'ended', 'taken', 'stale').map((kind) => ({ kind: kind as 'ready' })),
+      fc.record({
+        kind: fc.constant('look' as const),
+        isOn: fc.boolean(),
+        state: fc.constantFrom(SETTLED, ...Object.values(STATES), ...Object.values(OVER)),
+      }),
+      fc.record({ kind: fc.constant('asked' as const), isStopped: fc.boolean(), isOutdated: fc.boolean() }),
+      fc.constantFrom(0, 51, 75, null).map(ended),
+      fc.constantFrom('ready', 'ended', 'log_moved').map((kind) => ({ kind: kind as 'ready' })),
     );
     fc.assert(
       fc.property(fc.array(fc.tuple(event, fc.nat(400_000))), (life) => {
         let spare: SpareState = NO_SPARE;
         let isThere = false;
-        let now = 0;
+        let now = NOW;
         for (const [next, afterMs] of life) {
           now += afterMs;
           const { spare: after, effect } = stepSpare(spare, next, now);
           if (effect === 'start') assert.equal(isThere, false);
           if (effect === 'start') isThere = true;
-          if (effect === 'end' || next.kind === 'ended' || next.kind === 'taken') isThere = false;
+          if (effect === 'give') assert.ok(isThere && next.kind === 'asked' && !next.isStopped && !next.isOutdated);
+          if (effect === 'end' || effect === 'give' || next.kind === 'ended') isThere = false;
           spare = after;
           assert.equal(spare.kind !== 'none', isThere);
         }

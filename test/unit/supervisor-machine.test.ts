@@ -6,6 +6,7 @@ import {
   DEFAULT_MACHINE_LIMITS,
   deadlineOf,
   type Event,
+  isClockJump,
   type Machine,
   newMachine,
   type State,
@@ -14,6 +15,7 @@ import {
   crashDelay,
   DEFAULT_LIMITS,
   EMPTY_WINDOW,
+  type RestartWindow,
   recordCrash,
   recordStart,
   roomAt,
@@ -34,7 +36,7 @@ const exited = (code: number | null, signal: string | null = null) => ({
   exit: { code, signal },
   detail: 'why',
 });
-const noRoom = (passing = true) => ({ kind: 'spawn_failed' as const, run: 1, passing, detail: 'EAGAIN' });
+const unspawned = (code: string) => ({ kind: 'spawn_failed' as const, run: 1, code, detail: `spawn ${code}` });
 
 const STARTING: State = { kind: 'starting', deadline: AT.now + LIMITS.upMs, overdue: false };
 const OVERDUE: State = { ...STARTING, overdue: true };
@@ -55,6 +57,8 @@ const WAITING: State = { kind: 'backing_off', until: AT.now };
 const DEFERRED: State = { kind: 'deferred', until: AT.now };
 const FAILED: State = { kind: 'failed', failure: 'storm', detail: '' };
 const SPENT = [1, 2, 3, 4, 5].map((n) => AT.now - n);
+
+const TOLD: Event = { kind: 'address_told', run: 1 };
 
 type Row = readonly [string, Machine, Event, string, readonly string[]];
 
@@ -136,16 +140,20 @@ const TABLE: readonly Row[] = [
     'draining',
     ['release'],
   ],
-  [
-    'starting: spawn failed',
-    machine(STARTING),
-    { kind: 'spawn_failed', run: 1, passing: false, detail: 'ENOENT' },
-    'failed',
-    ['release'],
-  ],
-  ['starting: no room for a process', machine(STARTING), noRoom(), 'starting', ['spawn']],
-  ['starting: no room for a process, budget spent', machine(STARTING, SPENT), noRoom(), 'failed', ['release']],
-  ['draining to stop: no process came of it', machine(DRAINING), noRoom(false), 'stopped', ['release', 'exit']],
+  ['starting: spawn failed', machine(STARTING), unspawned('ENOENT'), 'failed', ['release']],
+  ...['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'].map(
+    (code): Row => [
+      `starting: no room for a process: ${code} (E5)`,
+      machine(STARTING),
+      unspawned(code),
+      'starting',
+      ['spawn'],
+    ],
+  ),
+  ['starting: no room, budget spent', machine(STARTING, SPENT), unspawned('EAGAIN'), 'failed', ['release']],
+  ['draining to stop: no process came of it', machine(DRAINING), unspawned('ENOENT'), 'stopped', ['release', 'exit']],
+  ['starting: the worker tells its address', machine(STARTING), TOLD, 'starting', ['serve']],
+  ['running: the worker tells its address again', machine(RUNNING), TOLD, 'running', []],
   ['starting: crash, budget left', machine(STARTING), exited(1), 'starting', ['spawn']],
   ['starting: crash, budget spent', machine(STARTING, SPENT), exited(1), 'failed', ['release']],
   ['starting: 51 is a crash', machine(STARTING, SPENT), exited(51), 'failed', ['release']],
@@ -224,6 +232,13 @@ const TABLE: readonly Row[] = [
   ['deferred: restart by an operator', machine(DEFERRED, SPENT), { kind: 'restart' }, 'starting', ['spawn']],
   ['deferred: stop', machine(DEFERRED, SPENT), { kind: 'stop', now: false }, 'stopped', ['release', 'exit']],
   ['failed: restart', machine(FAILED, SPENT), { kind: 'restart' }, 'checking', ['check']],
+  ...[WAITING, DEFERRED].map(
+    (state): Row => [`${state.kind}: start`, machine(state, SPENT.slice(1)), { kind: 'start' }, 'starting', ['spawn']],
+  ),
+  ['failed: start', machine(FAILED, SPENT), { kind: 'start' }, 'checking', ['check']],
+  ...[STARTING, RUNNING, HUNG, DRAINING, RESTARTING].map(
+    (state): Row => [`${state.kind}: start`, machine(state), { kind: 'start' }, state.kind, []],
+  ),
   ['failed: stop', machine(FAILED), { kind: 'stop', now: false }, 'stopped', ['release', 'exit']],
   [
     'an event of an earlier run',
@@ -298,12 +313,108 @@ describe('the machine of the supervisor', () => {
     assert.equal(step(slept, { kind: 'tick' }, late).machine.state.kind, 'running');
   });
 
+  it('spends no start on a worker whose port a stranger has (W5)', () => {
+    const before = machine(STARTING, [AT.now - 10, AT.now]);
+    const taken = step(before, { kind: 'address_taken', run: 1, detail: 'port 1 is held by pid 2' }, AT).machine;
+    const after = step(taken, exited(null, 'SIGKILL'), AT).machine;
+
+    assert.equal(after.state.kind, 'failed');
+    assert.deepEqual(after.window, { starts: [AT.now - 10], crashesInRow: 0 });
+  });
+
+  it('has it looked for a sharer of the socket a second after each start but the first', () => {
+    const afters = [0, 1].map((run) => step({ ...machine({ kind: 'checking' }), run }, { kind: 'clear' }, AT).effects);
+
+    assert.deepEqual(afters, [
+      [{ kind: 'spawn', run: 1, sharerAfterMs: undefined }],
+      [{ kind: 'spawn', run: 2, sharerAfterMs: 1_000 }],
+    ]);
+  });
+
+  it('takes a timer that is late by more than 2 s for a sleep of the machine (47)', () => {
+    assert.deepEqual([0, 2_000, 2_001].map(isClockJump), [false, false, true]);
+  });
+
   it('gives a start that makes progress its full time again', () => {
     const later = { now: AT.now + LIMITS.upMs - 1, random: 0 };
     const renewed = step(machine(STARTING), { kind: 'progress', run: 1 }, later).machine;
 
     assert.equal(deadlineOf(renewed), later.now + LIMITS.upMs);
   });
+});
+
+const SAMPLES: readonly State[] = [
+  { kind: 'locking' },
+  { kind: 'checking' },
+  STARTING,
+  OVERDUE,
+  RUNNING,
+  HUNG,
+  { ...HUNG, killed: true },
+  ...[DRAINING, RESTARTING, REPLACING, LEAVING, CONDEMNED].flatMap((state) => [state, { ...state, killed: true }]),
+  WAITING,
+  DEFERRED,
+  FAILED,
+  { kind: 'stopped', code: 0 },
+];
+const WITH_WORKER = ['starting', 'running', 'hung', 'draining'];
+/** Where each event has an answer that is more than nothing: the table of transition.ts, by its columns. */
+const APPLIES: readonly (readonly [Event, readonly string[]])[] = [
+  [{ kind: 'lock_held' }, ['locking']],
+  [{ kind: 'clear' }, ['checking']],
+  [{ kind: 'stuck', failure: 'port', detail: '' }, ['checking']],
+  [{ kind: 'handed_over' }, ['checking']],
+  [{ kind: 'handover_failed' }, ['checking']],
+  [unspawned('EAGAIN'), WITH_WORKER],
+  [unspawned('ENOENT'), WITH_WORKER],
+  [exited(0), WITH_WORKER],
+  [exited(1), WITH_WORKER],
+  [exited(75), WITH_WORKER],
+  [{ ...exited(1), beside: 'pid 1' }, WITH_WORKER],
+  [{ kind: 'address_taken', run: 1, detail: '' }, ['starting']],
+  [TOLD, ['starting']],
+  [{ kind: 'address_shared', run: 1, detail: '' }, ['starting', 'running']],
+  [{ kind: 'up', run: 1 }, ['starting', 'running']],
+  [{ kind: 'progress', run: 1 }, ['starting', 'running']],
+  [{ kind: 'heartbeat', run: 1 }, ['running']],
+  [{ kind: 'worker_stopping', run: 1, code: 51 }, ['running']],
+  [{ kind: 'stop', now: false }, SAMPLES.map(({ kind }) => kind).filter((kind) => kind !== 'stopped')],
+  [{ kind: 'stop', now: true }, SAMPLES.map(({ kind }) => kind).filter((kind) => kind !== 'stopped')],
+  [{ kind: 'restart' }, ['starting', 'running', 'hung', 'backing_off', 'deferred', 'failed']],
+  [{ kind: 'start' }, ['backing_off', 'deferred', 'failed']],
+  [{ kind: 'replace' }, [...WITH_WORKER, 'backing_off', 'deferred', 'failed']],
+  [{ kind: 'clock_jump' }, ['starting', 'running']],
+  [{ kind: 'tick' }, [...WITH_WORKER, 'backing_off', 'deferred']],
+];
+
+describe('every event in every state', () => {
+  const LATER = { now: AT.now + 60_000, random: 0 };
+
+  for (const [event, kinds] of APPLIES)
+    it(`${Object.values(event).join(' ')}: has a defined answer, and changes nothing where it does not apply (S1)`, () => {
+      for (const state of SAMPLES) {
+        const before = machine(state);
+        const after = step(before, event, LATER);
+
+        assert.ok(SAMPLES.some(({ kind }) => kind === after.machine.state.kind));
+        if (!kinds.includes(state.kind)) assert.deepEqual(after, { machine: before, effects: [] }, state.kind);
+      }
+    });
+
+  for (const [event, kinds] of APPLIES)
+    it(`${Object.values(event).join(' ')}: does something where it applies (S1)`, () => {
+      for (const kind of new Set(kinds)) {
+        const answers = SAMPLES.filter((state) => state.kind === kind).map((state) => {
+          const before = machine(state);
+          return [before, step(before, event, LATER)] as const;
+        });
+
+        assert.ok(
+          answers.some(([before, { machine: after, effects }]) => after !== before || effects.length > 0),
+          kind,
+        );
+      }
+    });
 });
 
 describe('exitReason', () => {
@@ -348,10 +459,22 @@ describe('countedExit', () => {
 
 describe('the restart window', () => {
   it('forgets a start exactly when it is the span old (W1)', () => {
-    const window = recordStart(EMPTY_WINDOW, 0, DEFAULT_LIMITS);
+    const window = recordStart(EMPTY_WINDOW, 0);
 
     assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs - 1, DEFAULT_LIMITS), 4);
     assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs, DEFAULT_LIMITS), 5);
+  });
+
+  it('knows as many starts as a longer window or a larger limit may ask for', () => {
+    const short = { ...DEFAULT_LIMITS, spanMs: 1_000 };
+    const window = [0, 2_000, 4_000, 6_000].reduce<RestartWindow>(
+      (starts, at) => recordStart(starts, at),
+      EMPTY_WINDOW,
+    );
+
+    assert.deepEqual([startsLeft(window, 6_000, short), startsLeft(window, 6_000, DEFAULT_LIMITS)], [4, 1]);
+    const many = Array.from({ length: 1_000 }, (_, at) => at).reduce((starts, at) => recordStart(starts, at), window);
+    assert.deepEqual([many.starts.length, many.starts.at(-1)], [100, 999]);
   });
 
   it('has room again when the oldest start leaves', () => {
