@@ -1,12 +1,14 @@
 // What a dead supervisor may have left: a worker that is still alive, or a port that somebody else holds. Looked at before a worker is started.
 //
-//   O1  A process is signalled only when pid, start time and boot of a record match it.
+//   O1  A process is signalled only when pid, start time and boot of a record match it; its group member by member, by what each was seen to be
+//       while it led them. A stranger is never signalled but named, so that nobody needs to be asked over a socket who he is.
 //   O2  A worker of another owner (foreground, systemd, …) is never ended: it is named.
 //   O3  A port that is taken (claim-address.ts) spends no start.
 import { readFileSync } from 'node:fs';
 import { delay } from '../shared/abort.ts';
 import { isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { Event, FailureKind } from './machine.ts';
+import { membersOf } from './process-group.ts';
 
 export interface LeftoverOptions {
   /** The worker of the former supervisor's record. */
@@ -41,7 +43,7 @@ async function clearLeftovers(
   for (const identity of [options.former, holder?.identity ?? null]) {
     if (identity === null || !isAlive(identity)) continue;
     options.say('worker of a former supervisor found', { pid: identity.pid });
-    if (!(await endProcess(identity)))
+    if (!(await endProcess(identity, options)))
       return { failure: 'leftover', detail: `pid ${identity.pid}, the worker of a former supervisor, cannot be ended` };
   }
   const taken = await options.claim();
@@ -55,11 +57,17 @@ export function otherOwner(workerRecord: string): string | undefined {
   return `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}`;
 }
 
-async function endProcess(identity: ProcessIdentity): Promise<boolean> {
+/** With its group, as a live supervisor would have ended it. */
+async function endProcess(identity: ProcessIdentity, { say }: LeftoverOptions): Promise<boolean> {
+  const group = membersOf(identity);
   signal(identity, 'SIGTERM');
-  if (await goneWithin(identity, TERM_MS)) return true;
-  signal(identity, 'SIGKILL');
-  return goneWithin(identity, KILL_MS);
+  await goneWithin([identity], TERM_MS);
+  const all = [identity, ...group, ...membersOf(identity)];
+  for (const each of all) signal(each, 'SIGKILL');
+  if (await goneWithin(all, KILL_MS)) return true;
+  const left = group.filter(isAlive);
+  if (left.length > 0) say('processes of an ended worker live on', { pids: left.map(({ pid }) => pid) });
+  return !isAlive(identity);
 }
 
 function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
@@ -71,12 +79,12 @@ function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
   }
 }
 
-async function goneWithin(identity: ProcessIdentity, limitMs: number): Promise<boolean> {
+async function goneWithin(processes: readonly ProcessIdentity[], limitMs: number): Promise<boolean> {
   for (const endsAt = performance.now() + limitMs; performance.now() < endsAt; ) {
-    if (!isAlive(identity)) return true;
+    if (!processes.some(isAlive)) return true;
     await delay(25);
   }
-  return !isAlive(identity);
+  return !processes.some(isAlive);
 }
 
 function readHolder(path: string): { readonly identity: ProcessIdentity; readonly owner: string } | undefined {

@@ -2,10 +2,11 @@
 //
 //   K1  It is signalled by its number alone, and only while that number is its own: from the start of its leader, our child, to the moment in which
 //       we reap it. Whoever is left in the group then keeps the number from everybody else; where nobody is, the signal reaches nobody.
+//       No nonce is needed for that, nor for anything else that the host signals: its own children, and what leftover.ts has verified.
 //   K2  A zombie has ended: who should reap it may never do so.
 //   K3  What no signal ends (it is in the middle of a call of the system, or another user's) holds nobody up for longer than 2 s.
 import { delay } from '../shared/abort.ts';
-import { processes, statOf } from '../shared/process-identity.ts';
+import { identify, isAlive, type ProcessIdentity, processes, statOf } from '../shared/process-identity.ts';
 
 const GROUP_MS = 2_000;
 const LONGEST_PAUSE_MS = 25;
@@ -26,6 +27,13 @@ export async function endGroup(leader: number): Promise<readonly number[] | unde
     if (left.length === 0) return undefined;
   }
   return left ?? [];
+}
+
+/** Who else is in the group of a process that leads one; nobody where that one is gone, or the system does not tell. */
+export function membersOf(leader: ProcessIdentity): readonly ProcessIdentity[] {
+  const pids = processes().filter((pid) => pid !== leader.pid && isLiveIn(leader.pid, pid));
+  const members = pids.map(identify).filter((member) => member !== undefined);
+  return isAlive(leader) ? members : []; // its number may be somebody else's by now
 }
 
 /** False where nobody is in the group. */

@@ -117,7 +117,13 @@ export const FAULTS: readonly Requirement[] = [
       'leaves nothing and starts again on its port, also over a socket and records of the dead (19, 24)',
     ],
   },
-  { id: 'fault 20', tests: ['ends a worker that a supervisor without guards left behind (20)'] },
+  {
+    id: 'fault 20',
+    tests: [
+      'ends a worker that a supervisor without guards left behind (20)',
+      'gets 5 s for it, then SIGKILL with its group, and only then is another one started (20)',
+    ],
+  },
   { id: 'fault 21', tests: ['leaves no process when it is killed while it starts one (21)'] },
   {
     id: 'fault 23',

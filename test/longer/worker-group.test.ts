@@ -7,7 +7,9 @@ import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { lateGroupKill } from '../support/late-group-kill.ts';
 import { lives, type Supervised } from '../support/supervised.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
+import { WITHOUT_SETPRIV } from '../support/without-setpriv.ts';
 
 interface End {
   /** What becomes of the first worker by itself. */
@@ -16,7 +18,7 @@ interface End {
   readonly end?: (run: Supervised) => Promise<unknown>;
 }
 
-const supervise = overWorkers(['leaves-grandchild']);
+const supervise = overWorkers(['leaves-grandchild', 'ignores-every-end']);
 const LATE_MS = 1_000;
 /** Successors of a worker that was too slow may be too slow as well, where the machine is busy. */
 const OFTEN = { restarts: 1_000, delaysMs: [0] };
@@ -85,5 +87,26 @@ describe('the process group of a worker', () => {
       .split('\n')
       .find((text) => text.includes('processes of an ended worker live on'));
     assert.deepEqual(JSON.parse(line ?? '{}').pids, [grandchild]);
+  });
+});
+
+describe('a worker that outlived its supervisor and hears no SIGTERM', () => {
+  it('gets 5 s for it, then SIGKILL with its group, and only then is another one started (20)', async (t) => {
+    const project = temporaryProject(t);
+    const first = supervise(t, 'ignores-every-end', { project, environment: WITHOUT_SETPRIV });
+    const { pid } = await first.state('running');
+    const left = [pid ?? 0, Number(project.read('grandchild'))];
+    t.after(() => left.filter(lives).forEach((each) => process.kill(each, 'SIGKILL')));
+    first.child.kill('SIGKILL');
+    await first.ended;
+    assert.deepEqual(left.map(lives), [true, true]);
+
+    const second = supervise(t, 'ignores-every-end', { project });
+    await second.state('running');
+
+    assert.deepEqual(left.map(lives), [false, false]);
+    const at = (kind: string) => second.trace().find(({ event }) => event.kind === kind)?.moment.now ?? Number.NaN;
+    const tookMs = at('clear') - at('lock_held');
+    assert.ok(tookMs >= 4_990, `${tookMs} ms`);
   });
 });

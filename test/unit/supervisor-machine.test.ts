@@ -1,64 +1,29 @@
 // The table of the supervisor's machine: each state and what leads out of it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countedExit, exitReason } from '../../supervisor/exit-reason.ts';
-import {
-  DEFAULT_MACHINE_LIMITS,
-  deadlineOf,
-  type Event,
-  isClockJump,
-  type Machine,
-  newMachine,
-  type State,
-} from '../../supervisor/machine.ts';
-import {
-  crashDelay,
-  DEFAULT_LIMITS,
-  EMPTY_WINDOW,
-  type RestartWindow,
-  recordCrash,
-  recordStart,
-  roomAt,
-  startsLeft,
-} from '../../supervisor/restart-window.ts';
+import { deadlineOf, type Event, isClockJump, type Machine, newMachine } from '../../supervisor/machine.ts';
 import { step } from '../../supervisor/transition.ts';
-
-const LIMITS = DEFAULT_MACHINE_LIMITS;
-const AT = { now: 1_000_000, random: 0 };
-const machine = (state: State, starts: readonly number[] = [AT.now]): Machine => ({
-  ...newMachine(LIMITS, { starts, crashesInRow: 0 }),
-  state,
-  run: 1,
-});
-const exited = (code: number | null, signal: string | null = null) => ({
-  kind: 'exited' as const,
-  run: 1,
-  exit: { code, signal },
-  detail: 'why',
-});
-const unspawned = (code: string) => ({ kind: 'spawn_failed' as const, run: 1, code, detail: `spawn ${code}` });
-
-const STARTING: State = { kind: 'starting', deadline: AT.now + LIMITS.upMs, overdue: false };
-const OVERDUE: State = { ...STARTING, overdue: true };
-const RUNNING: State = { kind: 'running', upAt: AT.now, heardAt: AT.now };
-const HUNG: State = { kind: 'hung', upAt: AT.now, deadline: AT.now, killed: false };
-const DRAINING: State = {
-  kind: 'draining',
-  upAt: AT.now,
-  deadline: AT.now + LIMITS.stopMs,
-  killed: false,
-  purpose: { kind: 'stop' },
-};
-const RESTARTING: State = { ...DRAINING, purpose: { kind: 'restart' } };
-const REPLACING: State = { ...DRAINING, purpose: { kind: 'replace' } };
-const LEAVING: State = { ...DRAINING, purpose: { kind: 'worker', code: 51 } };
-const CONDEMNED: State = { ...DRAINING, killed: true, purpose: { kind: 'fail', failure: 'port', detail: 'taken' } };
-const WAITING: State = { kind: 'backing_off', until: AT.now };
-const DEFERRED: State = { kind: 'deferred', until: AT.now };
-const FAILED: State = { kind: 'failed', failure: 'storm', detail: '' };
-const SPENT = [1, 2, 3, 4, 5].map((n) => AT.now - n);
-
-const TOLD: Event = { kind: 'address_told', run: 1 };
+import {
+  AT,
+  CONDEMNED,
+  DEFERRED,
+  DRAINING,
+  exited,
+  FAILED,
+  HUNG,
+  LEAVING,
+  LIMITS,
+  machine,
+  OVERDUE,
+  REPLACING,
+  RESTARTING,
+  RUNNING,
+  SPENT,
+  STARTING,
+  TOLD,
+  unspawned,
+  WAITING,
+} from '../support/machine-states.ts';
 
 type Row = readonly [string, Machine, Event, string, readonly string[]];
 
@@ -340,157 +305,5 @@ describe('the machine of the supervisor', () => {
     const renewed = step(machine(STARTING), { kind: 'progress', run: 1 }, later).machine;
 
     assert.equal(deadlineOf(renewed), later.now + LIMITS.upMs);
-  });
-});
-
-const SAMPLES: readonly State[] = [
-  { kind: 'locking' },
-  { kind: 'checking' },
-  STARTING,
-  OVERDUE,
-  RUNNING,
-  HUNG,
-  { ...HUNG, killed: true },
-  ...[DRAINING, RESTARTING, REPLACING, LEAVING, CONDEMNED].flatMap((state) => [state, { ...state, killed: true }]),
-  WAITING,
-  DEFERRED,
-  FAILED,
-  { kind: 'stopped', code: 0 },
-];
-const WITH_WORKER = ['starting', 'running', 'hung', 'draining'];
-/** Where each event has an answer that is more than nothing: the table of transition.ts, by its columns. */
-const APPLIES: readonly (readonly [Event, readonly string[]])[] = [
-  [{ kind: 'lock_held' }, ['locking']],
-  [{ kind: 'clear' }, ['checking']],
-  [{ kind: 'stuck', failure: 'port', detail: '' }, ['checking']],
-  [{ kind: 'handed_over' }, ['checking']],
-  [{ kind: 'handover_failed' }, ['checking']],
-  [unspawned('EAGAIN'), WITH_WORKER],
-  [unspawned('ENOENT'), WITH_WORKER],
-  [exited(0), WITH_WORKER],
-  [exited(1), WITH_WORKER],
-  [exited(75), WITH_WORKER],
-  [{ ...exited(1), beside: 'pid 1' }, WITH_WORKER],
-  [{ kind: 'address_taken', run: 1, detail: '' }, ['starting']],
-  [TOLD, ['starting']],
-  [{ kind: 'address_shared', run: 1, detail: '' }, ['starting', 'running']],
-  [{ kind: 'up', run: 1 }, ['starting', 'running']],
-  [{ kind: 'progress', run: 1 }, ['starting', 'running']],
-  [{ kind: 'heartbeat', run: 1 }, ['running']],
-  [{ kind: 'worker_stopping', run: 1, code: 51 }, ['running']],
-  [{ kind: 'stop', now: false }, SAMPLES.map(({ kind }) => kind).filter((kind) => kind !== 'stopped')],
-  [{ kind: 'stop', now: true }, SAMPLES.map(({ kind }) => kind).filter((kind) => kind !== 'stopped')],
-  [{ kind: 'restart' }, ['starting', 'running', 'hung', 'backing_off', 'deferred', 'failed']],
-  [{ kind: 'start' }, ['backing_off', 'deferred', 'failed']],
-  [{ kind: 'replace' }, [...WITH_WORKER, 'backing_off', 'deferred', 'failed']],
-  [{ kind: 'clock_jump' }, ['starting', 'running']],
-  [{ kind: 'tick' }, [...WITH_WORKER, 'backing_off', 'deferred']],
-];
-
-describe('every event in every state', () => {
-  const LATER = { now: AT.now + 60_000, random: 0 };
-
-  for (const [event, kinds] of APPLIES)
-    it(`${Object.values(event).join(' ')}: has a defined answer, and changes nothing where it does not apply (S1)`, () => {
-      for (const state of SAMPLES) {
-        const before = machine(state);
-        const after = step(before, event, LATER);
-
-        assert.ok(SAMPLES.some(({ kind }) => kind === after.machine.state.kind));
-        if (!kinds.includes(state.kind)) assert.deepEqual(after, { machine: before, effects: [] }, state.kind);
-      }
-    });
-
-  for (const [event, kinds] of APPLIES)
-    it(`${Object.values(event).join(' ')}: does something where it applies (S1)`, () => {
-      for (const kind of new Set(kinds)) {
-        const answers = SAMPLES.filter((state) => state.kind === kind).map((state) => {
-          const before = machine(state);
-          return [before, step(before, event, LATER)] as const;
-        });
-
-        assert.ok(
-          answers.some(([before, { machine: after, effects }]) => after !== before || effects.length > 0),
-          kind,
-        );
-      }
-    });
-});
-
-describe('exitReason', () => {
-  it('takes 51 and 75 for requests only of a worker that had been up (E2)', () => {
-    const reasons = [0, 130, 51, 75, 78, 1].map((code) => [
-      exitReason({ code, signal: null }, false),
-      exitReason({ code, signal: null }, true),
-    ]);
-
-    assert.deepEqual(reasons, [
-      ['stopped', 'stopped'],
-      ['stopped', 'stopped'],
-      ['crashed', 'restart_requested'],
-      ['crashed', 'restart_required'],
-      ['config', 'config'],
-      ['crashed', 'crashed'],
-    ]);
-  });
-});
-
-describe('countedExit', () => {
-  it('counts an end that was asked for as such, though it took a kill, or SIGTERM came before anybody listened (E4)', () => {
-    const killed = { code: null, signal: 'SIGKILL' };
-    const early = { code: null, signal: 'SIGTERM' };
-    const ends = [
-      countedExit(killed, 0, true),
-      countedExit(killed, 51, true),
-      countedExit(early, 0, false),
-      countedExit(killed, 0, false),
-      countedExit({ code: null, signal: 'SIGSEGV' }, 51, false),
-      countedExit({ code: 1, signal: null }, 0, false),
-      countedExit(killed, undefined, true),
-      countedExit(early, undefined, false),
-    ];
-
-    assert.deepEqual(
-      ends.map((exit) => exitReason(exit, true)),
-      ['stopped', 'restart_requested', 'stopped', ...Array(5).fill('crashed')],
-    );
-  });
-});
-
-describe('the restart window', () => {
-  it('forgets a start exactly when it is the span old (W1)', () => {
-    const window = recordStart(EMPTY_WINDOW, 0);
-
-    assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs - 1, DEFAULT_LIMITS), 4);
-    assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs, DEFAULT_LIMITS), 5);
-  });
-
-  it('knows as many starts as a longer window or a larger limit may ask for', () => {
-    const short = { ...DEFAULT_LIMITS, spanMs: 1_000 };
-    const window = [0, 2_000, 4_000, 6_000].reduce<RestartWindow>(
-      (starts, at) => recordStart(starts, at),
-      EMPTY_WINDOW,
-    );
-
-    assert.deepEqual([startsLeft(window, 6_000, short), startsLeft(window, 6_000, DEFAULT_LIMITS)], [4, 1]);
-    const many = Array.from({ length: 1_000 }, (_, at) => at).reduce((starts, at) => recordStart(starts, at), window);
-    assert.deepEqual([many.starts.length, many.starts.at(-1)], [100, 999]);
-  });
-
-  it('has room again when the oldest start leaves', () => {
-    const window = { starts: [10, 20, 30, 40, 50], crashesInRow: 0 };
-
-    assert.equal(roomAt(window, 60, DEFAULT_LIMITS), 10 + DEFAULT_LIMITS.spanMs);
-    assert.equal(roomAt({ ...window, starts: [10] }, 60, DEFAULT_LIMITS), 60);
-  });
-
-  it('counts crashes from one again after a long run, and spreads delays by a tenth (W3)', () => {
-    const fifth = [1, 2, 3, 4, 5].reduce((window) => recordCrash(window, 0, DEFAULT_LIMITS), EMPTY_WINDOW);
-
-    assert.deepEqual(
-      [crashDelay(fifth, 0, DEFAULT_LIMITS), crashDelay(fifth, 0.999, DEFAULT_LIMITS)],
-      [16_000, 17_598],
-    );
-    assert.equal(crashDelay(recordCrash(fifth, DEFAULT_LIMITS.resetAfterMs, DEFAULT_LIMITS), 0.5, DEFAULT_LIMITS), 0);
   });
 });
