@@ -250,6 +250,7 @@ export const FAULTS: readonly Requirement[] = [
   {
     id: 'fault 47',
     tests: [
+      'takes a timer that is late by more than 2 s for a sleep of the machine (47)',
       'is hung after the watchdog, but not when the machine had slept (13, 47)',
       'does not take a sleep of the machine for a hung worker (47)',
       'take no sleep of the machine for a hung worker, longer than the watchdog (47)',

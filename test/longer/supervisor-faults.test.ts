@@ -2,10 +2,11 @@
 // Numbers in titles are rows of the table of faults that it must survive.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { projectPaths } from '../../shared/paths.ts';
 import { bindFault } from '../../shared/port-owner.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { freePort } from '../support/free-port.ts';
@@ -37,6 +38,25 @@ describe('a project that another owner took between the look at it and the start
     assert.deepEqual(await run.ended, { code: 1, signal: null });
     assert.equal(run.log().split('one start').length - 1, 1);
     assert.match(run.log(), /a worker started by foreground runs already, pid \d+/);
+  });
+});
+
+describe('a project folder that has two names', () => {
+  it('is one project: a second supervisor, by the other name, finds the lock taken', async (t) => {
+    const project = temporaryProject(t);
+    const link = `${project.path}-link`;
+    symlinkSync(project.path, link);
+    t.after(() => rmSync(link));
+    const first = supervise(t, 'healthy', { project });
+    const { pid, supervisorPid } = await first.state('running');
+    await until(async () => (await first.status()).ready, { what: 'a ready host' });
+
+    const second = supervise(t, 'healthy', { project: { ...project, path: link, paths: projectPaths(link) } });
+
+    // The lock by an open file (O_EXLOCK) is of macOS alone, and is one by itself: both names open the same file.
+    assert.deepEqual(await second.ended, { code: 0, signal: null }); // 0: the holder is ready
+    const now = await first.status();
+    assert.deepEqual([now.pid, now.supervisorPid], [pid, supervisorPid]);
   });
 });
 

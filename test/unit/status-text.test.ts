@@ -59,6 +59,22 @@ describe('statusText', () => {
     ]);
   });
 
+  it('tells of each end the code or the signal, and neither where nobody saw it', () => {
+    const [exit] = STATUS.exits;
+    const how = (code: number | null, signal: string | null): string | undefined =>
+      statusText(
+        { ...STATUS, exits: exit === undefined ? [] : [{ ...exit, code, signal, detail: null }] },
+        { color, lines: 0 },
+      )
+        .find((line) => line.startsWith('ended'))
+        ?.split('after 2.3 s, ')[1];
+
+    assert.deepEqual(
+      [how(1, null), how(0, null), how(null, 'SIGABRT'), how(null, null)],
+      ['crashed (code 1)', 'crashed (code 0)', 'crashed (signal SIGABRT)', 'crashed'],
+    );
+  });
+
   it('names the worker, its address and who holds the socket, and leaves old words out when all is well', () => {
     const { standby: _, ...older } = STATUS;
     const well: RuntimeStatus = {
