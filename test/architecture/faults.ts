@@ -108,6 +108,7 @@ export const FAULTS: readonly Requirement[] = [
       'takes the worker ${worker} with it, and the port is free (17, 18)',
       'is gone within 50 ms by the kernel: ${worker} (${row})',
       'is gone within 300 ms where the kernel does not help, though its loop is blocked (18)',
+      'is gone within 300 ms where the kernel does not help, though it is starting and blocked (18, 21)',
     ],
   },
   {
@@ -124,7 +125,13 @@ export const FAULTS: readonly Requirement[] = [
       'gets 5 s for it, then SIGKILL with its group, and only then is another one started (20)',
     ],
   },
-  { id: 'fault 21', tests: ['leaves no process when it is killed while it starts one (21)'] },
+  {
+    id: 'fault 21',
+    tests: [
+      'leaves no process when it is killed while it starts one (21)',
+      'is gone within 300 ms where the kernel does not help, though it is starting and blocked (18, 21)',
+    ],
+  },
   {
     id: 'fault 23',
     tests: [

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { limitsOf } from '../../supervisor/settings.ts';
+import { isBusy } from '../support/fair-time.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { QUICK, type Supervised } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
@@ -148,12 +149,15 @@ describe('two commands `start --daemon`', () => {
   it(`make one daemon, and both tell it, ${ROUNDS} rounds 0-300 ms apart (23)`, async (t) => {
     const { path } = await portProject(t);
     const times: number[] = [];
+    const slow: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const start = async (delayMs: number) => {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
         const from = performance.now();
         const ended = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
-        times.push(performance.now() - from);
+        const ms = performance.now() - from;
+        times.push(ms);
+        if (ms > 2_000 && !isBusy()) slow.push(`${Math.round(ms)} ms in round ${round}`);
         return ended;
       };
 
@@ -168,6 +172,7 @@ describe('two commands `start --daemon`', () => {
       assert.equal(one.supervisorPid, other.supervisorPid, `round ${round}`);
       assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
     }
+    assert.deepEqual(slow, [], 'on a machine at rest');
     const median = times.sort((a, b) => a - b)[ROUNDS] ?? 0;
     t.diagnostic(`${Math.round(median)} ms in the middle, ${Math.round(times.at(-1) ?? 0)} ms at most`);
     const from = performance.now();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
+import { isBusy } from '../support/fair-time.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { limitFiles } from '../support/limit-files.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
@@ -54,7 +55,10 @@ describe('rotation of the runtime log', () => {
     assert.deepEqual(numbers, oneTo(numbers.length));
     const times = entries.filter(({ msg }) => msg === 'log rotated').map(({ ms }) => Number(ms));
     assert.ok(times.length >= 20);
-    assert.ok((times.toSorted((a, b) => a - b)[10] ?? 9) <= 5, `milliseconds: ${times.join(' ')}`);
+    const sorted = times.toSorted((a, b) => a - b);
+    // Each of them; where others want the processors, or the worker that writes at full speed has one of two, half of them say what we take.
+    const counted = isBusy() ? sorted[10] : sorted.at(-1);
+    assert.ok((counted ?? 9) <= 5, `milliseconds: ${times.join(' ')}`);
   });
 
   it('keeps as many files as it is told to', async (t) => {
