@@ -7,7 +7,8 @@
 //
 //   R1  A spare that ends by itself is followed by another only after a pause, which doubles up to five minutes.
 //   R2  One that is not wanted any more, or is not of use any more (its program has changed, or the log file that it would write to), is ended.
-//   R3  A start is given one that is of use and is not stopped, which would be waited for; another is ended then.
+//   R3  A start is given one that is of use and is not stopped, which would be waited for; another is ended then. One that has ended, although its
+//       group has not, is left to its end.
 //   R4  It is wanted once a worker has settled, and stays for as long as that one, or a next one, is to come back.
 import { EXIT } from '../shared/exit-codes.ts';
 import type { State } from './machine.ts';
@@ -16,11 +17,20 @@ export type SpareState =
   | { readonly kind: 'none'; readonly notBefore: number; readonly failures: number }
   | { readonly kind: 'loading' | 'ready'; readonly failures: number };
 
+/** What a start that asks for it finds. */
+export interface SpareFacts {
+  /** `ended` is still to come. */
+  readonly hasEnded: boolean;
+  /** By SIGSTOP or a debugger. */
+  readonly isStopped: boolean;
+  /** Of another program than is there now. */
+  readonly isOutdated: boolean;
+}
+
 export type SpareEvent =
   /** `state` of the supervisor, `isOn` of the setting: looked at each second. */
   | { readonly kind: 'look'; readonly isOn: boolean; readonly state: State }
-  /** A start asks for it. `isStopped`: by SIGSTOP or a debugger; `isOutdated`: of another program than is there now. */
-  | { readonly kind: 'asked'; readonly isStopped: boolean; readonly isOutdated: boolean }
+  | ({ readonly kind: 'asked' } & SpareFacts)
   | { readonly kind: 'worker_ended'; readonly code: number | null }
   | { readonly kind: 'ready' | 'ended' | 'log_moved' };
 
@@ -45,7 +55,8 @@ export function stepSpare(spare: SpareState, event: SpareEvent, now: number): Sp
     case 'look':
       return look(spare, event, now);
     case 'asked':
-      return event.isStopped || event.isOutdated ? gone(spare, 'end') : gone(spare, 'give');
+      if (event.hasEnded) return same(spare);
+      return gone(spare, event.isStopped || event.isOutdated ? 'end' : 'give');
     case 'worker_ended':
       return event.code === EXIT.restartRequired ? gone(spare, 'end') : same(spare); // its program has changed
     case 'log_moved':

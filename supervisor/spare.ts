@@ -59,8 +59,8 @@ export class Spare {
   take(): TakenSpare | undefined {
     const waiting = this.#waiting;
     if (waiting === undefined) return undefined;
-    const { pid } = waiting.process;
-    const facts = { isStopped: isStopped(pid), isOutdated: waiting.stamp !== this.#stamp() };
+    const { pid, isAlive } = waiting.process;
+    const facts = { hasEnded: !isAlive, isStopped: isStopped(pid), isOutdated: waiting.stamp !== this.#stamp() };
     if (facts.isStopped) this.#options.log.write('warn', 'spare worker is stopped: another one is started', { pid });
     if (this.dispatch({ kind: 'asked', ...facts }) !== 'give') return undefined;
     this.#waiting = undefined;

@@ -73,6 +73,27 @@ describe('the process group of a worker', () => {
     assert.equal((await run.ended).code, 0);
   });
 
+  it('is still on its way when a start asks for a spare that was killed: that one is not taken', async (t) => {
+    const run = start(t, { settings: { standby: true } });
+    const worker = (await run.state('running')).pid ?? 0;
+    const readyLine = () =>
+      run
+        .log()
+        .split('\n')
+        .find((line) => line.includes('"msg":"spare worker ready"'));
+    const spare = JSON.parse(await until(readyLine, { what: 'a spare' })).pid;
+
+    process.kill(worker, 'SIGKILL');
+    await until(() => !lives(worker), { what: 'the end of the worker' });
+    process.kill(spare, 'SIGKILL');
+    await until(async () => [await run.status()].find((now) => now.ready && now.pid !== worker), {
+      what: 'the next worker',
+    });
+
+    const { exits, budget } = await run.status();
+    assert.deepEqual([exits.length, budget?.left], [1, 3]);
+  });
+
   it('is waited for no longer than 2 s where it cannot be ended, and named', async (t) => {
     const run = start(t, {}, lateGroupKill());
     const grandchild = await grandchildOf(t, run);

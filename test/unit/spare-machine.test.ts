@@ -7,6 +7,7 @@ import {
   NO_SPARE,
   type SpareEffect,
   type SpareEvent,
+  type SpareFacts,
   type SpareState,
   stepSpare,
 } from '../../supervisor/spare-machine.ts';
@@ -46,7 +47,13 @@ const OVER: Readonly<Record<string, State>> = {
 };
 
 const look = (state: State, isOn = true): SpareEvent => ({ kind: 'look', isOn, state });
-const asked = (isStopped = false, isOutdated = false): SpareEvent => ({ kind: 'asked', isStopped, isOutdated });
+const asked = (facts: Partial<SpareFacts> = {}): SpareEvent => ({
+  kind: 'asked',
+  hasEnded: false,
+  isStopped: false,
+  isOutdated: false,
+  ...facts,
+});
 const ended = (code: number | null): SpareEvent => ({ kind: 'worker_ended', code });
 
 type Row = readonly [string, SpareState, SpareEvent, string, SpareEffect | undefined];
@@ -62,8 +69,15 @@ const TABLE: readonly Row[] = [
   ['ready: the worker has settled', READY, look(SETTLED), 'ready', undefined],
   ['ready: there is to be none any more (R2)', READY, look(SETTLED, false), 'none', 'end'],
   ['ready: a start asks (R3)', READY, asked(), 'none', 'give'],
-  ['ready: a start asks, but it is stopped (R3)', READY, asked(true), 'none', 'end'],
-  ['ready: a start asks, but the program is another by now (R3)', READY, asked(false, true), 'none', 'end'],
+  ['ready: a start asks, but it is stopped (R3)', READY, asked({ isStopped: true }), 'none', 'end'],
+  ['ready: a start asks, but the program is another by now (R3)', READY, asked({ isOutdated: true }), 'none', 'end'],
+  [
+    'ready: a start asks, but it has ended (R3)',
+    READY,
+    asked({ hasEnded: true, isOutdated: true }),
+    'ready',
+    undefined,
+  ],
   ['ready: the log is another file by now (R2)', READY, { kind: 'log_moved' }, 'none', 'end'],
   ['ready: the worker ended with 75, so that its program has changed (R2)', READY, ended(75), 'none', 'end'],
   ...[0, 1, 51, 78, null].map(
@@ -106,7 +120,12 @@ describe('the machine of the spare', () => {
         isOn: fc.boolean(),
         state: fc.constantFrom(SETTLED, ...Object.values(STATES), ...Object.values(OVER)),
       }),
-      fc.record({ kind: fc.constant('asked' as const), isStopped: fc.boolean(), isOutdated: fc.boolean() }),
+      fc.record({
+        kind: fc.constant('asked' as const),
+        hasEnded: fc.boolean(),
+        isStopped: fc.boolean(),
+        isOutdated: fc.boolean(),
+      }),
       fc.constantFrom(0, 51, 75, null).map(ended),
       fc.constantFrom('ready', 'ended', 'log_moved').map((kind) => ({ kind: kind as 'ready' })),
     );
@@ -120,7 +139,10 @@ describe('the machine of the spare', () => {
           const { spare: after, effect } = stepSpare(spare, next, now);
           if (effect === 'start') assert.equal(isThere, false);
           if (effect === 'start') isThere = true;
-          if (effect === 'give') assert.ok(isThere && next.kind === 'asked' && !next.isStopped && !next.isOutdated);
+          if (effect === 'give') {
+            assert.ok(isThere && next.kind === 'asked');
+            assert.ok(!next.hasEnded && !next.isStopped && !next.isOutdated);
+          }
           if (effect === 'end' || effect === 'give' || next.kind === 'ended') isThere = false;
           spare = after;
           assert.equal(spare.kind !== 'none', isThere);
