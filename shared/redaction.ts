@@ -1,6 +1,7 @@
 // Keeps secrets out of text that leaves the process: by value, in each form in which one turns up, and by key.
 //
-//   R1  A registered value is masked in a line as it is, JSON-escaped (once and twice), URL-encoded, in hex, and in base64 and base64url at each of the three alignments.
+//   R1  A registered value is masked in a line as it is, JSON-escaped (once and twice), URL-encoded, in hex, and in base64 and base64url at each of the three alignments;
+//       of one that has several lines, like a private key, also each line of some length: they may come one by one, or be cut off in the middle.
 //   R2  A string under a key whose name ends in token, secret, password, authorization, cookie, api key or the like is masked whatever its value.
 //   R3  What could fake a line or move the cursor (control characters, DEL, bidi marks, line separators) is escaped.
 import { SECRET_MASK } from './secret.ts';
@@ -17,6 +18,7 @@ const LONG_FORM = 12;
 export class SecretRegistry {
   readonly #values = new Set<string>();
   #searches: readonly TextSearch[] = [];
+  #follower: ((values: readonly string[]) => void) | undefined;
 
   get values(): ReadonlySet<string> {
     return this.#values;
@@ -27,9 +29,16 @@ export class SecretRegistry {
     const before = this.#values.size;
     for (const value of values) if (value.length >= SHORTEST_VALUE) this.#values.add(value);
     if (this.#values.size === before) return;
-    const forms = [...this.#values].flatMap(formsOf);
+    const forms = [...this.#values].flatMap((value) => [value, ...longLinesOf(value)]).flatMap(formsOf);
     const parts = [forms.filter((form) => form.length >= LONG_FORM), forms.filter((form) => form.length < LONG_FORM)];
     this.#searches = parts.filter((part) => part.length > 0).map((part) => new TextSearch(part));
+    this.#follower?.([...this.#values].slice(before));
+  }
+
+  /** Who else has to know them: is told those that are here, and each that comes. One at a time. */
+  follow(tell: (values: readonly string[]) => void): void {
+    this.#follower = tell;
+    if (this.#values.size > 0) tell([...this.#values]);
   }
 
   /** The text with every registered secret masked (R1). */
@@ -106,6 +115,12 @@ export function escapeText(text: string): string {
 }
 
 const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** A line that is known to all, as the first one of a key, is none of them. */
+const longLinesOf = (value: string): readonly string[] =>
+  value.includes('\n')
+    ? value.split(/\r?\n/).filter((line) => line.length >= SHORTEST_SHOWN && !line.startsWith('-----'))
+    : [];
 
 function formsOf(value: string): string[] {
   const json = jsonInner(value);

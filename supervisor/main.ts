@@ -50,6 +50,7 @@ async function main(): Promise<void> {
   if (office === undefined) return end(await isHolderHealthy(), 'another supervisor of this project is running');
 
   const log = new RuntimeLog({ path: paths.runtimeLog, base: { process: 'supervisor', pid: process.pid } });
+  log.conceal(Object.values(office.handoff.secrets));
   const supervisor = new Supervisor({
     paths,
     log,

@@ -6,10 +6,12 @@
 //   T4  A log that takes nothing (full disk, folder gone, no descriptors) stops nothing; the line about it is shared/log-sink.ts's.
 //   T5  The new file is there before the old one is renamed: where it cannot be made, nothing is rotated, and that is said once.
 //   T6  A log that a host has moved is opened anew, by signal or as soon as it is seen.
+//   T7  What is taken out of it, to be shown with an exit or in a report, has no secret: a worker's raw text (last words of Node) never went through a logger.
 import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { LogOutage } from '../shared/api/ipc.ts';
 import { LogSink, outageMessage } from '../shared/log-sink.ts';
 import { fileBackwards, linesBackwards } from '../shared/log-tail.ts';
+import { SecretRegistry } from '../shared/redaction.ts';
 
 export interface RuntimeLogOptions {
   readonly path: string;
@@ -51,6 +53,7 @@ export class RuntimeLog {
   readonly #path: string;
   readonly #base: Readonly<Record<string, unknown>>;
   readonly #sink: LogSink;
+  readonly #secrets = new SecretRegistry();
   /** The file that the worker has as descriptors 1 and 2, open for reading: whatever its name is by now. */
   #workers: { readonly descriptor: number; readonly inode: number; readonly from: number } | undefined;
   #watch: LogWatch | undefined;
@@ -61,6 +64,11 @@ export class RuntimeLog {
     this.#path = path;
     this.#base = base;
     this.#sink = new LogSink({ destination: path, onRecovered: (outage) => this.tell(outage) });
+  }
+
+  /** Texts that `lastLines` masks from now on (T7). The line feed behind a key is none of it: the next line stays one. */
+  conceal(secrets: readonly string[]): void {
+    this.#secrets.add(secrets.map((text) => text.trimEnd()));
   }
 
   /** The supervisor's own line. */
@@ -152,10 +160,15 @@ export class RuntimeLog {
     try {
       const raw = this.#rawLastWords(count);
       const lines = [...take(withoutFrames(this.#backwards(from)), count - raw.length)].reverse();
-      return [...lines, ...raw];
+      return this.#masked([...lines, ...raw]);
     } catch {
       return []; // the folder is gone
     }
+  }
+
+  /** As one text: a key goes over several lines. */
+  #masked(lines: readonly string[]): readonly string[] {
+    return lines.length === 0 ? [] : this.#secrets.mask(lines.join('\n')).split('\n');
   }
 
   *#backwards(from: LogPosition | undefined): Generator<string> {

@@ -107,6 +107,7 @@ function learned(message: WorkerMessage): Partial<WorkerFacts> {
       return { failure: message.message };
     case 'prepared':
     case 'settings':
+    case 'secrets':
     case 'log_lost':
     case 'heartbeat':
     case 'stopping':

@@ -195,6 +195,9 @@ export class Workers {
       case 'log_lost':
         this.#options.log.tell(message);
         return;
+      case 'secrets':
+        this.#options.log.conceal(message.values);
+        return;
       case 'ready':
       case 'failure':
       case 'prepared':

@@ -57,6 +57,6 @@ export interface App {
   status(): Promise<Readonly<Record<string, unknown>>>;
   readonly operators: OperatorPort;
   reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }>;
-  /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut. */
-  stop(limitMs: number, end?: StopCause): Promise<{ readonly cut: readonly Cut[] }>;
+  /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut, to the first caller at once, too. */
+  stop(limitMs: number, end?: StopCause, onCut?: (cut: Cut) => void): Promise<{ readonly cut: readonly Cut[] }>;
 }

@@ -219,16 +219,20 @@ class Host implements App {
     this.#options.requestExit(75, reason);
   }
 
-  stop(limitMs: number, end: StopCause = STOPPED): ReturnType<App['stop']> {
-    return (this.#stopping ??= this.#stopAll(limitMs, end));
+  stop(...[limitMs, end = STOPPED, onCut = () => {}]: Parameters<App['stop']>): ReturnType<App['stop']> {
+    return (this.#stopping ??= this.#stopAll(limitMs, end, onCut));
   }
 
-  async #stopAll(limitMs: number, end: StopCause): ReturnType<App['stop']> {
+  async #stopAll(limitMs: number, end: StopCause, onCut: (cut: Cut) => void): ReturnType<App['stop']> {
     const { facts, readiness, engine, housekeeping, disk } = this.#parts;
     const left = drainTimes(limitMs);
     const cut: Cut[] = [];
+    const add = (part: Cut): void => {
+      cut.push(part);
+      onCut(part);
+    };
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
-      this.#step({ name, ms, cut: (reason) => cut.push({ name, count: null, reason }) }, work);
+      this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
     facts.draining = true;
     engine.dispatcher.rest(); // what is read now is for the next start: begun here, it would only be cut
     clearInterval(this.#looking);
@@ -238,7 +242,7 @@ class Host implements App {
     readiness.draining();
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
-    await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cut.push(...cutOf(what, count))));
+    await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('database', left('database'), () => this.#parts.closeDatabase()); // cut short, the next start has to do it
     await step('http connections', left('connections'), async () => this.#http.close());

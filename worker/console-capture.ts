@@ -12,12 +12,17 @@ const LONGEST_LINE = 64 * 1024;
 export interface Capture {
   /** Half a line that waits becomes a whole one. */
   flush(): void;
-  /** Gives back what was replaced. */
+  /** Gives back what was replaced: to a command that has a word to say itself. */
   release(): void;
 }
 
+export interface ConsoleCapture extends Capture {
+  /** The process is about to exit: what is printed up to then, as by who listens for the exit, still goes through the log. */
+  keepToTheEnd(): void;
+}
+
 /** Replaces the printing methods of the global console and `write` of both streams. */
-export function captureConsole(log: Log): Capture {
+export function captureConsole(log: Log): ConsoleCapture {
   const methods = Object.keys(LEVELS) as (keyof typeof LEVELS)[];
   const before = methods.map((method) => [method, console[method]] as const);
   for (const method of methods) {
@@ -31,6 +36,13 @@ export function captureConsole(log: Log): Capture {
   };
   return {
     flush,
+    keepToTheEnd() {
+      flush();
+      process.once('exit', () => {
+        flush();
+        log.flush();
+      });
+    },
     release() {
       flush();
       for (const stream of streams) stream.release();

@@ -24,12 +24,13 @@ import { VERSION } from '../shared/version.ts';
 import type { App } from './app-options.ts';
 import { reloadFault } from './app-restart.ts';
 import { AppStart } from './app-start.ts';
-import { type Capture, captureConsole } from './console-capture.ts';
+import { type ConsoleCapture, captureConsole } from './console-capture.ts';
 import { inheritedSocket } from './inherited-socket.ts';
 import { ListenSocket } from './listen-socket.ts';
 import { OwnerLink } from './owner-link.ts';
 import { listenToSignals } from './signals.ts';
 import { untilUp } from './start-progress.ts';
+import { stopApp } from './stop-app.ts';
 import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './supervisor-link.ts';
 import { ANSWER_TURNS, turns } from './turns.ts';
 import { openWorkerControl } from './worker-control.ts';
@@ -71,7 +72,7 @@ class Worker {
   #app: App | undefined;
   #config: LoadedConfig | undefined;
   #teller: ReadinessTeller | undefined;
-  #capture: Capture | undefined;
+  #capture: ConsoleCapture | undefined;
   #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
   #stopping: Promise<void> | undefined;
 
@@ -114,6 +115,7 @@ class Worker {
           : {}),
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
+    this.#log.secrets.follow((values) => this.#link?.send({ type: 'secrets', values }));
     this.owned.begin();
     this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(environment));
     const loaded = await this.#appStart.read({ ...environment, ...this.#link?.welcome.environment });
@@ -275,12 +277,8 @@ class Worker {
     this.#log.logger.info({ code, reason }, 'worker stopping');
     this.#link?.send({ type: 'stopping', code, reason });
     this.owned.stopping(reason);
-    const app = this.#app;
-    const late = { cut: [{ name: 'worker', count: null, reason: `did not stop within ${limitMs} ms` }] };
-    const { cut } =
-      app === undefined
-        ? { cut: [] }
-        : await within(app.stop(limitMs, { code, reason }), { ms: limitMs + LAST_STEPS_MS / 2, late });
+    const limit = { limitMs, graceMs: LAST_STEPS_MS / 2 };
+    const cut = this.#app === undefined ? [] : await stopApp(this.#app, { code, reason }, limit);
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.owned.ended(code);
@@ -291,7 +289,8 @@ class Worker {
     clearInterval(this.#heartbeat);
     this.#teller?.stop();
     this.#lock?.ending(code, reason, cut);
-    this.#capture?.release();
+    if (code === EXIT.forced) this.#capture?.release();
+    else this.#capture?.keepToTheEnd();
     const lost = this.#log.flush();
     if (lost !== undefined) this.#link?.send({ type: 'log_lost', ...lost });
     const last = Promise.all([this.#log.drained(), this.#control?.close()]);

@@ -2,7 +2,8 @@
 //
 //   I1  The first message of either side carries `protocol` and `capabilities`; an unknown message type is ignored, so that either side may be newer.
 //   I2  A side that names the capability `listen`: a worker waits for the socket that it is handed, a supervisor hands one over.
-//   I3  Secrets go to the worker in `welcome`, or to a spare in `prepare`; never in its environment or arguments.
+//   I3  Secrets go to the worker in `welcome`, or to a spare in `prepare`; never in its environment or arguments. The worker tells all that
+//       it has come to know (those of `.env` among them) in `secrets`: the supervisor keeps them out of what it shows of a crash.
 
 export const IPC_PROTOCOL = 1;
 export const WORKER_CAPABILITIES = [
@@ -73,6 +74,8 @@ export type WorkerMessage =
   /** A spare has made ready what it was told to. */
   | { readonly type: 'prepared' }
   | { readonly type: 'settings'; readonly settings: SupervisorSettings }
+  /** Texts that must not be shown; each once. */
+  | { readonly type: 'secrets'; readonly values: readonly string[] }
   | { readonly type: 'progress'; readonly what: string }
   | { readonly type: 'up'; readonly host: string | null; readonly port: number | null }
   | { readonly type: 'heartbeat' }
@@ -118,6 +121,7 @@ const WORKER_TYPES: ReadonlySet<string> = new Set<WorkerMessage['type']>([
   'hello',
   'prepared',
   'settings',
+  'secrets',
   'progress',
   'up',
   'heartbeat',

@@ -16,7 +16,7 @@ interface Rule {
 }
 
 const NOTHING = /^$/;
-const BARE_SHARED = /^shared\/(?!logger|redaction|config\/)/;
+const BARE_SHARED = /^shared\/(?!logger|config\/)/;
 /** Types alone: what HTTP asks of whoever answers to it. */
 const PORT = String.raw`worker\/http\/host-port\.ts$`;
 const FEATURE = new RegExp(

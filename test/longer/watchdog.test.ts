@@ -5,11 +5,13 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { writeReport } from '../../shared/report-folder.ts';
-import { portProject, svc } from '../support/svc-command.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-// The real number is 15: SVC_WATCHDOG_SECONDS.
+/** What a host has that says nothing of it: then the configuration here says nothing either. */
+const DEFAULT_SECONDS = 15;
+// The real number is that one: SVC_WATCHDOG_SECONDS.
 // biome-ignore lint/style/noProcessEnv: a switch of the test run
 const WATCHDOG_SECONDS = Number(process.env['SVC_WATCHDOG_SECONDS'] ?? 5);
 /** For who comes back: both the report, at 0.6 of it, and the end at the whole need some seconds of room. */
@@ -38,16 +40,19 @@ export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setu
 } });
 `;
 
-async function silentHost(t: TestContext, watchdogSeconds = WATCHDOG_SECONDS) {
-  const project = await portProject(t, {
+const silentProject = (t: TestContext, watchdogSeconds: number) =>
+  portProject(t, {
     keys: {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
       plugins: { sandbox: {}, blocker: { use: './plugins/blocker.mjs', key: '${BLOCKER_KEY}' } },
-      supervisor: { watchdogSeconds, stopTimeoutSeconds: 3 },
+      supervisor: { ...(watchdogSeconds === DEFAULT_SECONDS ? {} : { watchdogSeconds }), stopTimeoutSeconds: 3 },
     },
     env: { BLOCKER_KEY: PLANTED },
     plugins: { 'blocker.mjs': BLOCKER },
   });
+
+async function silentHost(t: TestContext, watchdogSeconds = WATCHDOG_SECONDS) {
+  const project = await silentProject(t, watchdogSeconds);
   const run = (...words: string[]) => svc(['runtime', ...words], { cwd: project.path });
   const status = async () => JSON.parse((await run('status', '--json')).stdout);
   const started = await run('start', '--daemon', '--json');
@@ -154,6 +159,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     await host.replaced();
 
     assert.match(JSON.parse(host.reports()[0]?.text ?? '').kernel.State, /^T/);
+    assertNoSecret(host.project.paths.stateDir);
   });
 
   it('stops when it is told to, within the time for a drain (14)', async (t) => {
@@ -166,6 +172,30 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     const [{ name, reason }] = JSON.parse(stdout).cut;
     assert.match(`the ${name} ${reason}`, /^the worker was killed: (not drained within 3000 ms|hung)/);
+  });
+});
+
+describe('a worker without a supervisor that falls silent', () => {
+  it('and comes back has left the report itself, without a secret, and said so on stdout', async (t) => {
+    const project = await silentProject(t, RETURN_SECONDS);
+    const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: project.path });
+    t.after(() => void host.child.kill('SIGKILL'));
+    await until(() => host.output().includes('"worker up"'), { what: 'the host', timeoutMs: 120_000 });
+
+    writeFileSync(join(project.path, 'block'), 'while');
+    await until(() => host.output().includes('event loop was blocked'), { what: 'the line', timeoutMs: 120_000 });
+    const [name = '', ...others] = readdirSync(project.paths.reportsDir);
+    await until(() => readFileSync(join(project.paths.reportsDir, name), 'utf8').includes('"recovered"'), {
+      what: 'the report to be ended',
+    });
+
+    assert.deepEqual(others, []);
+    assert.match(name, /^blocked-/);
+    const { pid, samples } = JSON.parse(readFileSync(join(project.paths.reportsDir, name), 'utf8'));
+    assert.equal(pid, host.child.pid);
+    assert.match(samples[0].frames[0].function, /^spin\[secret\]/);
+    assertNoSecret(project.paths.stateDir);
+    assert.equal(host.output().includes(PLANTED), false);
   });
 });
 

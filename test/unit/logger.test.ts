@@ -222,4 +222,27 @@ describe('SecretRegistry', () => {
 
     assert.equal(registry.mask('abc abc'), 'abc abc');
   });
+
+  it('masks a line of a key that has several, but none that all keys have (R1)', () => {
+    const registry = new SecretRegistry();
+    const [first, second] = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'];
+    registry.add([`-----BEGIN PRIVATE KEY-----\r\n${first}\r\n${second}\r\nshort\r\n-----END PRIVATE KEY-----\r\n`]);
+
+    assert.equal(
+      registry.mask(`-----BEGIN PRIVATE KEY-----\n${first}, then ${second}, in short`),
+      '-----BEGIN PRIVATE KEY-----\n[secret], then [secret], in short',
+    );
+  });
+
+  it('tells who follows it what is there and what comes, each once', () => {
+    const registry = new SecretRegistry();
+    registry.add(['first']);
+    const told: (readonly string[])[] = [];
+
+    registry.follow((values) => told.push(values));
+    registry.add(['first', 'abc']);
+    registry.add(['second', 'third', 'first']);
+
+    assert.deepEqual(told, [['first'], ['second', 'third']]);
+  });
 });
