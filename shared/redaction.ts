@@ -43,9 +43,16 @@ export class SecretRegistry {
 
   /** The text with every registered secret masked (R1). */
   mask(text: string): string {
-    let masked = text;
-    for (const search of this.#searches) masked = search.replaceAll(masked, SECRET_MASK);
-    return masked;
+    return this.#replace(text, () => SECRET_MASK);
+  }
+
+  /** The same, as long as it was. */
+  cover(text: string): string {
+    return this.#replace(text, (length) => '*'.repeat(length));
+  }
+
+  #replace(text: string, by: (length: number) => string): string {
+    return this.#searches.reduce((masked, search) => search.replaceAll(masked, by), text);
   }
 }
 

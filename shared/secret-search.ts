@@ -28,8 +28,8 @@ export class TextSearch {
     for (const text of known) this.#learn(text);
   }
 
-  /** The text with every occurrence replaced; occurrences that overlap are one. */
-  replaceAll(text: string, by: string): string {
+  /** The text with every occurrence replaced, by what fits its length; occurrences that overlap are one. */
+  replaceAll(text: string, by: (length: number) => string): string {
     let at = this.#hasTexts ? this.#find(text, 0) : undefined;
     if (at === undefined) return text;
     let result = '';
@@ -39,7 +39,7 @@ export class TextSearch {
       let { end }: Span = at;
       for (at = this.#find(text, begin + 1); at !== undefined && at.begin < end; at = this.#find(text, at.begin + 1))
         end = Math.max(end, at.end);
-      result += text.slice(done, begin) + by;
+      result += text.slice(done, begin) + by(end - begin);
       done = end;
     }
     return result + text.slice(done);

@@ -6,11 +6,12 @@
 //   T4  A log that takes nothing (full disk, folder gone, no descriptors) stops nothing; the line about it is shared/log-sink.ts's.
 //   T5  The new file is there before the old one is renamed: where it cannot be made, nothing is rotated, and that is said once.
 //   T6  A log that a host has moved is opened anew, by signal or as soon as it is seen.
-//   T7  What is taken out of it, to be shown with an exit or in a report, has no secret: a worker's raw text (last words of Node) never went through a logger.
-import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+//   T7  What is taken out of it, to be shown with an exit or in a report, has no secret: a worker's raw text (last words of Node) never went through
+//       a logger. In the file such text is covered in its place once the worker has ended: then nobody writes there any more.
+import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from '../shared/api/ipc.ts';
 import { LogSink, outageMessage } from '../shared/log-sink.ts';
-import { fileBackwards, linesBackwards } from '../shared/log-tail.ts';
+import { fileBackwards, linesBackwards, readPiece } from '../shared/log-tail.ts';
 import { SecretRegistry } from '../shared/redaction.ts';
 
 export interface RuntimeLogOptions {
@@ -30,7 +31,7 @@ export interface LogWatch {
   readonly onMoved: () => void;
 }
 
-/** Where a worker's stdout and stderr go, and that file open for reading. */
+/** Where a worker's stdout and stderr go, and that file open for reading, and for covering what must not be read. */
 export interface WorkerOutput {
   readonly descriptor: number | 'ignore';
   readonly reading: number | undefined;
@@ -44,6 +45,7 @@ export interface LogPosition {
 type Level = 'info' | 'warn' | 'error';
 
 const NATIVE_FRAME = /^ *\d+: (?:0x)?[0-9a-f]{6}/i;
+const COVERED_BYTES = 256 * 1024;
 const LOOK_MS = 1_000;
 /** While the log grows fast. */
 const LOOK_AGAIN_MS = 50;
@@ -54,6 +56,8 @@ export class RuntimeLog {
   readonly #base: Readonly<Record<string, unknown>>;
   readonly #sink: LogSink;
   readonly #secrets = new SecretRegistry();
+  /** As they are in the bytes of a file. */
+  readonly #secretBytes = new SecretRegistry();
   /** The file that the worker has as descriptors 1 and 2, open for reading: whatever its name is by now. */
   #workers: { readonly descriptor: number; readonly inode: number; readonly from: number } | undefined;
   #watch: LogWatch | undefined;
@@ -68,7 +72,9 @@ export class RuntimeLog {
 
   /** Texts that `lastLines` masks from now on (T7). The line feed behind a key is none of it: the next line stays one. */
   conceal(secrets: readonly string[]): void {
-    this.#secrets.add(secrets.map((text) => text.trimEnd()));
+    const texts = secrets.map((text) => text.trimEnd());
+    this.#secrets.add(texts);
+    this.#secretBytes.add([...texts, ...texts.map((text) => Buffer.from(text).toString('latin1'))]);
   }
 
   /** The supervisor's own line. */
@@ -113,6 +119,7 @@ export class RuntimeLog {
 
   /** The worker has ended: what was set aside for it may go. */
   workerEnded(): void {
+    this.#cover();
     this.#forgetWorker();
     for (const name of ['held', 'rotated']) rmSync(`${this.#path}.${name}`, { force: true });
   }
@@ -193,6 +200,21 @@ export class RuntimeLog {
     return raw;
   }
 
+  /** T7. */
+  #cover(): void {
+    if (this.#workers === undefined) return;
+    const { descriptor, from } = this.#workers;
+    try {
+      const { size } = fstatSync(descriptor);
+      const begin = Math.max(from, size - COVERED_BYTES);
+      const text = readPiece(descriptor, begin, size).toString('latin1');
+      const covered = this.#secretBytes.cover(text);
+      if (covered !== text) writeSync(descriptor, Buffer.from(covered, 'latin1'), 0, covered.length, begin);
+    } catch {
+      // it could be opened for reading alone
+    }
+  }
+
   #look(sizeBefore: number): void {
     if (this.#watch === undefined) return;
     const limits = this.#watch.limits();
@@ -252,11 +274,14 @@ function* take(lines: Iterable<string>, count: number): Generator<string> {
 }
 
 function open(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return undefined; // EMFILE
+  for (const flags of ['r+', 'r']) {
+    try {
+      return openSync(path, flags);
+    } catch {
+      // EMFILE; or a file of a folder that is read-only by now
+    }
   }
+  return undefined;
 }
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -97,6 +97,9 @@ describe('a secret in what a worker says past its logger', () => {
     assertWithout(status, 'the status');
     assertWithout(host.project.read('.svc/supervisor.json'), 'the state file');
     assertWithout((await host.run('status')).stdout, 'the status for people');
+    assert.match(host.project.read('.svc/runtime.log'), /^FATAL ERROR: said with \*{39} and \*{39}$/m);
+    assertWithout(host.project.read('.svc/runtime.log'), 'the log');
+    assertWithout((await host.run('logs')).stdout, 'the log as it is shown');
     await host.run('stop');
     assertWithout(host.project.read('.svc/supervisor.json'), 'the last state file');
   });

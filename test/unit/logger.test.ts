@@ -234,6 +234,14 @@ describe('SecretRegistry', () => {
     );
   });
 
+  it('covers a secret as long as it is, in the bytes of a file, too', () => {
+    const registry = new SecretRegistry();
+    registry.add([SECRET, Buffer.from(SECRET).toString('latin1')]);
+    const bytes = Buffer.from(`before ${SECRET} after`).toString('latin1');
+
+    assert.equal(registry.cover(bytes), `before ${'*'.repeat(Buffer.byteLength(SECRET))} after`);
+  });
+
   it('tells who follows it what is there and what comes, each once', () => {
     const registry = new SecretRegistry();
     registry.add(['first']);
