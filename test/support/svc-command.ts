@@ -37,8 +37,12 @@ export interface StartedSvc {
   readonly output: () => string;
 }
 
-export function startSvc(args: readonly string[], { cwd, env = {} }: SvcOptions = {}): StartedSvc {
-  const child = spawn(process.execPath, [CLI, ...args], {
+export const startSvc = (args: readonly string[], options: SvcOptions = {}): StartedSvc =>
+  startProgram(CLI, args, options);
+
+/** Another copy of the built command. */
+export function startProgram(cli: string, args: readonly string[], { cwd, env = {} }: SvcOptions): StartedSvc {
+  const child = spawn(process.execPath, [cli, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
