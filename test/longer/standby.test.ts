@@ -1,8 +1,9 @@
 // `supervisor.standby`: a spare worker that has loaded everything and touches nothing until its turn, over the built programs.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { sendSteadily } from '../support/steady-requests.ts';
 import { lives } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
@@ -33,8 +34,8 @@ async function pair(project: Project): Promise<Pair> {
   return { worker: now.pid, spare: spare.pid, supervisor: now.supervisorPid };
 }
 
-async function daemon(t: TestContext): Promise<Project & Pair> {
-  const project = await portProject(t, { keys: { supervisor: { standby: true } } });
+async function daemon(t: TestContext, keys: Readonly<Record<string, unknown>> = {}): Promise<Project & Pair> {
+  const project = await portProject(t, { keys: { supervisor: { standby: true, ...keys } } });
   const { code, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
   assert.equal(code, 0, stderr);
   return { ...project, ...(await pair(project)) };
@@ -49,7 +50,65 @@ const openFiles = (pid: number): string[] =>
     }
   });
 
+/** What it has open of the project besides the log, and its sockets: stores, locks, a way in. */
+const held = (pid: number, { path }: Project): readonly string[] =>
+  openFiles(pid).filter((file) => (file.startsWith(path) && !/runtime\.log/.test(file)) || file.startsWith('socket:'));
+
+/** Not reaped yet, perhaps a zombie. */
+const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`);
+const isZombie = (pid: number): boolean => /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+
+/** Looks at the spare all the time for as long as the worker is there; gives how often, and what the spare has taken up meanwhile. */
+async function lookUntilReaped({ worker, spare, ...project }: Project & Pair) {
+  const atRest = new Set(held(spare, project));
+  const taken = new Set<string>();
+  for (let looks = 0; ; looks += 1) {
+    const now = held(spare, project);
+    if (!isThere(worker)) return { looks, taken: [...taken] }; // asked after the look: reaped in between it does not count
+    for (const file of now) if (!atRest.has(file)) taken.add(file);
+    await setImmediate();
+  }
+}
+
+const isInPlace = (host: Project & Pair): Promise<unknown> =>
+  until(async () => [await status(host)].find(({ pid, ready }) => pid === host.spare && ready), {
+    what: 'the spare in its place',
+    timeoutMs: 120_000,
+  });
+
 describe('a spare worker', () => {
+  it('takes up nothing while the killed one is not reaped, however long that takes', async (t) => {
+    const host = await daemon(t);
+    process.kill(host.supervisor, 'SIGSTOP'); // nobody else reaps it
+    process.kill(host.worker, 'SIGKILL');
+    await until(() => isZombie(host.worker), { what: 'a dead worker that is not reaped' });
+    const looking = lookUntilReaped(host);
+    for (let turn = 0; turn < 500; turn += 1) await setImmediate();
+    assert.ok(isThere(host.worker));
+
+    process.kill(host.supervisor, 'SIGCONT');
+
+    const { looks, taken } = await looking;
+    assert.ok(looks > 100, `${looks} looks`);
+    assert.deepEqual(taken, []);
+    await isInPlace(host);
+    assert.ok(
+      held(host.spare, host).some((file) => file.endsWith('writer.lock')),
+      'and would be seen to',
+    );
+  });
+
+  it('takes up nothing while one that is hung is not ended and reaped', async (t) => {
+    const host = await daemon(t, { watchdogSeconds: 5 });
+
+    process.kill(host.worker, 'SIGSTOP');
+
+    const { looks, taken } = await lookUntilReaped(host);
+    assert.ok(looks > 100, `${looks} looks`);
+    assert.deepEqual(taken, []);
+    await isInPlace(host);
+  });
+
   it('opens no store, takes the place of a killed one with nobody refused, and is followed by another', async (t) => {
     const host = await daemon(t);
     const stores = (pid: number) => openFiles(pid).filter((file) => /\.sqlite|writer\.lock/.test(file));
