@@ -267,8 +267,9 @@ export class Parts {
   #makeMetrics(): Metrics {
     const { engine, facts } = this;
     return createMetrics(
-      { project: this.name, version: VERSION, runtimeId: this.options.runtimeId },
+      { version: VERSION, runtimeId: this.options.runtimeId },
       {
+        project: () => this.name,
         ready: () => this.readiness.ready,
         generation: () => engine.runtime.current?.number ?? 0,
         stored: () => readStoredFigures(this.core, this.file),

@@ -94,7 +94,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
       };
     },
     logs: async (wanted) => readLogs(options, wanted),
-    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.text() }),
     refuseUnlessServing() {
       if (runtime.current === undefined)
         throw new SvcError('endpoint_unavailable', 'no plugin and no account is served yet', {

@@ -17,6 +17,8 @@ export interface StoredFigures {
 }
 
 export interface MetricSources {
+  /** The label of all: asked at each scrape, since what is a secret, and masked in it, changes with a reload. */
+  readonly project: () => string;
   readonly ready: () => boolean;
   readonly generation: () => number;
   readonly stored: () => Promise<StoredFigures | undefined>;
@@ -36,14 +38,12 @@ const COMMIT_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export interface Build {
-  readonly project: string;
   readonly version: string;
   readonly runtimeId: string;
 }
 
 export function createMetrics(build: Build, sources: MetricSources) {
   const registry = new Registry();
-  registry.setDefaultLabels({ project: build.project });
   const registers = [registry];
   const gauge = gaugesOf(registry);
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
@@ -96,6 +96,11 @@ export function createMetrics(build: Build, sources: MetricSources) {
   });
   return {
     registry,
+    /** As Prometheus reads it. */
+    text: (): Promise<string> => {
+      registry.setDefaultLabels({ project: sources.project() });
+      return registry.metrics();
+    },
     accepted: counter('svc_inbox_received_total', 'Items stored.', ['endpoint', 'kind']),
     duplicates: counter(
       'svc_inbox_duplicates_total',
