@@ -150,7 +150,14 @@ export const FAULTS: readonly Requirement[] = [
   },
   { id: 'fault 26', tests: ['starts with a record that is ${name}, and says so (26, 27)'] },
   { id: 'fault 27', tests: ['starts with a record that is ${name}, and says so (26, 27)'] },
-  { id: 'fault 29', tests: ['tells projects apart whose paths share their first 110 characters (29)'] },
+  {
+    id: 'fault 29',
+    tests: [
+      'tells projects apart whose paths share their first 110 characters (29)',
+      'reach their own daemon, beside a host in the foreground whose path begins the same (29)',
+      'reach a host in the foreground by its own socket, whatever its owner (29)',
+    ],
+  },
   {
     id: 'fault 30',
     tests: [

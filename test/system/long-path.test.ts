@@ -48,8 +48,8 @@ async function assertOwnLog(host: LongProject): Promise<void> {
   for (const { project } of lines) if (project !== undefined) assert.equal(project, basename(host.project.path));
 }
 
-describe('the commands in a project of a long path (29)', () => {
-  it('reach their own daemon, beside a host in the foreground whose path begins the same', async (t) => {
+describe('the commands in a project of a long path', () => {
+  it('reach their own daemon, beside a host in the foreground whose path begins the same (29)', async (t) => {
     const [daemon, other] = [await longProject(t), await longProject(t)];
     const foreground = other.foreground();
     const { pid: otherPid } = await ready(other);
@@ -71,7 +71,7 @@ describe('the commands in a project of a long path (29)', () => {
     assert.equal(foreground.child.exitCode, null);
   });
 
-  it('reach a host in the foreground by its own socket, whatever its owner', async (t) => {
+  it('reach a host in the foreground by its own socket, whatever its owner (29)', async (t) => {
     const [host, neighbour] = [await longProject(t, { pm_id: '0', PM2_HOME: '/nonexistent' }), await longProject(t)];
     const first = host.foreground();
     neighbour.foreground();

@@ -104,7 +104,7 @@ describe('a secret in what a worker says past its logger', () => {
     assertWithout(host.project.read('.svc/supervisor.json'), 'the last state file');
   });
 
-  it('is not in the report on a worker that was stopped after it (16)', async (t) => {
+  it('is not in the report on a worker that was stopped after it', async (t) => {
     const host = await rawHost(t, { watchdogSeconds: 5 });
 
     host.does('stop');
