@@ -3,7 +3,7 @@ import type { ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import { hasRun, type Machine } from './machine.ts';
-import { type RecordPaths, takeOver, writeRecord } from './record.ts';
+import { endOf, type RecordPaths, takeOver, writeRecord } from './record.ts';
 import type { RestartWindow } from './restart-window.ts';
 import type { Estate } from './succession.ts';
 
@@ -68,9 +68,8 @@ export class History {
   }
 
   ended(record: ExitRecord): void {
-    const { reason, code, signal, detail } = record;
     this.#exits = [...this.#exits, record].slice(-EXITS_KEPT);
-    this.#previous = { end: reason, code, signal, detail };
+    this.#previous = endOf(record);
   }
 
   write({ state, window }: Machine, worker: ProcessIdentity | null): void {

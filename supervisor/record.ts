@@ -53,8 +53,16 @@ export function takeOver(paths: RecordPaths): Legacy {
 /** A stop of a supervisor is no end of a worker that had crashed before. */
 function lastEnd(exits: readonly ExitRecord[]): PreviousEnd | undefined {
   const last = exits.at(-1);
-  return last && { end: last.reason, code: last.code, signal: last.signal, detail: last.detail };
+  return last && endOf(last);
 }
+
+export const endOf = ({ reason, code, signal, detail, runtimeId }: ExitRecord): PreviousEnd => ({
+  end: reason,
+  code,
+  signal,
+  detail,
+  runtimeId,
+});
 
 const NOTHING: Legacy = {
   exits: [],

@@ -37,7 +37,7 @@ import { openWorkerControl } from './worker-control.ts';
 import { openWorkerLog } from './worker-log.ts';
 import type { WorkerOptions } from './worker-options.ts';
 import { type ReadinessTeller, tellReadiness, type WorkerPhase, workerStatus } from './worker-status.ts';
-import { acquireWriterLock, formerEnd, notedEnd, type WriterLock } from './writer-lock.ts';
+import { acquireWriterLock, formerEnd, type WriterLock } from './writer-lock.ts';
 
 const HEARTBEAT_MS = 1_000;
 const MESSAGE_CHARACTERS = 2_000;
@@ -129,7 +129,7 @@ class Worker {
       'worker starting',
     );
     this.#link?.listen((message, socket) => this.#hear(message, socket));
-    const previous = formerEnd(this.#lock, this.#link?.welcome.previous ?? notedEnd(this.#paths, this.#lock));
+    const previous = formerEnd(this.#paths, this.#lock, this.#link?.welcome.previous);
     this.#capture = captureConsole(this.#log);
     const app = await this.#appStart.begin(loaded, { previous, ...this.#socket.handle(loaded.config.http) });
     this.#app = app;

@@ -111,36 +111,48 @@ function isWorkerRecord(value: unknown): value is WorkerRecord {
   );
 }
 
-/** What the supervisor that is gone had noted of the end of this worker: one that it killed could not say so itself. */
-export function notedEnd(
+/** What a supervisor has noted of the end of this worker: one that was killed could not say so itself. */
+function notedEnd(
   { supervisorRecord }: Pick<ProjectPaths, 'supervisorRecord'>,
-  { former }: WriterLock,
+  { runtimeId }: WorkerRecord,
 ): PreviousEnd | undefined {
   try {
     const { exits } = JSON.parse(readFileSync(supervisorRecord, 'utf8')) as { readonly exits: readonly ExitRecord[] };
-    const noted = exits.find(({ runtimeId }) => runtimeId === former?.runtimeId);
+    const noted = exits.find((exit) => exit.runtimeId === runtimeId);
     return noted && { end: noted.reason, code: noted.code, signal: noted.signal, detail: noted.detail };
   } catch {
     return undefined; // there is none, or it is of another version
   }
 }
 
-/**
- * The former holder's end: what its supervisor saw of it, else what its record tells. That of a worker of another owner no supervisor has
- * seen, whatever the one of now remembers.
- */
-export function formerEnd({ former }: WriterLock, seen: PreviousEnd | undefined): PreviousEnd {
-  const isTheirs = former === undefined || (former.owner === 'daemon' && seen?.end !== 'first');
-  if (seen !== undefined && isTheirs) return seen;
-  if (former === undefined) return { end: 'first', code: null, signal: null, detail: null };
+/** The former holder's end: what its supervisor saw of it, else what its record tells. `seen` is the last end that the supervisor of now knows of. */
+export function formerEnd(
+  paths: Pick<ProjectPaths, 'supervisorRecord'>,
+  { former }: Pick<WriterLock, 'former'>,
+  seen: PreviousEnd | undefined,
+): PreviousEnd {
+  if (former === undefined) return seen ?? FIRST;
+  const known = seen !== undefined && isOf(former, seen) ? seen : notedEnd(paths, former);
+  if (known !== undefined) return known;
   if (former.end === undefined)
     return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
-  const ends: Readonly<Record<number, string>> = {
-    [EXIT.ok]: 'stopped',
-    [EXIT.restartRequested]: 'restart_requested',
-    [EXIT.restartRequired]: 'restart_required',
-    [EXIT.config]: 'config',
-    [EXIT.forced]: 'stopped',
+  return {
+    end: ENDS[former.end.code] ?? 'crashed',
+    code: former.end.code,
+    signal: null,
+    detail: former.end.reason,
   };
-  return { end: ends[former.end.code] ?? 'crashed', code: former.end.code, signal: null, detail: former.end.reason };
 }
+
+/** Not of a worker of another owner, nor of one that ended before it held the lock: that one was no start of the ledger. */
+const isOf = (former: WorkerRecord, { end, runtimeId }: PreviousEnd): boolean =>
+  former.owner === 'daemon' && end !== 'first' && (runtimeId === undefined || runtimeId === former.runtimeId);
+
+const FIRST: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
+const ENDS: Readonly<Record<number, string>> = {
+  [EXIT.ok]: 'stopped',
+  [EXIT.restartRequested]: 'restart_requested',
+  [EXIT.restartRequired]: 'restart_required',
+  [EXIT.config]: 'config',
+  [EXIT.forced]: 'stopped',
+};

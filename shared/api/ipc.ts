@@ -51,6 +51,8 @@ export interface PreviousEnd {
   readonly code: number | null;
   readonly signal: string | null;
   readonly detail: string | null;
+  /** Whose end it is; null: of one that ended before it said who it was. Left out: not known. */
+  readonly runtimeId?: string | null;
 }
 
 /** A time in which the log took no lines. */

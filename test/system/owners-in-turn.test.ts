@@ -1,5 +1,7 @@
 // Starts of one project under one owner after another: each end is told once, as what it was, whoever saw it.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ToldExit } from '../../shared/api/control.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
@@ -8,15 +10,25 @@ import { until } from '../support/until.ts';
 interface LedgerRow {
   readonly before: string;
   readonly end: string;
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+interface Status {
+  readonly runtimeId: string;
+  readonly pid: number;
+  readonly state: string;
+  readonly exits: readonly ToldExit[];
 }
 
 async function project(t: TestContext) {
-  const { path, url, token } = await portProject(t);
-  const status = async (): Promise<{ readonly runtimeId: string; readonly exits: readonly ToldExit[] }> =>
+  const { path, url, token, write } = await portProject(t);
+  const status = async (): Promise<Status> =>
     JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
   return {
     path,
     url,
+    write,
     status,
     /** A start and a stop under a supervisor; gives the runtime id of its worker. */
     async daemonRuns(...flags: readonly string[]): Promise<string> {
@@ -81,6 +93,34 @@ describe('a daemon that follows a worker in the foreground', () => {
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
 
     assert.equal((await ledger())[0]?.end, 'stopped');
+  });
+});
+
+describe('a worker that ended before it held the state', () => {
+  it('leaves no end in the ledger: that of the one before it is told as it was', async (t) => {
+    const { path, write, status, ledger } = await project(t);
+    const good = readFileSync(join(path, 'svc.config.yml'), 'utf8');
+    await svc(['runtime', 'start', '--daemon'], { cwd: path });
+    const { runtimeId: killed, pid } = await status();
+    write('svc.config.yml', 'nonsense: true\n');
+    process.kill(pid, 'SIGKILL');
+    await until(async () => (await status()).state === 'failed', {
+      what: 'the refused configuration',
+      timeoutMs: 60_000,
+    });
+    write('svc.config.yml', good);
+
+    assert.equal((await svc(['runtime', 'restart'], { cwd: path })).code, 0);
+    const [last] = await ledger();
+
+    assert.deepEqual([last?.end, last?.code, last?.signal], ['crashed', null, 'SIGKILL']);
+    assert.deepEqual(
+      (await status()).exits.map(({ runtimeId, reason }) => [runtimeId === killed, reason]),
+      [
+        [true, 'crashed'],
+        [false, 'config'],
+      ],
+    );
   });
 });
 

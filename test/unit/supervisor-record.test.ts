@@ -55,11 +55,11 @@ describe('takeOver', () => {
     assert.deepEqual([window, fault], [EMPTY_WINDOW, undefined]);
   });
 
-  const CRASH = { run: 5, reason: 'crashed', code: 1, signal: null, detail: 'boom' };
+  const CRASH = { run: 5, runtimeId: 'r', reason: 'crashed', code: 1, signal: null, detail: 'boom' };
   for (const state of ['stopped', 'failed'])
     it(`tells how the last worker ended, not that the supervisor went without one (${state})`, (t) => {
       const { previous } = left(t, JSON.stringify({ ...DIED, state, exits: [CRASH] }), JSON.stringify(WINDOW));
 
-      assert.deepEqual(previous, { end: 'crashed', code: 1, signal: null, detail: 'boom' });
+      assert.deepEqual(previous, { end: 'crashed', code: 1, signal: null, detail: 'boom', runtimeId: 'r' });
     });
 });
