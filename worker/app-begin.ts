@@ -2,7 +2,8 @@
 import { systemClock } from '../shared/clock.ts';
 import { VERSION } from '../shared/version.ts';
 import type { Parts } from './app-parts.ts';
-import { type ProjectState, recordStart } from './database/project-state.ts';
+import type { ProjectState } from './database/project-state.ts';
+import { recordStart } from './database/starts-ledger.ts';
 import { createEventGateway } from './events/event-gateway.ts';
 import { recordEvents } from './events/event-history.ts';
 import { createEventRetention } from './events/retention.ts';

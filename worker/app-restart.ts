@@ -5,7 +5,7 @@ import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { Parts } from './app-parts.ts';
-import { readStarts } from './database/project-state.ts';
+import { readStarts } from './database/starts-ledger.ts';
 
 /** systemd counts a restart as a failure: its own limit is five starts in two minutes. */
 const SYSTEMD_STARTS = 4;

@@ -1,7 +1,7 @@
 // What GET /api/system/status and the control socket say of the host: identity, generation, readiness, ends of former workers, positions.
 import { VERSION } from '../shared/version.ts';
 import type { Parts } from './app-parts.ts';
-import { readStarts } from './database/project-state.ts';
+import { readStarts } from './database/starts-ledger.ts';
 
 const LAST_STARTS = 10;
 

@@ -1,4 +1,4 @@
-// What is kept for how long: texts, delivery ids, sent messages, buttons, keys. Small deletes, one unit each, every few minutes.
+// What is kept for how long: texts, delivery ids, sent messages, buttons, keys, starts. Small deletes, one unit each, every few minutes.
 // Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
 //
 //   H1  Ages are by clocks of their own (kept-clock.ts). That of ids believes a jump once it has stood for as long as ids are kept: a delivery
@@ -8,6 +8,7 @@ import { type RawBuilder, sql as raw } from 'kysely';
 import type { Timer } from '../../shared/clock.ts';
 import type { Core } from '../core.ts';
 import { KeptClock } from './kept-clock.ts';
+import { forgetStarts } from './starts-ledger.ts';
 import { sql, statement } from './statement.ts';
 import type { Statement } from './unit.ts';
 
@@ -67,7 +68,8 @@ export class Housekeeping {
     try {
       now = await this.#clock.keep();
       for (const make of this.#passes(now, await this.#clockOfIds.keep()))
-        while (!this.#stopped && (await this.#batch(make())) === BATCH);
+        while (!this.#stopped && (await this.#batch([make()])) === BATCH);
+      while (!this.#stopped && (await this.#batch(forgetStarts(BATCH))) === BATCH);
       if (!this.#stopped) this.#erasedTo = now - this.#keep().bodyDays * DAY_MS;
     } catch (error) {
       this.#core.log.warn({ err: error }, 'housekeeping did not finish');
@@ -75,9 +77,10 @@ export class Housekeeping {
     if (!this.#stopped && now !== undefined) await this.#also(now);
   }
 
-  async #batch(one: Statement): Promise<number> {
-    const answer = await this.#core.writer.commit({ name: 'housekeeping', statements: [one] });
-    return answer.kind === 'committed' ? (answer.rows[0]?.length ?? 0) : 0;
+  /** How many rows the last of the statements took. */
+  async #batch(statements: readonly Statement[]): Promise<number> {
+    const answer = await this.#core.writer.commit({ name: 'housekeeping', statements });
+    return answer.kind === 'committed' ? (answer.rows.at(-1)?.length ?? 0) : 0;
   }
 
   #passes(now: number, nowOfIds: number): readonly (() => Statement)[] {

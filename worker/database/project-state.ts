@@ -1,4 +1,4 @@
-// Who this state belongs to, read once at the start: project, timeline, positions; and the ledger of starts.
+// Who this state belongs to, read once at the start: project, timeline, positions.
 //
 //   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to
 //       others. A new file is told by when it was made, one that was written over in place by a history that ends before what was noted of it.
@@ -6,7 +6,6 @@ import { chmodSync, statSync } from 'node:fs';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
 import { notedPosition } from '../../shared/lost-history.ts';
 import { sql, statement } from './statement.ts';
-import type { StartsTable } from './tables.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
 
 export interface ProjectState {
@@ -96,16 +95,6 @@ export function birthOf(file: string): string | undefined {
   } catch {
     return undefined; // not ours to change, or gone again
   }
-}
-
-export const recordStart = (start: StartsTable): Statement => statement(sql.insertInto('starts').values(start));
-
-export const readStarts = (reader: Reader, limit: number): Promise<StartsTable[]> =>
-  reader.all(sql.selectFrom('starts').selectAll().orderBy('at', 'desc').limit(limit));
-
-export async function countStarts(reader: Reader): Promise<number> {
-  const row = await reader.first(sql.selectFrom('starts').select(({ fn }) => fn.countAll<number>().as('n')));
-  return Number(row?.n ?? 0);
 }
 
 export const readMeta = async (reader: Reader, key: string): Promise<string | undefined> =>

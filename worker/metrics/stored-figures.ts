@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import type { Core } from '../core.ts';
 import { isOpen } from '../database/open-rows.ts';
+import { countStarts } from '../database/starts-ledger.ts';
 import { sql } from '../database/statement.ts';
 import type { StoredFigures } from './metrics.ts';
 
@@ -15,20 +16,14 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
     const lost = await reader.first(
       countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0),
     );
-    const ends = await reader.all(
-      sql
-        .selectFrom('starts')
-        .select(({ fn }) => ['previous_end as reason', fn.countAll<number>().as('n')])
-        .where('previous_end', '<>', 'first')
-        .groupBy('previous_end'),
-    );
+    const { first: _, ...restarts } = Object.fromEntries(await countStarts(reader));
     return {
       inboxOldestSeconds: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.at) / 1_000,
       inboxDead: Number(inbox?.n ?? 0),
       outboxPending: Number(open?.n ?? 0),
       outboxDead: Number(lost?.n ?? 0),
       databaseBytes: sizeOf(file) + sizeOf(`${file}-wal`),
-      restarts: Object.fromEntries(ends.map(({ reason, n }) => [reason, Number(n)])),
+      restarts,
     };
   } catch {
     return undefined; // svc_ready says that there is none; zero dead letters would be a good word about nothing

@@ -1,4 +1,4 @@
-// The schema over versions and kills, identity of the project, the ledger of starts, and what is kept for how long.
+// The schema over versions and kills, identity of the project, and what is kept for how long.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,14 +10,7 @@ import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../worker/database/migrations/list.ts';
 import { isOpen } from '../../../worker/database/open-rows.ts';
-import {
-  birthOf,
-  countStarts,
-  loadProjectState,
-  type ProjectState,
-  readStarts,
-  recordStart,
-} from '../../../worker/database/project-state.ts';
+import { birthOf, loadProjectState, type ProjectState } from '../../../worker/database/project-state.ts';
 import { sql } from '../../../worker/database/statement.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { engineHost } from '../../support/engine-host.ts';
@@ -150,32 +143,14 @@ describe('migrations', () => {
 });
 
 describe('the state of a project', () => {
-  it('keeps its identity, and its ledger of starts', async (t) => {
+  it('keeps its identity', async (t) => {
     const host = await engineHost(t);
     const first = await loadProjectState(host.core.writer, host.core.reader);
-    const row = {
-      pid: 1,
-      owner: 'daemon',
-      version: '1',
-      node: 'v20',
-      previous_end: 'none',
-      previous_code: null,
-      previous_signal: null,
-      previous_detail: null,
-    };
-    for (let at = 1; at <= 3; at += 1)
-      await host.core.writer.commit({ name: 'start', statements: [recordStart({ ...row, runtime_id: `r${at}`, at })] });
-
     const next = await host.restart(t);
     const second = await loadProjectState(next.core.writer, next.core.reader);
 
     assert.deepEqual([second.projectId, second.epoch], [first.projectId, first.epoch]);
     assert.ok(second.head > 0);
-    assert.equal(await countStarts(next.core.reader), 3);
-    assert.deepEqual(
-      (await readStarts(next.core.reader, 2)).map(({ at }) => at),
-      [3, 2],
-    );
   });
 });
 

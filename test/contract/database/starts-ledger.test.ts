@@ -1,0 +1,65 @@
+// The ledger of starts: what of it stays, and that no figure falls when the rest goes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newRuntimeId } from '../../../shared/identifiers.ts';
+import type { Core } from '../../../worker/core.ts';
+import { Housekeeping } from '../../../worker/database/housekeeping.ts';
+import { countStarts, readStarts, recordStart, STARTS_KEPT } from '../../../worker/database/starts-ledger.ts';
+import { readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
+import { engineHost } from '../../support/engine-host.ts';
+
+const KEEP = { bodyDays: 7, idDays: 30, outboxDays: 7 };
+const ENDS = ['stopped', 'crashed', 'config'] as const;
+
+/** `count` starts after the first, one a millisecond, each after one of the ends in turn. */
+async function startOften({ writer }: Core, count: number): Promise<void> {
+  const row = { pid: 1, owner: 'daemon', version: '1', node: 'v20' };
+  const statements = Array.from({ length: count + 1 }, (_, at) =>
+    recordStart({
+      ...row,
+      runtime_id: `${at.toString().padStart(8, '0')}-${newRuntimeId()}`,
+      at,
+      previous_end: at === 0 ? 'first' : (ENDS[at % ENDS.length] ?? ''),
+      previous_code: null,
+      previous_signal: null,
+      previous_detail: null,
+    }),
+  );
+  await writer.commit({ name: 'starts', statements });
+}
+
+describe('the ledger of starts', () => {
+  it('is kept over restarts, newest first', async (t) => {
+    const host = await engineHost(t);
+    await startOften(host.core, 2);
+
+    const { reader } = (await host.restart(t)).core;
+
+    assert.deepEqual(
+      (await readStarts(reader, 2)).map(({ at }) => at),
+      [2, 1],
+    );
+    assert.deepEqual(Object.fromEntries(await countStarts(reader)), { first: 1, crashed: 1, config: 1 });
+  });
+
+  it('keeps its newest rows; the others are counted on, in status and metrics (L1)', async (t) => {
+    const host = await engineHost(t);
+    const { core } = host;
+    const house = new Housekeeping(core, () => KEEP);
+    await startOften(core, STARTS_KEPT + 1_199);
+    const before = await countStarts(core.reader);
+    const figures = await readStoredFigures(core, '');
+
+    await house.run();
+    await house.run();
+
+    const kept = host.rows<{ at: number }>('SELECT at FROM starts ORDER BY at');
+    assert.deepEqual([kept.length, kept[0]?.at], [STARTS_KEPT, 1_200]);
+    assert.deepEqual(await countStarts(core.reader), before);
+    assert.deepEqual((await readStoredFigures(core, ''))?.restarts, figures?.restarts);
+    assert.deepEqual(
+      Object.values(figures?.restarts ?? {}).reduce((sum, n) => sum + n, 0),
+      STARTS_KEPT + 1_199,
+    );
+  });
+});
