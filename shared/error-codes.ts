@@ -30,7 +30,7 @@ export const ERRORS = {
   precondition_failed: kind('The revision does not match', 412),
   no_restart_owner: kind('Nothing would start the worker again', 409),
   restart_required: kind('A restart is required', 409),
-  restart_refused: kind('No worker would start with the configuration as it is', 409),
+  restart_refused: kind('No worker would serve with configuration and code as they are', 409),
   reload_refused: kind('The new generation cannot be committed', 409),
   idempotency_conflict: kind('The idempotency key was used for another request', 409),
   history_expired: kind('The requested events are no longer kept', 410),

@@ -30,6 +30,7 @@ import { MediaRetention } from './handling/media-retention.ts';
 import type { EventGateway } from './http/host-port.ts';
 import { createMetrics, type Metrics, PluginMetrics } from './metrics/metrics.ts';
 import { readStoredFigures } from './metrics/stored-figures.ts';
+import { NextCode } from './next-code.ts';
 import { DiskBudget } from './readiness/disk-budget.ts';
 import { Readiness } from './readiness/readiness.ts';
 
@@ -70,6 +71,7 @@ export class Parts {
   readonly pluginMetrics: PluginMetrics;
   readonly disk: DiskBudget;
   readonly housekeeping: Housekeeping;
+  readonly nextCode: NextCode;
   readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
@@ -90,6 +92,7 @@ export class Parts {
       mask: (text) => relative(log.secrets.mask(text)),
       point: FAILPOINTS ? failpointsOf(failpoints) : noFailpoint,
     };
+    this.nextCode = new NextCode({ project, mode, environment });
     this.media = new MediaFolder(this.core, projectPaths(project).mediaDir);
     this.engine = this.#makeEngine();
     this.readiness = this.#makeReadiness();

@@ -1,10 +1,11 @@
 // A restart that a client asks for: refused where nothing would start the worker again, where its owner would count it as a failure, or where
-// no worker would start with the configuration as it is now.
+// no worker would start, or serve anything, with configuration and code as they are now.
 import { systemClock } from '../shared/clock.ts';
 import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { Parts } from './app-parts.ts';
+import { reasonOf } from './core.ts';
 import { readStarts } from './database/starts-ledger.ts';
 
 /** systemd counts a restart as a failure: its own limit is five starts in two minutes. */
@@ -14,14 +15,18 @@ const SYSTEMD_WINDOW_MS = 120_000;
 const ANSWER_MS = 50;
 
 export async function requestRestart(parts: Parts, actor: string): Promise<void> {
-  const { options, core, engine } = parts;
+  const { options, core } = parts;
   if (options.owner === 'foreground') {
     throw new SvcError('no_restart_owner', 'nothing would start this process again', {
       hint: 'start it with svc runtime start --daemon, systemd, launchd or a container',
     });
   }
   if (options.owner === 'systemd') refuseInFullWindow(await readStarts(core.reader, SYSTEMD_STARTS));
-  await refuseBadConfiguration(engine.runtime);
+  try {
+    await refuseBadNext(parts);
+  } catch (error) {
+    throw refusal('restart_refused', coerceError(error));
+  }
   await parts.tell({
     type: 'runtime.restart_requested',
     at: systemClock.now(),
@@ -32,11 +37,22 @@ export async function requestRestart(parts: Parts, actor: string): Promise<void>
   setTimeout(() => options.requestExit(EXIT.restartRequested, `requested by ${actor}`), ANSWER_MS);
 }
 
-async function refuseBadConfiguration(runtime: Parts['engine']['runtime']): Promise<void> {
+/** Throws where the worker after this one would end with 78, or would serve nothing where this one serves. Where nothing has changed it would not. */
+export async function refuseBadNext(parts: Parts): Promise<void> {
+  const { isChanged } = await parts.engine.runtime.checkNext();
+  if (isChanged) await refuseBadCode(parts);
+}
+
+/** A worker that serves nothing has nothing to lose. */
+export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<void> {
+  if (engine.runtime.current === undefined) return;
   try {
-    await runtime.checkNext();
+    await nextCode.check();
   } catch (error) {
-    throw refusal('restart_refused', coerceError(error));
+    const { code, hint } = coerceError(error);
+    const reason = reasonOf(core, error);
+    core.log.warn({ code, reason }, 'not restarted: no worker would serve with the code as it is');
+    throw new SvcError(code, reason, { cause: error, ...(hint === undefined ? {} : { hint }) });
   }
 }
 

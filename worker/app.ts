@@ -16,7 +16,7 @@ import { chatView } from './adapters/sandbox/chat-view.ts';
 import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
 import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
-import { refusedReload, requestRestart } from './app-restart.ts';
+import { refuseBadNext, refusedReload, requestRestart } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import { type Core, reasonOf } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
@@ -214,7 +214,7 @@ class Host implements App {
 
   async #restartInstead(reason: string): Promise<void> {
     try {
-      await this.#parts.engine.runtime.checkNext();
+      await refuseBadNext(this.#parts);
     } catch (error) {
       throw refusedReload(coerceError(error));
     }

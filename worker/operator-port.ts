@@ -1,7 +1,7 @@
 // What the worker's own socket tells an operator, and the host alone knows: how former workers ended, and whether a start would take the configuration.
 import type { ToldExit } from '../shared/api/control.ts';
 import type { Parts } from './app-parts.ts';
-import { refuseInFullWindow } from './app-restart.ts';
+import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
 import type { NextStart } from './runtime/runtime.ts';
 
@@ -11,6 +11,8 @@ export interface OperatorPort {
   /** What the next worker would start with. Throws `config_invalid` or `secret_invalid` where that one would end with 78;
    * noted like a reload that was refused. */
   checkConfig(): Promise<NextStart>;
+  /** Throws `plugin_failed` or `config_invalid` where the next worker, with the code as it is now, would serve nothing and this one serves. */
+  checkCode(): Promise<void>;
   /** Throws `too_many_requests` where systemd would count a restart as one failure too many; where that cannot be known it does not. */
   checkStarts(): Promise<void>;
 }
@@ -18,6 +20,7 @@ export interface OperatorPort {
 export const operatorPort = (parts: Parts): OperatorPort => ({
   exits: () => formerExits(parts),
   checkConfig: () => parts.engine.runtime.checkNext(),
+  checkCode: () => refuseBadCode(parts),
   checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });
 

@@ -12,7 +12,6 @@ import type { StoredSchema } from './database/stored-schema.ts';
 
 export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
-  failuresOfCode(options: TaskOptions): Promise<readonly string[]>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
   checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
@@ -103,17 +102,9 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   return { loaded, warnings: [...loaded.warnings, ...warnings], accounts };
 }
 
-/**
- * Why a start with the code as it is now would serve nothing; empty where it would, and where this environment has not what the configuration
- * refers to. Throws what a plugin refuses of its keys.
- */
+/** Why a start with the code as it is now would serve nothing; empty where it would. Throws what a plugin refuses of its keys. */
 export async function failuresOfCode(options: TaskOptions): Promise<readonly string[]> {
-  let loaded: LoadedConfig;
-  try {
-    loaded = loadConfig(options);
-  } catch {
-    return [];
-  }
+  const loaded = loadConfig(options);
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
   return (await bounded(options, loaded, () => checkPlugins({ ...options, loaded }))).failures;
 }

@@ -21,7 +21,7 @@ export interface WorkerControlOptions {
   readonly stop: (code: 0 | 51, reason: string) => Promise<void>;
 }
 
-const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines', 'check'];
+const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines', 'check', 'check_code'];
 
 /** Not at once: whatever the caller has begun just now (the database is being opened) goes first. */
 export async function openWorkerControl(options: WorkerControlOptions): Promise<ControlListener> {
@@ -70,6 +70,9 @@ async function answer(
     }
     case 'check':
       return { valid: true, configVersion: null, ...(await app()?.operators.checkConfig()) };
+    case 'check_code':
+      await app()?.operators.checkCode();
+      return { valid: true };
     case 'logs':
       return { ...log.recent(typeof options['after'] === 'number' ? options['after'] : 0), pid: process.pid };
     default:

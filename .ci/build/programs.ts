@@ -46,7 +46,7 @@ const PROGRAMS: readonly Program[] = [
   { entries: { cli: 'supervisor/cli/built-main.ts' }, script: true },
   { entries: { worker: 'worker/built-main.ts', 'writer-thread': 'worker/database/writer-thread.ts' }, script: true },
   { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
-  { entries: { task: 'worker/task.ts' } },
+  { entries: { task: 'worker/task.ts', 'code-check': 'worker/code-check.ts' } },
   {
     entries: { index: 'worker/sdk/testing/index.ts', 'host-guard': 'worker/sdk/testing/host-guard.ts' },
     folder: 'testing',

@@ -15,7 +15,8 @@ export type ControlCommand =
   | 'reload'
   | 'logs'
   | 'replace'
-  | 'check';
+  | 'check'
+  | 'check_code';
 
 export interface ControlRequest {
   readonly id: number;

@@ -42,7 +42,7 @@ async function checkedSettings(
   { running: { status }, context }: ReplaceOptions,
 ): Promise<Partial<SupervisorSettings>> {
   if (canJudge(status)) {
-    await refuseBrokenRestart(project, { status, context });
+    await refuseBrokenRestart(status);
     return {};
   }
   const { checkProject } = await loadTasks(context);

@@ -1,16 +1,15 @@
-// Whether the configuration of a project that runs is still good: the worker is asked, since it has the variables of its owner, which a shell may not have.
-// Code that has changed it cannot judge, since modules are loaded once: that is looked at here.
-import { MODES, type Mode } from '../../shared/config/mode.ts';
+// Whether configuration and code of a project that runs are still good: the worker is asked, since it has the variables of its owner, which a shell may not have.
 import { callControl } from '../../shared/control-client.ts';
 import { WORKER_SOCKET } from '../../shared/paths.ts';
-import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import { VERSION } from '../../shared/version.ts';
-import type { CommandContext } from './command.ts';
 import { findStaying, type RunningProject } from './control-client.ts';
-import { loadTasks } from './worker-entry.ts';
 
 /** A worker that is blocked cannot be asked, and a restart is what helps it. */
 const CHECK_MS = 2_000;
+/** It ends that itself, sooner. */
+const CODE_MS = 30_000;
+const TOLD: readonly string[] = ['config_invalid', 'secret_invalid', 'plugin_failed'];
 
 interface Judgement {
   /** As it is now; null where the worker does not tell. */
@@ -25,14 +24,19 @@ export const canJudge = ({ state, version }: RunningProject['status']): boolean 
 
 /** Undefined where no worker can tell. Throws `config_invalid` and `secret_invalid`. */
 async function judge(status: RunningProject['status']): Promise<Judgement | undefined> {
-  if (!canJudge(status)) return undefined;
+  return canJudge(status) ? ((await ask('check', CHECK_MS)) as Judgement | undefined) : undefined;
+}
+
+/** Undefined where there is no answer. Throws what the answer says of configuration and code. */
+async function ask(command: 'check' | 'check_code', timeoutMs: number): Promise<unknown> {
   try {
-    return (await callControl(WORKER_SOCKET, 'check', { timeoutMs: CHECK_MS })) as Judgement;
+    return await callControl(WORKER_SOCKET, command, { timeoutMs });
   } catch (error) {
-    if (!(error instanceof SvcError) || !['config_invalid', 'secret_invalid'].includes(error.code)) return undefined;
+    if (!(error instanceof SvcError) || !TOLD.includes(error.code)) return undefined;
+    const hint = command === 'check' ? '`svc config check` checks the file' : 'mend it, or stop the host and start it';
     throw new SvcError(error.code, error.message, {
       cause: error,
-      hint: 'nothing was restarted: the worker that runs goes on; `svc config check` checks the file',
+      hint: `nothing was restarted: the worker that runs goes on; ${hint}`,
       details: error.details,
     });
   }
@@ -40,36 +44,13 @@ async function judge(status: RunningProject['status']): Promise<Judgement | unde
 
 /**
  * Whether the next worker would serve anything, where this one does: throws `plugin_failed`, and `config_invalid` where a changed plugin takes
- * its keys no more. Where nothing has changed it would. A worker that does not tell of its configuration is not well: nothing keeps it from a
- * restart. Nor does code where this shell has not the variables for the configuration. A foreground is not restarted in any case, and says so.
+ * its keys no more. Where nothing has changed it would. A worker that does not tell is not well: nothing keeps it from a restart. A foreground is
+ * not restarted in any case, and says so.
  */
-export async function refuseBrokenRestart(
-  project: string,
-  { status, context }: { readonly status: RunningProject['status']; readonly context: JudgeContext },
-): Promise<void> {
+export async function refuseBrokenRestart(status: RunningProject['status']): Promise<void> {
   const judged = await judge(status);
-  if (judged?.isChanged !== true || status.generation === null || status.owner === 'foreground') return;
-  const options = { project, mode: modeOf(status.mode), environment: context.env };
-  const { failuresOfCode } = await loadTasks(context);
-  const hint = unrestarted(status);
-  const failures = await failuresOfCode(options).catch((error: unknown) => {
-    const { code, message, details } = coerceError(error);
-    throw new SvcError(code, message, { cause: error, hint, details });
-  });
-  if (failures.length > 0)
-    throw new SvcError('plugin_failed', `no worker would serve anything: ${failures.join('\n')}`, { hint });
+  if (judged?.isChanged === true && status.owner !== 'foreground') await ask('check_code', CODE_MS);
 }
-
-type JudgeContext = Pick<CommandContext, 'env' | 'end'>;
-
-/** Plugins were loaded with the variables of this shell: what its owner gives the worker beside them may be what is missing. */
-function unrestarted({ owner }: RunningProject['status']): string {
-  const all =
-    owner === 'daemon' ? '`svc runtime stop` and `svc runtime start --daemon`' : `restart it by its owner (${owner})`;
-  return `nothing was restarted: the worker that runs goes on; mend it, or, where this shell lacks a variable that the plugin reads, ${all}`;
-}
-
-const modeOf = (name: string): Mode => MODES.find((mode) => mode === name) ?? 'production';
 
 /** A daemon that runs and finds the configuration good, for a shell that cannot read it; with the version that it has by now. */
 export async function judgedByDaemon(

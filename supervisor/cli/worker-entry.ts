@@ -72,7 +72,6 @@ export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<T
   containProjectCode();
   return {
     checkProject: (options) => tasks.checkProject({ ...options, end }),
-    failuresOfCode: (options) => tasks.failuresOfCode({ ...options, end }),
     assembleOnce: (options) => tasks.assembleOnce({ ...options, end }),
     storedSchema: tasks.storedSchema,
     checkEndpoint: (options) => tasks.checkEndpoint({ ...options, end }),

@@ -48,6 +48,7 @@ describe('the bundles', () => {
       'worker.js',
       'worker-main.cjs',
       'task.mjs',
+      'code-check.mjs',
       'writer-thread.js',
     ];
 

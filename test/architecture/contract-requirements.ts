@@ -94,7 +94,8 @@ export const CONTRACT: readonly Requirement[] = [
   {
     id: 'contract 1: each start is a row in a ledger',
     tests: [
-      'keeps its identity, and its ledger of starts',
+      'is kept over restarts, newest first',
+      'leaves no end in the ledger: that of the one before it is told as it was',
       'tells of the start before it in the status, and of the first one nothing',
     ],
   },

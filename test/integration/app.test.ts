@@ -217,14 +217,17 @@ describe('restart and stop', () => {
     assert.deepEqual([host.exits, (await host.call('GET', '/pub/ready')).status], [[], 200]);
   });
 
-  it('leaves keys of plugins whose code has changed to the next worker', async (t) => {
+  it('judges keys of plugins whose code has changed by that code, not by what it has loaded', async (t) => {
     const host = await running(t, { owner: 'daemon' });
     host.configure({ plugins: { remind: { maxDays: 'many' } } });
     host.project.write('package-lock.json', '{"lockfileVersion": 3, "changed": true}');
 
-    const { status } = await host.call('POST', '/api/system/restart', {});
+    const { status, json } = await host.call('POST', '/api/system/restart', {});
+    host.configure({ plugins: { remind: { maxDays: 3 } } });
+    const mended = await host.call('POST', '/api/system/restart', {});
 
-    assert.equal(status, 202);
+    assert.deepEqual([status, json['code'], json['details']], [409, 'restart_refused', { reason: 'config_invalid' }]);
+    assert.equal(mended.status, 202);
   });
 
   it('refuses a restart that systemd would count as one failure too many, and says when to come back', async (t) => {

@@ -14,9 +14,10 @@ const WITH_KEY = GOOD.replace('definePlugin }', 'definePlugin, t }').replace(
 );
 
 const WITH_VARIABLE = `${GOOD}new URL(process.env.OWN_URL);\n`;
+const REJECTING = `${GOOD}void Promise.reject(new Error('boom behind its back'));\n`;
 
 async function daemon(t: TestContext, plugin = GOOD) {
-  const { path, url, write } = await portProject(t, {
+  const { path, url, token, write } = await portProject(t, {
     keys: { plugins: { sandbox: {}, own: { use: './plugins/own.js' } } },
     plugins: { 'own.js': plugin },
   });
@@ -25,7 +26,12 @@ async function daemon(t: TestContext, plugin = GOOD) {
     return { code, body: JSON.parse(stdout) };
   };
   const run = (...args: readonly string[]) => runWith({}, ...args);
-  return { url, run, runWith, change: (source: string) => write('plugins/own.js', source) };
+  const post = async (what: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${url}/api/system/${what}`, { method: 'POST', headers });
+    return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
+  };
+  return { url, run, runWith, post, change: (source: string) => write('plugins/own.js', source) };
 }
 
 describe('runtime restart', () => {
@@ -59,6 +65,29 @@ describe('runtime restart', () => {
     assert.equal((await run('status')).body.runtimeId, started.body.runtimeId);
   });
 
+  it('stops nothing where a promise of a plugin fails that nobody awaits: no worker would outlive it', async (t) => {
+    const { run, change } = await daemon(t);
+    const started = await run('start', '--daemon');
+    change(REJECTING);
+
+    const { code, body } = await run('restart');
+
+    assert.deepEqual([code, body.error.code], [1, 'plugin_failed']);
+    assert.match(body.error.message, /root\/own.*boom behind its back/s);
+    assert.equal((await run('status')).body.runtimeId, started.body.runtimeId);
+  });
+
+  it('looks at changed code with the variables of its owner, from a shell without them', async (t) => {
+    const { run, runWith, change } = await daemon(t);
+    const started = await runWith({ OWN_URL: 'https://own.example' }, 'start', '--daemon');
+    change(WITH_VARIABLE);
+
+    const { code, body } = await run('restart');
+
+    assert.equal(code, 0, JSON.stringify(body));
+    assert.notEqual(body.runtimeId, started.body.runtimeId);
+  });
+
   it('does as it is asked where nothing has changed, from a shell without the variables that plugins read', async (t) => {
     const { run, runWith } = await daemon(t, WITH_VARIABLE);
     const started = await runWith({ OWN_URL: 'https://own.example' }, 'start', '--daemon');
@@ -84,5 +113,38 @@ describe('runtime restart', () => {
 
     assert.deepEqual([started.code, code], [1, 1]);
     assert.notEqual((await run('status')).body.runtimeId, before);
+  });
+});
+
+describe('what else would end in a restart', () => {
+  it('stops nothing where a plugin throws when it is loaded: runtime reload --or-restart', async (t) => {
+    const { run, change } = await daemon(t);
+    const started = await run('start', '--daemon');
+    change(BROKEN);
+
+    const { code, body } = await run('reload', '--or-restart');
+
+    assert.deepEqual([code, body.error.code], [1, 'reload_refused']);
+    assert.match(body.error.message, /own.*boom at load/s);
+    const { runtimeId, ready } = (await run('status')).body;
+    assert.deepEqual([runtimeId, ready], [started.body.runtimeId, true]);
+    change(`${GOOD}// mended\n`);
+    const mended = await run('reload', '--or-restart');
+    assert.equal(mended.code, 0, JSON.stringify(mended.body));
+    assert.notEqual(mended.body.runtimeId, started.body.runtimeId);
+  });
+
+  it('stops nothing where a plugin throws when it is loaded: POST /api/system/restart', async (t) => {
+    const { run, post, change } = await daemon(t);
+    const started = await run('start', '--daemon');
+    change(BROKEN);
+
+    const { status, body } = await post('restart');
+
+    assert.deepEqual([status, body['code'], body['details']], [409, 'restart_refused', { reason: 'plugin_failed' }]);
+    assert.match(String(body['detail']), /own.*boom at load/s);
+    assert.equal((await run('status')).body.runtimeId, started.body.runtimeId);
+    change(`${GOOD}// mended\n`);
+    assert.equal((await post('restart')).status, 202);
   });
 });

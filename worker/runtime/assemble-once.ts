@@ -126,7 +126,7 @@ function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
 }
 
 interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts'> {
-  /** Those of the warnings that keep a start from serving anything. */
+  /** Those of the warnings that keep a worker from serving anything, or end it. */
   readonly failures: readonly string[];
 }
 
@@ -156,6 +156,7 @@ export async function checkPlugins({
   const failures = failed.map(({ message, hint }) =>
     registry.mask(hint === undefined ? message : `${message}; ${hint}`),
   );
+  const thrown = strays.map(({ component, message }) => registry.mask(`${component}: ${message}`));
   // The secrets of a test start are made up where there are none.
   const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
   const accounts = judged.faults;
@@ -163,9 +164,10 @@ export async function checkPlugins({
     ...judged.warnings,
     ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
     ...failures,
-    ...strays.map(({ component, message }) => `${component}: ${message}`),
+    ...thrown,
   ].map((warning) => registry.mask(warning));
-  if (!isFaulty) return { warnings, failures, accounts: accounts.map((fault) => masked(fault, registry)) };
+  const all = [...failures, ...thrown.filter((message) => !OF_THE_OTHER.test(message))];
+  if (!isFaulty) return { warnings, failures: all, accounts: accounts.map((fault) => masked(fault, registry)) };
   const { code, message, hint = '', details } = error;
   const faults = [
     ...(details['faults'] as readonly ConfigFault[]),
@@ -173,6 +175,9 @@ export async function checkPlugins({
   ];
   throw new SvcError(code, message, { hint, cause: error, details: { faults: faults.toSorted(byPlace), warnings } });
 }
+
+/** An address that the worker that runs has: the next one can have it. */
+const OF_THE_OTHER = /\bEADDRINUSE\b/;
 
 const masked = (fault: ConfigFault, registry: SecretRegistry): ConfigFault => ({
   ...fault,

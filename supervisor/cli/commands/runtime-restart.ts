@@ -29,7 +29,7 @@ export const command: Command = {
         ? await (await import('../replace-daemon.ts')).replaceDaemon(folder, { running, context })
         : undefined;
     if (supervisorPid === undefined) {
-      await refuseBrokenRestart(folder, { status: running.status, context });
+      await refuseBrokenRestart(running.status);
       await running.call('restart');
     }
     return untilNextWorker(print, {
