@@ -47,7 +47,7 @@ export async function refuseBadNext(parts: Parts): Promise<void> {
 export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<void> {
   if (engine.runtime.current === undefined) return;
   try {
-    await nextCode.check();
+    if (!(await nextCode.check())) core.log.warn({}, 'the code was not tried before a restart: no process for it');
   } catch (error) {
     const { code, hint } = coerceError(error);
     const reason = reasonOf(core, error);

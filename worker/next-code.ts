@@ -2,7 +2,7 @@
 //
 //   N1  One at a time. Who asks while one runs gets the next, which begins after it was asked for.
 //   N2  It ends with its answer, after LIMIT_MS, or with this process, whatever the code does.
-//   N3  Where no process can be had for it nothing is known: undefined, which keeps nobody from a restart.
+//   N3  Where no process can be had for it nothing is known, which keeps nobody from a restart.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../shared/config/environment.ts';
@@ -33,12 +33,16 @@ export class NextCode {
     this.#question = { project, mode, environment };
   }
 
-  /** Throws `plugin_failed` where no worker would serve anything, and what a plugin refuses of its keys (`config_invalid`). */
-  async check(): Promise<void> {
+  /**
+   * Whether it could be tried. Throws `plugin_failed` where no worker would serve anything, and what a plugin refuses of its keys
+   * (`config_invalid`).
+   */
+  async check(): Promise<boolean> {
     const answer = await this.#ask();
     if (answer?.kind === 'refused')
       throw new SvcError(answer.code, answer.message, answer.hint === undefined ? {} : { hint: answer.hint });
-    if (answer === undefined || answer.failures.length === 0) return;
+    if (answer === undefined) return false;
+    if (answer.failures.length === 0) return true;
     throw new SvcError('plugin_failed', `no worker would serve anything: ${answer.failures.join('\n')}`, {
       hint: 'the worker that runs goes on; mend it, or stop the host and start it',
     });

@@ -29,7 +29,7 @@ describe('the code of the next worker', () => {
       `import { writeFileSync } from 'node:fs';\nwriteFileSync('pid', String(process.pid));\nsetInterval(() => {}, 1_000);\n${GOOD}`,
     );
 
-    await code.check();
+    assert.equal(await code.check(), true);
 
     const pid = Number(readFileSync(join(path, 'pid'), 'utf8'));
     assert.ok(pid > 1 && pid !== process.pid);
@@ -53,7 +53,7 @@ describe('the code of the next worker', () => {
     const listens = `import { createServer } from 'node:net';\ncreateServer().listen(${port}, '127.0.0.1');\n`;
     const { code, change } = project(t, `${listens}${GOOD}`);
 
-    await code.check();
+    assert.equal(await code.check(), true);
 
     change(`${listens}${GOOD}setImmediate(() => { throw new Error('boom'); });\n`);
     await assert.rejects(code.check(), { message: /root\/own: outside any handler: boom$/ });
@@ -77,6 +77,6 @@ throw new Error('boom');
     write('go', '');
 
     await assert.rejects(first, { message: /boom/ });
-    await Promise.all([second, third]);
+    assert.deepEqual(await Promise.all([second, third]), [true, true]);
   });
 });

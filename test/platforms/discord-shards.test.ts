@@ -5,6 +5,7 @@ import { discordBench, has, textsOf } from '../support/discord-bench.ts';
 import { until } from '../support/until.ts';
 
 const IDENTIFY_MS = 300;
+const FILL_MS = 200;
 
 describe('several connections', () => {
   it('begin in turns, hear their own servers, and are online once all are', async (t) => {
@@ -104,6 +105,29 @@ describe('one of several connections', () => {
     assert.match(trouble ?? '', /a part of the servers: connection \d of 2: .*\(4000\) \(tried again\)/);
     assert.deepEqual(heard, ['one', 'three']);
     assert.deepEqual([gateway.identifies, textsOf(link).length], [2, 3], 'its session is resumed, the other untouched');
+  });
+
+  it('that comes back often while the API fails asks for what it missed no oftener than one that came back once', async (t) => {
+    const { platform, open, says, second } = await largeBot(t, { shards: 2, fillMs: FILL_MS });
+    const { gateway } = platform;
+    const link = open();
+    await until(() => link.isOnline, { what: 'the account' });
+    const asked: number[] = [];
+    platform.isDown = ({ path }) => path === '/users/@me/guilds' && asked.push(performance.now()) > 0;
+    for (let back = 1; back <= 4; back += 1) {
+      gateway.closeWith(4000, second);
+      gateway.forgetSessions();
+      if (back === 1) for (const text of ['one', 'two', 'three']) says(text);
+      await until(() => gateway.identifies === 2 + back && link.trouble === undefined, { what: 'a new session' });
+    }
+
+    const before = asked.length + 1; // one may be under way
+    await until(() => asked.length >= before + 6, { what: 'more tries' });
+    const pauses = asked.slice(before).map((at, n) => at - (asked[before + n - 1] ?? 0));
+    platform.isDown = () => false;
+
+    assert.ok(Math.min(...pauses) >= FILL_MS * 0.9, `${pauses.map(Math.round)} ms between the tries`);
+    await has(link, 'two');
   });
 
   it('that does not come up leaves the others online, and says so', async (t) => {
@@ -214,8 +238,11 @@ describe('the number of connections', () => {
 });
 
 /** A bot in three servers, one after the other by their numbers; `says` goes round them. */
-async function largeBot(t: TestContext, { shards }: { readonly shards: number }) {
-  const bench = await discordBench(t, { timing: { identifyMs: IDENTIFY_MS } });
+async function largeBot(
+  t: TestContext,
+  { shards, fillMs = 30_000 }: { readonly shards: number; readonly fillMs?: number },
+) {
+  const bench = await discordBench(t, { timing: { identifyMs: IDENTIFY_MS, fillMs } });
   const { gateway, world } = bench.platform;
   gateway.shards = shards;
   gateway.identifyMs = IDENTIFY_MS - 50;

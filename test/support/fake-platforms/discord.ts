@@ -37,6 +37,8 @@ export class FakeDiscord {
   /** Calls of the API: method and path. */
   readonly calls: string[] = [];
   readonly requests: RestRequest[] = [];
+  /** Those that it cannot serve now (500). */
+  isDown: (call: RestRequest) => boolean = () => false;
   /** Calls whose answer is held back for good. */
   held = 0;
   /** Of the messages of one channel. */
@@ -219,6 +221,7 @@ export class FakeDiscord {
     const call = { method: request.method ?? '', path: pathname.slice('/api/v10'.length), query, body, files };
     this.calls.push(`${call.method} ${call.path}`);
     this.requests.push(call);
+    if (this.isDown(call)) return void response.writeHead(500, { 'content-type': 'application/json' }).end('{}');
     const at = this.#next.findIndex(({ of }) => of.test(`${call.method} ${call.path}`));
     const misfortune = at === -1 ? undefined : this.#next.splice(at, 1)[0]?.misfortune;
     if (typeof misfortune === 'object' && 'slow' in misfortune) await misfortune.slow;

@@ -26,6 +26,8 @@ export interface GatewayTiming {
   readonly positionMs: number;
   /** Longest wait for what is fetched after a gap. */
   readonly gapMs: number;
+  /** Before what could not be fetched is asked for again. */
+  readonly fillMs: number;
   /** Between the beginnings of two sessions; Discord says 5 seconds. */
   readonly identifyMs: number;
   /** Before one of several connections is opened again for the first time. */
@@ -36,6 +38,7 @@ export const TIMING: GatewayTiming = {
   retryMs: 1_000,
   positionMs: 30_000,
   gapMs: 120_000,
+  fillMs: 30_000,
   identifyMs: 5_250,
   againMs: 1_000,
 };

@@ -21,8 +21,6 @@ import { OF_ONE_SHARD, SHARDING_REQUIRED, type ShardEnd } from './shard.ts';
 import { Standings } from './standings.ts';
 import { Troubles } from './troubles.ts';
 
-const RETRY_MS = 30_000;
-
 interface Held extends Gap {
   /** The gap is filled, or could not be filled now. */
   release(): void;
@@ -48,6 +46,7 @@ export async function holdGateway(link: Link<Account>, timing: GatewayTiming, ap
     void watchAddress(link, { application, troubles }).catch(() => {}); // the gateway says when the account is lost
   };
   const standings = new Standings(count, { troubles, online });
+  const fill = gapFiller(link, timing.fillMs);
   /** Newer messages wait for the turns of all of them. */
   const gapMs = timing.gapMs + (count - 1) * timing.identifyMs;
   const gatewayOf = (index: number): Gateway => {
@@ -59,7 +58,7 @@ export async function holdGateway(link: Link<Account>, timing: GatewayTiming, ap
         gaps.set(index, { ...gap, release });
         if (position.since === undefined) release();
       });
-      if (standings.isOnline) void fillAgain(link);
+      if (standings.isOnline) fill();
       standings.up(index);
       return filled;
     };
@@ -174,14 +173,27 @@ export async function catchUp(link: Link<Account>): Promise<void> {
   }
 }
 
-/** A new session on a connection that is online already: the host does not ask again. */
-async function fillAgain(link: Link<Account>): Promise<void> {
-  while (!link.signal.aborted) {
+/**
+ * For a new session on a connection that is online already: the host does not ask again. Each turn knows of all gaps, so that the newest alone
+ * goes on where the API fails.
+ */
+function gapFiller(link: Link<Account>, fillMs: number): () => void {
+  let turn = new AbortController();
+  return () => {
+    turn.abort();
+    turn = new AbortController();
+    void fillAgain(link, fillMs, AbortSignal.any([link.signal, turn.signal]));
+  };
+}
+
+async function fillAgain(link: Link<Account>, fillMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
     try {
       return await catchUp(link);
     } catch (error) {
+      if (signal.aborted) return;
       link.log.warn({ err: error }, 'what was said in a gap could not be fetched: tried again');
-      await sleep(RETRY_MS, undefined, { signal: link.signal, ref: false }).catch(() => {});
+      await pause(fillMs, signal);
     }
   }
 }
