@@ -2,6 +2,7 @@
 import type { ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
+import type { StateWatch } from '../shared/state-watch.ts';
 import { hasRun, type Machine } from './machine.ts';
 import { endOf, type RecordPaths, takeOver, writeRecord } from './record.ts';
 import type { RestartWindow } from './restart-window.ts';
@@ -11,6 +12,7 @@ const EXITS_KEPT = 10;
 
 export class History {
   readonly #paths: RecordPaths;
+  readonly #folder: Pick<StateWatch, 'isThere'>;
   #since = new Date().toISOString();
   #exits: readonly ExitRecord[] = [];
   #previous: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
@@ -18,8 +20,10 @@ export class History {
   #fault: string | undefined;
   #isOurs = true;
 
-  constructor(paths: RecordPaths) {
+  /** `folder`: of the files. */
+  constructor(paths: RecordPaths, folder: Pick<StateWatch, 'isThere'>) {
     this.#paths = paths;
+    this.#folder = folder;
   }
 
   get since(): string {
@@ -74,7 +78,7 @@ export class History {
 
   write({ state, window }: Machine, worker: ProcessIdentity | null): void {
     const supervisor = identify(process.pid);
-    if (supervisor === undefined || !this.#isOurs) return;
+    if (supervisor === undefined || !this.#isOurs || !this.#folder.isThere()) return;
     const record = { since: this.#since, supervisor, worker: hasRun(state) ? worker : null, exits: this.#exits };
     this.#fault = writeRecord(this.#paths, { version: 1, state: state.kind, ...record }, window);
   }

@@ -51,9 +51,9 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#machine = newMachine(limitsOf(options.settings));
-    this.#history = new History(options.paths);
-    this.#handover = new Handover(options.lock);
     this.#stateWatch = new StateWatch(options.paths.stateDir);
+    this.#history = new History(options.paths, this.#stateWatch);
+    this.#handover = new Handover(options.lock);
     this.#workers = new Workers(options, {
       history: this.#history,
       state: () => this.#machine.state,

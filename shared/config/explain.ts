@@ -3,7 +3,7 @@
 // Written here and not taken from a library: the folding ones compare keys of any length, suggest the least bad word however far,
 // and tell types without their bounds.
 import type { ErrorObject } from 'ajv';
-import { dotted, type Finding, pointerTo, printable } from './fault.ts';
+import { blankBehind, dotted, type Finding, pointerTo, printable } from './fault.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import { nearest } from './nearest.ts';
 import type { ResolvedReference } from './resolve.ts';
@@ -64,6 +64,8 @@ function wrongValue(
   const shape = found.keyword === 'pattern' && schema.description !== undefined ? `: ${schema.description}` : '';
   const message =
     shape === '' ? `must be ${expectation(schema)}${got}` : `does not fit (${origin ?? show(found.value)})${shape}`;
+  const [, key] = /^(\w+):\S/.exec(String(found.reference?.text ?? found.value)) ?? [];
+  if (key !== undefined && schema.properties?.[key] !== undefined) return { path, message: message + blankBehind(key) };
   const words = (schema.enum ?? []).map(String);
   const suggestion = origin === undefined && typeof found.value === 'string' ? nearest(found.value, words) : undefined;
   return suggestion === undefined ? { path, message } : { path, message, suggestion };

@@ -73,6 +73,9 @@ export function printable(text: string): string {
   return plain.length > SHOWN_TEXT + 2 ? `${plain.slice(0, SHOWN_TEXT)}…` : plain;
 }
 
+/** For a key that a person wrote as `key:value`, which YAML takes for one word. */
+export const blankBehind = (key: string): string => `; a blank is missing behind ${key}:`;
+
 export const pointerTo = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 

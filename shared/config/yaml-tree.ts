@@ -1,11 +1,11 @@
 // YAML text → plain values with the place of every path. Strict: one document, and nothing of YAML that surprises.
 //
-//   Y1  Refused with a place: errors and warnings of the parser, tags, directives, a second document, double keys, keys that are not
-//       plain words, `__proto__` and its kin, nesting over 64, more than 100 aliases, control characters.
+//   Y1  Refused with a place: errors and warnings of the parser, tags, directives, a second document, double keys, merge keys, keys that are
+//       not plain words, `__proto__` and its kin, nesting over 64, more than 100 aliases, control characters.
 //   Y2  Any text of up to 1 MiB is answered in under a second: tokens are counted before a tree is built, aliases count their copies.
 //   Y3  An empty value (`key:`) is null; what that means is decided by the reader.
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser } from 'yaml';
-import { type Finding, type Place, pointerTo } from './fault.ts';
+import { blankBehind, type Finding, type Place, pointerTo } from './fault.ts';
 
 const LARGEST_DEPTH = 64;
 const MOST_ALIASES = 100;
@@ -30,7 +30,7 @@ export function readYaml(text: string): YamlTree {
   const control = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFE\uFFFF]/);
   if (control >= 0) report(control, 'control characters are not taken');
   const tokens = control >= 0 ? undefined : tokenize(text, report);
-  const document = tokens === undefined ? undefined : composeOne(tokens, report);
+  const document = tokens === undefined ? undefined : composeOne(tokens, { report, text });
   if (document === undefined) return { value: undefined, findings, places: new Map() };
   const places = new Map<string, Place>([['', { line: 1, column: 1 }]]);
   const value = new Walk(document, { report, place: (path, offset) => places.set(path, placeAt(offset)) }).value(
@@ -90,7 +90,12 @@ function isShallow(tokens: readonly CST.Token[], report: Report): boolean {
   return true;
 }
 
-function composeOne(tokens: readonly CST.Token[], report: Report): Document | undefined {
+interface Source {
+  readonly report: Report;
+  readonly text: string;
+}
+
+function composeOne(tokens: readonly CST.Token[], { report, text }: Source): Document | undefined {
   const directive = tokens.find((token) => token.type === 'directive');
   if (directive !== undefined) {
     report(directive.offset, 'YAML directives are not taken');
@@ -101,8 +106,21 @@ function composeOne(tokens: readonly CST.Token[], report: Report): Document | un
   const [first, second] = documents;
   if (second !== undefined) report(second.range?.[0] ?? 0, 'holds a second document; only one is taken');
   for (const problem of [...(first?.errors ?? []), ...(first?.warnings ?? [])])
-    report(problem.pos[0], `is not valid YAML: ${problem.message.split('\n')[0] ?? ''}`);
+    report(
+      problem.pos[0],
+      `is not valid YAML: ${problem.message.split('\n')[0] ?? ''}${missingBlank(text, problem.pos[0])}`,
+    );
   return first;
+}
+
+const LONGEST_LOOK = 200;
+
+/** What is written as `key:value` is one word to YAML, which then misses something else, in words of its own. */
+function missingBlank(text: string, offset: number): string {
+  const begin = Math.max(text.lastIndexOf('\n', offset - 1) + 1, offset - LONGEST_LOOK);
+  const line = text.slice(begin, offset + LONGEST_LOOK).split('\n', 1)[0] ?? '';
+  const [, key] = /(?:^\s*(?:- +)*|[{,]\s*)([A-Za-z_]\w{0,60}):(?![\s/,}\]]|$)/.exec(line) ?? [];
+  return key === undefined ? '' : blankBehind(key);
 }
 
 interface WalkPorts {
@@ -160,6 +178,8 @@ class Walk {
       const at = key?.range?.[0] ?? 0;
       const name = nameOf(key);
       if (name === undefined) this.#refuse(at, 'keys must be plain words');
+      else if (name === '<<')
+        this.#refuse(at, 'merge keys (<<) are not taken: write the keys out, or take a whole group by its alias');
       else if (FORBIDDEN_KEYS.has(name)) this.#refuse(at, `the key ${name} is not taken`);
       else if (Object.hasOwn(out, name)) this.#ports.report(at, 'is given a second time', pointerTo(path, name));
       else {

@@ -20,6 +20,38 @@ describe('a fault of the configuration', () => {
     `${HTTP}log_level: \${LEVEL}\n`,
     '3:1 log_level must be one of trace, debug, info, warn, error, fatal, silent; the value of LEVEL does not fit',
   );
+  const BLANK = '; a blank is missing behind';
+  const YAML = 'is not valid YAML:';
+  told(
+    'says that the only key of a group needs a blank behind its colon',
+    'http:\n  token:${HTTP_TOKEN}\n',
+    `1:1 http must be a group of keys; the value of HTTP_TOKEN does not fit${BLANK} token:`,
+  );
+  told(
+    'says that the last key of a group needs a blank behind its colon',
+    'http:\n  port: 8068\n  token:${HTTP_TOKEN}\n',
+    `3:3 ${YAML} Implicit map keys need to be followed by map values${BLANK} token:`,
+  );
+  told(
+    'says that the first key of a group needs a blank behind its colon',
+    'http:\n  token:${HTTP_TOKEN}\n  port: 8068\n',
+    `2:3 ${YAML} Implicit keys need to be on a single line${BLANK} token:`,
+  );
+  told(
+    'says that a key in braces needs a blank behind its colon',
+    'http: {token:${HTTP_TOKEN}}\n',
+    `1:15 ${YAML} Missing , or : between flow map items${BLANK} token:`,
+  );
+  told(
+    'says that the first key in a list needs a blank behind its colon',
+    `${HTTP}plugins:\n  irc:\n    endpoints:\n      - id:main\n        server: x\n`,
+    `6:9 ${YAML} Implicit keys need to be on a single line${BLANK} id:`,
+  );
+  told(
+    'takes no address for a key without a blank',
+    `${HTTP}plugins:\n  irc:\n    https://irc.example\n    port: 1\n`,
+    `5:5 ${YAML} Implicit keys need to be on a single line`,
+  );
   told(
     'names the variable whose value is out of range',
     `${HTTP}supervisor: { restarts: "\${NEGATIVE}" }\n`,
