@@ -20,12 +20,22 @@ export interface PackedGroup {
 }
 
 export class GroupPacker {
-  /** By text; of one text there are at most a few that differ in their guard. */
+  /** By text; of one text there are at most a few that differ in their guard (or in how many values they give: such a one is refused). */
   readonly #numbers = new Map<string, { readonly number: number; readonly shape: Shape }[]>();
   #size = 0;
 
-  pack(units: readonly Unit[]): PackedGroup {
+  /** Packs, and sends. New texts are numbered once they are sent: of a group that `send` throws for the other side never hears. */
+  pack(units: readonly Unit[], send: (group: PackedGroup) => void): void {
     const shapes: Shape[] = [];
+    try {
+      send({ shapes, units: this.#flatten(units, shapes) });
+    } catch (error) {
+      this.#takeBack(shapes);
+      throw error;
+    }
+  }
+
+  #flatten(units: readonly Unit[], shapes: Shape[]): readonly unknown[] {
     const flat: unknown[] = [];
     for (const { statements } of units) {
       flat.push(statements.length);
@@ -34,7 +44,13 @@ export class GroupPacker {
         for (const parameter of statement.parameters) flat.push(parameter);
       }
     }
-    return { shapes, units: flat };
+    return flat;
+  }
+
+  /** They are the last ones of their texts. */
+  #takeBack(shapes: readonly Shape[]): void {
+    for (const { sql } of shapes) this.#numbers.get(sql)?.pop();
+    this.#size -= shapes.length;
   }
 
   #numberOf({ sql, parameters, expect, guard }: Statement, fresh: Shape[]): number {
@@ -43,7 +59,8 @@ export class GroupPacker {
       known = [];
       this.#numbers.set(sql, known);
     }
-    for (const { number, shape } of known) if (shape.expect === expect && shape.guard === guard) return number;
+    for (const { number, shape } of known)
+      if (shape.expect === expect && shape.guard === guard && shape.parameters === parameters.length) return number;
     const shape = { sql, parameters: parameters.length, expect, guard };
     const number = this.#size++;
     known.push({ number, shape });

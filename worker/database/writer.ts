@@ -4,9 +4,10 @@ import type { ErrorCode } from '../../shared/error-codes.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import type { OpenWriter } from './open-core.ts';
-import { GroupPacker, unpackAnswer } from './packed-group.ts';
+import { GroupPacker, type PackedGroup, unpackAnswer } from './packed-group.ts';
 import type { WriterThread } from './start-thread.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import { type Refusals, unstorable, withRefusals } from './unstorable.ts';
 import type { WriterCore } from './writer-core.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
 
@@ -155,29 +156,52 @@ export class ThreadRunner implements GroupRunner {
   }
 
   async open(): Promise<void> {
-    await this.#call((id) => ({ kind: 'open', id, ...this.#target }));
+    await this.#call((id) => this.#post({ kind: 'open', id, ...this.#target }));
   }
 
   async run(units: readonly Unit[]): Promise<GroupAnswer> {
-    const answer = await this.#call((id) => ({ kind: 'group', id, group: this.#packer.pack(units) }));
+    let refused: Refusals = new Map();
+    const answer = await this.#call((id) => {
+      refused = this.#send(id, units);
+    });
     if (answer === undefined) throw new SvcError('storage_unavailable', 'the writer gave no answer');
-    return answer;
+    return refused.size === 0 ? answer : { ...answer, answers: withRefusals(units, answer.answers, refused) };
+  }
+
+  /** What cannot be sent takes nothing else with it: its unit is refused here, the rest goes on in its place. */
+  #send(id: number, units: readonly Unit[]): Refusals {
+    const send = (group: PackedGroup): void => this.#post({ kind: 'group', id, group });
+    try {
+      this.#packer.pack(units, send);
+      return new Map();
+    } catch (error) {
+      const refused = unstorable(units);
+      if (refused.size === 0) throw error;
+      const rest = units.filter((unit) => !refused.has(unit));
+      this.#packer.pack(rest, send);
+      return refused;
+    }
   }
 
   async close(): Promise<void> {
     if (this.#dead !== undefined) return;
-    await this.#call((id) => ({ kind: 'close', id }));
+    await this.#call((id) => this.#post({ kind: 'close', id }));
     this.#dead = new SvcError('storage_unavailable', 'the writer is closed');
     await this.#thread.terminate();
   }
 
-  #call(message: (id: number) => ToWriter): Promise<GroupAnswer | undefined> {
+  /** Where `send` throws there is nothing to wait for: it rejects with that. */
+  #call(send: (id: number) => void): Promise<GroupAnswer | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#dead !== undefined) return reject(this.#dead);
       this.#next += 1;
+      send(this.#next);
       this.#calls.set(this.#next, { resolve, reject });
-      this.#thread.postMessage(message(this.#next));
     });
+  }
+
+  #post(message: ToWriter): void {
+    this.#thread.postMessage(message);
   }
 
   #settle(message: FromWriter): void {

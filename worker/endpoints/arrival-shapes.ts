@@ -26,6 +26,12 @@ export function checkArrivals(adapter: string, arrivals: unknown): readonly Arri
   return arrivals as readonly Arrival[];
 }
 
+/** The same cursor. Throws as `checkArrivals` does. */
+export function checkCursor(adapter: string, cursor: unknown): string | undefined {
+  if (cursor === undefined || typeof cursor === 'string') return cursor;
+  throw refused(adapter, 'the cursor of what it hands in has to be a text');
+}
+
 const refused = (adapter: string, fault: string): SvcError =>
   new SvcError('plugin_failed', `adapter ${adapter}: ${fault}`, { hint: 'see Arrival in the declarations of svc' });
 

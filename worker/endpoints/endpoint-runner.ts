@@ -19,7 +19,7 @@ import type {
 } from '../sdk/index.ts';
 import { AcceptedSockets } from './accepted-sockets.ts';
 import { Announcement } from './announcement.ts';
-import { checkArrivals } from './arrival-shapes.ts';
+import { checkArrivals, checkCursor } from './arrival-shapes.ts';
 import {
   type EndpointEffect,
   type EndpointEvent,
@@ -271,8 +271,10 @@ export class EndpointRunner {
       openFile: (file) => this.#deps.openFile(spec.id, file),
       fileUrl: (file) => this.#deps.fileUrl(spec, file),
       receive: async (arrivals, next) => {
-        await this.#deps.receive(spec, checkArrivals(spec.adapter.name, arrivals), next);
-        cursor = next ?? cursor;
+        const { name } = spec.adapter;
+        const covered = checkCursor(name, next);
+        await this.#deps.receive(spec, checkArrivals(name, arrivals), covered);
+        cursor = covered ?? cursor;
       },
     };
   }

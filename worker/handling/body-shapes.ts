@@ -36,6 +36,14 @@ export function checkEmoji(handler: string, emoji: unknown): void {
   if (typeof emoji !== 'string' || emoji === '') throw refused(handler, 'react: emoji has to be a text', 'ctx.react');
 }
 
+/** A file that is saved. */
+export function checkFile(handler: string, { name, mime, bytes }: Fields): void {
+  if (typeof name !== 'string' || typeof mime !== 'string')
+    throw refused(handler, 'saveFile: name and mime have to be texts', 'ctx.saveFile');
+  if (!(bytes instanceof Uint8Array))
+    throw refused(handler, 'saveFile: bytes has to be a Uint8Array or a Buffer', 'ctx.saveFile');
+}
+
 const refused = (handler: string, fault: string, declared: string): SvcError =>
   new SvcError('plugin_failed', `${handler}: ${fault}`, { hint: `see ${declared} in the declarations of svc` });
 

@@ -93,6 +93,8 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
 
 /** After the first write of a run the cell is ours until the commit: later writes need no guard of their own. */
 function guardOf(run: Run, id: CellId, expect: 'absent' | 'any' | number | undefined): CellGuard {
+  if (!isExpectation(expect))
+    throw coded('no_expectation', `${id.store}: expect has to be 'absent', 'any' or a revision, a whole number from 0`);
   if (run.written.has(cellKey(id)) || expect === 'any') return { kind: 'any' };
   const read = run.read.get(cellKey(id));
   const revision = expect === 'absent' ? 0 : (expect ?? read);
@@ -120,6 +122,12 @@ export async function findExpected(reader: Reader, { effects, read }: Run): Prom
   }
   return found;
 }
+
+const isExpectation = (expect: unknown): boolean =>
+  expect === undefined ||
+  expect === 'absent' ||
+  expect === 'any' ||
+  (Number.isSafeInteger(expect) && Number(expect) >= 0);
 
 const isPage = (prefix: unknown, after: unknown, limit: unknown): boolean =>
   typeof prefix === 'string' &&

@@ -18,7 +18,7 @@ import type {
 } from '../sdk/index.ts';
 import { isPerson } from '../sdk/message.ts';
 import { ANY, faultOfShape, type Shape } from '../sdk/shape.ts';
-import { checkEmoji, checkedContent, checkMessage, checkTarget } from './body-shapes.ts';
+import { checkEmoji, checkedContent, checkFile, checkMessage, checkTarget } from './body-shapes.ts';
 import type { Capability } from './capabilities.ts';
 import { type Cause, callKey, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
@@ -111,6 +111,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     },
     saveFile: async (name: string, mime: string, bytes: Uint8Array) => {
       notOver();
+      checkFile(capability.id, { name, mime, bytes });
       return deps.files.save(name, mime, bytes);
     },
     send: (to: ConversationRef | UserRef, body: Body) => {

@@ -39,6 +39,9 @@ describe('state', () => {
       [(ctx, state) => ctx.list(state, { limit: -1 }), /limit a whole number/],
       [(ctx, state) => ctx.list(state, { limit: '5' as never }), /limit a whole number/],
       [(ctx, state) => ctx.list(state, { after: 5 as never }), /prefix and after have to be texts/],
+      [(ctx, state) => ctx.set(state.at('k'), {}, Promise.resolve(1) as never), /expect has to be 'absent', 'any' or/],
+      [(ctx, state) => ctx.set(state.at('k'), {}, 'gone' as never), /expect has to be 'absent', 'any' or a revision/],
+      [(ctx, state) => ctx.set(state.at('k'), {}, -1), /expect has to be 'absent', 'any' or a revision/],
     ];
     for (const [run, told] of wrong) assert.match((await went('user', run)).text, told);
   });
@@ -119,6 +122,18 @@ describe('a value that the same run has set', () => {
 
     assert.deepEqual([bot.shown('dm-ann'), bot.shown('ann')], [['1'], []]);
     await bot.stop();
+  });
+});
+
+describe('a file that is saved', () => {
+  it('has a name, a type and bytes', async () => {
+    const bytes = Buffer.from('x');
+    const wrong: readonly (readonly [(ctx: ChatCtx) => unknown, RegExp])[] = [
+      [(ctx) => ctx.saveFile(Promise.resolve('a') as never, '', bytes), /saveFile: name and mime have to be texts/],
+      [(ctx) => ctx.saveFile('a', (() => '') as never, bytes), /saveFile: name and mime have to be texts/],
+      [(ctx) => ctx.saveFile('a', '', 'text' as never), /saveFile: bytes has to be a Uint8Array/],
+    ];
+    for (const [run, told] of wrong) assert.match((await went('plugin', run)).text, told);
   });
 });
 

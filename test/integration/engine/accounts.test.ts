@@ -46,6 +46,33 @@ describe('accounts', () => {
     assert.deepEqual([state()?.lastError?.reason, (state()?.reconnects ?? 0) > 0], ['refused', true]);
   });
 
+  it('whose cursor is none are told so, and what they hand in with it is not stored', async (context) => {
+    const host = await engineHost(context);
+    const link = host.platform.links.get(A);
+    const arrival = {
+      id: 'd1',
+      kind: 'message',
+      message: 'm1',
+      text: 'hello',
+      sentAt: 0,
+      conversation: { id: 'dm-ann', kind: 'private' },
+      user: { id: 'ann', name: 'ann', admin: false },
+    } as const;
+
+    for (const cursor of [Promise.resolve('c1'), 5])
+      await assert.rejects(async () => link?.receive([arrival], cursor as never), {
+        code: 'plugin_failed',
+        message: 'adapter memory: the cursor of what it hands in has to be a text',
+      });
+    assert.deepEqual([link?.cursor, host.states('inbox')], [undefined, []]);
+
+    await link?.receive([arrival], 'c1');
+    assert.deepEqual(
+      [link?.cursor, host.rows('SELECT cursor FROM endpoints WHERE endpoint = ?', A)],
+      ['c1', [{ cursor: 'c1' }]],
+    );
+  });
+
   it('obey an operator over restarts and reloads', async (context) => {
     const { createEndpointControl } = await import('../../../worker/endpoints/endpoint-control.ts');
     const caller = { actor: 'op', scope: 'full' } as never;

@@ -1,7 +1,7 @@
 // What adapters hand in: the shapes that are taken, and how each other one is told.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkArrivals } from '../../../worker/endpoints/arrival-shapes.ts';
+import { checkArrivals, checkCursor } from '../../../worker/endpoints/arrival-shapes.ts';
 
 const base = {
   id: 'd1',
@@ -79,4 +79,21 @@ describe('checkArrivals', () => {
   it('tells what is no list', () => {
     assert.throws(() => checkArrivals('wire', undefined), /adapter wire: .* a list of arrivals$/);
   });
+});
+
+describe('checkCursor', () => {
+  it('takes a text, and none', () => {
+    assert.deepEqual(
+      [checkCursor('wire', 'c1'), checkCursor('wire', ''), checkCursor('wire', undefined)],
+      ['c1', '', undefined],
+    );
+  });
+
+  for (const cursor of [5, null, Promise.resolve('c1'), ['c1'], { at: 'private words' }])
+    it(`refuses ${JSON.stringify(cursor)}`, () => {
+      assert.throws(() => checkCursor('wire', cursor), {
+        code: 'plugin_failed',
+        message: 'adapter wire: the cursor of what it hands in has to be a text',
+      });
+    });
 });

@@ -1,6 +1,6 @@
 // One account of an adapter, wired as the host wires it: verify, parse, store once per delivery id, then answer.
 import { checkAccount } from '../../endpoints/account-check.ts';
-import { checkArrivals } from '../../endpoints/arrival-shapes.ts';
+import { checkArrivals, checkCursor } from '../../endpoints/arrival-shapes.ts';
 import type { CheckResult } from '../account-check.ts';
 import type { AdapterModule, Arrival, Link, Outgoing, SendResult } from '../adapter.ts';
 import { check } from '../check.ts';
@@ -115,7 +115,8 @@ export function adapterBench(
       };
     },
     fileUrl: ({ id }) => fileUrls[id],
-    receive: async (arrivals, next) => keep(checkArrivals(definition.name, arrivals), next),
+    receive: async (arrivals, next) =>
+      keep(checkArrivals(definition.name, arrivals), checkCursor(definition.name, next)),
   });
 
   return {
