@@ -200,6 +200,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'is removed, and put back',
       'is overwritten, and written back',
       'dies: nothing more is acknowledged, and the worker still stops when it is asked to',
+      'the log is removed and cannot be saved yet, answers nothing, and goes on once it is',
+      'mends it before anybody asks, and stays usable',
     ],
   },
   {

@@ -195,6 +195,27 @@ describe('the database file', () => {
   });
 });
 
+describe('the log of the database', () => {
+  for (const parts of [['-wal'], ['-shm'], ['-wal', '-shm']])
+    it(
+      `is removed (${parts.join(', ')}): what was acknowledged before and after outlives a kill`,
+      TIMEOUT,
+      async (t) => {
+        const host = await FaultyHost.start(t);
+        assert.deepEqual(await host.deliverMany(20), [200]);
+
+        for (const part of parts) rmSync(`${dataFile(host)}${part}`);
+        assert.deepEqual(await host.deliverMany(20), [200]);
+        await host.life.kill();
+        host.restart();
+
+        await host.isReady(true);
+        assert.deepEqual(await host.deliverMany(5), [200]);
+        await assertKept(host);
+      },
+    );
+});
+
 describe('the disk', { skip: missing }, () => {
   it('is full, and has room again', TIMEOUT, async (t) => {
     const host = await FaultyHost.start(t, { prepare: ({ paths }) => memoryDisk(t, paths.stateDir, 16) });

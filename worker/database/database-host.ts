@@ -36,6 +36,8 @@ const touch = (value: string): Statement => ({
   parameters: [value],
 });
 
+const probe = (statements: readonly Statement[]): Unit => ({ name: 'database.probe', statements });
+
 export class DatabaseHost implements Writer {
   readonly reader: SqliteReader;
   readonly #options: DatabaseHostOptions;
@@ -112,7 +114,9 @@ export class DatabaseHost implements Writer {
     const { file } = this.#options;
     const wasOpen = this.#state.kind === 'open';
     try {
-      if (!wasOpen) {
+      if (wasOpen)
+        await this.#writer.commit(probe([])); // shows a foreign lock, and mends a log that was taken away
+      else {
         this.reader.close();
         await this.#runner.open();
       }
@@ -120,14 +124,14 @@ export class DatabaseHost implements Writer {
         throw new SvcError('storage_unavailable', `the database file ${file} is gone`, {
           hint: 'put it back as it was; or stop the host and restore a checkpoint',
         });
-      const probe = openReadOnly(file);
+      const connection = openReadOnly(file);
       try {
-        probe.prepare("SELECT value FROM counters WHERE name = 'event'").get();
+        connection.prepare("SELECT value FROM counters WHERE name = 'event'").get();
       } finally {
-        probe.close();
+        connection.close();
       }
-      // An empty unit shows a foreign lock; after a failure only a page that is written and synced shows that the fault is gone.
-      await this.#writer.commit({ name: 'database.probe', statements: wasOpen ? [] : [touch(randomUUID())] });
+      // After a failure only a page that is written and synced shows that the fault is gone.
+      if (!wasOpen) await this.#writer.commit(probe([touch(randomUUID())]));
       this.#set({ kind: 'open' });
     } catch (error) {
       this.#fail(error instanceof SvcError ? error : unreadable(error));

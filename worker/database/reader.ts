@@ -9,6 +9,9 @@ type Query<T> = {
   execute(): Promise<T[]>;
 };
 
+/** The writer has begun a new log (writer-core.ts, W5): the one that is open here is empty, where the new one has a page. */
+const OTHER_LOG = 'SQLITE_IOERR_SHORT_READ';
+
 export class SqliteReader implements Reader {
   readonly #open: () => Database;
   readonly #statements = new Map<string, SqliteStatement>();
@@ -31,19 +34,25 @@ export class SqliteReader implements Reader {
   /** For texts that are compiled already. Throws SvcError `storage_unavailable`. */
   run<T>(text: string, parameters: readonly unknown[] = []): T[] {
     if (this.#hasEnded) throw new SvcError('storage_unavailable', 'the database is closed: the worker is stopping');
+    const wasOpen = this.#database !== undefined;
     try {
-      this.#database ??= this.#open();
-      let prepared = this.#statements.get(text);
-      if (prepared === undefined) {
-        prepared = this.#database.prepare(text);
-        this.#statements.set(text, prepared);
-      }
-      return prepared.all(...parameters) as T[];
+      return this.#read<T>(text, parameters);
     } catch (error) {
       this.close();
       const code = sqliteCode(error) ?? 'error';
+      if (wasOpen && code === OTHER_LOG) return this.run<T>(text, parameters);
       throw new SvcError('storage_unavailable', `the database cannot be read (${code})`, { cause: error });
     }
+  }
+
+  #read<T>(text: string, parameters: readonly unknown[]): T[] {
+    this.#database ??= this.#open();
+    let prepared = this.#statements.get(text);
+    if (prepared === undefined) {
+      prepared = this.#database.prepare(text);
+      this.#statements.set(text, prepared);
+    }
+    return prepared.all(...parameters) as T[];
   }
 
   /** For good: nothing opens it again. */

@@ -6,7 +6,9 @@
 //       shared/lost-history.ts.
 //   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
 //       again once it is found whole.
-import { statSync } from 'node:fs';
+//   W5  No group is answered into a log that is no longer the one at its path: the next start would not find it. What such a log holds is
+//       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
+import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { noteHistory } from '../../shared/lost-history.ts';
@@ -36,6 +38,10 @@ export class WriterCore {
   #database: Database | undefined;
   #group: GroupCommit | undefined;
   #inode: number | undefined;
+  /** Of the log as it was when it was opened. */
+  #log: number | undefined;
+  /** The connection is there only for what its log still holds. */
+  #hasFailed = false;
   /** The longest that it was while it was open. */
   #bytes = 0;
 
@@ -51,8 +57,11 @@ export class WriterCore {
 
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
   open(): Database {
-    if (this.#database !== undefined) return this.#database;
     const { file } = this.#options;
+    if (this.#database !== undefined) {
+      if (!this.#hasFailed && this.#hasLog()) return this.#database;
+      this.#leaveOrExplain(this.#database);
+    }
     const before = this.#look();
     if (this.#inode !== undefined && before.inode !== this.#inode) throw gone(file);
     if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
@@ -69,32 +78,77 @@ export class WriterCore {
     if (this.#inode === undefined) noteHistory(file);
     const { inode, bytes } = this.#look();
     this.#inode = inode;
+    this.#log = inodeOf(logOf(file));
     this.#bytes = bytes;
+    this.#hasFailed = false;
     this.#database = database;
     return database;
   }
 
   /** Throws SvcError; then nothing of the group may be taken as stored. */
   run(units: readonly Unit[]): GroupAnswer {
-    this.open();
+    const database = this.open();
     const { file } = this.#options;
     try {
       this.#refuseUnlessThere();
       const answer = this.#group?.run(units);
       if (answer === undefined) throw gone(file);
       this.#refuseUnlessThere();
+      if (!this.#hasLog()) save(file, database);
       return answer;
     } catch (error) {
-      this.close();
+      this.#abandon(database);
       throw explain(file, error);
     }
   }
 
   close(): void {
     const database = this.#database;
+    if (database === undefined) return;
+    try {
+      if (!this.#hasLog()) save(this.#options.file, database);
+    } catch {
+      // The last connection to close tries once more
+    }
+    this.#close(database);
+  }
+
+  /** W2, as soon as W5 allows it. */
+  #abandon(database: Database): void {
+    this.#hasFailed = true;
+    try {
+      this.#leave(database);
+    } catch {
+      // It stays open: the next group tries again
+    }
+  }
+
+  #leaveOrExplain(database: Database): void {
+    try {
+      this.#leave(database);
+    } catch (error) {
+      throw explain(this.#options.file, error);
+    }
+  }
+
+  /** W5. Throws while the log cannot be brought over. */
+  #leave(database: Database): void {
+    const { file } = this.#options;
+    const hasLog = this.#hasLog();
+    if (!hasLog) save(file, database);
+    this.#close(database);
+    // What lies there holds nothing of ours: SQLite would replay it over the file
+    if (!hasLog) rmSync(logOf(file), { force: true });
+  }
+
+  #close(database: Database): void {
     this.#database = undefined;
     this.#group = undefined;
-    database?.close();
+    database.close();
+  }
+
+  #hasLog(): boolean {
+    return this.#options.file === ':memory:' || inodeOf(logOf(this.#options.file)) === this.#log;
   }
 
   /** W1, W4. */
@@ -111,6 +165,16 @@ export class WriterCore {
     const found = statSync(this.#options.file, { throwIfNoEntry: false });
     return { inode: found?.ino, bytes: found?.size ?? 0 };
   }
+}
+
+const logOf = (file: string): string => `${file}-wal`;
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** Brings all that the open log holds over into the file, synced, and leaves the log empty. */
+function save(file: string, database: Database): void {
+  const [answer] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+  if (answer?.busy !== 0) throw unsaved(file);
 }
 
 function refuseUnlessWhole(file: string, database: Database): void {
@@ -130,6 +194,13 @@ const gone = (file: string): SvcError =>
     {
       hint: 'put the file back as it was; or stop the host and restore a checkpoint',
     },
+  );
+
+const unsaved = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `the log ${basename(logOf(file))} was removed or replaced while in use, and cannot be brought over yet: the database is being read`,
+    { hint: 'do not stop the host: it goes on by itself as soon as nobody reads the database' },
   );
 
 function openOrExplain(file: string): Database {

@@ -1,0 +1,165 @@
+// The write-ahead log is taken away under the running writer: nothing that was answered is lost, were the process killed at once, and the
+// writer goes on by itself (W5). Over the writer inline and in its thread alike.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { systemClock } from '../../../shared/clock.ts';
+import { Sqlite } from '../../../shared/sqlite.ts';
+import { openReadOnly } from '../../../worker/database/connection.ts';
+import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
+import { SqliteReader } from '../../../worker/database/reader.ts';
+import type { Unit } from '../../../worker/database/unit.ts';
+import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
+import { WriterCore } from '../../../worker/database/writer-core.ts';
+import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
+
+const KINDS: readonly (readonly [string, (file: string) => GroupRunner])[] = [
+  ['inline', (file) => inlineRunner(new WriterCore({ file, now: Date.now }))],
+  ['in its thread', (file) => threadRunner({ file, failpoints: undefined })(() => {})],
+];
+
+const put = (key: string): Unit => ({
+  name: 'test',
+  statements: [{ sql: "INSERT INTO meta (key, value) VALUES (?, 'v')", parameters: [key] }],
+});
+
+function fileOf(t: Cleanup): string {
+  const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
+  mkdirSync(dirname(file), { recursive: true });
+  return file;
+}
+
+/** What a start would find were the process killed now. Copied by another program: closing a file here would drop SQLite's locks. */
+function afterAKill(file: string): string[] {
+  const folder = mkdtempSync(join(dirname(file), 'killed-'));
+  for (const part of [file, `${file}-wal`]) if (existsSync(part)) execFileSync('cp', [part, folder]);
+  const found = new Sqlite(join(folder, basename(file)));
+  try {
+    assert.equal(found.pragma('integrity_check', { simple: true }), 'ok');
+    return found.prepare("SELECT key FROM meta WHERE key LIKE 'k%' ORDER BY key").pluck().all() as string[];
+  } finally {
+    found.close();
+  }
+}
+
+const remove =
+  (...parts: string[]) =>
+  (file: string): void => {
+    for (const part of parts) rmSync(`${file}${part}`);
+  };
+
+const TAKEN: readonly (readonly [string, (file: string) => void])[] = [
+  ['the log is removed', remove('-wal')],
+  ['the memory that is shared by a file is removed', remove('-shm')],
+  ['both are removed', remove('-wal', '-shm')],
+  ['the log is moved away', (file) => renameSync(`${file}-wal`, `${file}-aside`)],
+  [
+    'an older log takes its place',
+    (file) => {
+      execFileSync('cp', [`${file}-older`, `${file}-new`]);
+      renameSync(`${file}-new`, `${file}-wal`);
+    },
+  ],
+];
+
+for (const [kind, make] of KINDS)
+  describe(`the writer ${kind}, when`, () => {
+    async function open(t: Cleanup) {
+      const file = fileOf(t);
+      const runner = make(file);
+      await runner.open();
+      const writer = new GroupingWriter(runner);
+      const reader = new SqliteReader(() => openReadOnly(file));
+      t.after(async () => {
+        reader.close();
+        await runner.close();
+      });
+      const keys = (): string[] =>
+        reader.run<{ key: string }>("SELECT key FROM meta WHERE key LIKE 'k%' ORDER BY key").map(({ key }) => key);
+      return { file, writer, keys };
+    }
+
+    for (const [what, take] of TAKEN)
+      it(`${what}, loses nothing that it has answered, and goes on`, async (t) => {
+        const { file, writer, keys } = await open(t);
+        await writer.commit(put('k1'));
+        execFileSync('cp', [`${file}-wal`, `${file}-older`]);
+        await writer.commit(put('k2'));
+        assert.deepEqual(keys(), ['k1', 'k2']);
+
+        take(file);
+        const stored = ['k1', 'k2'];
+        for (const key of ['k3', 'k4', 'k5']) {
+          assert.equal((await writer.commit(put(key))).kind, 'committed');
+          stored.push(key);
+          assert.deepEqual(afterAKill(file), stored);
+          assert.deepEqual(keys(), stored, 'as a connection sees it that was open before');
+        }
+      });
+
+    it('the log is removed and cannot be saved yet, answers nothing, and goes on once it is', async (t) => {
+      const { file, writer, keys } = await open(t);
+      await writer.commit(put('k1'));
+      const holding = openReadOnly(file);
+      holding.exec('BEGIN');
+      holding.prepare('SELECT 1 FROM meta').get();
+      await writer.commit(put('k2'));
+
+      remove('-wal')(file);
+      for (const key of ['lost 1', 'lost 2'])
+        await assert.rejects(writer.commit(put(key)), {
+          code: 'storage_unavailable',
+          message: /data.sqlite-wal was removed/,
+        });
+      holding.close();
+
+      assert.equal((await writer.commit(put('k3'))).kind, 'committed');
+      assert.deepEqual(
+        [afterAKill(file), keys()],
+        [
+          ['k1', 'k2', 'k3'],
+          ['k1', 'k2', 'k3'],
+        ],
+      );
+    });
+
+    it('the log is removed before a stop, leaves all in the one file', async (t) => {
+      const file = fileOf(t);
+      const runner = make(file);
+      await runner.open();
+      const reader = new SqliteReader(() => openReadOnly(file));
+      t.after(() => reader.close());
+      await new GroupingWriter(runner).commit(put('k1'));
+      assert.equal(reader.run('SELECT 1 FROM meta').length > 0, true);
+
+      remove('-wal')(file);
+      await runner.close();
+
+      assert.deepEqual(afterAKill(file), ['k1']);
+    });
+  });
+
+describe('the database host, when the log is removed', () => {
+  it('mends it before anybody asks, and stays usable', async (t) => {
+    const file = fileOf(t);
+    const states: string[] = [];
+    const host = new DatabaseHost({
+      file,
+      clock: systemClock,
+      makeRunner: threadRunner({ file, failpoints: undefined }),
+      onState: ({ kind }) => states.push(kind),
+    });
+    t.after(() => host.close());
+    await host.open();
+    await host.commit(put('k1'));
+
+    remove('-wal')(file);
+    await until(async () => afterAKill(file).includes('k1'), { what: 'what is stored to be safe again' });
+
+    assert.equal((await host.commit(put('k2'))).kind, 'committed');
+    assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], ['open']]);
+  });
+});
