@@ -22,6 +22,7 @@ import { commitDecided, type HandlingDeps } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
 import { isForNobody } from './handling/plan.ts';
 import { StateTurns } from './handling/state-turns.ts';
+import { UnspentAttempts } from './handling/unspent-attempts.ts';
 import { type ClaimedItem, createDispatcher, type ItemOutcome } from './inbox/dispatcher.ts';
 import { Inbox } from './inbox/inbox.ts';
 import { type ItemHead, itemWaits } from './inbox/inbox-store.ts';
@@ -248,6 +249,7 @@ export class Engine {
       core,
       context: this.context,
       dialogs: this.#dialogs,
+      unspent: new UnspentAttempts(),
       maxAttempts: () => config().inbox.maxAttempts,
       mayStart: (endpoint, conversation) =>
         takesAtOnce(this.#surface(endpoint)) && this.sender.isFree(laneOf(endpoint, conversation)),

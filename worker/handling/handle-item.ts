@@ -3,7 +3,8 @@
 //
 //   H1  After a handler's unit is committed it is never run again for this item; before that, nothing of it is visible.
 //   H2  A failing handler holds back only itself, a failing `before` the rest too.
-//   H3  Attempts are bounded; at the bound the handler ends as a dead letter with its error, and the item goes on without it.
+//   H3  Attempts are bounded; at the bound the handler ends as a dead letter with its error, and the item goes on without it. One that
+//       ended because the storage failed is none of them (unspent-attempts.ts).
 //   H4  A guard that failed because state moved runs the handler again, at most ten times.
 import { coerceError } from '../../shared/svc-error.ts';
 import { reasonOf } from '../core.ts';
@@ -50,7 +51,7 @@ class ItemHandling {
   }
 
   async handle(): Promise<ItemOutcome> {
-    const outcome = await this.#handle();
+    const outcome = await this.#handle().catch((error: unknown) => this.#ledger.broken(error));
     return this.#ledger.gone ? 'gone' : outcome;
   }
 
@@ -77,11 +78,7 @@ class ItemHandling {
     }
     if (steps.length === 0) return this.#ledger.finish([], []);
     if (!early && !(await this.#ledger.claim())) return 'gone';
-    // A replayed item counts its attempts anew, but what its handlers had finished stays finished: its error tells it from a new one.
-    const runs =
-      this.#ledger.row.attempts > 1 || this.#ledger.row.last_error !== null
-        ? await readRuns(core.reader, this.#ledger.row.id)
-        : [];
+    const runs = this.#ledger.mayHaveRun ? await readRuns(core.reader, this.#ledger.row.id) : [];
     this.#ledger.deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
     const runOf = ({ capability }: PlannedStep) => runs.find(({ handler }) => handler === capability?.keptAs);
     const open = steps.filter((step) => runOf(step)?.verdict == null);

@@ -14,11 +14,13 @@ import type { Failure } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import type { OpenDialogs } from './open-dialogs.ts';
 import { causeOf } from './plan.ts';
+import type { UnspentAttempts } from './unspent-attempts.ts';
 
 export interface HandlingDeps {
   readonly core: Core;
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly dialogs: OpenDialogs;
+  readonly unspent: UnspentAttempts;
   /** Bound of attempts where a handler names none. */
   readonly maxAttempts: () => number;
   /** A send may be stored as under way: its lane is free, and a repeat of it does nothing. */
@@ -65,12 +67,18 @@ export class ItemLedger {
   gone = false;
   #waitError = '';
   #isClaimed: boolean;
+  readonly #isResumed: boolean;
+  /** Attempts of handlers that belong to this one of the item. */
+  readonly #ofHandlers: Map<string, number>;
   readonly #next: ClaimedItem['next'];
 
   constructor(deps: HandlingDeps, generation: GenerationView, { row, isClaimed, next }: ClaimedItem) {
     this.#deps = deps;
     this.row = row;
-    this.#isClaimed = isClaimed;
+    const unspent = deps.unspent.take(row);
+    this.#isResumed = unspent !== undefined;
+    this.#isClaimed = isClaimed || this.#isResumed;
+    this.#ofHandlers = new Map(unspent?.ofHandlers);
     this.#next = next;
     this.#startedAt = deps.core.clock.now();
     this.effects = {
@@ -105,8 +113,24 @@ export class ItemLedger {
   /** The first attempt is counted once for the item (its claim), later ones for each handler. */
   async countAttempt(handler: string, counted: number | undefined): Promise<number> {
     if (this.row.attempts <= 1) return 1;
+    const known = this.#ofHandlers.get(handler);
+    if (known !== undefined) return known;
     await this.unit('inbox.attempt', [countRun({ item: this.row.id, handler })], []);
-    return (counted ?? 1) + 1;
+    const attempt = (counted ?? 1) + 1;
+    this.#ofHandlers.set(handler, attempt);
+    return attempt;
+  }
+
+  /** A replayed item counts its attempts anew, but what its handlers had finished stays finished: its error tells it from a new one. */
+  get mayHaveRun(): boolean {
+    return this.#isResumed || this.row.attempts > 1 || this.row.last_error !== null;
+  }
+
+  /** Its outcome is not on disk. */
+  broken(error: unknown): never {
+    const { id, attempts } = this.row;
+    if (this.#isClaimed) this.#deps.unspent.ended(id, { attempts, ofHandlers: this.#ofHandlers }, error);
+    throw error;
   }
 
   /** The statements and events with which the item leaves: done, or dead when one of its handlers was. */

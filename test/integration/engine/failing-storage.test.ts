@@ -1,0 +1,106 @@
+// The storage takes a claim and then nothing more: the attempt ended through no fault of the handler, and is not one of those that are
+// bounded. One that the end of the process cut is.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { definePlugin } from '../../../worker/sdk/index.ts';
+import { EngineHost, engineHost } from '../../support/engine-host.ts';
+
+const TRIES = 12;
+
+/** The first handler answers before the second does. */
+function twoHandlers() {
+  const ran: string[] = [];
+  const plugin = definePlugin({
+    name: 'two',
+    setup(p) {
+      for (const name of ['first', 'second'])
+        p.on('message', { name }, () => {
+          ran.push(name);
+          return name;
+        });
+    },
+  });
+  return { plugin, ran };
+}
+
+/** From the `passes`-th on, what handlers decide is not stored until `mend`. */
+function breakStorage(host: EngineHost, passes = 0): { mend(): void } {
+  const { writer } = host.core;
+  const commit = writer.commit.bind(writer);
+  let seen = 0;
+  writer.commit = (unit) => {
+    if (unit.name !== 'inbox.handled' || (seen += 1) <= passes) return commit(unit);
+    return Promise.reject(new SvcError('storage_unavailable', 'database or disk is full (SQLITE_FULL)'));
+  };
+  return {
+    mend: () => {
+      writer.commit = commit;
+    },
+  };
+}
+
+async function tryOften(host: EngineHost): Promise<void> {
+  for (let n = 0; n < TRIES; n += 1) await host.advance(1_000);
+}
+
+const item = (host: EngineHost) => host.rows('SELECT state, attempts, last_error FROM inbox')[0];
+
+const started = (t: TestContext, plugin: unknown): Promise<EngineHost> => engineHost(t, { modules: { two: plugin } });
+
+describe('an attempt whose outcome the storage does not take', () => {
+  it('does not count, however often it is tried', async (t) => {
+    const { plugin, ran } = twoHandlers();
+    const host = await started(t, plugin);
+    const storage = breakStorage(host);
+    await host.platform.says('hi');
+    await tryOften(host);
+    assert.ok(ran.length >= TRIES, `${ran.length} runs`);
+    assert.deepEqual(item(host), { state: 'handling', attempts: 1, last_error: null });
+
+    storage.mend();
+    await host.advance(2_000);
+
+    assert.deepEqual(item(host), { state: 'done', attempts: 1, last_error: null });
+    assert.deepEqual(host.platform.said('dm-ann'), ['first', 'second']);
+  });
+
+  it('runs no handler again whose own unit was stored (H1)', async (t) => {
+    const { plugin, ran } = twoHandlers();
+    const host = await started(t, plugin);
+    const storage = breakStorage(host, 1);
+    await host.platform.says('hi');
+    await tryOften(host);
+    storage.mend();
+    await host.advance(2_000);
+
+    assert.equal(ran.filter((name) => name === 'first').length, 1);
+    assert.deepEqual(host.platform.said('dm-ann'), ['first', 'second']);
+    assert.deepEqual(item(host), { state: 'done', attempts: 1, last_error: null });
+  });
+
+  it('counts once a process that ends meanwhile, and at the bound the item is a dead letter', async (t) => {
+    const { plugin, ran } = twoHandlers();
+    const modules = { two: plugin };
+    let host = await started(t, plugin);
+    breakStorage(host);
+    await host.platform.says('hi');
+    for (let process = 1; process <= 5; process += 1) {
+      ran.length = 0;
+      await tryOften(host);
+      assert.ok(ran.length >= TRIES - 1, `${ran.length} runs`);
+      assert.equal(item(host)?.['attempts'], process);
+
+      host.kill();
+      const { project, platform, clock } = host;
+      host = new EngineHost(project, { modules, platform, clock });
+      if (process < 5) breakStorage(host);
+      await host.start();
+    }
+    t.after(() => host.stop());
+    await host.advance(60_000);
+
+    assert.equal(item(host)?.['state'], 'dead');
+    assert.match(String(item(host)?.['last_error']), /ended the process or was cut 5 times/);
+  });
+});
