@@ -75,6 +75,64 @@ describe('Socket Mode', () => {
     assert.deepEqual([textsOf(ours), textsOf(theirs)], [['for us'], ['for them']]);
   });
 
+  it('keeps what is for an account that is not connected until that account has stored it', async (t) => {
+    const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
+    Object.assign(elsewhere.workspace, { team: 'T0AWAY000' });
+    const open = (at: FakeSlack): { readonly link: TestLink<Account>; readonly connection: Promise<void> } => {
+      const link = adapterLink(accountOf(at, { team: at.workspace.team }));
+      t.after(() => link.stop());
+      const connection = slack.connect?.(link) ?? Promise.resolve();
+      connection.catch(() => {});
+      return { link, connection };
+    };
+    const ours = open(platform);
+    await until(() => ours.link.isOnline, { what: 'our account to be online' });
+    // Theirs is tried, and Slack is in trouble: the host comes back later.
+    elsewhere.next('auth.test', { status: 503 });
+    await assert.rejects(open(elsewhere).connection);
+
+    const press = { ...(BLOCK_ACTIONS as object), team: { id: elsewhere.workspace.team }, user: { id: 'U1' } };
+    const theirs = [platform.push('events_api', elsewhere.line('for them')), platform.push('interactive', press)];
+    await isAcknowledged(platform, platform.push('events_api', platform.line('for us')));
+    const before = [...platform.acknowledged];
+    const { link } = open(elsewhere);
+    await isAcknowledged(platform, ...theirs);
+
+    assert.equal(before.length, 1, 'nobody has stored theirs yet');
+    assert.deepEqual([textsOf(ours.link), textsOf(link)], [['for us'], ['for them', 'pressed']]);
+  });
+
+  it('keeps what the account of another workspace could not store when it went, and goes on with the rest', async (t) => {
+    const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
+    Object.assign(elsewhere.workspace, { team: 'T0GOES000' });
+    let asked = 0;
+    const store = (): Promise<void> => {
+      asked += 1;
+      return Promise.reject(new Error('disk full'));
+    };
+    const open = async (at: FakeSlack, more: object = {}): Promise<TestLink<Account>> => {
+      const link = adapterLink(accountOf(at, { team: at.workspace.team }), more);
+      t.after(() => link.stop());
+      slack.connect?.(link).catch(() => {});
+      await until(() => link.isOnline, { what: 'the account to be online' });
+      return link;
+    };
+    const ours = await open(platform);
+    const former = await open(elsewhere, { store });
+
+    const theirs = platform.push('events_api', elsewhere.line('for them'));
+    await until(() => asked > 0, { what: 'the store to be asked' });
+    const mine = platform.push('events_api', platform.line('for us'));
+    former.stop();
+    await isAcknowledged(platform, mine);
+    const before = platform.acknowledged.includes(theirs);
+    const later = await open(elsewhere);
+    await isAcknowledged(platform, theirs);
+
+    assert.equal(before, false);
+    assert.deepEqual([textsOf(ours), textsOf(later)], [['for us'], ['for them']]);
+  });
+
   it('acknowledges an envelope when it is stored, and not before', async (t) => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ import { accountFailed, type Link } from '../../sdk/index.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { onRevoked } from './revoked.ts';
-import { join } from './siblings.ts';
+import { announceSibling, join } from './siblings.ts';
 import { SlackSocket, type SocketTiming } from './socket.ts';
 
 /** A socket that was asked to go this soon, this often in a row, is no renewal any more. */
@@ -21,6 +21,7 @@ const MOST_SOON = 5;
 export async function connect(link: Link<Account>, timing: SocketTiming): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+  if (link.account.mode === 'socket') announceSibling(link);
   const { json } = await need(link, 'auth.test');
   const [team, user] = [textAt(json, 'team_id'), textAt(json, 'user_id')];
   if (link.account.team !== undefined && ![team, textAt(json, 'enterprise_id')].includes(link.account.team))

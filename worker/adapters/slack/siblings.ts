@@ -1,27 +1,66 @@
 // Accounts of one app that are connected by Socket Mode. Slack sends each envelope to one of the app's sockets, whichever, so what is for another
 // workspace than the account's is handed to the account of that workspace.
+//
+//   B1  An account is known from its first try to connect on, so that what comes for it meanwhile, or between two connections, waits.
+//   B2  One that has not tried for AWAY_MS is none any more: it was disabled, taken out of the configuration, or its token is refused. For a
+//       connection that ends nobody says which of these it was, and what is left without an acknowledgement for good has Slack turn off the app.
 import type { Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 import { isFor } from './parse.ts';
 
-const apps = new Map<string, Set<Link<Account>>>();
+/** Longer than the host waits between two tries, and than Slack repeats an event. */
+const AWAY_MS = 600_000;
 
-const appOf = ({ account }: Link<Account>): string => account.appToken?.reveal() ?? '';
+interface App {
+  readonly links: Set<Link<Account>>;
+  /** Monotonic ms of the last sign of an account, by its workspace. */
+  readonly known: Map<string, number>;
+  /** Called when one has come. */
+  readonly waiting: Set<() => void>;
+}
+const apps = new Map<string, App>();
 
-/** Call what it returns when the connection ends. */
+function appOf({ account }: Pick<Link<Account>, 'account'>): App {
+  const token = account.appToken?.reveal() ?? '';
+  const app = apps.get(token) ?? { links: new Set(), known: new Map(), waiting: new Set() };
+  apps.set(token, app);
+  return app;
+}
+
+/** B1. */
+export function announceSibling(link: Link<Account>): void {
+  const { team } = link.account;
+  if (team !== undefined) appOf(link).known.set(team, performance.now());
+}
+
+/** The account stands, and takes what is its own. Call what it returns when the connection ends. */
 export function join(link: Link<Account>): () => void {
   const app = appOf(link);
-  const links = apps.get(app) ?? new Set();
-  apps.set(app, links.add(link));
+  announceSibling(link);
+  app.links.add(link);
+  for (const come of app.waiting) come();
   return () => {
-    links.delete(link);
-    if (links.size === 0 && apps.get(app) === links) apps.delete(app);
+    app.links.delete(link);
+    announceSibling(link);
   };
 }
 
-/** Whose this payload is; the account itself where no other one is known to want it. */
-export function whoseIs(payload: unknown, link: Link<Account>): Link<Account> {
+/** Calls whenever an account of the same app has come, until it is called itself. */
+export function onJoined(link: Link<Account>, come: () => void): () => void {
+  const { waiting } = appOf(link);
+  waiting.add(come);
+  return () => waiting.delete(come);
+}
+
+/** Whose this payload is. `away`: of an account that is not connected now; `nobody`: of no account. */
+export function whoseIs(payload: unknown, link: Link<Account>): Link<Account> | 'away' | 'nobody' {
   if (isFor(payload, link.account)) return link;
-  const others = [...(apps.get(appOf(link)) ?? [])];
-  return others.find((one) => one.account.team !== undefined && isFor(payload, one.account)) ?? link;
+  const { links, known } = appOf(link);
+  const there = [...links].find(
+    ({ account, signal }) => !signal.aborted && account.team !== undefined && isFor(payload, account),
+  );
+  if (there !== undefined) return there;
+  const now = performance.now();
+  const isAway = [...known].some(([team, at]) => now - at < AWAY_MS && isFor(payload, { team }));
+  return isAway ? 'away' : 'nobody';
 }

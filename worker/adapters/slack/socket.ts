@@ -4,13 +4,15 @@
 //       then it is left to Slack, which delivers an event without an acknowledgement again.
 //   K2  Envelopes are stored in the order in which they came, in batches; over MAX_WAITING the socket is not read further.
 //   K3  A socket on which nothing was heard for `silentMs`, not even the answer to a ping, is lost.
+//   K4  What is for an account of the app that is not connected is held without an acknowledgement until that account stands. What is for no
+//       account of this host is acknowledged, counted and dropped.
 import { WebSocket } from 'ws';
 import { isObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { arrivalsOf } from './parse.ts';
-import { whoseIs } from './siblings.ts';
+import { onJoined, whoseIs } from './siblings.ts';
 
 export interface SocketTiming {
   /** From opening to hello. */
@@ -24,10 +26,15 @@ export const TIMING: SocketTiming = { helloMs: 30_000, pingMs: 10_000, silentMs:
 
 const MAX_BATCH = 64;
 const MAX_WAITING = 1_000;
+/** Over it the oldest are left to Slack. */
+const MAX_HELD = 1_000;
 const MAX_FRAME_BYTES = 16 * 1_048_576;
 
-interface Waiting {
+interface Envelope {
   readonly id: string;
+  readonly frame: Json;
+}
+interface Waiting extends Envelope {
   readonly arrivals: readonly Arrival[];
   /** Whose they are. */
   readonly link: Link<Account>;
@@ -46,6 +53,9 @@ export class SlackSocket {
   #hello: () => void = () => {};
   #leave: (reason: string) => void = () => {};
   #waiting: Waiting[] = [];
+  /** K4. */
+  #held: Envelope[] = [];
+  #strangers = 0;
   #storing: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #heardAt = 0;
@@ -59,6 +69,7 @@ export class SlackSocket {
     this.leaving = new Promise((resolve) => {
       this.#leave = resolve;
     });
+    const forget = onJoined(link, () => this.#handOver());
     this.ended = new Promise((resolve) => {
       let reason = 'the connection was lost';
       socket.on('error', (error) => {
@@ -66,6 +77,7 @@ export class SlackSocket {
       });
       socket.on('close', (code) => {
         this.#isGone = true;
+        forget();
         clearInterval(this.#timer);
         resolve(code === 1006 ? reason : `Slack closed the connection (${code})`);
       });
@@ -90,6 +102,10 @@ export class SlackSocket {
     clearTimeout(late);
   }
 
+  get #isOver(): boolean {
+    return this.#isGone || this.#link.signal.aborted;
+  }
+
   #heard(): void {
     this.#heardAt = performance.now();
   }
@@ -111,11 +127,38 @@ export class SlackSocket {
     const id = textAt(frame, 'envelope_id');
     if (frame['type'] === 'hello') return this.#hello();
     if (frame['type'] === 'disconnect') return this.#leave(textAt(frame, 'reason') ?? 'refresh_requested');
-    if (id === undefined) return;
-    const link = whoseIs(frame['payload'], this.#link);
-    this.#waiting.push({ id, link, arrivals: this.#arrivalsOf(id, frame, link) });
+    if (id !== undefined) this.#take({ id, frame });
+  }
+
+  #take(envelope: Envelope): void {
+    const { id, frame } = envelope;
+    const whose = whoseIs(frame['payload'], this.#link);
+    if (whose === 'away') return this.#hold(envelope);
+    const link = whose === 'nobody' ? this.#link : whose;
+    const arrivals = this.#arrivalsOf(id, frame, link);
+    if (whose === 'nobody' && arrivals.length === 0) this.#countStranger();
+    this.#waiting.push({ ...envelope, link, arrivals });
     if (this.#waiting.length > MAX_WAITING) this.#socket.pause();
     this.#storing ??= this.#store();
+  }
+
+  /** K4. */
+  #hold(envelope: Envelope): void {
+    if (this.#held.length === 0)
+      this.#link.log.warn('envelopes wait: the account of the app that they are for is not connected');
+    this.#held.push(envelope);
+    if (this.#held.length > MAX_HELD) this.#held.shift();
+  }
+
+  #handOver(): void {
+    for (const envelope of this.#held.splice(0)) this.#take(envelope);
+  }
+
+  /** One line for the first, the tenth, the hundredth. */
+  #countStranger(): void {
+    this.#strangers += 1;
+    if (/^10*$/.test(String(this.#strangers)))
+      this.#link.log.warn({ envelopes: this.#strangers }, 'dropped: of a workspace for which no account is configured');
   }
 
   /** What cannot be read is kept as it came: an acknowledged envelope does not come again. */
@@ -138,8 +181,9 @@ export class SlackSocket {
     await new Promise((resolve) => setImmediate(resolve)); // frames that came in one packet go into one batch
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
-      if (!(await this.#kept(batch))) break;
-      for (const { id } of batch) this.#acknowledge(id);
+      if (await this.#kept(batch)) for (const { id } of batch) this.#acknowledge(id);
+      else if (this.#isOver) break;
+      else for (const { id, frame } of batch) this.#take({ id, frame });
       if (this.#waiting.length < MAX_BATCH) this.#socket.resume();
     }
     this.#storing = undefined;
@@ -163,7 +207,7 @@ export class SlackSocket {
       } catch (error) {
         if (tries === 1)
           this.#link.log.warn({ arrivals: arrivals.length, err: error }, 'events wait: they could not be stored');
-        if (this.#isGone || this.#link.signal.aborted || link.signal.aborted) return false;
+        if (this.#isOver || link.signal.aborted) return false;
         await new Promise((resolve) => setTimeout(resolve, this.#timing.retryMs));
       }
     }
