@@ -193,6 +193,73 @@ describe('slack sends again', () => {
     assert.equal(platform.workspace.messages.length, 6);
   });
 
+  const FIRST_AT = 1_700_000_000; // seconds, of the fake's clock
+  const said = (
+    platform: FakeSlack,
+    count: number,
+    { from, thread }: { readonly from: number; readonly thread?: string },
+  ): void => {
+    for (let n = 0; n < count; n += 1) {
+      const ts = `${from}.${String(n).padStart(6, '0')}`;
+      platform.workspace.said.push({
+        type: 'message',
+        user: 'U1',
+        text: String(n),
+        ts,
+        thread_ts: thread,
+        channel: ROOM,
+      });
+    }
+  };
+  const looks = (platform: FakeSlack): number =>
+    platform.calls.filter(({ method }) => method.startsWith('conversations.')).length;
+
+  it('only when it is not there, however much was said in the thread before and in the channel since', async (t) => {
+    const { platform, bench } = await start(t);
+    const root = `${FIRST_AT - 7_200}.000000`;
+    said(platform, 1, { from: FIRST_AT - 7_200 });
+    said(platform, 450, { from: FIRST_AT - 3_600, thread: root });
+    said(platform, 250, { from: FIRST_AT - 60, thread: root });
+    said(platform, 450, { from: FIRST_AT + 3_600 });
+
+    for (const place of [{ thread: root }, {}]) {
+      const call = post({ ...place, key: JSON.stringify(place) });
+      platform.next('chat.postMessage', 'drop');
+      await assert.rejects(bench.send(call));
+      await bench.send({ ...call, repeat: true, storedAt: FIRST_AT * 1_000 });
+    }
+
+    assert.equal(platform.workspace.messages.length, 2);
+    assert.equal(looks(platform), 2 + 3);
+  });
+
+  it('and does not look where it cannot be', async (t) => {
+    const { platform, bench } = await start(t);
+    said(platform, 450, { from: FIRST_AT - 3_600 });
+
+    await bench.send({ ...post(), repeat: true, storedAt: FIRST_AT * 1_000 });
+
+    assert.equal(looks(platform), 1);
+  });
+
+  it('and goes on looking where Slack asked to wait', async (t) => {
+    const { platform, bench } = await start(t);
+    platform.next('chat.postMessage', 'drop');
+    await assert.rejects(bench.send(post()));
+    said(platform, 40, { from: FIRST_AT + 3_600 });
+    platform.workspace.mostHistory = 15;
+    const again = () => bench.send({ ...post(), repeat: true, storedAt: FIRST_AT * 1_000 });
+
+    const results: string[] = [];
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      platform.left.set('conversations.history', 1); // as apps outside of the Marketplace have it
+      results.push((await again()).kind);
+    }
+
+    assert.deepEqual(results, ['later', 'later', 'sent']);
+    assert.equal(platform.workspace.messages.length, 1);
+  });
+
   it('when the app may not look, and later when Slack asks to wait', async (t) => {
     const { platform, bench } = await start(t);
     const error = (name: string): Misfortune => ({ status: 200, body: JSON.stringify({ ok: false, error: name }) });

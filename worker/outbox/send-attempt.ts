@@ -22,7 +22,7 @@ import {
   type SendHead,
 } from './outbox-store.ts';
 import type { QuietAccounts } from './quiet-accounts.ts';
-import { resolveCall } from './resolve-call.ts';
+import { asRepeat, resolveCall } from './resolve-call.ts';
 import type { SendRate } from './send-rate.ts';
 import { type SendSurface, type SurfaceState, takesAtOnce } from './send-surface.ts';
 import { type EndedSend, unitOf } from './send-units.ts';
@@ -57,10 +57,6 @@ export interface Turn {
   readonly isClaimed: boolean;
   readonly next: () => Follower | undefined;
 }
-
-/** Where the platform does not drop repeats, the adapter may be able to find what came of the attempt before. */
-const asRepeat = (call: Outgoing, { attempts, last_error }: OutboxRow, { can }: SendSurface): Outgoing =>
-  can.idempotent !== true && (attempts > 0 || last_error !== null) ? { ...call, repeat: true } : call;
 
 export class SendAttempt {
   readonly #options: SenderOptions;

@@ -117,6 +117,8 @@ interface OutgoingBase {
   readonly key: string;
   /** An attempt before this one may have reached the platform. Never set where `can.idempotent`. */
   readonly repeat?: true;
+  /** With `repeat`: when the host stored it, epoch ms. No attempt was before. */
+  readonly storedAt?: number;
   readonly conversation: string;
   readonly thread?: string;
 }

@@ -264,19 +264,26 @@ describe('sending', () => {
     }
   });
 
-  it('tells an adapter of a repeat, where the platform does not drop it', async (t) => {
+  it('tells an adapter of a repeat and since when it may be there, where the platform does not drop it', async (t) => {
     const repeats: Record<string, unknown[]> = {};
+    const storedAt: unknown[] = [];
     for (const idempotent of [true, false]) {
       const seen: unknown[] = [];
       const host = await engineHost(t, { modules: { echo }, platform: new MemoryPlatform({ idempotent }) });
       host.platform.answer = (call) => {
         seen.push(call.repeat);
+        if (call.storedAt !== undefined) storedAt.push(call.storedAt);
         if (seen.length === 1) throw new Error('once');
         return { kind: 'sent' };
       };
       await host.platform.says('x');
       await host.advance(2_000);
       repeats[String(idempotent)] = seen;
+      if (!idempotent)
+        assert.deepEqual(
+          storedAt,
+          host.rows<{ created_at: number }>('SELECT created_at FROM outbox').map((row) => row.created_at),
+        );
     }
 
     assert.deepEqual(repeats, { true: [undefined, undefined], false: [undefined, true] });

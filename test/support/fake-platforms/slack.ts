@@ -46,6 +46,8 @@ export class FakeSlack {
   readonly acknowledged: string[] = [];
   /** Sockets that were opened so far. */
   opened = 0;
+  /** Calls of a method that are left before Slack asks to wait; without an entry as many as one likes. */
+  readonly left = new Map<string, number>();
   readonly #next = new Map<string, Misfortune[]>();
   readonly #tickets = new Set<string>();
   readonly #sockets: WebSocket[] = [];
@@ -182,6 +184,9 @@ export class FakeSlack {
     const args =
       isJson && text !== '' ? flattened(JSON.parse(text) as object) : Object.fromEntries(new URLSearchParams(text));
     this.calls.push({ method, args });
+    const left = this.left.get(method);
+    if (left === 0) return void response.writeHead(429, { 'retry-after': '60' }).end();
+    if (left !== undefined) this.left.set(method, left - 1);
     const [misfortune, ...others] = this.#next.get(method) ?? [];
     this.#next.set(method, others);
     if (typeof misfortune === 'object')

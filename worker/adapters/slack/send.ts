@@ -49,7 +49,7 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
     const answer = await request(link, 'chat.postEphemeral', { ...args, user: call.only });
     return resultOf(answer);
   }
-  const before = call.repeat === true ? await postedBefore(call.key, { channel, thread }, link) : undefined;
+  const before = call.repeat === true ? await postedBefore(call, { channel, thread }, link) : undefined;
   if (typeof before === 'string') return { kind: 'sent', message: before };
   if (before !== undefined) return before;
   return resultOf(await request(link, 'chat.postMessage', { ...args, metadata: metadataOf(call) }), {
