@@ -1,6 +1,7 @@
 // The suite that every adapter runs, for github.
 import { createHmac } from 'node:crypto';
 import { createGithub } from '../../worker/adapters/github/index.ts';
+import { WAITS } from '../../worker/adapters/github/redelivery.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 
@@ -49,7 +50,9 @@ const MISSED = [21, 22, 23] as const;
 const HOOK = '/repos/octo/hello/hooks';
 function webhooks({ method, path }: RawRequest): HttpAnswer | undefined {
   const json = (value: unknown, status = 200): HttpAnswer => ({ status, json: value, headers: JSON_TYPE });
-  if (path === HOOK) return json([{ id: 5, config: { url: 'https://bot.example/webhooks/bench' } }]);
+  // For either account of the suite, at whatever platform: `isOurs` takes the own one.
+  if (path === HOOK)
+    return json(['bench', 'another'].map((id) => ({ id: 5, config: { url: `https://bot.example/webhooks/${id}` } })));
   if (path === `${HOOK}/5/deliveries`) return json(MISSED.toReversed().map(failed));
   return method === 'POST' && path.startsWith(`${HOOK}/5/deliveries/`) ? json({}, 202) : undefined;
 }
@@ -70,7 +73,7 @@ const failed = (id: number): object => ({
   status_code: 503,
 });
 
-adapterContract(createGithub(0), {
+adapterContract(createGithub({ ...WAITS, betweenMs: 0 }), {
   account: (url) => ({
     login: 'helper-bot',
     token: TOKEN,

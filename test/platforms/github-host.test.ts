@@ -195,8 +195,9 @@ describe('github at the whole host', { timeout: 590_000 }, () => {
       x: 'x'.repeat(bytes),
     });
 
-    assert.equal(await deliver(host, push(3 * MIB), { event: 'push' }), 200);
-    assert.equal(await deliver(host, push(25 * MIB), { event: 'push' }).catch(() => 413), 413);
+    const around = JSON.stringify(push(0)).length;
+    assert.equal(await deliver(host, push(25 * MIB - around), { event: 'push' }), 200);
+    assert.equal(await deliver(host, push(25 * MIB - around + 1), { event: 'push' }).catch(() => 413), 413);
     assert.equal((await inboxOf(host)).length, 1);
   });
 

@@ -55,6 +55,8 @@ export class GithubData {
   readonly deliveries: FakeDelivery[] = [];
   /** Ids of deliveries that were asked for again. */
   readonly redelivered: number[] = [];
+  /** What such an attempt ends with, by the id of what is delivered; without it none is made. */
+  reach: ((guid: string) => number) | undefined;
   /** What an answer to GET /user says of its token. */
   tokenHeaders: Readonly<Record<string, string>> = { 'x-oauth-scopes': 'repo, admin:repo_hook' };
   /** Repositories that the token may not see, and those that are archived. */

@@ -196,13 +196,18 @@ function editHook({ data, repository, ids: [id], json }: Of): GithubAnswer {
   return { status: 200, json: wireHook(hook) };
 }
 
-function listDeliveries({ data, ids: [id] }: Of): GithubAnswer {
+/** Newest first, in pages, the next one by a cursor in Link. */
+function listDeliveries({ data, path, query, ids: [id] }: Of): GithubAnswer {
   const found = data.deliveries.filter(({ hook }) => hook === id).toReversed();
+  const from = Number(query.get('cursor')?.replace('v1_', '') ?? 0);
+  const size = Math.min(Number(query.get('per_page') ?? 30), 100);
+  const next = `<https://api.github.com${path}?per_page=${size}&cursor=v1_${from + size}>; rel="next"`;
   return {
     status: 200,
-    json: found.map((one) => ({
+    ...(from + size < found.length ? { headers: { link: next } } : {}),
+    json: found.slice(from, from + size).map((one) => ({
       ...one,
-      redelivery: false,
+      redelivery: data.deliveries.some((other) => other.guid === one.guid && other.id < one.id),
       status: one.status_code < 300 && one.status_code >= 200 ? 'OK' : 'failed to connect to host',
       action: null,
     })),
@@ -213,5 +218,10 @@ function redeliver({ data, ids: [hook, delivery] }: Of): GithubAnswer {
   const found = data.deliveries.find((one) => one.hook === hook && one.id === delivery);
   if (found === undefined) return NOT_FOUND;
   data.redelivered.push(found.id);
+  const status_code = data.reach?.(found.guid);
+  if (status_code !== undefined) {
+    const id = Math.max(...data.deliveries.map((one) => one.id)) + 1;
+    data.deliveries.push({ ...found, id, status_code, delivered_at: new Date().toISOString() });
+  }
   return { status: 202, json: {} };
 }

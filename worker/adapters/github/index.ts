@@ -2,22 +2,23 @@
 //
 // In: config.ts (account) → verify.ts (signature) → parse.ts (payload.ts, names.ts) → inbox.
 // Out: render.ts (Markdown) → send.ts (REST), discussions.ts (GraphQL) → client.ts (limits, errors). GitHub has no idempotency keys: what
-// is posted has a mark (marker.ts), by which a repeat finds what an attempt without a result has made. The webhooks themselves, and what
-// they could not deliver: webhooks.ts.
-import { type AdapterModule, accountFailed, defineAdapter } from '../../sdk/index.ts';
+// is posted has a mark (marker.ts), by which a repeat finds what an attempt without a result has made. The webhooks themselves:
+// webhooks.ts; what they could not deliver: deliveries.ts, redelivery.ts.
+import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { MARK_SIZE } from './marker.ts';
 import { parse } from './parse.ts';
+import { redeliver, WAITS, type Waits, watch } from './redelivery.ts';
 import { render } from './render.ts';
 import { send } from './send.ts';
 import { verify } from './verify.ts';
-import { BETWEEN_MS, redeliver, register } from './webhooks.ts';
+import { register } from './webhooks.ts';
 
 const MOST_CHARACTERS = 65_536;
 
 /** The adapter; tests shorten its waits. */
-export function createGithub(betweenMs = BETWEEN_MS): AdapterModule {
+export function createGithub(waits: Waits = WAITS): AdapterModule {
   return defineAdapter({
     name: 'github',
     account,
@@ -32,11 +33,8 @@ export function createGithub(betweenMs = BETWEEN_MS): AdapterModule {
     // GitHub asks for a second between requests that change something.
     rate: { perSecond: 1 },
     webhook: { maxBytes: 25 * 1_048_576, verify, parse, register },
-    async catchUp(link) {
-      const fault = accountFault(link.account);
-      if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
-      await redeliver(link, betweenMs);
-    },
+    connect: (link) => watch(link, waits),
+    catchUp: (link) => redeliver(link, waits),
     send,
     check,
   });

@@ -36,16 +36,17 @@ async function sendsForBoth({ bench, fixtures, platform, another, online }: Tria
 async function connectsBoth(trial: Trial): Promise<void> {
   const { bench, fixtures, another } = trial;
   const { history = [] } = fixtures;
-  const other = (await another()).bench;
+  const { bench: other, platform } = await another();
+  const theirs = { ...trial, platform };
   const hasAll = ({ stored }: Bench): boolean => stored.length >= history.length;
   let isLeft = false;
-  const hears = live(trial, other, { isEnough: () => isLeft && hasAll(other) });
+  const hears = live(theirs, other, { isEnough: () => isLeft && hasAll(other) });
   await live(trial, bench, { isEnough: () => hasAll(bench) });
   isLeft = true;
   const lost = await hears;
   // With HTTP the platform itself may have ended it, once it had said all.
   if (fixtures.platform === undefined) assert.equal(lost, undefined, 'the end of one is not that of the other');
-  else await live(trial, other, { isEnough: () => hasAll(other) });
+  else await live(theirs, other, { isEnough: () => hasAll(other) });
   assert.deepEqual(idsOf(bench), history);
   assert.equal(other.stored.length, history.length, 'each has all that came to it');
   if (fixtures.other === undefined) assert.deepEqual(idsOf(other), history);

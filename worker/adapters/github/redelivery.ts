@@ -1,0 +1,182 @@
+// Deliveries that failed: GitHub never repeats one by itself. It is asked to, for the account's repositories.
+//
+//   D1  When the account comes up: for all that failed since the last time, at most three days (GitHub keeps them no longer), oldest first. They
+//       come with their own ids: what was taken already is taken once.
+//   D2  Every LOOK_MS after: for what the host was not reached for, or answered in trouble. As long as the newest attempt of a webhook
+//       failed, for one alone, to see whether it gets through; then for the rest. One that fails each time is given up after some.
+//   D3  The cursor is the time up to which nothing is left to be asked for: it stays where a look could not go on.
+//   D4  A token that may not see webhooks catches nothing up: a line of log, and the account works. Anything else that goes wrong is
+//       thrown, or makes the account degraded: it is asked again, and nothing counts as looked at.
+import { setTimeout as wait } from 'node:timers/promises';
+import { accountFailed, type Link } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
+import { callBy, isRefusal } from './client.ts';
+import { type Account, accountFault } from './config.ts';
+import { type Deliveries, deliveriesSince, type Failed, isTrouble } from './deliveries.ts';
+import { hooksOf, isOurs, type Of, ofName } from './webhooks.ts';
+import { verifyLogin } from './whose-token.ts';
+
+export interface Waits {
+  /** Between two requests that change something. */
+  readonly betweenMs: number;
+  readonly lookMs: number;
+}
+/** GitHub asks for the second. A look is two requests a repository. */
+export const WAITS: Waits = { betweenMs: 1_000, lookMs: 600_000 };
+
+const KEPT_MS = 3 * 86_400_000;
+/** Looked at again the next time: GitHub may still have been trying. */
+const OVERLAP_MS = 600_000;
+/** D2: so often while others get through, and so long. */
+const MOST_TRIES = 3;
+const MOST_TRIED = 10_000;
+
+interface Tried {
+  /** Epoch ms. */
+  readonly since: number;
+  readonly count: number;
+}
+interface Look {
+  readonly link: Link<Account>;
+  readonly waits: Waits;
+  /** Those of a webhook that are asked for, oldest first, and where the others begin. */
+  readonly choose: (deliveries: Deliveries) => Chosen;
+  /** Repositories whose webhooks the token may not see, that were told. */
+  readonly told: Set<string>;
+}
+interface Chosen {
+  readonly asked: readonly Failed[];
+  readonly left: Failed | undefined;
+}
+
+/** Accounts that are being looked through, by endpoint. */
+const looking = new Set<string>();
+
+/** D1. */
+export async function redeliver(link: Link<Account>, waits: Waits): Promise<void> {
+  refuseFault(link);
+  await verifyLogin(link);
+  await look({ link, waits, choose: ({ failed }) => ({ asked: failed, left: undefined }), told: new Set() });
+}
+
+/** D2, until the link's signal ends it. */
+export async function watch(link: Link<Account>, waits: Waits): Promise<void> {
+  refuseFault(link);
+  await verifyLogin(link);
+  link.online();
+  const tried = new Map<string, Tried>();
+  const told = new Set<string>();
+  for (;;) {
+    await wait(waits.lookMs, undefined, { signal: link.signal, ref: false }).catch(() => {});
+    if (link.signal.aborted) return;
+    if (looking.has(link.endpoint)) continue;
+    try {
+      await look({ link, waits, choose: (deliveries) => worthAsking(deliveries, tried, Date.now()), told });
+      link.online();
+    } catch (error) {
+      if (link.signal.aborted) return;
+      if ((error as { readonly code?: unknown }).code === 'account_failed') throw error;
+      link.degraded(`what could not be delivered was not asked for: ${(error as Error).message}`);
+    }
+  }
+}
+
+function refuseFault({ account }: Link<Account>): void {
+  const fault = accountFault(account);
+  if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
+}
+
+function worthAsking({ failed, isReached }: Deliveries, tried: Map<string, Tried>, now: number): Chosen {
+  const wanted = failed.filter(isTrouble).filter(({ guid }) => {
+    const { since, count } = tried.get(guid) ?? { since: now, count: 0 };
+    return count < MOST_TRIES && now - since < KEPT_MS;
+  });
+  const asked = isReached ? wanted : wanted.slice(0, 1);
+  for (const { guid } of asked) {
+    const { since, count } = tried.get(guid) ?? { since: now, count: 0 };
+    keepNewest(tried, [guid, { since, count: isReached ? count + 1 : count }], MOST_TRIED);
+  }
+  return { asked, left: wanted[asked.length] };
+}
+
+async function look(of: Look): Promise<void> {
+  const { link } = of;
+  const { repositories } = link.account;
+  if (repositories.length === 0) return;
+  const now = Date.now();
+  const since = lookedTo(link.cursor, now);
+  let count = 0;
+  let to = now - OVERLAP_MS;
+  looking.add(link.endpoint);
+  try {
+    for (const repository of repositories) {
+      const done = await redeliverOf(repository, since, of);
+      count += done.count;
+      to = Math.min(to, done.to);
+    }
+    await link.receive([], new Date(Math.max(to, since)).toISOString());
+  } finally {
+    looking.delete(link.endpoint);
+  }
+  if (count > 0) link.log.info({ count }, 'GitHub was asked for deliveries that had failed');
+}
+
+/** From where on deliveries are looked at. A clock that was ahead has looked at nothing of now. */
+export function lookedTo(cursor: string | undefined, now: number): number {
+  const looked = Date.parse(cursor ?? '') || 0;
+  return Math.max(looked > now ? 0 : looked, now - KEPT_MS);
+}
+
+interface Done {
+  readonly count: number;
+  /** D3. */
+  readonly to: number;
+}
+
+async function redeliverOf(repository: string, since: number, look: Look): Promise<Done> {
+  const { link } = look;
+  const done = { count: 0, to: Number.POSITIVE_INFINITY };
+  try {
+    const hooks = await callBy(link, ({ request }) => hooksOf(request, ofName(repository)));
+    for (const { id: hook_id, config } of hooks) {
+      if (!isOurs(config.url, link.endpoint)) continue;
+      const of = { ...ofName(repository), hook_id };
+      const deliveries = await deliveriesSince(of, link, since);
+      if (!deliveries.isWhole) {
+        link.log.warn({ repository, hook: hook_id }, 'more was delivered than is looked through for what failed');
+        done.to = since;
+      }
+      const { asked, left } = look.choose(deliveries);
+      for (const { id } of asked) await askFor({ ...of, delivery_id: id }, look);
+      done.count += asked.length;
+      done.to = Math.min(done.to, left?.at ?? done.to);
+    }
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (!look.told.has(repository))
+      link.log.warn(
+        { repository, err: error },
+        'failed deliveries could not be asked for: is the token allowed to see webhooks?',
+      );
+    look.told.add(repository);
+  }
+  return done;
+}
+
+async function askFor(
+  of: Of & { readonly hook_id: number; readonly delivery_id: number },
+  { link, waits }: Look,
+): Promise<void> {
+  const route = 'POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts';
+  try {
+    await callBy(link, ({ request }) => request(route, { ...of }));
+  } catch (error) {
+    if (!isRefusal(error) || !isGone(error as Error)) throw error;
+    link.log.warn({ err: error, delivery: of.delivery_id }, 'GitHub does not repeat this delivery');
+  }
+  await wait(waits.betweenMs, undefined, { signal: link.signal });
+}
+
+/** This one alone, and not the right to any. */
+const isGone = ({ cause }: { readonly cause?: unknown }): boolean =>
+  [404, 410, 422].includes(Number((cause as { readonly status?: unknown } | undefined)?.status));
