@@ -60,9 +60,9 @@ describe('the held socket refuses nobody', () => {
         });
       }
       await more();
-      const { sent, answered, cut, refused, late, others } = await requests.end();
+      const { sent, answered, cut, refused, others } = await requests.end();
 
-      assert.deepEqual({ refused, late, others }, { refused: 0, late: 0, others: [] });
+      assert.deepEqual({ refused, others }, { refused: 0, others: [] });
       assert.equal(answered + cut, sent);
       if (!mayCut) assert.equal(cut, 0);
       assert.ok(run.trace().some(({ after }) => after.state.kind === through));

@@ -226,7 +226,7 @@ describe('slack sends again', () => {
       const call = post({ ...place, key: JSON.stringify(place) });
       platform.next('chat.postMessage', 'drop');
       await assert.rejects(bench.send(call));
-      await bench.send({ ...call, repeat: true, storedAt: FIRST_AT * 1_000 });
+      await bench.send({ ...call, repeat: true, search: { from: FIRST_AT * 1_000, others: [] } });
     }
 
     assert.equal(platform.workspace.messages.length, 2);
@@ -237,7 +237,7 @@ describe('slack sends again', () => {
     const { platform, bench } = await start(t);
     said(platform, 450, { from: FIRST_AT - 3_600 });
 
-    await bench.send({ ...post(), repeat: true, storedAt: FIRST_AT * 1_000 });
+    await bench.send({ ...post(), repeat: true, search: { from: FIRST_AT * 1_000, others: [] } });
 
     assert.equal(looks(platform), 1);
   });
@@ -248,7 +248,7 @@ describe('slack sends again', () => {
     await assert.rejects(bench.send(post()));
     said(platform, 40, { from: FIRST_AT + 3_600 });
     platform.workspace.mostHistory = 15;
-    const again = () => bench.send({ ...post(), repeat: true, storedAt: FIRST_AT * 1_000 });
+    const again = () => bench.send({ ...post(), repeat: true, search: { from: FIRST_AT * 1_000, others: [] } });
 
     const results: string[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {

@@ -1,6 +1,6 @@
 // What becomes of a send after an attempt. Pure; the sender acts on it.
 //
-//   attempt ended with            | platform drops repeats | it does not
+//   attempt ended with            | platform drops repeats | it does not, or no more by then
 //   sent                          | sent                   | sent
 //   later (its own Retry-After)   | waiting                | waiting
 //   refused                       | dead                   | dead
@@ -50,6 +50,7 @@ export interface AttemptOf {
   /** Attempts that ended, this one included unless it was lost. */
   readonly failures: number;
   readonly maxAttempts: number;
+  /** The platform drops the next attempt, when it is made, if it took this one. */
   readonly idempotent: boolean;
   /** What to do where nobody knows whether the platform took it. */
   readonly unsure: 'again' | 'hold';

@@ -2,7 +2,7 @@
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { fileFor } from '../handling/file-source.ts';
-import type { Can, MessageRef, Outgoing } from '../sdk/index.ts';
+import type { MessageRef, Outgoing } from '../sdk/index.ts';
 import { type OutboxRow, readCall, readSendByKey, type StoredCall } from './outbox-store.ts';
 
 export type ResolvedCall =
@@ -50,16 +50,6 @@ export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedC
       return { kind: 'ok', call: { ...place, kind: 'react', message: message ?? '', emoji: call.emoji, on: call.on } };
   }
 }
-
-/** Where the platform does not drop repeats, the adapter may be able to find what came of the attempt before. */
-export const asRepeat = (
-  call: Outgoing,
-  { attempts, last_error, created_at }: OutboxRow,
-  { can }: { readonly can: Can },
-): Outgoing =>
-  can.idempotent !== true && (attempts > 0 || last_error !== null)
-    ? { ...call, repeat: true, storedAt: created_at }
-    : call;
 
 async function platformId(core: Core, ref: MessageRef | undefined): Promise<string | undefined> {
   if (ref === undefined) return undefined;

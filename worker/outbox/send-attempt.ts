@@ -11,7 +11,7 @@ import type { RecentRows } from '../lanes/recent-rows.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
 import type { CallSlots } from './call-slots.ts';
-import { type AttemptEnd, judge, noResult, readResult, type SendVerdict } from './outbox-machine.ts';
+import { type AttemptEnd, judge, noResult, readResult, type SendVerdict, sendDelayMs } from './outbox-machine.ts';
 import {
   claimNextSend,
   claimSend,
@@ -22,7 +22,8 @@ import {
   type SendHead,
 } from './outbox-store.ts';
 import type { QuietAccounts } from './quiet-accounts.ts';
-import { asRepeat, resolveCall } from './resolve-call.ts';
+import { asRepeat, dropsRepeat, knowsKeys } from './repeats.ts';
+import { resolveCall } from './resolve-call.ts';
 import type { SendRate } from './send-rate.ts';
 import { type SendSurface, type SurfaceState, takesAtOnce } from './send-surface.ts';
 import { type EndedSend, unitOf } from './send-units.ts';
@@ -113,7 +114,8 @@ export class SendAttempt {
       );
       if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
     }
-    return this.#attempt(row, { surface: state.surface, outgoing: asRepeat(call.call, row, state.surface) });
+    const { can } = state.surface;
+    return this.#attempt(row, { surface: state.surface, outgoing: await asRepeat(core, call.call, { row, can }) });
   }
 
   async #attempt(
@@ -129,7 +131,7 @@ export class SendAttempt {
       if (FAILPOINTS) await this.#options.core.point('sending');
       return this.#call(row, surface, outgoing);
     };
-    if (surface.can.idempotent === true) return this.#settle(row, await slots.use(endpoint, call), surface);
+    if (knowsKeys(surface.can)) return this.#settle(row, await slots.use(endpoint, call), surface);
     return alone.use(endpoint, async () => this.#settle(row, await call(), surface));
   }
 
@@ -192,8 +194,10 @@ export class SendAttempt {
   ): SendVerdict {
     const { maxAttempts, onUnknown } = this.#options.policy();
     const unsure = row.unsure === 'hold' || onUnknown === 'hold' ? 'hold' : 'again';
-    const failures = row.failures + (end.kind === 'lost' ? 0 : 1);
-    return judge(end, { attempts, failures, maxAttempts, idempotent: can.idempotent === true, unsure });
+    const isLost = end.kind === 'lost';
+    const failures = row.failures + (isLost ? 0 : 1);
+    const againAt = this.#options.core.clock.now() + (isLost ? 0 : sendDelayMs(failures));
+    return judge(end, { attempts, failures, maxAttempts, idempotent: dropsRepeat(can, row, againAt), unsure });
   }
 
   /** The account is refused or gone: the send waits for it. One that has it refused again and again is not tried without end. */

@@ -41,6 +41,24 @@ export async function readSentMessage(reader: Reader, key: string): Promise<Sent
   return first === undefined ? undefined : { place: placeOf(first), parts, rows: rows.length };
 }
 
+const MOST_BESIDE = 1_000;
+
+/** What the other sends of the conversation have made on the platform, the newest first. */
+export async function readMessagesBeside(
+  reader: Reader,
+  { id, endpoint, conversation }: Pick<OutboxRow, 'id' | 'endpoint' | 'conversation'>,
+): Promise<readonly string[]> {
+  const sent = sql
+    .selectFrom('outbox')
+    .select('platform_message')
+    .where('endpoint', '=', endpoint)
+    .where('conversation', '=', conversation);
+  const rows = await reader.all(
+    sent.where('id', '!=', id).where('platform_message', 'is not', null).orderBy('seq', 'desc').limit(MOST_BESIDE),
+  );
+  return rows.flatMap(({ platform_message: message }) => message ?? []);
+}
+
 /** Refuses the unit as `message` when the parts of a message are no longer those that were read: another unit has changed them. */
 export const holdMessage = (key: string, { rows }: SentMessage): Statement =>
   statement(sql.selectFrom('outbox').select('seq').where(isOf(key)), { expect: rows, guard: 'message' });

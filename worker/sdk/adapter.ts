@@ -37,8 +37,8 @@ export interface Can {
     /** It fetches them itself (`link.fileUrl`), over https alone: without such an address they are what is not taken. */
     readonly byLink?: true;
   };
-  /** Drops a second call with the same key. */
-  readonly idempotent?: boolean;
+  /** Drops a second call with the same key: always, or so long after the first. Behind that time it is a `repeat`. */
+  readonly idempotent?: boolean | { readonly forMs: number };
 }
 
 /** One account, while its generation lives. */
@@ -115,10 +115,15 @@ export type Arrival = ArrivalBase &
 interface OutgoingBase {
   /** The same on each attempt. */
   readonly key: string;
-  /** An attempt before this one may have reached the platform. Never set where `can.idempotent`. */
+  /** An attempt before this one may have reached the platform. Never set where `can.idempotent`, but behind its time. */
   readonly repeat?: true;
-  /** With `repeat`: when the host stored it, epoch ms. No attempt was before. */
-  readonly storedAt?: number;
+  /** With `repeat`, for who looks for what that attempt has made. */
+  readonly search?: {
+    /** It is not older: when the send was stored, epoch ms by the host's clock. */
+    readonly from: number;
+    /** It is none of these: the platform's ids of what other sends of the conversation have made, the newest first. */
+    readonly others: readonly string[];
+  };
   readonly conversation: string;
   readonly thread?: string;
 }

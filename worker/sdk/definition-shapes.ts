@@ -1,13 +1,16 @@
 // The keys of a plugin and of an adapter, for plain JavaScript: an adapter whose `catchUp` is misspelt would catch nothing up.
 import type { AdapterDefinition, Can } from './adapter.ts';
 import type { PluginSpec } from './plugin.ts';
-import { ANY, FLAG, type Form, FUNCTION, nested, type Shape } from './shape.ts';
+import { ABOVE_0, ANY, FLAG, type Form, FUNCTION, faultOfShape, form, nested, type Shape } from './shape.ts';
 
 type Forms<T> = Readonly<Record<keyof T, Form>>;
 
 const PLUGIN_KEYS: Forms<PluginSpec<{}, never>> = { name: ANY, config: ANY, uses: ANY, setup: FUNCTION };
 export const PLUGIN: Shape = { needed: {}, other: PLUGIN_KEYS };
 
+const FOR_A_TIME: Shape = { needed: { forMs: ABOVE_0 }, other: {} };
+const isIdempotent = (value: unknown): boolean =>
+  typeof value === 'boolean' || faultOfShape(value, FOR_A_TIME) === undefined;
 const CAN_KEYS: Forms<Can> = {
   text: ANY,
   buttons: ANY,
@@ -19,7 +22,7 @@ const CAN_KEYS: Forms<Can> = {
   only: FLAG,
   typing: FLAG,
   files: ANY,
-  idempotent: FLAG,
+  idempotent: form('true, false or { forMs }, a number above 0', isIdempotent),
 };
 export const CAN: Shape = { needed: {}, other: CAN_KEYS };
 

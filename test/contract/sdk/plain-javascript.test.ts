@@ -239,6 +239,10 @@ describe('a misspelt or wrong key', () => {
       [{ connect: true }, /^connect has to be a function$/],
       [{ can: { ...can, edits: true } }, /^can is wrong: there is no key edits; did you mean edit\?$/],
       [{ can: { ...can, edit: 'yes' } }, /^can is wrong: edit has to be true or false$/],
+      [
+        { can: { ...can, idempotent: { forMs: 0 } } },
+        /^can is wrong: idempotent has to be true, false or \{ forMs \}, a number/,
+      ],
       [{ webhook: { verify: nothing } }, /^webhook is wrong: parse is missing$/],
       [{ webhook: { verify: nothing, parse: nothing, chalenge: nothing } }, /did you mean challenge\?$/],
     ];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { createOutboxAdmin } from '../../../worker/outbox/outbox-admin.ts';
-import { accountFailed, definePlugin } from '../../../worker/sdk/index.ts';
+import { accountFailed, definePlugin, type Outgoing } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost, type HostOptions } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
 
@@ -272,7 +272,7 @@ describe('sending', () => {
       const host = await engineHost(t, { modules: { echo }, platform: new MemoryPlatform({ idempotent }) });
       host.platform.answer = (call) => {
         seen.push(call.repeat);
-        if (call.storedAt !== undefined) storedAt.push(call.storedAt);
+        if (call.search !== undefined) storedAt.push(call.search.from);
         if (seen.length === 1) throw new Error('once');
         return { kind: 'sent' };
       };
@@ -287,6 +287,55 @@ describe('sending', () => {
     }
 
     assert.deepEqual(repeats, { true: [undefined, undefined], false: [undefined, true] });
+  });
+
+  it('tells an adapter of a repeat that its platform drops no more, and where to look for the first one', async (t) => {
+    const platform = new MemoryPlatform({ idempotent: { forMs: 60_000 } });
+    const host = await engineHost(t, { modules: { echo }, platform });
+    const began = host.core.clock.now();
+    const seen: Outgoing[] = [];
+    await platform.says('before');
+    await platform.says('elsewhere', { room: 'b' });
+    await host.quiet();
+    platform.answer = (call) => {
+      seen.push(call);
+      throw new Error('lost');
+    };
+
+    await platform.says('x');
+    await host.advance(160_000);
+
+    assert.deepEqual(
+      seen.map(({ repeat }) => repeat),
+      [undefined, undefined, undefined, undefined, true],
+      'at 0, 1, 6, 36 and 156 s',
+    );
+    const others = host.rows<{ id: string }>(`SELECT platform_message AS id FROM outbox WHERE conversation = 'dm-ann'`);
+    assert.deepEqual(seen.at(-1)?.search, { from: began, others: [others[0]?.id] });
+  });
+
+  it('holds a send that a death has cut once its platform drops no repeat of it, where it is told to', async (t) => {
+    for (const [awayMs, expected] of [
+      [10_000, 'sent'],
+      [61_000, 'unknown'],
+    ] as const) {
+      const platform = new MemoryPlatform({ idempotent: { forMs: 60_000 } });
+      let calls = 0;
+      platform.answer = () => {
+        calls += 1;
+        return calls === 1 ? new Promise(() => {}) : { kind: 'sent' };
+      };
+      const host = await engineHost(t, { modules: { echo }, platform, config: { outbox: { onUnknown: 'hold' } } });
+      await platform.says('x');
+      await host.quiet();
+      host.kill();
+      host.clock.step(awayMs);
+
+      const next = await host.restart(t);
+      await next.quiet();
+
+      assert.deepEqual(next.states('outbox'), [expected]);
+    }
   });
 
   it('goes out again, or is taken as sent, or is dropped by the word of an operator', async (t) => {

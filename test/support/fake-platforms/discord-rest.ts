@@ -18,6 +18,8 @@ export interface RestDeps {
   readonly gatewayUrl: () => string;
   /** Sessions that may begin, and connections that it advises. */
   readonly limits: () => { readonly sessionsLeft: number; readonly shards: number; readonly concurrency: number };
+  /** How long a nonce is enforced. */
+  readonly nonceMs: () => number;
   dispatch(type: string, data: Json): void;
   /** Whether that address answers as Discord wants it. */
   ping(url: string): Promise<boolean>;
@@ -30,6 +32,9 @@ const UNKNOWN_CHANNEL = apiError(404, 10_003, 'Unknown Channel');
 const UNKNOWN_MESSAGE = apiError(404, 10_008, 'Unknown Message');
 const NO_ACCESS = apiError(403, 50_001, 'Missing Access');
 
+/** The nonce is told with a new message alone. */
+const fetched = ({ nonce: _, ...message }: Json): Json => message;
+
 /** 25 MiB. */
 const MOST_REQUEST = 26_214_400;
 
@@ -38,8 +43,8 @@ type Handler = (request: RestRequest, parts: readonly string[]) => RestAnswer | 
 export class DiscordRest {
   readonly #deps: RestDeps;
   readonly #routes: readonly (readonly [method: string, path: RegExp, handler: Handler])[];
-  /** Nonce → message, of the last minutes. */
-  readonly #nonces = new Map<string, FakeMessage>();
+  /** Nonce → message, and when it was posted. */
+  readonly #nonces = new Map<string, { readonly message: FakeMessage; readonly at: number }>();
 
   constructor(deps: RestDeps) {
     this.#deps = deps;
@@ -208,7 +213,7 @@ export class DiscordRest {
   }
 
   #shown(message: FakeMessage): RestAnswer {
-    return ok(this.#deps.world.shown(message, this.#deps.url()));
+    return ok(fetched(this.#deps.world.shown(message, this.#deps.url())));
   }
 
   /** The ones just behind `after`, or just before `before`, the newest of them first. */
@@ -222,7 +227,7 @@ export class DiscordRest {
       .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
     const behind = here.filter((one) => after === null || BigInt(one.id) > BigInt(after));
     const found = after === null ? behind.slice(-limit) : behind.slice(0, limit);
-    return ok(found.map((one) => world.shown(one, url)).reverse());
+    return ok(found.map((one) => fetched(world.shown(one, url))).reverse());
   }
 
   #create(channel: FakeChannel, { body, files }: RestRequest): RestAnswer {
@@ -230,7 +235,8 @@ export class DiscordRest {
     const url = this.#deps.url();
     const nonce = body['nonce'] === undefined ? undefined : String(body['nonce']);
     const known = body['enforce_nonce'] === true && nonce !== undefined ? this.#nonces.get(nonce) : undefined;
-    if (known !== undefined) return ok(world.shown(known, url));
+    if (known !== undefined && performance.now() - known.at < this.#deps.nonceMs())
+      return ok(world.shown(known.message, url));
     const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
     if (size > MOST_REQUEST) return apiError(413, 40_005, 'Request entity too large');
     const fault = faultOf(body, files.length) ?? this.#replyFault(body);
@@ -246,7 +252,7 @@ export class DiscordRest {
       ...(body['message_reference'] === undefined ? {} : { message_reference: body['message_reference'] as Json }),
       ...(nonce === undefined ? {} : { nonce }),
     });
-    if (nonce !== undefined) this.#nonces.set(nonce, message);
+    if (nonce !== undefined) this.#nonces.set(nonce, { message, at: performance.now() });
     const guild = channel.guild_id === undefined ? {} : { guild_id: channel.guild_id };
     this.#deps.dispatch('MESSAGE_CREATE', { ...world.shown(message, url), ...guild });
     return ok(world.shown(message, url));

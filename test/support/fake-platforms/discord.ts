@@ -41,6 +41,8 @@ export class FakeDiscord {
   isDown: (call: RestRequest) => boolean = () => false;
   /** Calls whose answer is held back for good. */
   held = 0;
+  /** How long a nonce is enforced: Discord says a few minutes. */
+  nonceMs = 180_000;
   /** Of the messages of one channel. */
   limit = { calls: 1_000, perMs: 1_000 };
   /** Where a public address leads to on this machine. */
@@ -74,6 +76,7 @@ export class FakeDiscord {
       url: () => this.url,
       gatewayUrl: () => this.#gatewayUrl,
       limits: () => this.gateway,
+      nonceMs: () => this.nonceMs,
       dispatch: (type, data) => this.gateway.dispatch(type, data),
       ping: (url) => this.#pings(url),
       publicKey: this.publicKey,

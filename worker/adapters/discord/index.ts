@@ -1,7 +1,8 @@
 // discord: a bot of Discord, over the gateway, interactions over HTTP, or both, through Discord's clients @discordjs/rest and @discordjs/ws.
 //
 // In: config.ts (account) → connect.ts → shards.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts; both → parse.ts
-// and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (rows.ts, files.ts, text.ts) over client.ts; commands.ts for the menu.
+// and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (again.ts, rows.ts,
+// files.ts, text.ts) over client.ts; commands.ts for the menu.
 import { defineAdapter } from '../../sdk/index.ts';
 import { register } from './address.ts';
 import { check } from './check.ts';
@@ -11,7 +12,7 @@ import { connect } from './connect.ts';
 import { fetchFile, MOST_FILE_BYTES } from './files.ts';
 import { TIMING } from './gateway.ts';
 import { privateWith } from './place.ts';
-import { send } from './send.ts';
+import { NONCE_MS, send } from './send.ts';
 import { catchUp } from './shards.ts';
 import { toMarkdown } from './text.ts';
 import { verify } from './verify.ts';
@@ -31,7 +32,7 @@ export const discord = defineAdapter({
     threads: true,
     typing: true,
     files: { maxBytes: MOST_FILE_BYTES },
-    idempotent: true,
+    idempotent: { forMs: NONCE_MS },
   },
   // The buckets of channels are Discord's to say, and kept by its client.
   rate: { perSecond: 45 },

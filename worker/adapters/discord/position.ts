@@ -25,7 +25,7 @@ export interface Behind {
 
 /** Messages may come a little out of their order, and clocks differ. What is fetched twice is taken once. */
 export const MARGIN_MS = 60_000;
-const CLOCK_MARGIN_MS = 300_000;
+export const CLOCK_MARGIN_MS = 300_000;
 const MOST_PEOPLE = 100;
 
 export class Position {

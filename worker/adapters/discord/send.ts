@@ -1,6 +1,7 @@
 // What goes out: one call of the API for each send, but for files that do not go into one message.
 //
-//   S1  A post has a nonce made from its key, and Discord is asked to enforce it: for a few minutes a repeat gives the message that is there.
+//   S1  A post has a nonce made from its key, and Discord is asked to enforce it: for a few minutes a repeat gives the message that is there. Behind
+//       NONCE_MS it is looked for first (again.ts).
 //   S2  A thread under a message has the id of that message: it is written to, and opened first when it is not there yet.
 //   S3  Nobody is notified but whom the text mentions; a reply does not notify.
 //   S4  What is already so (a message that is gone) is what was asked for.
@@ -10,6 +11,7 @@
 import { createHash } from 'node:crypto';
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { NOTHING_BEFORE, postedBefore } from './again.ts';
 import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
@@ -21,6 +23,9 @@ import { mentionsIn } from './text.ts';
 
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type Reaction = Extract<Outgoing, { readonly kind: 'react' }>;
+
+/** Discord says a few minutes. */
+export const NONCE_MS = 60_000;
 
 const UNKNOWN_CHANNEL = 10_003;
 const UNKNOWN_MESSAGE = 10_008;
@@ -66,16 +71,26 @@ async function remove(message: string, link: Link<Account>): Promise<SendResult>
 async function post(call: Post, link: Link<Account>): Promise<SendResult> {
   const channel = await channelOf(call, link);
   if (typeof channel !== 'string') return resultOf(channel);
+  const before = call.repeat === true ? await postedBefore(call, channel, link) : NOTHING_BEFORE;
+  if ('kind' in before) return before;
   const path = `/channels/${channel}/messages` as const;
-  const say = (body: Json, files: readonly SentFile[]): Promise<Answer> =>
-    request(link, { method: 'POST', path, ...(files.length === 0 ? { body } : { form: formOf(body, files) }) });
+  const say = async (body: Json, files: readonly SentFile[], buttons: Post['buttons'] = []): Promise<Answer> => {
+    const shown = {
+      content: textAt(body, 'content') ?? '',
+      buttons: buttons.map(({ token }) => token),
+      files: files.length,
+    };
+    const json = before.take(shown);
+    if (json !== undefined) return { kind: 'ok', json };
+    return request(link, { method: 'POST', path, ...(files.length === 0 ? { body } : { form: formOf(body, files) }) });
+  };
   const [files = [], ...others] = inMessages(await filesToSend(call.files, link));
   const first = { ...keyed(call.key), ...bodyOf(call), ...replyOf(call) };
-  let answer = await say(first, files);
+  let answer = await say(first, files, call.buttons);
   if (call.thread !== undefined && answer.kind === 'refused' && answer.code === UNKNOWN_CHANNEL) {
     const opened = await openThread(call, link);
     const isThere = opened.kind === 'ok' || (opened.kind === 'refused' && opened.code === THREAD_EXISTS);
-    answer = isThere ? await say(first, files) : opened;
+    answer = isThere ? await say(first, files, call.buttons) : opened;
   }
   const behind: string[] = [];
   for (const [index, more] of answer.kind === 'ok' ? others.entries() : []) {

@@ -15,6 +15,9 @@ import { send } from './send.ts';
 import { isPerson, render } from './text.ts';
 import { verify } from './verify.ts';
 
+/** LINE keeps a retry key for 24 hours. */
+const RETRY_KEY_MS = 86_400_000;
+
 export const line = defineAdapter({
   name: 'line',
   account,
@@ -25,7 +28,7 @@ export const line = defineAdapter({
     replies: true,
     typing: true,
     files: { maxBytes: MOST_IMAGE_BYTES, types: IMAGE_TYPES, byLink: true },
-    idempotent: true,
+    idempotent: { forMs: RETRY_KEY_MS },
   },
   // LINE takes 2,000 a second of a channel.
   rate: { perSecond: 100 },

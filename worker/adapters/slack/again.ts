@@ -43,13 +43,13 @@ export const metadataOf = ({ key }: Pick<Outgoing, 'key'>): object => ({ event_t
 
 /** The name of the message that is there already. Undefined when there is none, or when the app may not look. */
 export async function postedBefore(
-  { key, storedAt }: Pick<Outgoing, 'key' | 'storedAt'>,
+  { key, search: since }: Pick<Outgoing, 'key' | 'search'>,
   place: Place,
   link: Link<Account>,
 ): Promise<string | Later | undefined> {
   const channel = await channelOf(place.channel, link);
   if (typeof channel !== 'string') return channel;
-  const search = { channel, thread: place.thread, oldest: Math.max(0, ((storedAt ?? 0) - MARGIN_MS) / 1_000) };
+  const search = { channel, thread: place.thread, oldest: Math.max(0, ((since?.from ?? 0) - MARGIN_MS) / 1_000) };
   const name = `${link.endpoint} ${key}`;
   let page: Page | undefined = due.get(name) ?? { number: 1, cursor: undefined };
   due.delete(name);

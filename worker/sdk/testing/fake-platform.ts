@@ -57,7 +57,7 @@ export class FakePlatform {
     if (call.kind === 'typing') return { kind: 'sent' };
 
     const known = this.#messages.get(call.key);
-    if (known !== undefined && this.can.idempotent === true) return { kind: 'sent', message: known };
+    if (known !== undefined && (this.can.idempotent ?? false) !== false) return { kind: 'sent', message: known };
     if (known !== undefined) this.#duplicates += 1;
 
     const message = call.kind === 'post' ? `m${(this.#next += 1)}` : (call.message ?? '');

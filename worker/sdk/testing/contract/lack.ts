@@ -38,7 +38,7 @@ export const heard: Lack = (_, { history }) => {
 };
 
 export const idempotent: Lack = ({ can }) =>
-  can.idempotent === true ? undefined : 'can.idempotent is not set: the platform drops no repeats';
+  (can.idempotent ?? false) !== false ? undefined : 'can.idempotent is not set: the platform drops no repeats';
 
 export const not =
   (lack: Lack, reason: string): Lack =>
