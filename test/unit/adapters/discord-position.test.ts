@@ -55,6 +55,44 @@ describe('Position', () => {
     assert.ok((timeOf(killed.since ?? '') ?? NOW) < NOW);
   });
 
+  it('knows how far a gap is filled, and goes back for nothing (N5)', () => {
+    const position = withGap();
+    const since = position.since ?? '';
+    for (const [channel, after] of [
+      ['30', '2'],
+      ['30', '1'],
+      ['200', '5'],
+      ['30', '9'],
+    ] as const)
+      position.reach({ since, channel, after });
+
+    const together = new Position(APP, position.text({ reached: { since, channel: '200', after: '7' } }));
+    position.reach({ since: snowflakeAt(NOW), channel: '999', after: '9' });
+
+    assert.deepEqual(position.reached, { since, channel: '200', after: '5' }, 'that of another gap is nothing');
+    assert.deepEqual(together.reached, { since, channel: '200', after: '7' });
+    position.filled(since);
+    assert.deepEqual([position.since, position.reached], [undefined, undefined]);
+  });
+
+  it('has another gap behind the one that was being filled when a session began (N6)', () => {
+    const position = withGap();
+    const since = position.since ?? '';
+    position.reach({ since, channel: '30', after: '1' });
+    position.saw(snowflakeAt(NOW + 900_000));
+    position.begin(session('c'), NOW + 1_200_000);
+
+    const read = new Position(APP, position.text());
+    assert.deepEqual([read.since, read.reached?.channel], [since, '30']);
+    read.filled(since);
+
+    assert.deepEqual(
+      [timeOf(read.since ?? ''), read.reached],
+      [NOW + 840_000, undefined],
+      'a minute before the newest that is stored',
+    );
+  });
+
   it('remembers who is at the other end of a private channel, the last hundred', () => {
     const position = new Position(APP, undefined);
     for (let n = 0; n < 101; n += 1) position.met(`channel-${n}`, `person-${n}`);
@@ -81,3 +119,11 @@ describe('Position', () => {
     );
   });
 });
+
+/** Of a second session, ten minutes behind the first. */
+function withGap(): Position {
+  const position = new Position(APP, undefined);
+  position.begin(session('a'), NOW);
+  position.begin(session('b'), NOW + 600_000);
+  return position;
+}

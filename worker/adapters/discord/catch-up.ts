@@ -3,8 +3,8 @@
 //   H1  Messages, and edits of those that were heard: of the last hundred before the gap, in channels in which something was said since. Discord does
 //       not tell later of deletions and of when reactions came, and interactions are over.
 //   H2  Channels whose last message is older are not asked; private ones are known by their last hundred.
-//   H3  Each page is stored before the next one is asked for, and the gap stays in the position until all are: a kill repeats it, and what was
-//       taken is taken once.
+//   H3  Each page is stored before the next one is asked for, and how far it goes with it (position.ts): who comes after a kill goes on there, and what
+//       was taken is taken once. The session that was begun is stored before all of them: it is resumed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asObject, isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link } from '../../sdk/index.ts';
@@ -13,10 +13,12 @@ import type { Account } from './config.ts';
 import { contextOf } from './gateway.ts';
 import { edited, said } from './parse.ts';
 import { timeOf } from './place.ts';
-import { MARGIN_MS, type Position } from './position.ts';
+import { type Behind, MARGIN_MS, type Position, type Reached } from './position.ts';
 import { isOfShard, type ShardOf } from './shard.ts';
 
 const PAGE = 100;
+/** No channel has a lower id. */
+const BEFORE_ALL = '0';
 const MOST_PAGES = 50;
 /** Servers in one page of them. */
 const GUILDS = 200;
@@ -25,8 +27,8 @@ const MOST_LONGEST_WAIT_MS = 60_000;
 export interface Gap {
   readonly shard: ShardOf;
   readonly position: Position;
-  /** The cursor of the account. */
-  cursor(): string;
+  /** The cursor of the account, with what a page of this gap brings. */
+  cursor(behind?: Behind): string;
   readonly bot: string | undefined;
 }
 
@@ -44,14 +46,24 @@ export async function fillGaps(link: Link<Account>, gaps: readonly Gap[]): Promi
 
 async function fillGap(link: Link<Account>, gap: Gap, guilds: () => Promise<readonly string[]>): Promise<void> {
   const { position } = gap;
-  const { since } = position;
-  if (since === undefined) return;
+  if (position.since === undefined) return;
   let count = 0;
-  for (const channel of await channelsOf(link, { ...gap, since }, guilds))
-    count += await fetchMessages(link, gap, { ...channel, since });
-  position.filled(since);
-  await link.receive([], gap.cursor());
+  for (let { since } = position; since !== undefined; { since } = position) {
+    position.reach({ since, channel: BEFORE_ALL, after: since });
+    await link.receive([], gap.cursor());
+    for (const channel of leftOf(await channelsOf(link, { ...gap, since }, guilds), position))
+      count += await fetchMessages(link, gap, { ...channel, since });
+    position.filled(since);
+    await link.receive([], gap.cursor());
+  }
   link.log.info({ messages: count }, 'what was said while Discord could not be heard was fetched');
+}
+
+/** In the order of their ids, from the one that was begun. */
+function leftOf(channels: readonly Channel[], { reached }: Position): readonly Channel[] {
+  const from = BigInt(reached?.channel ?? BEFORE_ALL);
+  const left = channels.filter(({ id }) => /^\d+$/.test(id) && BigInt(id) >= from);
+  return left.toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 }
 
 async function channelsOf(
@@ -92,16 +104,19 @@ type Place = Channel & { readonly since: string };
 
 /** H3. How many there were. */
 async function fetchMessages(link: Link<Account>, gap: Gap, place: Place): Promise<number> {
-  let after = place.since;
-  let count = await storePage(link, gap, { place, found: await page(link, place, { before: after }) });
+  const { since, id: channel } = place;
+  const { reached } = gap.position;
+  const isBegun = reached?.channel === channel;
+  let after = isBegun ? reached.after : since;
+  let count = isBegun ? 0 : await storePage(link, gap, { place, found: await page(link, place, { before: after }) });
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const found = await page(link, place, { after });
-    count += await storePage(link, gap, { place, found });
     const last = found.at(-1);
-    if (last === undefined || found.length < PAGE) return count;
-    after = idOf(last);
+    after = last === undefined ? after : idOf(last);
+    count += await storePage(link, gap, { place, found, reached: { since, channel, after } });
+    if (found.length < PAGE) return count;
   }
-  link.log.warn({ channel: place.id, messages: count }, 'more was said in this channel than is fetched after a gap');
+  link.log.warn({ channel, messages: count }, 'more was said in this channel than is fetched after a gap');
   return count;
 }
 
@@ -118,11 +133,14 @@ async function page(
     .toSorted((a, b) => (BigInt(idOf(a)) < BigInt(idOf(b)) ? -1 : 1));
 }
 
-async function storePage(
-  link: Link<Account>,
-  gap: Gap,
-  { place: { since }, found }: { readonly place: Place; readonly found: readonly Json[] },
-): Promise<number> {
+interface Page {
+  readonly place: Place;
+  readonly found: readonly Json[];
+  /** With it; left out for what is behind the gap. */
+  readonly reached?: Reached;
+}
+
+async function storePage(link: Link<Account>, gap: Gap, { place: { since }, found, reached }: Page): Promise<number> {
   const context = contextOf(link.account, gap);
   const sinceAt = timeOf(since) ?? 0;
   const arrivals = found.flatMap((message) => {
@@ -134,7 +152,10 @@ async function storePage(
       ...(wasHeard && isChanged ? edited(message, context) : []), // H1
     ];
   });
-  if (arrivals.length > 0) await link.receive(arrivals);
+  if (reached !== undefined) {
+    await link.receive(arrivals, gap.cursor({ reached }));
+    gap.position.reach(reached);
+  } else if (arrivals.length > 0) await link.receive(arrivals);
   return arrivals.length;
 }
 

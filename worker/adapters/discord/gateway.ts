@@ -3,7 +3,8 @@
 //   K1  Dispatches are stored in the order in which they came, in batches, each with the position behind it. What cannot be stored is tried again;
 //       what was not stored when the process ends is replayed to the next one.
 //   K2  An interaction is stored at once, then answered: Discord waits three seconds. It is in its batch, too, and taken once.
-//   K3  After a gap, what was missed is fetched before newer messages are stored (catch-up.ts), so that they stay in order.
+//   K3  After a gap, what was missed is fetched before newer messages are stored (catch-up.ts), so that they stay in order: for `gapMs` at most, and
+//       while no more than MOST_HELD wait. Else the connection would be ended, and with it the fetching, each time anew.
 //   K4  Over MOST_WAITING the connection is ended: it is resumed behind what is stored, and what waited comes again.
 
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
@@ -45,6 +46,7 @@ export const TIMING: GatewayTiming = {
 
 const MOST_BATCH = 64;
 const MOST_WAITING = 10_000;
+const MOST_HELD = 5_000;
 const WORDS = new Set(['MESSAGE_CREATE', 'MESSAGE_UPDATE']);
 
 export interface GatewayOptions {
@@ -106,11 +108,14 @@ export class Gateway {
   #up(): void {
     const late = new Promise<void>((resolve) => setTimeout(resolve, this.#options.timing.gapMs).unref());
     const hold = Promise.race([this.#options.up(), late]).finally(() => {
-      if (this.#hold !== hold) return;
-      this.#hold = undefined;
-      this.#begin();
+      if (this.#hold === hold) this.#goOn();
     });
     this.#hold = hold;
+  }
+
+  #goOn(): void {
+    this.#hold = undefined;
+    this.#begin();
   }
 
   #dispatched({ t, s, d }: Dispatched): void {
@@ -123,7 +128,9 @@ export class Gateway {
     this.#waiting.push(told);
     if (this.#waiting.length > MOST_WAITING)
       void this.#shard.close({ kind: 'lost', reason: `${MOST_WAITING} events wait to be stored` });
-    this.#begin();
+    if (this.#waiting.length > MOST_HELD)
+      this.#goOn(); // K3
+    else this.#begin();
   }
 
   /** K2. */

@@ -5,8 +5,10 @@
 //   N2  A new session where there was one before leaves a gap: `since` says from where, and stays until the gap is filled.
 //   N3  The first session of all leaves no gap. It is known before it begins: what is said to it counts, even when the process ends at once.
 //   N4  What was written for another application is nothing.
+//   N5  A gap is filled channel by channel in the order of their ids; `reached` says how far. Whoever comes behind goes on there.
+//   N6  A new session while a gap is being filled leaves one in what was filled, too: it begins at `again`, and its turn is next.
 
-import { isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
+import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import { isSnowflake, snowflakeAt, timeOf } from './place.ts';
 
@@ -16,11 +18,19 @@ export interface Session {
   readonly seq: number;
 }
 
+/** How far the gap behind `since` is filled: all of the channels before this one, and of it what is not newer. */
+export interface Reached {
+  readonly since: string;
+  readonly channel: string;
+  readonly after: string;
+}
+
 /** What a batch brings that is stored together with the cursor. */
 export interface Behind {
   readonly session?: string;
   readonly seq?: number;
   readonly seen?: string | undefined;
+  readonly reached?: Reached;
 }
 
 /** Messages may come a little out of their order, and clocks differ. What is fetched twice is taken once. */
@@ -34,6 +44,8 @@ export class Position {
   /** The newest message that is stored. */
   #seen: string | undefined;
   #since: string | undefined;
+  #reached: Reached | undefined;
+  #again: string | undefined;
   #isFirst = false;
   /** Channel → person, of private conversations; the ones written in last are at the end. */
   readonly #people = new Map<string, string>();
@@ -47,6 +59,8 @@ export class Position {
     if (id !== undefined && url !== undefined && typeof seq === 'number') this.#session = { id, url, seq };
     this.#seen = snowflakeIn(saved, 'seen');
     this.#since = snowflakeIn(saved, 'since');
+    this.#reached = reachedIn(saved);
+    this.#again = snowflakeIn(saved, 'again');
     for (const person of listAt(saved, 'people'))
       this.#people.set(textAt(person, 'channel') ?? '', textAt(person, 'user') ?? '');
   }
@@ -58,6 +72,11 @@ export class Position {
   /** The snowflake behind which messages may have been missed; undefined when none were. */
   get since(): string | undefined {
     return this.#since;
+  }
+
+  /** N5. Undefined while nobody has begun to fill the gap. */
+  get reached(): Reached | undefined {
+    return this.#reached;
   }
 
   get privateChannels(): readonly string[] {
@@ -80,7 +99,10 @@ export class Position {
   begin(session: Session, now: number): void {
     const seenAt = this.#seen === undefined || this.#isFirst ? undefined : timeOf(this.#seen);
     this.#isFirst = false;
-    if (seenAt !== undefined) this.#since ??= snowflakeAt(seenAt - MARGIN_MS);
+    if (seenAt !== undefined) {
+      if (this.#reached !== undefined) this.#again ??= snowflakeAt(seenAt - MARGIN_MS); // N6
+      this.#since ??= snowflakeAt(seenAt - MARGIN_MS);
+    }
     this.#session = session;
     this.saw(snowflakeAt(now - CLOCK_MARGIN_MS));
   }
@@ -104,16 +126,27 @@ export class Position {
     keepNewest(this.#people, [channel, user], MOST_PEOPLE);
   }
 
-  /** The gap is filled. */
+  /** N5. What is behind that already, or is of a gap that is filled, changes nothing. */
+  reach(reached: Reached): void {
+    if (this.#since === reached.since && !isBehind(this.#reached, reached)) this.#reached = reached;
+  }
+
+  /** The gap is filled: the next one is there at once, if there is one. */
   filled(since: string): void {
-    if (this.#since === since) this.#since = undefined;
+    if (this.#since !== since) return;
+    this.#since = this.#again;
+    this.#reached = undefined;
+    this.#again = undefined;
   }
 
   /** The cursor; with what a batch that is stored together with it brings. */
-  text({ session, seq, seen }: Behind = {}): string {
+  text({ session, seq, seen, reached }: Behind = {}): string {
     const copy = new Position(this.#application, undefined);
     copy.#session = this.#session;
     copy.#seen = this.#seen;
+    copy.#since = this.#since;
+    copy.#reached = this.#reached;
+    if (reached !== undefined) copy.reach(reached);
     if (session !== undefined && seq !== undefined) copy.stored(session, seq);
     if (seen !== undefined) copy.saw(seen);
     const people = [...this.#people].map(([channel, user]) => ({ channel, user }));
@@ -123,6 +156,8 @@ export class Position {
       session: copy.#session,
       seen: copy.#seen,
       since: this.#since,
+      reached: copy.#reached,
+      again: this.#again,
       people,
     });
   }
@@ -140,4 +175,19 @@ function read(cursor: string | undefined): Json {
 function snowflakeIn(saved: Json, key: string): string | undefined {
   const id = textAt(saved, key);
   return id !== undefined && isSnowflake(id) ? id : undefined;
+}
+
+function reachedIn(saved: Json): Reached | undefined {
+  const reached = objectAt(saved, 'reached');
+  const [since, channel, after] = ['since', 'channel', 'after'].map((key) => textAt(reached, key) ?? '');
+  if (since === undefined || channel === undefined || after === undefined) return undefined;
+  return since === textAt(saved, 'since') && [channel, after].every((id) => /^\d{1,21}$/.test(id))
+    ? { since, channel, after }
+    : undefined;
+}
+
+function isBehind(known: Reached | undefined, { channel, after }: Reached): boolean {
+  if (known === undefined) return false;
+  const [a, b] = [BigInt(known.channel), BigInt(channel)];
+  return a > b || (a === b && BigInt(known.after) >= BigInt(after));
 }

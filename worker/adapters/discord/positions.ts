@@ -1,7 +1,7 @@
 // The positions of all connections of an account, which are its cursor together.
 //
-//   N5  The text of one that stores something holds what is stored of the others: never more than is committed. A little less is replayed.
-//   N6  As many connections are opened as there were, while that is near what Discord advises: their sessions are resumed. Where it is not, all
+//   N7  The text of one that stores something holds what is stored of the others: never more than is committed. A little less is replayed.
+//   N8  As many connections are opened as there were, while that is near what Discord advises: their sessions are resumed. Where it is not, all
 //       sessions are given up, and what was said meanwhile is fetched as after any gap.
 
 import { isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
@@ -49,7 +49,7 @@ function savedIn(application: string, cursor: string | undefined): readonly Json
   return saved['v'] === 2 ? listAt(saved, 'shards') : [saved];
 }
 
-/** N6. What was heard is as new as the newest of it, because they end together; what is missing begins with the oldest of that. */
+/** N8. What was heard is as new as the newest of it, because they end together; what is missing begins with the oldest of that. */
 function spread(application: string, saved: readonly Json[], count: number): readonly Json[] {
   const inOrder = (key: string): readonly string[] =>
     saved

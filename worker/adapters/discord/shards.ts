@@ -52,7 +52,7 @@ export async function holdGateway(link: Link<Account>, timing: GatewayTiming, ap
   const gatewayOf = (index: number): Gateway => {
     const position = positions.of(index);
     const shard = { index, count };
-    const gap = { shard, position, bot, cursor: () => positions.text() };
+    const gap = { shard, position, bot, cursor: (behind?: Behind) => positions.text(position, behind) };
     const isUp = (): Promise<void> => {
       const filled = new Promise<void>((release) => {
         gaps.set(index, { ...gap, release });
