@@ -181,6 +181,8 @@ export const CONTRACT: readonly Requirement[] = [
       'maxPending and maxPendingBytes bound what waits: 503 with a time to come back, and room again afterwards',
       'maxAttempts is how often a line is tried before it is a dead letter',
       'erases texts, then ids and sent messages after their days; dead letters stay, dropped ones do not',
+      'are as many as inbox.endpointConcurrency of one account, and the other has its own',
+      'are as many as inbox.concurrency in all',
     ],
   },
   {

@@ -1,27 +1,13 @@
-// The whole host in this process, on a port of its own: readiness, reload, restart, metrics, disk budget, stop.
+// The whole host in this process, on a port of its own: reload, restart, metrics, disk budget, stop.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ensureStateFolder } from '../../shared/state-folder.ts';
-import { HTTP, type Running, running } from '../support/app-host.ts';
+import { HTTP, running } from '../support/app-host.ts';
 import { documentCheck } from '../support/document-check.ts';
-import { fairMs } from '../support/fair-time.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
-
-const FLIP_MS = 2_000;
-const REQUIRED = { ...HTTP, readiness: { endpoints: [{ owner: 'root/sandbox', name: 'sandbox' }] } };
-
-/** After how many ms it did. */
-async function flips(host: Running, ready: boolean): Promise<number> {
-  const beganAt = performance.now();
-  await until(async () => (await host.call('GET', '/pub/ready')).status === (ready ? 200 : 503), {
-    what: `ready ${ready}`,
-  });
-  return performance.now() - beganAt;
-}
 
 describe('database.filename', () => {
   it('may be a path from the root', async (t) => {
@@ -52,91 +38,6 @@ describe('a database file', () => {
 
     assert.notEqual(epochs[0], before);
     assert.equal(epochs[1], epochs[0]);
-  });
-});
-
-describe('readiness', () => {
-  it('flips within two seconds, each way, when a required account is disabled and enabled', async (t) => {
-    const host = await running(t, { config: { http: REQUIRED } });
-    await flips(host, true);
-    const round = async () => {
-      await host.call('POST', '/api/endpoints/root/sandbox:sandbox/disable', {});
-      const downMs = await flips(host, false);
-      const told = await host.call('GET', '/api/system/readiness');
-      await host.call('POST', '/api/endpoints/root/sandbox:sandbox/enable', {});
-      return { told, slowestMs: Math.max(downMs, await flips(host, true)) };
-    };
-
-    // A busy machine may be late: of three times one has to keep the limit, each way.
-    const { told: report, slowestMs } = await round();
-    let fastestMs = slowestMs;
-    for (let n = 1; n < 3 && fastestMs > FLIP_MS; n += 1) fastestMs = Math.min(fastestMs, (await round()).slowestMs);
-
-    assert.ok(fastestMs <= fairMs(FLIP_MS), `${fastestMs} ms`);
-    const checks = report.json['checks'] as { component: string; ready: boolean; remediation: string }[];
-    assert.equal(report.status, 503);
-    assert.deepEqual(
-      checks.filter(({ ready }) => !ready).map(({ component }) => component),
-      ['endpoint:root/sandbox:sandbox'],
-    );
-    assert.match(checks.find(({ ready }) => !ready)?.remediation ?? '', /svc endpoints enable/);
-  });
-
-  it('flips when a reload removes a required account, and when it comes back', async (t) => {
-    const host = await running(t, { config: { http: REQUIRED } });
-    await flips(host, true);
-
-    host.configure({ http: REQUIRED, plugins: { echo: {} } });
-    assert.equal((await host.call('POST', '/api/system/reload', {})).status, 200);
-    await flips(host, false);
-    host.configure({ http: REQUIRED });
-    await host.call('POST', '/api/system/reload', {});
-    await flips(host, true);
-  });
-
-  it('flips when the database file is taken away, nothing is acknowledged meanwhile, and it heals when it is back', async (t) => {
-    const host = await running(t);
-    await flips(host, true);
-    const file = join(host.project.paths.stateDir, 'data.sqlite');
-
-    renameSync(file, `${file}.away`);
-    await flips(host, false);
-    const refused = await host.call('POST', '/api/chat/say', { person: 'ann', text: 'hi', delivery: randomUUID() });
-    const paused = await host.call('PUT', '/api/system/ingress', { state: 'paused' });
-    renameSync(`${file}.away`, file);
-    await flips(host, true);
-
-    assert.match(paused.text, /data\.sqlite was moved/);
-    assert.ok(!paused.text.includes(host.project.path), paused.text); // no path of the machine in a problem
-    assert.equal(refused.status, 503);
-    assert.equal(refused.json['code'], 'storage_unavailable');
-    assert.ok(Number(refused.headers.get('retry-after')) >= 1);
-    assert.equal((await host.call('GET', '/pub/health')).status, 200);
-  });
-
-  it('comes up without a database, says so, and begins when one opens', async (t) => {
-    const project = temporaryProject(t);
-    ensureStateFolder(project.paths.stateDir);
-    const file = join(project.paths.stateDir, 'data.sqlite');
-    writeFileSync(file, 'no database, but long enough to be read as one'.repeat(200));
-    const host = await running(t, { project });
-    const report = await host.call('GET', '/api/system/readiness');
-    const status = await host.call('GET', '/api/system/status');
-    const sent = await host.call('POST', '/webhooks/shop', {}); // "not there" would make a platform give the address up
-    const unknown = (await host.call('GET', '/api/metrics')).text;
-    renameSync(file, `${file}.damaged`);
-    await until(async () => (await host.call('GET', '/pub/ready')).status === 200, { what: 'the database' });
-
-    const told = [report.status, sent.status, report.json['generation'], status.json['generation']];
-    assert.deepEqual(told, [503, 503, null, null]);
-    assert.match(report.text, /is damaged/);
-    assert.equal((await host.call('GET', '/api/system/status')).json['generation'], 1);
-    assert.match(unknown, /^svc_ready\{.*\} 0$/m);
-    const known = (await host.call('GET', '/api/metrics')).text;
-    for (const name of ['svc_outbox_dead', 'svc_inbox_dead', 'svc_inbox_pending', 'svc_event_head']) {
-      assert.doesNotMatch(unknown, new RegExp(`^${name}\\{`, 'm'), 'a figure that nobody knows is no zero');
-      assert.match(known, new RegExp(`^${name}\\{.*\\} [0-9]+$`, 'm'));
-    }
   });
 });
 

@@ -6,6 +6,7 @@ import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
 
 const A = 'root/memory:memory~a';
+const B = 'root/memory:memory~b';
 
 describe('accounts', () => {
   const two = { config: { plugins: { memory: { endpoints: [{ id: 'a' }, { id: 'b' }] } } } };
@@ -94,6 +95,24 @@ describe('accounts', () => {
     assert.equal(next.engine.endpoints.get(A)?.state.state, 'online');
     assert.equal(next.platform.connects.get(A), 3);
     assert.deepEqual([...next.events('endpoint.disabled'), ...next.events('endpoint.enabled')].length, 2);
+  });
+
+  it('are left alone where the configuration says so, and connected by a reload once it does not', async (context) => {
+    const off = { plugins: { memory: { endpoints: [{ id: 'a', enabled: false }, { id: 'b' }] } } };
+    const host = await engineHost(context, { config: off });
+    const before = [A, B].map((id) => [host.engine.endpoints.get(id)?.state.state, host.platform.connects.get(id)]);
+
+    host.configure({ plugins: { memory: { endpoints: [{ id: 'a' }, { id: 'b', enabled: false }] } } });
+    await host.engine.runtime.reload('test');
+    await host.quiet();
+    const after = [A, B].map((id) => host.engine.endpoints.get(id)?.state.state);
+
+    assert.deepEqual(before, [
+      ['disabled', undefined],
+      ['online', 1],
+    ]);
+    assert.deepEqual(after, ['online', 'disabled']);
+    assert.deepEqual([...host.platform.links.keys()], [A]);
   });
 
   it('ask again for what they could not fetch, while the connection stands', async (context) => {
