@@ -257,6 +257,7 @@ export class Parts {
     const paths = projectPaths(project);
     return new DiskBudget({
       folders: [paths.stateDir, paths.dataDir],
+      database: this.file,
       limits: () => this.engine.runtime.loaded.config.disk,
       clock: systemClock,
       changed: (low) => {

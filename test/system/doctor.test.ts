@@ -12,6 +12,7 @@ import { bindAddress, fileSystemFinding } from '../../supervisor/cli/doctor/stat
 import { inRange } from '../../supervisor/cli/doctor/version-range.ts';
 import { FIXTURES, good } from '../support/doctor-fixtures.ts';
 import { loopDiskMissing } from '../support/loop-disk.ts';
+import { smallDisk, smallDiskMissing } from '../support/small-disk.ts';
 import { portProject, type StartedSvc, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
@@ -164,6 +165,25 @@ describe('svc doctor', () => {
     const [check] = JSON.parse(stdout).checks;
     assert.deepEqual([code, check.status], [1, 'error']);
     assert.match(check.reason, /cannot be made: (EROFS|EACCES)/);
+  });
+
+  it('asks for space where the database lies (state.space)', { skip: smallDiskMissing() }, async (t) => {
+    const project = await portProject(t);
+    const elsewhere = join(project.path, 'elsewhere');
+    smallDisk(t, elsewhere, { kilobytes: 2_048 });
+    const check = async (filename: string) => {
+      project.write(
+        'svc.config.yml',
+        `http:\n  token: \${HTTP_TOKEN}\ndatabase:\n  filename: ${filename}\ndisk:\n  minFreeBytes: ${4 * 1024 * 1024}\n`,
+      );
+      const { stdout } = await svc(['doctor', '--only', 'state.space', '--json'], { cwd: project.path });
+      return JSON.parse(stdout).checks[0];
+    };
+
+    const [far, near] = [await check('elsewhere/not-made-yet/data.sqlite'), await check('.svc/data.sqlite')];
+
+    assert.match(far.reason, /^[0-2] MiB free where the database lies, under disk\.minFreeBytes/);
+    assert.deepEqual([far.status, near.reason.includes('under')], ['error', false]);
   });
 
   it('warns of every address outside a container (http.bind)', () => {

@@ -1,8 +1,9 @@
-// Whether there is room for more: free bytes on the file system and bytes that the project's own state takes. When it is low,
+// Whether there is room for more: free bytes where the state lies, and bytes that the project's own state takes. When it is low,
 // ingress answers 503 before SQLite fails, and the host is not ready. Looked at every second, never on the way of a request; the state's
-// own bytes every few seconds, since its folders are walked for them.
-import { opendir, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+// own bytes every few seconds, since its folders are walked for them. The database may lie elsewhere, on a disk of its own; it is only asked
+// for by its path, since closing a descriptor of it would drop SQLite's locks.
+import { opendir, realpath, stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
@@ -12,6 +13,7 @@ export interface DiskLimits {
 }
 export interface DiskUse {
   readonly usedBytes: number;
+  /** On the fullest of the disks that the state lies on. */
   readonly freeBytes: number;
 }
 
@@ -22,6 +24,7 @@ const FIRST_AFTER_MS = 25;
 
 export class DiskBudget {
   readonly #folders: readonly string[];
+  readonly #database: string;
   readonly #limits: () => DiskLimits;
   readonly #clock: Clock;
   readonly #changed: (low: string | undefined) => void;
@@ -33,11 +36,13 @@ export class DiskBudget {
 
   constructor(options: {
     readonly folders: readonly string[];
+    readonly database: string;
     readonly limits: () => DiskLimits;
     readonly clock: Clock;
     readonly changed: (low: string | undefined) => void;
   }) {
     this.#folders = options.folders;
+    this.#database = options.database;
     this.#limits = options.limits;
     this.#clock = options.clock;
     this.#changed = options.changed;
@@ -86,17 +91,28 @@ export class DiskBudget {
 
   /** Never rejects. Walks the folders beside everything else: there may be many files. */
   async look(): Promise<DiskUse> {
-    const sizes = await Promise.all(this.#folders.map((folder) => sizeBelow(folder)));
+    const outside = await this.#databaseOutside();
+    const sizes = await Promise.all([...this.#folders.map(sizeBelow), ...outside.map(sizeOf)]);
     return this.#lookAtDisk(sizes.reduce((sum, size) => sum + size, 0));
   }
 
+  /** Its files, where no folder that is walked holds them. */
+  async #databaseOutside(): Promise<readonly string[]> {
+    const [database, ...folders] = await Promise.all([this.#database, ...this.#folders].map(realPath));
+    if (database === undefined || folders.some((folder) => database.startsWith(`${folder}${sep}`))) return [];
+    return [database, `${database}-wal`, `${database}-shm`];
+  }
+
   async #lookAtDisk(usedBytes = this.#use?.usedBytes ?? 0): Promise<DiskUse> {
-    const use = { usedBytes, freeBytes: await freeBytes(this.#folders[0] ?? '.') };
+    const state = Math.min(...(await Promise.all(this.#folders.map(freeBytes))));
+    const ofDatabase = await freeBytes(await realPath(this.#database));
+    const use = { usedBytes, freeBytes: Math.min(state, ofDatabase) };
     this.#use = use;
     const { maxBytes, minFreeBytes } = this.#limits();
+    const where = ofDatabase < minFreeBytes && state >= minFreeBytes ? ' where the database lies' : '';
     const low =
       use.freeBytes < minFreeBytes
-        ? `${use.freeBytes} bytes are free, disk.minFreeBytes asks for ${minFreeBytes}`
+        ? `${use.freeBytes} bytes are free${where}, disk.minFreeBytes asks for ${minFreeBytes}`
         : use.usedBytes > maxBytes
           ? `the state takes ${use.usedBytes} bytes, disk.maxBytes allows ${maxBytes}`
           : undefined;
@@ -107,14 +123,29 @@ export class DiskBudget {
   }
 }
 
-async function freeBytes(folder: string): Promise<number> {
+/** Without links; what is not there yet is where it will be. */
+async function realPath(path: string): Promise<string> {
+  const parent = dirname(path);
+  return realpath(path).catch(async () => (parent === path ? path : join(await realPath(parent), basename(path))));
+}
+
+/** Of the disk of this path; of what is not there yet, of the disk where it will be. */
+async function freeBytes(path: string): Promise<number> {
   try {
-    const { bavail, bsize } = await statfs(folder);
+    const { bavail, bsize } = await statfs(path);
     return bavail * bsize;
-  } catch {
-    return Number.POSITIVE_INFINITY; // a folder that is not there yet bounds nothing
+  } catch (error) {
+    const parent = dirname(path);
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && parent !== path;
+    return isMissing ? freeBytes(parent) : Number.POSITIVE_INFINITY; // what cannot be asked bounds nothing
   }
 }
+
+const sizeOf = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0, // it may be gone again
+  );
 
 async function sizeBelow(folder: string): Promise<number> {
   let sum = 0;
@@ -122,11 +153,7 @@ async function sizeBelow(folder: string): Promise<number> {
     for await (const entry of await opendir(folder)) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) sum += await sizeBelow(path);
-      else if (entry.isFile())
-        sum += await stat(path).then(
-          ({ size }) => size,
-          () => 0,
-        ); // it may be gone again
+      else if (entry.isFile()) sum += await sizeOf(path);
     }
   } catch {
     return sum; // a folder that is not there, or cannot be read, counts as what was seen of it

@@ -1,7 +1,7 @@
 // Checks of the machine and the state: address, port, state folder, disk, database, owner.
 import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { refuseLostHistory } from '../../../shared/lost-history.ts';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
@@ -33,7 +33,9 @@ export const STATE_CHECKS: readonly Check[] = [
   {
     id: 'state.space',
     title: 'There is space left',
-    run: withConfig(({ config }, subject) => space(subject, config.disk.minFreeBytes)),
+    run: withConfig(({ config }, { paths }) =>
+      space([paths.stateDir, resolve(paths.project, config.database.filename)], config.disk.minFreeBytes),
+    ),
   },
   {
     id: 'database.integrity',
@@ -141,16 +143,26 @@ export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES): Findin
   return ok('local');
 }
 
-async function space({ paths }: Subject, leastBytes: number): Promise<Finding> {
-  const { bavail, bsize } = await statfs(existsSync(paths.stateDir) ? paths.stateDir : paths.project);
-  const freeBytes = bavail * bsize;
-  const free = `${Math.floor(freeBytes / MIB)} MiB free`;
-  if (freeBytes < leastBytes)
+/** Asks where the state lies and where the database does, as the host will. */
+async function space([state, file]: readonly [string, string], leastBytes: number): Promise<Finding> {
+  const ofState = await freeBytes(state);
+  const ofDatabase = await freeBytes(file);
+  const where = ofDatabase < leastBytes && ofState >= leastBytes ? ' where the database lies' : '';
+  const least = Math.min(ofState, ofDatabase);
+  const free = `${Math.floor(least / MIB)} MiB free${where}`;
+  if (least < leastBytes)
     return fault(
       `${free}, under disk.minFreeBytes: ingress would answer 503`,
       'make space, or lower disk.minFreeBytes',
     );
-  return freeBytes < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
+  return least < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
+}
+
+/** Of the disk of this path; of what is not there yet, of the disk where it will be. */
+async function freeBytes(path: string): Promise<number> {
+  if (!existsSync(path) && dirname(path) !== path) return freeBytes(dirname(path));
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
 }
 
 async function database(filename: string): Promise<Finding> {
