@@ -52,6 +52,7 @@ adapterContract(discord, {
   other: () => accountOf(another),
   refused: () => accountOf(fake, REFUSED),
   conversation: '645027906669510667',
+  finds: true,
   secrets: [REFUSED, 'ODQ1MDI3NzM4Mjc2NDYyNzc3.GabcdE.fake-token-of-the-bot-0123456789abcd'],
   history: ['845027738276462632/m/2001', '845027738276462632/m/2003'],
   changes: true,

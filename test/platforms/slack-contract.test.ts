@@ -42,6 +42,7 @@ adapterContract(createSlack({ ...TIMING, retryMs: 10 }), {
   other: () => accountOf(another),
   refused: () => accountOf(slack, 'xoxb-refused-0123456789'),
   conversation: 'C123ABC456',
+  finds: true,
   secrets: ['xoxb-refused-0123456789', 'xoxb-1-2-botbotbotbot', 'xapp-1-A123ABC456-3-appappapp'],
   // An event takes a number of its own, too.
   history: [1, 5, 7].map((n) => `T123ABC456/C123ABC456/1700000001.00000${n}`),

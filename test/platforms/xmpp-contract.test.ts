@@ -30,6 +30,7 @@ else {
     refused: () => accountOf('bot', 'another one'),
     conversation: 'ann@localhost',
     history: [],
+    finds: true,
     secrets: [passwordOf('bot')],
   });
 }

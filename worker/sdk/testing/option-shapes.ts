@@ -77,6 +77,7 @@ const FIXTURE_KEYS: Forms<Omit<Fixtures, 'account' | 'secrets'>> = {
   conversation: TEXT,
   unsigned: form("a list of 'bytes' and 'time'", isUnsigned),
   changes: form('true', (value) => value === true),
+  finds: form('true', (value) => value === true),
   taken: FUNCTION,
   cut: FUNCTION,
   timeoutMs: ABOVE_0,

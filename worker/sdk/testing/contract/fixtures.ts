@@ -33,6 +33,8 @@ export interface Fixtures {
   readonly unsigned?: readonly ('bytes' | 'time')[];
   /** The platform's side takes edits, reactions (👍) and removals, too; without HTTP `taken` names them. */
   readonly changes?: true;
+  /** The platform's side shows what it was sent, and the adapter looks there for a send that is a `repeat`. */
+  readonly finds?: true;
   /** Whatever a platform without HTTP was sent by now, in order. */
   taken?(): readonly string[];
   /**

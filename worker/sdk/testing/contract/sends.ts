@@ -99,6 +99,19 @@ async function repeatsAfterCrash({ bench, fixtures, online, open, platform }: Tr
   assert.deepEqual(results[1], results[0], 'the same message each time');
 }
 
+/** A process that knows of an attempt before it only what it is told. */
+async function findsWhatIsThere({ bench, fixtures, online, open }: Trial): Promise<void> {
+  const [post, from] = [postTo(fixtures), Date.now()];
+  await online(bench);
+  const first = await bench.send(post);
+  bench.stop();
+  const next = open();
+  await online(next);
+  const again = await next.send({ ...post, repeat: true, search: { from, others: [] } });
+  assert.equal(again.kind, 'sent');
+  assert.deepEqual(again, first, 'what is there is found, and not made again');
+}
+
 /** Whoever sees what was sent. */
 const seen = eitherGiven('platform', 'taken');
 
@@ -119,4 +132,9 @@ export const SENDS: readonly Promised[] = [
   },
   { title: 'sends a text of several times its limit in parts', insteadOf: seen, keep: sendsParts },
   { title: 'a send that a crash repeats is the same message', lack: needs(idempotent, seen), keep: repeatsAfterCrash },
+  {
+    title: 'a send that is told of an attempt before it is the message that is there',
+    lack: given('finds'),
+    keep: findsWhatIsThere,
+  },
 ];
