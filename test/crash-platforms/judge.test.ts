@@ -10,17 +10,22 @@ interface Case {
   readonly kills?: number;
   readonly books?: Books;
   /** By token: how it was delivered, and what the bot said to it in which life. */
-  readonly lines: Readonly<Record<string, readonly [Delivered, ...(readonly [number: number, life: number])[]]>>;
+  readonly lines: Readonly<
+    Record<string, readonly [Delivered, ...(readonly [number: number, life: number, at?: number])[]]>
+  >;
+  /** When lives were ended; answers without a time of their own came then. */
+  readonly ends?: Readonly<Record<number, number>>;
 }
 
-function evidenceOf({ repeats = 'none', kills = 5, books, lines }: Case): Evidence {
+function evidenceOf({ repeats = 'none', kills = 5, books, lines, ends = {} }: Case): Evidence {
   const open = (): never => assert.fail('nothing is opened');
   const ledger = new Ledger({ name: 'p', repeats, mostOwed: 1, conversations: 1, open });
+  for (const [life, at] of Object.entries(ends)) ledger.ends.set(Number(life), at);
   for (const [token, [fate, ...answers]] of Object.entries(lines)) {
     ledger.end(ledger.say({ token, text: token, conversation: 1 }, 1), fate, 1);
-    for (const [number, life] of answers) {
+    for (const [number, life, at = ends[life] ?? 0] of answers) {
       const before = ledger.answersEver;
-      ledger.read((from) => (from === before ? [`${token} n${number}`] : []), life);
+      ledger.read((from) => (from === before ? [`${token} n${number}`] : []), life, at);
     }
   }
   const handled = Object.values(lines).filter((line) => line.length > 1).length;
@@ -67,6 +72,19 @@ describe('the oracle of the kill test of the platforms', () => {
     const again = { T1X: ['acknowledged', [1, 1], [1, 2]], T2X: ['acknowledged', [2, 1], [2, 2], [2, 3]] } as const;
     const { doubled, mostAtOneKill } = rowOf(evidenceOf({ lines: again }));
     assert.deepEqual([doubled, mostAtOneKill], [3, 2]);
+    assert.match(faultsOf({ lines: again }), /2 answers of the account show again at the end of life 1/);
+  });
+
+  it('counts calls apart that were under way for too long when the kill came', () => {
+    const lines = {
+      T1X: ['acknowledged', [1, 1, 7_000], [1, 2]],
+      T2X: ['acknowledged', [2, 1, 9_500], [2, 2]],
+    } as const;
+    const ends = { 1: 10_000 };
+    const { doubled, slow, mostAtOneKill } = rowOf(evidenceOf({ lines, ends }));
+
+    assert.deepEqual([doubled, slow, mostAtOneKill], [2, 1, 1]);
+    assert.doesNotMatch(faultsOf({ lines, ends }), /of the account show again/);
   });
 
   it('sees what is open or dead in the books of the host, and what was handled without a trace', () => {

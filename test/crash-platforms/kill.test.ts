@@ -25,6 +25,9 @@ it(`loses nothing on any platform over ${KILLS} kills`, { timeout: 600_000 + KIL
 
   console.log(`${tableOf(rows)}\n${missed} kills came before their platform was so far`);
   assertKept(faults, random);
-  for (const { name, doubled } of rows) assert.ok(doubled <= KILLS, `${name}: no more than one a kill shows again`);
+  for (const { name, doubled, mostAtOneKill } of rows) {
+    assert.ok(doubled <= KILLS, `${name}: no more than one a kill shows again`);
+    assert.ok(mostAtOneKill <= 1, `${name}: ${mostAtOneKill} of the account show again after one kill`);
+  }
   assert.ok(rows.every(({ answered }) => answered > 0));
 });

@@ -14,7 +14,7 @@ const REST_MS = 10_000;
 
 interface Planted {
   readonly name: string;
-  readonly options: Pick<PlatformsRunOptions, 'plant' | 'forgetful'>;
+  readonly options: Pick<PlatformsRunOptions, 'plant' | 'forgetful' | 'behind'>;
   readonly kills: number;
   readonly seen: RegExp;
 }
@@ -30,6 +30,18 @@ const PLANTED: readonly Planted[] = [
     options: { forgetful: true },
     kills: 3,
     seen: /were both handled as number 1/,
+  },
+  {
+    name: 'an answer that shows twice, of which the host knows nothing',
+    options: { behind: 'doubled' },
+    kills: 3,
+    seen: /shows twice in one life|shows 2 times, in lives (\d+), \1$/,
+  },
+  {
+    name: 'an answer that the platform took and never showed',
+    options: { behind: 'lost' },
+    kills: 3,
+    seen: /was (?:acknowledged|kept) and never answered/,
   },
 ];
 

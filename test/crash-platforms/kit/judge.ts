@@ -4,9 +4,13 @@
 //   J2  It is handled once: the bot's stored count of its conversation goes on by one with each, without a hole and without a number twice, in
 //       the order in which the conversation spoke; what was only written has no order over the end of its connection.
 //   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and a
-//       kill makes at most one of a conversation show again: that which was under way. They are counted.
+//       kill makes at most one of the account show again: that which was under way. They are counted. Apart from those are calls that took over
+//       PATIENCE_MS when the kill came: the sender lets the next go beside them.
 //   J4  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
 import type { Ledger, Said } from './ledger.ts';
+
+/** Of the sender: a call that takes longer lets the next one go. */
+const PATIENCE_MS = 2_000;
 
 export interface Books {
   /** Items of the account that are messages, by state. */
@@ -24,7 +28,10 @@ export interface Row {
   readonly handled: number;
   readonly answered: number;
   readonly doubled: number;
+  /** Slow calls left out. */
   readonly mostAtOneKill: number;
+  /** Of those that show again, the calls that the kill found under way for too long. */
+  readonly slow: number;
   readonly kills: number;
 }
 
@@ -35,7 +42,7 @@ export interface Evidence {
 }
 
 export function rowOf({ ledger, books, kills }: Evidence): Row {
-  const perKill = doublesOf(ledger);
+  const { perKill, slow } = doublesOf(ledger);
   const fates = [...ledger.lines.values()].map(({ fate }) => fate);
   const { name, repeats } = ledger.platform;
   return {
@@ -48,8 +55,9 @@ export function rowOf({ ledger, books, kills }: Evidence): Row {
         : fates.filter((fate) => fate === 'acknowledged').length,
     handled: books.items['done'] ?? 0,
     answered: ledger.answered,
-    doubled: [...perKill.values()].reduce((sum, count) => sum + count, 0),
+    doubled: [...perKill.values()].reduce((sum, count) => sum + count, slow),
     mostAtOneKill: Math.max(0, ...perKill.values()),
+    slow,
     kills,
   };
 }
@@ -121,6 +129,8 @@ function judgeDoubles(ledger: Ledger): string[] {
       again.add(place);
     }
   }
+  for (const [life, count] of doublesOf(ledger).perKill)
+    if (count > 1) faults.push(`${count} answers of the account show again at the end of life ${life}`);
   return faults;
 }
 
@@ -144,11 +154,14 @@ const openOf = (counts: Readonly<Record<string, number>>, end: string, what: str
     .map(([state, count]) => `${count} ${what}s are ${state}`);
 
 /** How many answers show again because of each kill: the one at the end of the life in which the answer was there before. */
-function doublesOf(ledger: Ledger): ReadonlyMap<number, number> {
+function doublesOf({ lines, ends }: Ledger): { readonly perKill: ReadonlyMap<number, number>; readonly slow: number } {
   const perKill = new Map<number, number>();
-  for (const { answers } of ledger.lines.values())
-    for (const { life } of answers.slice(0, -1)) perKill.set(life, (perKill.get(life) ?? 0) + 1);
-  return perKill;
+  let slow = 0;
+  for (const { answers } of lines.values())
+    for (const { life, at } of answers.slice(0, -1))
+      if ((ends.get(life) ?? at) - at > PATIENCE_MS) slow += 1;
+      else perKill.set(life, (perKill.get(life) ?? 0) + 1);
+  return { perKill, slow };
 }
 
 function conversationsOf(ledger: Ledger): ReadonlyMap<number, readonly Said[]> {

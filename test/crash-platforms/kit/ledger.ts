@@ -6,6 +6,8 @@ export interface Answer {
   /** How many of its conversation the bot has handled, as its stored state says. */
   readonly number: number;
   readonly life: number;
+  /** When the platform had it; monotonic ms. */
+  readonly at: number;
 }
 
 export interface Said extends Line {
@@ -25,6 +27,8 @@ export class Ledger {
   readonly platform: Platform;
   readonly lines = new Map<string, Said>();
   readonly faults: string[] = [];
+  /** When each life was ended; monotonic ms. */
+  readonly ends = new Map<number, number>();
   /** Called after each delivery, and after each answer. */
   onDelivered: () => void = () => {};
   onAnswer: () => void = () => {};
@@ -61,19 +65,19 @@ export class Ledger {
   }
 
   /** Takes in what the bot has said since. */
-  read(texts: (from: number) => readonly string[], life: number): void {
+  read(texts: (from: number) => readonly string[], life: number, at = performance.now()): void {
     const fresh = texts(this.#read);
     this.#read += fresh.length;
-    for (const text of fresh) this.#take(text, life);
+    for (const text of fresh) this.#take(text, { life, at });
   }
 
-  #take(text: string, life: number): void {
+  #take(text: string, when: Pick<Answer, 'life' | 'at'>): void {
     const [, token = '', number] = /(T[0-9a-z]+X) n(\d+)/.exec(text) ?? [];
     const said = this.lines.get(token);
     if (said === undefined) return void this.faults.push(`"${text.slice(0, 80)}" answers nothing that was said`);
     this.#answersEver += 1;
     if (said.answers.length === 0) this.#answered += 1;
-    said.answers.push({ number: Number(number), life });
+    said.answers.push({ number: Number(number), ...when });
     this.#unanswered.delete(said);
     this.onAnswer();
   }

@@ -49,6 +49,8 @@ export interface OpenPlatform {
   deliver(line: Line, to: Target): Promise<Delivered>;
   /** What the bot said so far, in order, from the n-th on. */
   answers(from: number): readonly string[];
+  /** The next call that shows a message is taken at once and answered late, by more than the sender's patience. */
+  slowDown?(): void;
   /** Reads answers that only the host itself can tell, at the end. */
   finish?(to: Target): Promise<void>;
 }

@@ -1,7 +1,17 @@
 // The table of a run, a platform a line.
 import type { Row } from './judge.ts';
 
-const COLUMNS = ['said', 'acknowledged', 'handled', 'answered', 'doubled', 'at one kill', 'kills', 'repeats'] as const;
+const COLUMNS = [
+  'said',
+  'acknowledged',
+  'handled',
+  'answered',
+  'doubled',
+  'at one kill',
+  'slow',
+  'kills',
+  'repeats',
+] as const;
 const NAME_WIDTH = 22;
 const WIDTH = 13;
 
@@ -10,8 +20,8 @@ export function tableOf(rows: readonly Row[]): string {
     name.padEnd(NAME_WIDTH) + cells.map((cell) => String(cell).padStart(WIDTH)).join('');
   return [
     line('platform', COLUMNS),
-    ...rows.map(({ name, said, acknowledged, handled, answered, doubled, mostAtOneKill, kills, repeats }) =>
-      line(name, [said, acknowledged ?? 'none', handled, answered, doubled, mostAtOneKill, kills, repeats]),
+    ...rows.map(({ name, said, acknowledged, handled, answered, doubled, mostAtOneKill, slow, kills, repeats }) =>
+      line(name, [said, acknowledged ?? 'none', handled, answered, doubled, mostAtOneKill, slow, kills, repeats]),
     ),
   ].join('\n');
 }

@@ -6,6 +6,7 @@ import { freePort } from '../../support/free-port.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 import { readBooks } from './books.ts';
+import { type Behind, distorted } from './distorted.ts';
 import { COUNTING, configOf } from './host-config.ts';
 import { type Evidence, judge, type Row, rowOf } from './judge.ts';
 import type { Kill } from './kills.ts';
@@ -21,6 +22,8 @@ export interface PlatformsRunOptions {
   readonly plant?: string;
   /** The plugin keeps its count in memory instead of the host's state. */
   readonly forgetful?: boolean;
+  /** A fault of the platforms, of which the host knows nothing. */
+  readonly behind?: Behind;
   /** How long the host may take to come to rest; a fault may keep it from that for ever. */
   readonly restMs?: number;
 }
@@ -43,7 +46,7 @@ export class PlatformsRun {
   readonly #restMs: number;
 
   static async create(t: Cleanup, options: PlatformsRunOptions): Promise<PlatformsRun> {
-    const channels = await openAll(t, options.platforms);
+    const channels = await openAll(t, options);
     const run = new PlatformsRun(t, { options, channels, port: await freePort() });
     t.after(() => run.#lives.close());
     return run;
@@ -116,8 +119,12 @@ export class PlatformsRun {
   }
 }
 
-async function openAll(t: Cleanup, platforms: readonly Platform[]): Promise<readonly Channel[]> {
+async function openAll(t: Cleanup, { platforms, behind }: PlatformsRunOptions): Promise<readonly Channel[]> {
   const channels: Channel[] = [];
-  for (const platform of platforms) channels.push({ ledger: new Ledger(platform), platform: await platform.open(t) });
+  for (const of of platforms) {
+    const platform = await of.open(t);
+    if (behind !== undefined) platform.answers = distorted(platform, behind);
+    channels.push({ ledger: new Ledger(of), platform });
+  }
   return channels;
 }

@@ -8,6 +8,7 @@ const TRANSIT_MS = 20;
 const THINKS_MS = 1_000;
 const READ_EVERY_MS = 1;
 const REPEATED = 0.05;
+const SLOW = 0.05;
 
 export interface Channel {
   readonly ledger: Ledger;
@@ -85,9 +86,11 @@ export class Traffic {
 
   /** One more line. False when it could not be delivered. */
   async say({ ledger, platform }: Channel, conversation: number): Promise<boolean> {
+    const { random } = this.#options;
     this.#count += 1;
     const token = `T${this.#count.toString(36)}X`;
     const said = ledger.say({ token, text: `hello ${token}`, conversation }, this.#options.life());
+    if (random.chance(SLOW)) platform.slowDown?.();
     try {
       const fate = await platform.deliver(said, this.target);
       ledger.end(said, fate, this.#options.life());

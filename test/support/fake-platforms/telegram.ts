@@ -39,6 +39,8 @@ export interface Called {
 }
 type Misbehaviour =
   | { readonly status: number; readonly body?: object; readonly headers?: Record<string, string> }
+  /** Taken at once, and answered then. */
+  | { readonly slow: Promise<unknown> }
   /** Taken, and the connection cut. */
   | 'drop'
   /** Not taken, and never answered. */
@@ -179,7 +181,8 @@ export class FakeTelegram {
     }
     const forced = this.#forced.get(rest)?.shift();
     if (forced === 'hold') return void (this.held += 1);
-    if (forced !== undefined && forced !== 'drop') {
+    const slow = typeof forced === 'object' && 'slow' in forced ? forced.slow : undefined;
+    if (typeof forced === 'object' && 'status' in forced) {
       if (forced.body !== undefined) return send(forced.status, forced.body, forced.headers);
       return void response.writeHead(forced.status, forced.headers).end();
     }
@@ -188,6 +191,7 @@ export class FakeTelegram {
       if (rest === 'getUpdates') return this.#poll(bot, params, { response, send });
       const result = this.#call(bot, rest, params);
       if (forced === 'drop') return void request.socket.destroy();
+      await slow;
       send(200, { ok: true, result });
     } catch (error) {
       if (!(error instanceof TelegramRefusal)) throw error;

@@ -1,7 +1,9 @@
 // Telegram, polled and by webhook. Told again until it is confirmed by an offset, or answered 200; it knows no keys of sends.
 import { FakeTelegram } from '../../../support/fake-platforms/telegram.ts';
-import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push } from '../platform.ts';
+import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, pause, push } from '../platform.ts';
 
+/** Longer than the sender's patience. */
+const SLOW_MS = 2_500;
 const SECRET = 'a_secret-of-the-webhook';
 /** Telegram takes one message a second in a chat. */
 const COMMON = { repeats: 'none', mostOwed: 10, conversations: 6 } as const;
@@ -30,6 +32,7 @@ export const telegramPolling: Platform = {
         return acknowledgedWhen(() => isConfirmed(update), to);
       },
       answers: answersOf(telegram),
+      slowDown: () => telegram.next('sendMessage', { slow: pause(SLOW_MS) }),
     };
   },
 };
@@ -60,6 +63,7 @@ export const telegramWebhook: Platform = {
         return push(() => ({ path: '/webhooks/telegram/hooked', headers, body }), to);
       },
       answers: answersOf(telegram),
+      slowDown: () => telegram.next('sendMessage', { slow: pause(SLOW_MS) }),
     };
   },
 };
