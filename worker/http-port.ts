@@ -64,7 +64,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     requestRestart: deps.requestRestart,
     reload: deps.reload,
     ingress: () => gate.state,
-    setIngress: (caller, change, isMeant) => gate.set(change, caller.actor, isMeant),
+    setIngress: (caller, change, asked) => gate.set(change, caller.actor, asked),
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),

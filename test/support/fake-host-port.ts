@@ -7,7 +7,8 @@ import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import type { IngressState } from '../../shared/api/runtime.ts';
 import { Secret } from '../../shared/secret.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { EventGateway, HostPort, HttpSettings, ItemStore, KeptAnswer } from '../../worker/http/host-port.ts';
+import type { EventGateway, HostPort, HttpSettings, ItemStore } from '../../worker/http/host-port.ts';
+import type { KeptAnswer } from '../../worker/http/kept-answer.ts';
 
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',
@@ -92,7 +93,7 @@ export function fakeHostPort({
     },
     ingress: () => ingress,
     // oxlint-disable-next-line max-params -- as the port says
-    setIngress: async ({ actor }, change, isMeant) => {
+    setIngress: async ({ actor }, change, { isMeant = () => true }) => {
       if (!isMeant(ingress)) throw new SvcError('precondition_failed', 'another revision is there');
       calls.push(`ingress ${change.state}`);
       ingress = { ...ingress, reason: null, until: null, ...change, by: actor };
@@ -139,6 +140,7 @@ export function fakeHostPort({
         if (kept.digest !== digest) return { kind: 'conflict' };
         return kept.answer === undefined ? { kind: 'running' } : { kind: 'known', ...kept.answer };
       },
+      keeping: () => [],
       // oxlint-disable-next-line max-params -- as the port says
       finish: async (key, route, answer) => {
         answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', answer });

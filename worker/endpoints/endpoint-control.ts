@@ -3,13 +3,15 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { EndpointControl } from '../http/host-port.ts';
+import { type EndpointState, stepEndpoint } from './endpoint-machine.ts';
 import { endpointNamed } from './endpoint-named.ts';
 import type { EndpointRunner } from './endpoint-runner.ts';
 import type { Endpoints } from './endpoints.ts';
 
+type Viewed = Pick<EndpointRunner, 'spec' | 'state'>;
+
 export function createEndpointControl(core: Core, endpoints: Endpoints): EndpointControl {
-  const view = (runner: EndpointRunner, texts: boolean): Readonly<Record<string, unknown>> => {
-    const { spec, state } = runner;
+  const view = ({ spec, state }: Viewed, texts: boolean): Readonly<Record<string, unknown>> => {
     return {
       id: spec.id,
       owner: spec.owner,
@@ -31,6 +33,11 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
             },
     };
   };
+  /** What the account comes to by the operator's word, at first. */
+  const decided = ({ state }: Viewed, enabled: boolean): EndpointState => {
+    const at = { now: core.clock.now(), monotonic: core.clock.monotonic(), random: Math.random };
+    return stepEndpoint(state, { kind: enabled ? 'enabled' : 'disabled' }, at).state;
+  };
   const revisionOf = (runner: EndpointRunner): string => String(endpoints.override(runner.spec.id).revision);
   return {
     async list({ after, limit, texts }) {
@@ -49,7 +56,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
       const runner = endpointNamed(endpoints, id);
       return { endpoint: view(runner, texts), revision: revisionOf(runner) };
     },
-    async act(id, action, { caller, revision }) {
+    async act(id, action, { caller, revision, keep }) {
       const runner = endpointNamed(endpoints, id);
       const seen = endpoints.override(runner.spec.id).revision;
       if (revision !== undefined && revision !== String(seen))
@@ -69,7 +76,11 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
         : ({ ...head, type: 'endpoint.disabled', data: {} } as const);
       const answer = await core.writer.commit({
         name: `endpoint.${action}`,
-        statements: [endpoints.enableStatement(runner.spec.id, enabled, seen), ...recordEvents([event])],
+        statements: [
+          endpoints.enableStatement(runner.spec.id, enabled, seen),
+          ...(keep?.({ ...view({ spec: runner.spec, state: decided(runner, enabled) }, true), enabled }) ?? []),
+          ...recordEvents([event]),
+        ],
       });
       if (answer.kind === 'refused')
         throw new SvcError(

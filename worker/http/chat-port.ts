@@ -1,21 +1,28 @@
 // What the chat page asks of the host; with `HostPort` of host-port.ts, which it is a part of.
+import type { Keep } from './kept-answer.ts';
 
 /** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
 export interface ChatPort {
   /** Stored before it resolves; `delivery` makes a repeat recognisable. */
-  say(message: {
-    readonly person: string;
-    readonly room: string | undefined;
-    readonly text: string;
-    readonly delivery: string;
-  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
-  press(press: {
-    readonly person: string;
-    readonly room: string | undefined;
-    readonly message: string;
-    readonly token: string;
-    readonly delivery: string;
-  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  say(
+    message: {
+      readonly person: string;
+      readonly room: string | undefined;
+      readonly text: string;
+      readonly delivery: string;
+    },
+    keep?: Keep<ChatTaken>,
+  ): Promise<ChatTaken>;
+  press(
+    press: {
+      readonly person: string;
+      readonly room: string | undefined;
+      readonly message: string;
+      readonly token: string;
+      readonly delivery: string;
+    },
+    keep?: Keep<ChatTaken>,
+  ): Promise<ChatTaken>;
   /** The newest messages of a conversation, or those that changed after a cursor, oldest first, as people see them now. */
   messages(query: {
     readonly person: string;
@@ -23,6 +30,10 @@ export interface ChatPort {
     readonly after: number | undefined;
     readonly limit: number;
   }): Promise<ChatMessagePage>;
+}
+export interface ChatTaken {
+  readonly id: string;
+  readonly duplicate: boolean;
 }
 export interface ChatMessagePage {
   readonly messages: readonly ChatMessage[];

@@ -9,7 +9,7 @@ import { isApi, readContent, refuseTokenOfStranger } from './content.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
 import type { Caller } from './host-port.ts';
-import { runOnce } from './idempotency.ts';
+import { keepNone, runOnce } from './idempotency.ts';
 import type { BodyValidators } from './json-body.ts';
 import type { HttpLog } from './log.ts';
 import { checkQuery } from './query-check.ts';
@@ -99,6 +99,7 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     revision: isOurs ? readRevision(request.headers['if-match'], route) : undefined,
     caller: () => callerOf(caller),
     isTokenOurs: () => caller !== undefined || parts.authenticator.knows(credentials, port.settings().tokens),
+    keep: keepNone,
   };
   const position = isOurs && route.method === 'GET' ? positionHeaders(parts) : undefined;
   if (route.answers[200] === 'event-stream') prepareStream(response, position ?? {}, context.requestId);
@@ -119,9 +120,9 @@ async function change({ port }: AppParts, exchange: Exchange<undefined>, route: 
     route: `${request.method} ${request.url}`,
     bytes,
   };
-  return runOnce(port.idempotency, keyed, async () => {
+  return runOnce(port.idempotency, keyed, async (keep) => {
     requireRevision(exchange.revision, route, port);
-    const handled = await route.handle(exchange);
+    const handled = await route.handle({ ...exchange, keep });
     if (handled === 'taken') throw new Error('a change must answer');
     return handled;
   });

@@ -9,8 +9,10 @@ import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { Secret } from '../../shared/secret.ts';
 import type { ChatPort } from './chat-port.ts';
+import type { IdempotencyStore, Keep } from './kept-answer.ts';
 
-export type { ChatMessage, ChatPort } from './chat-port.ts';
+export type { ChatMessage, ChatPort, ChatTaken } from './chat-port.ts';
+export type { IdempotencyStore, Keep, KeptAnswer } from './kept-answer.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
 
@@ -97,6 +99,9 @@ export interface ReloadOptions {
   readonly isMeant?: () => boolean;
 }
 
+/** A thing as it is shown after a change of it. */
+type Shown = Readonly<Record<string, unknown>>;
+
 /** A store of items that an operator looks at and acts on: inbox and outbox. */
 export interface ItemStore {
   page(request: PageRequest): Promise<Page>;
@@ -112,12 +117,18 @@ export interface ItemStore {
       readonly caller: Caller;
       readonly revision: string | undefined;
       readonly answer: 'again' | 'done' | undefined;
+      readonly keep?: Keep<Shown>;
     },
-  ): Promise<Readonly<Record<string, unknown>>>;
+  ): Promise<Shown>;
   drop(
     id: string,
-    change: { readonly caller: Caller; readonly revision: string | undefined; readonly reason: string },
-  ): Promise<Readonly<Record<string, unknown>>>;
+    change: {
+      readonly caller: Caller;
+      readonly revision: string | undefined;
+      readonly reason: string;
+      readonly keep?: Keep<Shown>;
+    },
+  ): Promise<Shown>;
 }
 
 export interface EndpointPage {
@@ -138,8 +149,8 @@ export interface EndpointControl {
   act(
     id: string,
     action: 'enable' | 'disable' | 'reconnect',
-    change: { readonly caller: Caller; readonly revision: string | undefined },
-  ): Promise<Readonly<Record<string, unknown>>>;
+    change: { readonly caller: Caller; readonly revision: string | undefined; readonly keep?: Keep<Shown> },
+  ): Promise<Shown>;
 }
 
 export interface WebhookControl {
@@ -178,29 +189,10 @@ export interface EventGateway {
   drain(): Promise<void>;
 }
 
-/** What a change has answered. */
-export interface KeptAnswer {
-  readonly status: number;
-  readonly body: unknown;
-  /** Those of the route itself: its ETag. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-}
-
-/** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
-export interface IdempotencyStore {
-  begin(
-    key: string,
-    route: string,
-    digest: string,
-  ): Promise<
-    | { readonly kind: 'new' }
-    | ({ readonly kind: 'known' } & KeptAnswer)
-    | { readonly kind: 'conflict' }
-    | { readonly kind: 'running' }
-  >;
-  finish(key: string, route: string, answer: KeptAnswer): Promise<void>;
-  /** The request failed and changed nothing that an answer should be kept for: the key is free again. */
-  abandon(key: string, route: string): Promise<void>;
+export interface AskedOfIngress {
+  /** Left out: any state. */
+  readonly isMeant?: (state: IngressState) => boolean;
+  readonly keep?: Keep<IngressState>;
 }
 
 export interface HostPort {
@@ -213,7 +205,7 @@ export interface HostPort {
   reload(caller: Caller, options: ReloadOptions): Promise<{ readonly generation: number }>;
   ingress(): IngressState;
   /** Throws `precondition_failed` where the state is not the one that is meant. */
-  setIngress(caller: Caller, change: IngressChange, isMeant: (state: IngressState) => boolean): Promise<IngressState>;
+  setIngress(caller: Caller, change: IngressChange, asked: AskedOfIngress): Promise<IngressState>;
   readonly inbox: ItemStore;
   readonly outbox: ItemStore;
   readonly endpoints: EndpointControl;

@@ -4,10 +4,12 @@
 //   K2  Answers that changed something are kept; after a failure the key is free again, because nothing was changed.
 //   K3  What cannot be stored of an end changes nothing of it: a change that was made is answered as made, a failure as what it was.
 //   K4  While the first request still runs, a second one is told to come back: 409 with Retry-After.
+//   K5  A change that is one unit of the store keeps its answer in that unit: the same request after a kill in between gets it. What is
+//       no unit (reload, restart, reconnect, the address of a webhook) is free to be asked again after a kill, as after a failure.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { IdempotencyStore } from './host-port.ts';
-import type { Answer } from './route.ts';
+import type { IdempotencyStore, KeptAnswer } from './kept-answer.ts';
+import type { Answer, KeepAs } from './route.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -24,9 +26,9 @@ export interface KeyedRequest {
 export async function runOnce(
   store: IdempotencyStore,
   keyed: KeyedRequest,
-  change: () => Promise<Answer>,
+  change: (keep: KeepAs) => Promise<Answer>,
 ): Promise<Answer> {
-  if (keyed.key === undefined) return change();
+  if (keyed.key === undefined) return change(keepNone);
   if (!KEY.test(keyed.key))
     throw new SvcError('invalid_request', 'Idempotency-Key takes 1 to 255 visible ASCII characters');
   const key = `${keyed.actor}/${keyed.key}`;
@@ -50,20 +52,22 @@ export async function runOnce(
 async function runFirst(
   store: IdempotencyStore,
   { key, route }: { readonly key: string; readonly route: string },
-  change: () => Promise<Answer>,
+  change: (keep: KeepAs) => Promise<Answer>,
 ): Promise<Answer> {
   let answer: Answer;
   try {
-    answer = await change();
+    answer = await change((answerOf) => (result) => store.keeping(key, route, keptOf(answerOf(result))));
   } catch (error) {
     await store.abandon(key, route).catch(unstored);
     throw error;
   }
-  await store
-    .finish(key, route, { status: answer.status, body: answer.json, headers: answer.headers ?? {} })
-    .catch(unstored);
+  await store.finish(key, route, keptOf(answer)).catch(unstored); // in place of what its unit kept: it was decided before
   return answer;
 }
+
+export const keepNone: KeepAs = () => () => [];
+
+const keptOf = ({ status, json, headers = {} }: Answer): KeptAnswer => ({ status, body: json, headers });
 
 /** K3. The key is free again: to ask for ever after what has ended would help nobody. */
 const unstored = (): void => {};

@@ -1,6 +1,7 @@
 // What a route is: one entry of the table that decides 404, 405, scopes, bodies, the OpenAPI document and the tests.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, HostPort, Scope } from './host-port.ts';
+import type { Keep } from './kept-answer.ts';
 import type { BodyOf, SchemaName } from './schemas.ts';
 import type { StaticFiles } from './static-files.ts';
 
@@ -43,6 +44,8 @@ export interface Exchange<B extends SchemaName | undefined> {
   readonly bytes: Buffer;
   /** The revision of If-Match, without its quotes. */
   readonly revision: string | undefined;
+  /** Of a change that is one unit: handed on with how its result is answered, so that its answer is kept in that unit. */
+  readonly keep: KeepAs;
   /** Who asks. Throws on a route without scope. */
   readonly caller: () => Caller;
   /** The Authorization header is a token of the host: nobody else is to read it. */
@@ -57,6 +60,8 @@ export interface Answer {
   readonly text?: string;
   readonly bytes?: Buffer;
 }
+
+export type KeepAs = <T>(answerOf: (result: T) => Answer) => Keep<T>;
 
 /** `taken`: the handler owns the response now. */
 export type Handled = Answer | 'taken';

@@ -9,8 +9,10 @@ import type { LaneRunner } from '../lanes/lane-runner.ts';
 import type { Inbox } from './inbox.ts';
 import {
   dropItem,
+  dropped,
   type InboxRow,
   type ItemHead,
+  REPLAYED,
   readCalled,
   readRuns,
   replayItem,
@@ -58,7 +60,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
         revision: revisionOf(row),
       };
     },
-    async replay(id, { caller, revision, answer: decision }) {
+    async replay(id, { caller, revision, answer: decision, keep }) {
       const row = await find(id);
       refuseStale('inbox item', row, revision);
       const called = await readCalled(core.reader, row.id);
@@ -78,7 +80,12 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       } as const;
       const answer = await core.writer.commit({
         name: 'inbox.replay',
-        statements: [...replayItem(row), settleCalls(row.id, decision ?? 'again'), ...recordEvents([event])],
+        statements: [
+          ...replayItem(row),
+          settleCalls(row.id, decision ?? 'again'),
+          ...(keep?.(summary({ ...row, ...REPLAYED }, true)) ?? []),
+          ...recordEvents([event]),
+        ],
       });
       if (answer.kind === 'refused') {
         refuseStale('inbox item', await find(row.id), revision);
@@ -92,7 +99,7 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       return summary(await find(row.id), true);
     },
     async drop(id, change) {
-      const { caller, revision } = change;
+      const { caller, revision, keep } = change;
       const reason = maskedText(core, change.reason);
       const row = await find(id);
       refuseStale('inbox item', row, revision);
@@ -108,7 +115,11 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
       } as const;
       const answer = await core.writer.commit({
         name: 'inbox.drop',
-        statements: [dropItem(row, at, `dropped: ${reason}`), ...recordEvents([event])],
+        statements: [
+          dropItem(row, at, `dropped: ${reason}`),
+          ...(keep?.(summary({ ...row, ...dropped(at, `dropped: ${reason}`) }, true)) ?? []),
+          ...recordEvents([event]),
+        ],
       });
       if (answer.kind === 'refused') {
         refuseStale('inbox item', await find(row.id), revision);

@@ -124,16 +124,18 @@ const changed = ({ id, operator_changes: changes }: SeenItem) =>
     .where('id', '=', id)
     .where('operator_changes', '=', changes);
 
+/** What an operator's change makes of a row. */
+export const REPLAYED = { state: 'received', attempts: 0, done_at: null, next_at: null } as const;
+export const dropped = (at: number, reason: string) =>
+  ({ state: 'done', done_at: at, next_at: null, last_error: reason }) as const;
+
 /** A dead item goes back in line: its attempts start again, what its handlers had finished stays finished. */
 export function replayItem(row: SeenItem): Statement[] {
   return [
-    statement(
-      changed(row)
-        .set({ state: 'received', attempts: 0, done_at: null, next_at: null })
-        .where('state', '=', 'dead')
-        .where('body', 'is not', null),
-      { expect: 1, guard: 'item' },
-    ),
+    statement(changed(row).set(REPLAYED).where('state', '=', 'dead').where('body', 'is not', null), {
+      expect: 1,
+      guard: 'item',
+    }),
     statement(
       sql
         .deleteFrom('handler_runs')
@@ -164,7 +166,7 @@ export const readCalled = (reader: Reader, id: string): Promise<{ step: string }
 export function dropItem(row: SeenItem & Pick<InboxRow, 'state'>, at: number, reason: string): Statement {
   return statement(
     changed(row)
-      .set({ state: 'done', done_at: at, next_at: null, last_error: reason })
+      .set(dropped(at, reason))
       .where('state', 'in', row.state === 'dead' ? ['dead'] : OPEN),
     { expect: 1, guard: 'item' },
   );

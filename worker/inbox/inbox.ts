@@ -37,6 +37,9 @@ export interface InboxObserver {
   duplicate?(endpoint: string, conflict: boolean): void;
 }
 
+/** What joins the unit that stores these items. */
+export type Joined = (ids: readonly string[]) => readonly Statement[];
+
 /** What the host puts in by itself leaves the rest to what comes from outside. */
 const OWN_SHARE = 0.9;
 
@@ -93,7 +96,7 @@ export class Inbox {
   }
 
   /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
-  async accept(deliveries: readonly Delivery[], joined: readonly Statement[] = []): Promise<Accepted> {
+  async accept(deliveries: readonly Delivery[], joined: Joined = () => []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
     const prepared: Taken[] = [];
     try {
@@ -139,7 +142,7 @@ export class Inbox {
     slot?.abandon();
   }
 
-  async #take(prepared: readonly Taken[], joined: readonly Statement[]): Promise<Accepted> {
+  async #take(prepared: readonly Taken[], joined: Joined): Promise<Accepted> {
     let result: Stored = { stored: [], duplicates: 0, conflicts: 0 };
     try {
       result = await this.#store(prepared, joined);
@@ -224,14 +227,14 @@ export class Inbox {
     throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
   }
 
-  async #store(items: readonly Taken[], joined: readonly Statement[]): Promise<Stored> {
+  async #store(items: readonly Taken[], joined: Joined): Promise<Stored> {
     let open = items.length > 1 ? withoutRepeats(items) : items;
     let duplicates = items.length - open.length;
     let conflicts = 0;
     for (;;) {
       const statements = [
         ...open.map((item) => item.insert),
-        ...joined,
+        ...joined(open.map(({ row }) => row.id)),
         ...recordEvents(open.flatMap((item) => item.events)),
       ];
       if (statements.length === 0) return { stored: [], duplicates, conflicts };

@@ -8,7 +8,8 @@ export function createIdempotency({
   writer,
   reader,
   clock,
-}: Pick<Core, 'writer' | 'reader' | 'clock'>): IdempotencyStore {
+  point,
+}: Pick<Core, 'writer' | 'reader' | 'clock' | 'point'>): IdempotencyStore {
   /** First requests under way. A row without an answer that is not here is left of an end that could not be stored. */
   const running = new Set<string>();
   const end = async (key: string, route: string, unit: Unit): Promise<void> => {
@@ -52,15 +53,10 @@ export function createIdempotency({
       if (begun.kind === 'new') running.add(name); // the one before has ended meanwhile, and taken its name away
       return isFirst && begun.kind === 'running' ? { kind: 'new' } : begun;
     },
-    async finish(key, route, { status, body, headers }) {
-      const kept = statement(
-        sql
-          .updateTable('idempotency')
-          .set({ status, body: body === undefined ? null : JSON.stringify(body), headers: JSON.stringify(headers) })
-          .where('key', '=', key)
-          .where('route', '=', route),
-      );
-      await end(key, route, { name: 'idempotency.finish', statements: [kept] });
+    keeping: (key, route, answer) => [keepAnswer({ key, route }, answer)],
+    async finish(key, route, answer) {
+      if (FAILPOINTS) await point('changed');
+      await end(key, route, { name: 'idempotency.finish', statements: [keepAnswer({ key, route }, answer)] });
     },
     async abandon(key, route) {
       const gone = statement(
@@ -71,9 +67,18 @@ export function createIdempotency({
   };
 }
 
+const keepAnswer = (of: { readonly key: string; readonly route: string }, { status, body, headers }: KeptAnswer) =>
+  statement(
+    sql
+      .updateTable('idempotency')
+      .set({ status, body: body === undefined ? null : JSON.stringify(body), headers: JSON.stringify(headers) })
+      .where('key', '=', of.key)
+      .where('route', '=', of.route),
+  );
+
 type Begun = Awaited<ReturnType<IdempotencyStore['begin']>>;
 
 const nameOf = (key: string, route: string): string => `${route}\n${key}`;
 
-/** At the start: what a process that died had begun is open again. Whether it had an effect is told by its guards. */
+/** At the start: what a process that died had begun, and stored no effect of with its answer, is open again. */
 export const forgetUnfinished = () => statement(sql.deleteFrom('idempotency').where('status', 'is', null));

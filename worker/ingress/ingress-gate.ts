@@ -12,6 +12,7 @@ import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
+import type { AskedOfIngress, Keep } from '../http/host-port.ts';
 import { type DueRow, putDue, removeDue, takeDue } from '../schedule/due-store.ts';
 
 const KEY = 'ingress';
@@ -64,14 +65,14 @@ export class IngressGate {
   set(
     change: IngressChange,
     actor: string,
-    isMeant: (state: IngressState) => boolean = () => true,
+    { isMeant = () => true, keep = () => [] }: AskedOfIngress = {},
   ): Promise<IngressState> {
     return this.#inTurn(async () => {
       if (!isMeant(this.#state))
         throw new SvcError('precondition_failed', 'it has changed since it was read', {
           hint: 'Read it again, then repeat.',
         });
-      return this.#set(change, actor);
+      return this.#set(change, actor, keep);
     });
   }
 
@@ -92,7 +93,7 @@ export class IngressGate {
     return turn;
   }
 
-  async #set(change: IngressChange, actor: string): Promise<IngressState> {
+  async #set(change: IngressChange, actor: string, keep: Keep<IngressState>): Promise<IngressState> {
     if (change.state === 'open' && this.#state.state === 'open') return this.#state;
     const until = this.#untilOf(change);
     const now = this.#core.clock.now();
@@ -111,7 +112,7 @@ export class IngressGate {
       until === undefined
         ? removeDue(DUE_ID)
         : putDue({ id: DUE_ID, kind: 'ingress', at: until, capability: null, lane: null, data: '{}' });
-    await this.#store(next, { actor, automatic: false, statements: [due] });
+    await this.#store(next, { actor, automatic: false, statements: [due, ...keep(next)] });
     return next;
   }
 

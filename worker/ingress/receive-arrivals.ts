@@ -2,7 +2,7 @@
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
-import type { Inbox } from '../inbox/inbox.ts';
+import type { Inbox, Joined } from '../inbox/inbox.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { Arrival } from '../sdk/index.ts';
@@ -11,10 +11,15 @@ import type { Arrival } from '../sdk/index.ts';
 export async function receiveArrivals(
   inbox: Inbox,
   spec: EndpointSpec,
-  { arrivals, cursor }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined },
+  {
+    arrivals,
+    cursor,
+    joined = () => [],
+  }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined; readonly joined?: Joined },
 ) {
   const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
-  return inbox.accept(deliveries, cursor === undefined ? [] : [keepCursor(spec.id, cursor)]);
+  const covered = cursor === undefined ? [] : [keepCursor(spec.id, cursor)];
+  return inbox.accept(deliveries, (ids) => [...covered, ...joined(ids)]);
 }
 
 function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {

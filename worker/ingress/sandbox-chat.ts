@@ -7,7 +7,7 @@ import type { Core } from '../core.ts';
 import { sql } from '../database/statement.ts';
 import type { InboxKind } from '../database/tables.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
-import type { ChatMessage, ChatPort } from '../http/host-port.ts';
+import type { ChatMessage, ChatPort, ChatTaken, Keep } from '../http/host-port.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { readPayload } from '../inbox/payload.ts';
 import { laneName } from '../lanes/lane-name.ts';
@@ -67,7 +67,7 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
       });
     return runner;
   };
-  const take = async (arrival: Arrival): Promise<{ id: string; duplicate: boolean }> => {
+  const take = async (arrival: Arrival, keep: Keep<ChatTaken> = () => []): Promise<ChatTaken> => {
     const runner = running();
     if (!runner.takesDeliveries)
       throw new SvcError('endpoint_unavailable', `${runner.spec.id} is disabled`, {
@@ -75,14 +75,17 @@ export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox 
       });
     admit();
     gate.refuseWhenRejecting();
-    const { fresh } = await receiveArrivals(inbox, runner.spec, { arrivals: [arrival] });
+    const { fresh } = await receiveArrivals(inbox, runner.spec, {
+      arrivals: [arrival],
+      joined: ([stored]) => (stored === undefined ? [] : keep({ id: stored, duplicate: false })),
+    });
     const [id] = fresh;
     if (id !== undefined) return { id, duplicate: false };
     return { id: (await inbox.idOf(runner.spec.id, arrival.id)) ?? arrival.id, duplicate: true };
   };
   return {
-    say: (message) => take(sandbox.arrival({ sentAt: core.clock.now(), ...message })),
-    press: (press) => take(sandbox.press({ sentAt: core.clock.now(), ...press })),
+    say: (message, keep) => take(sandbox.arrival({ sentAt: core.clock.now(), ...message }), keep),
+    press: (press, keep) => take(sandbox.press({ sentAt: core.clock.now(), ...press }), keep),
     async messages({ person, room, after, limit }) {
       const place = { person, room };
       const { id } = running().spec;

@@ -5,7 +5,16 @@ import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore } from '../http/host-port.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropSend, laneOf, type OutboxRow, readSend, replaySend, type SendHead } from './outbox-store.ts';
+import {
+  dropped,
+  dropSend,
+  laneOf,
+  type OutboxRow,
+  readSend,
+  replayed,
+  replaySend,
+  type SendHead,
+} from './outbox-store.ts';
 
 export interface OutboxAdminDeps {
   readonly core: Core;
@@ -37,13 +46,17 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
         revision: revisionOf(row),
       };
     },
-    async replay(id, { caller, revision, answer = 'again' }) {
+    async replay(id, { caller, revision, answer = 'again', keep }) {
       const row = await find(id);
       refuseStale('outbox item', row, revision);
       const event = { ...head(row, caller.actor), type: 'outbox.replayed', data: { item: row.id, answer } } as const;
       const result = await core.writer.commit({
         name: 'outbox.replay',
-        statements: [replaySend(row, answer, core.clock.now()), ...recordEvents([event])],
+        statements: [
+          replaySend(row, answer, event.at),
+          ...(keep?.(summary({ ...row, ...replayed(answer, event.at) }, true)) ?? []),
+          ...recordEvents([event]),
+        ],
       });
       if (result.kind === 'refused') {
         refuseStale('outbox item', await find(row.id), revision);
@@ -55,7 +68,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       sender.reread();
       return summary(await find(row.id), true);
     },
-    async drop(id, { caller, revision, reason: written }) {
+    async drop(id, { caller, revision, reason: written, keep }) {
       const reason = maskedText(core, written);
       const row = await find(id);
       refuseStale('outbox item', row, revision);
@@ -63,7 +76,11 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       const event = { ...head(row, caller.actor), type: 'outbox.dropped', data: { item: row.id, reason } } as const;
       const result = await core.writer.commit({
         name: 'outbox.drop',
-        statements: [dropSend(row, core.clock.now(), reason), ...recordEvents([event])],
+        statements: [
+          dropSend(row, event.at, reason),
+          ...(keep?.(summary({ ...row, ...dropped(event.at, reason) }, true)) ?? []),
+          ...recordEvents([event]),
+        ],
       });
       if (result.kind === 'refused') {
         refuseStale('outbox item', await find(row.id), revision);

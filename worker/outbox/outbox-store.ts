@@ -207,15 +207,17 @@ const changed = ({ id, operator_changes: changes }: SeenSend) =>
     .where('id', '=', id)
     .where('operator_changes', '=', changes);
 
+/** What an operator's change makes of a row. */
+export const replayed = (answer: 'again' | 'done', at: number) =>
+  answer === 'again'
+    ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0 } as const)
+    : ({ state: 'sent', done_at: at, next_at: null, is_dropped: 0 } as const);
+export const dropped = (at: number, reason: string) =>
+  ({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 }) as const;
+
 /** Dead or unknown goes out again, or is taken as sent by the operator's word. */
 export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number): Statement {
-  const to =
-    answer === 'again'
-      ? { state: 'pending' as const, attempts: 0, failures: 0, next_at: null, done_at: null }
-      : { state: 'sent' as const, done_at: at, next_at: null };
-  const query = changed(row)
-    .set({ ...to, is_dropped: 0 })
-    .where('state', 'in', ['dead', 'unknown']);
+  const query = changed(row).set(replayed(answer, at)).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
 
@@ -223,7 +225,7 @@ export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number):
 export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>
   statement(
     changed(row)
-      .set({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 })
+      .set(dropped(at, reason))
       .where('state', 'in', [...OPEN, 'unknown', 'dead']),
     {
       expect: 1,

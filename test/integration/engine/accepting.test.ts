@@ -275,7 +275,7 @@ describe('ingress', () => {
   it('changes once for two that are meant for the same state', async (t) => {
     const host = await engineHost(t, { modules: { echo } });
     const pause = (reason: string) =>
-      host.engine.gate.set({ state: 'paused', reason }, 'op', ({ state }) => state === 'open');
+      host.engine.gate.set({ state: 'paused', reason }, 'op', { isMeant: ({ state }) => state === 'open' });
 
     const [first, second] = await Promise.allSettled([pause('one'), pause('two')]);
 

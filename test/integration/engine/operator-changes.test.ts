@@ -39,8 +39,8 @@ async function operator(context: TestContext, config: NonNullable<HostOptions['c
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
     ingress: () => gate.state,
-    setIngress: (...[caller, change, isMeant]: Parameters<typeof http.host.setIngress>) =>
-      gate.set(change, caller.actor, isMeant),
+    setIngress: (...[caller, change, asked]: Parameters<typeof http.host.setIngress>) =>
+      gate.set(change, caller.actor, asked),
   });
   return {
     host,

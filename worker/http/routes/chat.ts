@@ -2,7 +2,9 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { ChatPort, HostPort } from '../host-port.ts';
 import { integerOf } from '../query-check.ts';
-import { type Located, type LocateRequest, type QueryField, route } from '../route.ts';
+import { type Answer, type Located, type LocateRequest, type QueryField, route } from '../route.ts';
+
+const takenAs = (taken: unknown): Answer => ({ status: 202, json: taken });
 
 const locate = ({ port }: LocateRequest): Located => (port.chat === undefined ? undefined : { kind: 'here' });
 
@@ -29,7 +31,8 @@ export const chatRoutes = [
     locate,
     ofGeneration: true,
     answers: { 202: 'ChatTaken', 503: 'Problem' },
-    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).say({ room: body.room, ...body }) }),
+    handle: async ({ port, body, keep }) =>
+      takenAs(await chatOf(port).say({ room: body.room, ...body }, keep(takenAs))),
   }),
   route({
     method: 'POST',
@@ -41,7 +44,8 @@ export const chatRoutes = [
     locate,
     ofGeneration: true,
     answers: { 202: 'ChatTaken', 503: 'Problem' },
-    handle: async ({ port, body }) => ({ status: 202, json: await chatOf(port).press({ room: body.room, ...body }) }),
+    handle: async ({ port, body, keep }) =>
+      takenAs(await chatOf(port).press({ room: body.room, ...body }, keep(takenAs))),
   }),
   route({
     method: 'GET',

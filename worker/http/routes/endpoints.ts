@@ -2,7 +2,7 @@
 // are (`/api/endpoints/root/irc:irc~libera`).
 import { integerOf, PAGE_QUERY } from '../query-check.ts';
 import { tagOf } from '../revision.ts';
-import { type Route, route } from '../route.ts';
+import { type Answer, type Route, route } from '../route.ts';
 
 const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Route =>
   route({
@@ -14,10 +14,11 @@ const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Rout
     changes: true,
     revision: 'handler',
     answers: { 200: 'Endpoint', 412: 'Problem' },
-    handle: async ({ port, params, caller, revision }) => ({
-      status: 200,
-      json: await port.endpoints.act(params.id ?? '', name, { caller: caller(), revision }),
-    }),
+    handle: async ({ port, params, caller, revision, keep }) => {
+      const answerOf = (endpoint: unknown): Answer => ({ status: 200, json: endpoint });
+      const change = { caller: caller(), revision, keep: keep(answerOf) };
+      return answerOf(await port.endpoints.act(params.id ?? '', name, change));
+    },
   });
 
 export const endpointRoutes = [

@@ -1,6 +1,6 @@
 // Ingress: open, or paused with what comes in parked or rejected.
 import { revisionOf, tagOf } from '../revision.ts';
-import { route } from '../route.ts';
+import { type Answer, route } from '../route.ts';
 
 export const ingressRoutes = [
   route({
@@ -25,10 +25,14 @@ export const ingressRoutes = [
     changes: true,
     revision: 'handler',
     answers: { 200: 'Ingress', 412: 'Problem' },
-    handle: async ({ port, caller, body, revision }) => {
+    handle: async ({ port, caller, body, revision, keep }) => {
       const isMeant = (state: unknown): boolean => revision === undefined || revision === revisionOf(state);
-      const state = await port.setIngress(caller(), body, isMeant);
-      return { status: 200, json: state, headers: { ETag: tagOf(revisionOf(state)) } };
+      const answerOf = (state: unknown): Answer => ({
+        status: 200,
+        json: state,
+        headers: { ETag: tagOf(revisionOf(state)) },
+      });
+      return answerOf(await port.setIngress(caller(), body, { isMeant, keep: keep(answerOf) }));
     },
   }),
 ];

@@ -2,7 +2,7 @@
 import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from '../item-states.ts';
 import { integerOf, PAGE_QUERY } from '../query-check.ts';
 import { tagOf } from '../revision.ts';
-import { type QueryField, type Route, route } from '../route.ts';
+import { type Answer, type QueryField, type Route, route } from '../route.ts';
 
 const pageQuery = (states: readonly string[]) =>
   ({
@@ -57,10 +57,10 @@ const replayRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'
     changes: true,
     revision: 'handler',
     answers: { 200: item, 409: 'Problem', 412: 'Problem' },
-    handle: async ({ port, params, caller, revision, body }) => ({
-      status: 200,
-      json: await port[store].replay(params.id ?? '', { caller: caller(), revision, answer: body.answer }),
-    }),
+    handle: async ({ port, params, caller, revision, body, keep }) => {
+      const change = { caller: caller(), revision, answer: body.answer, keep: keep(answerOf) };
+      return answerOf(await port[store].replay(params.id ?? '', change));
+    },
   });
 
 const dropRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'): Route =>
@@ -73,8 +73,10 @@ const dropRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'):
     changes: true,
     revision: 'handler',
     answers: { 200: item, 409: 'Problem', 412: 'Problem' },
-    handle: async ({ port, params, caller, revision, body }) => ({
-      status: 200,
-      json: await port[store].drop(params.id ?? '', { caller: caller(), revision, reason: body.reason }),
-    }),
+    handle: async ({ port, params, caller, revision, body, keep }) => {
+      const change = { caller: caller(), revision, reason: body.reason, keep: keep(answerOf) };
+      return answerOf(await port[store].drop(params.id ?? '', change));
+    },
   });
+
+const answerOf = (item: unknown): Answer => ({ status: 200, json: item });
