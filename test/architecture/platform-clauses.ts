@@ -2,7 +2,7 @@
 // it. `host` is what the host does for all of them. What a platform does not have is in the README of its adapter.
 import type { Requirement } from './requirements.ts';
 
-type ByPlatform = Readonly<Record<string, readonly string[]>>;
+type ByPlatform = Readonly<Record<string, Requirement['tests']>>;
 
 const SENDS_OF_TELEGRAM = 'posts, answers, edits, reacts, removes; what is already so counts as done';
 const SENDS_OF_DISCORD = 'messages, replies, edits, reactions and removals';
@@ -14,6 +14,7 @@ const FILES_OF_XMPP =
   'hands files over: up through the service of the server, down from where the message says, within the limits';
 const SENDS_OF_ONEBOT = 'says text with mentions and an answer in a group, and with names in private';
 const CHANGES_OF_ONEBOT = 'removes and reacts, and counts what is gone as removed';
+const IN_PIECES = 'delivers a line of many bytes whole, in pieces that the server does not cut';
 const PRESSES_OF_LINE = 'takes presses, mentions in groups, and files; gives files back as links, and pictures by them';
 
 const WAYS: ByPlatform = {
@@ -200,7 +201,8 @@ const PARTS: ByPlatform = {
   slack: ['hold a long text in sections of 3,000, cut at lines, with fences closed and opened again'],
   irc: [
     'splits at blanks, loses nothing, and never cuts a character',
-    'delivers a line of many bytes whole, in pieces that the server does not cut',
+    { file: 'platforms/irc-inspircd.test.ts', title: IN_PIECES },
+    { file: 'system/irc-ngircd.test.ts', title: IN_PIECES },
   ],
 };
 
@@ -247,8 +249,11 @@ const LOSSES: ByPlatform = {
 const RAW_BYTES: ByPlatform = {
   telegram: ['registers with the first secret, takes every one, in constant time and only here'],
   slack: [
-    'is refused for any other bytes (row 29)',
-    'is refused without secrets, with others, and with an empty one',
+    { file: 'unit/adapters/slack-verify.test.ts', title: 'is refused for any other bytes (row 29)' },
+    {
+      file: 'unit/adapters/slack-verify.test.ts',
+      title: 'is refused without secrets, with others, and with an empty one',
+    },
     'is refused over five minutes away, and with a time that is not plain digits (row 30)',
   ],
   discord: [
@@ -261,7 +266,7 @@ const RAW_BYTES: ByPlatform = {
     'refuses every other form of the header, and the SHA-1 header alone',
   ],
   line: [
-    'verifies as printed, with any of the secrets',
+    { file: 'unit/adapters/line-verify.test.ts', title: 'verifies as printed, with any of the secrets' },
     'is refused when it is not the one way to write it',
     'answers 401 to what LINE has not signed, stores nothing of it, and 200 to its empty delivery',
   ],

@@ -34,7 +34,8 @@ export const PLATFORMS: readonly Requirement[] = [
     id: 'platforms: the examples that platforms have published',
     tests: [
       'takes the published example',
-      'verifies as printed, with any of the secrets',
+      { file: 'unit/adapters/line-verify.test.ts', title: 'verifies as printed, with any of the secrets' },
+      { file: 'unit/adapters/slack-verify.test.ts', title: 'verifies as printed, with any of the secrets' },
       "signs so that LINE's own check holds",
       'takes a signature of RFC 8032, and none that differs in a bit',
       'takes the vector of the specification',
@@ -85,7 +86,14 @@ export const PLATFORMS: readonly Requirement[] = [
   {
     id: 'platforms: two accounts share no id space',
     tests: [
-      'takes the same id at each of two accounts, and nothing that the bot said itself',
+      {
+        file: 'platforms/line-host.test.ts',
+        title: 'takes the same id at each of two accounts, and nothing that the bot said itself',
+      },
+      {
+        file: 'platforms/slack-host.test.ts',
+        title: 'takes the same id at each of two accounts, and nothing that the bot said itself',
+      },
       'refuses a signature by the secret of another endpoint (row 32)',
       'takes a press of its button, and the same interaction at each of two accounts',
       'answers in each of the three ways, with the same ids at all of them, once, also after a kill',

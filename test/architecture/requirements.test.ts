@@ -7,7 +7,7 @@ import { CONTRACT } from './contract-requirements.ts';
 import { FAULT_NUMBERS, FAULTS } from './faults.ts';
 import { PLATFORM_CLAUSES } from './platform-clauses.ts';
 import { PLATFORMS } from './platform-requirements.ts';
-import { INPUT_COUNT, REQUIREMENTS, WITHOUT_FEATURE } from './requirements.ts';
+import { INPUT_COUNT, REQUIREMENTS, type Requirement, type TitleIn, WITHOUT_FEATURE } from './requirements.ts';
 
 const TESTS = join(import.meta.dirname, '..');
 const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
@@ -21,22 +21,43 @@ const PROMISE = /\btitle:\s*(['"`])(.*?)\1,/g;
 const titlesIn = (file: string, title: RegExp): string[] =>
   [...readFileSync(file, 'utf8').matchAll(title)].map(([, , text = '']) => text);
 
-/** Titles of all tests, as they are written. */
-const titles = new Set([
-  ...readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
-    .flatMap((name) => titlesIn(join(TESTS, name), TITLE)),
-  ...readdirSync(PROMISES).flatMap((name) => titlesIn(join(PROMISES, name), PROMISE)),
-]);
+/** Titles of all tests as they are written, each with the files in which it stands. */
+const titles = new Map<string, Set<string>>();
+for (const name of readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.test.ts'),
+))
+  for (const title of titlesIn(join(TESTS, name), TITLE)) note(title, name);
+for (const name of readdirSync(PROMISES))
+  for (const title of titlesIn(join(PROMISES, name), PROMISE)) note(title, name);
+
+function note(title: string, file: string): void {
+  titles.set(title, (titles.get(title) ?? new Set()).add(file.replaceAll('\\', '/')));
+}
+
+const titleOf = (test: Requirement['tests'][number]): string => (typeof test === 'string' ? test : test.title);
+
+/** What is wrong with a test that is named; undefined: nothing. */
+function faultOf(test: Requirement['tests'][number]): string | undefined {
+  const files = titles.get(titleOf(test));
+  if (files === undefined) return `no test has the title "${titleOf(test)}"`;
+  if (typeof test !== 'string') return faultIn(test, files);
+  return files.size === 1 ? undefined : `"${test}" must be given with its file: it stands in ${[...files].join(', ')}`;
+}
+
+function faultIn({ file, title, cases = [] }: TitleIn, files: ReadonlySet<string>): string | undefined {
+  if (!files.has(file)) return `${file} has no test "${title}"`;
+  const text = readFileSync(join(TESTS, file), 'utf8');
+  const missing = cases.filter((name) => !text.includes(`'${name}'`));
+  return missing.length === 0 ? undefined : `${file} has no case ${missing.join(', ')}`;
+}
 
 describe('every requirement has a test', () => {
   for (const { id, tests } of ALL) {
     it(id, () => {
       assert.ok(tests.length > 0);
       assert.deepEqual(
-        tests.filter((title) => !titles.has(title)),
+        tests.map((test) => faultOf(test)).filter((fault) => fault !== undefined),
         [],
-        'no test has this title',
       );
     });
   }
@@ -56,7 +77,8 @@ describe('every requirement has a test', () => {
   it('maps every title with the number of a fault', () => {
     const missing = FAULTS.flatMap(({ id, tests }) => {
       const numbered = new RegExp(`\\((?:[A-Z\\d]+, )*${id.slice('fault '.length)}(?:[,:] ?[A-Z\\d]+)*\\)$`);
-      return [...titles].filter((title) => numbered.test(title) && !tests.includes(title));
+      const named = tests.map((test) => titleOf(test));
+      return [...titles.keys()].filter((title) => numbered.test(title) && !named.includes(title));
     });
     assert.deepEqual(missing, []);
   });

@@ -6,7 +6,16 @@ export interface Requirement {
   /** `input <number>`, `fault <number>`, or the section of the contract and what it says. */
   readonly id: string;
   /** Titles of tests, as they are written there. */
-  readonly tests: readonly string[];
+  readonly tests: readonly (string | TitleIn)[];
+}
+
+/** Needed for a title that stands in more than one file. */
+export interface TitleIn {
+  /** Below `test/`. */
+  readonly file: string;
+  readonly title: string;
+  /** Of a title that stands for a list of cases: those that are the requirement. */
+  readonly cases?: readonly string[];
 }
 
 /** Numbers of the table of hostile inputs that there are. */
@@ -174,9 +183,37 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: 'input 46',
-    tests: ['refuses ten megabytes', 'refuses a FIFO without waiting', 'refuses a link to a device'],
+    tests: [
+      {
+        file: 'unit/config/hostile.test.ts',
+        title: 'refuses ${name}',
+        cases: [
+          'an alias bomb',
+          'depth 5000 in brackets',
+          'a double key',
+          'an unknown key',
+          '__proto__',
+          'a tab for indentation',
+          'two documents',
+          '!!js/function',
+        ],
+      },
+      'takes a byte order mark and Windows line ends',
+      'refuses ten megabytes',
+      'refuses a FIFO without waiting',
+      'refuses a link to a device',
+    ],
   },
-  { id: 'input 47', tests: ['ends in 78 for ${name}'] },
+  {
+    id: 'input 47',
+    tests: [
+      {
+        file: 'unit/config/tokens.test.ts',
+        title: 'ends in 78 for ${name}',
+        cases: ['an empty token', 'the example value', 'the demo token', 'eight characters on 0.0.0.0'],
+      },
+    ],
+  },
   { id: 'input 49', tests: ['leaves one of two that start at once (23)'] },
   {
     id: 'input 51',
@@ -212,7 +249,14 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ],
   },
 
-  { id: 'input 48', tests: ['refuses ${name}', 'says plainly when the address is taken'] },
+  {
+    id: 'input 48',
+    tests: [
+      { file: 'unit/config/tokens.test.ts', title: 'ends in 78 for ${name}', cases: ['0.0.0.0 without a token'] },
+      'refuses port 0 and port 65536 (row 48)',
+      'says plainly when the address is taken',
+    ],
+  },
   {
     id: 'input 53',
     tests: [
@@ -245,6 +289,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     tests: [
       'are done once under one Idempotency-Key, with the same answer',
       'lists Idempotency-Key on every change below /api, and If-Match where a revision is',
+      'has its answer in the unit of its effect: the same request gets it, and nothing is done twice',
     ],
   },
   { id: 'contract 3: If-Match', tests: ['happen only on the revision of If-Match'] },
