@@ -2,6 +2,7 @@
 // Whoever asks meanwhile joins that: there is one timer.
 import type { Timer } from '../../shared/clock.ts';
 import { type Core, reasonOf } from '../core.ts';
+import { errorCode } from '../sdk/errors.ts';
 import type { CommandInfo } from '../sdk/index.ts';
 
 const RETRY_MS = 30_000;
@@ -12,6 +13,8 @@ export interface Listening {
   readonly commands: () => readonly CommandInfo[];
   readonly announce: (commands: readonly CommandInfo[]) => Promise<void>;
   readonly signal: AbortSignal;
+  /** The platform refuses the account: not told again. */
+  readonly refused: (error: unknown) => void;
 }
 
 export class Announcement {
@@ -36,7 +39,9 @@ export class Announcement {
     } catch (error) {
       this.#told = undefined;
       const { log, clock } = this.#core;
-      const { endpoint, signal } = listening;
+      const { endpoint, signal, refused } = listening;
+      if (signal.aborted) return;
+      if (errorCode(error) === 'account_failed') return refused(error);
       log.warn({ endpoint, error: reasonOf(this.#core, error) }, 'commands could not be announced: tried again');
       this.#again?.cancel();
       this.#again = clock.after(RETRY_MS, () => signal.aborted || void this.tell(listening));

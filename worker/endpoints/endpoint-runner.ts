@@ -157,6 +157,7 @@ export class EndpointRunner {
       commands: this.#deps.commands,
       announce: async (commands) => adapter.announce?.(commands, link),
       signal: link.signal,
+      refused: (error) => this.#step(this.#failed(error)),
     });
   }
 
