@@ -171,13 +171,17 @@ for (const mode of ['forward', 'http'] as const)
     });
 
     it('goes on where a post of several messages stopped', async (t) => {
-      const { fake, send } = await sending(t, { change });
+      const { fake, send, adapter, connection } = await sending(t, { change });
       const post = { kind: 'post', key: 'k9', text: 'see', files: [file('b', 'text/plain')] } as const;
       const timeout = { status: 'failed', retcode: 1200, data: null, message: 'Timeout' } as const;
       fake.next('send_group_msg', { status: 'ok', retcode: 0, data: { message_id: 77 } }, timeout);
 
       await assert.rejects(send(post));
-      const sent = await send(post);
+      // As a reload over HTTP makes it: another account of the same. Over a WebSocket the connection is the account's.
+      const { link } = connection;
+      const reloaded = mode === 'http' ? Object.assign(Object.create(link), { account: { ...link.account } }) : link;
+      const whole = { conversation: 'group:7', buttons: [], ...post };
+      const sent = await adapter.send(whole, reloaded);
 
       assert.deepEqual(sent, { kind: 'sent', message: '77,1001' });
       assert.deepEqual(fake.bot.texts(), ['[file]']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { readAnswer, readStatus } from '../../../worker/adapters/onebot11/answer.ts';
-import { placeInLine } from '../../../worker/adapters/onebot11/pace.ts';
+import { placeInLine, putOff } from '../../../worker/adapters/onebot11/pace.ts';
 import { Seen } from '../../../worker/adapters/onebot11/seen.ts';
 import { verify, verifySocket } from '../../../worker/adapters/onebot11/verify.ts';
 import type { Arrival } from '../../../worker/sdk/index.ts';
@@ -130,16 +130,51 @@ describe('answers of an implementation', () => {
 describe('the pace of an account', () => {
   it('lets a few go at once, then one after the other, and puts off what would wait too long', () => {
     const account = { perSecond: 2 } as Parameters<typeof placeInLine>[0];
-    const places = Array.from({ length: 6 }, () => placeInLine(account, 10_000));
+    const places = Array.from({ length: 6 }, (_, n) => placeInLine(account, `${n}`, 10_000));
 
     assert.deepEqual(
       places,
       [0, 0, 0, 500, 1_000, 1_500].map((waitMs) => ({ waitMs })),
     );
-    assert.deepEqual(placeInLine(account, 60_000), { waitMs: 0 }, 'a rest gives it back');
+    assert.deepEqual(placeInLine(account, 'later', 60_000), { waitMs: 0 }, 'a rest gives it back');
+  });
+
+  it('puts each of a backlog off once, and keeps its place', () => {
     const slow = { perSecond: 0.1 } as Parameters<typeof placeInLine>[0];
-    const many = Array.from({ length: 6 }, () => placeInLine(slow, 0));
-    assert.deepEqual(many.slice(-2), [{ afterMs: 30_000 }, { afterMs: 30_000 }], 'without taking a place');
+    const keys = Array.from({ length: 50 }, (_, n) => `k${n}`);
+    const puts = new Map<string, number>();
+    const gone: number[] = [];
+    let waiting = keys.map((key) => ({ key, at: 0 }));
+    while (waiting.length > 0) {
+      const [first, ...others] = waiting.toSorted((a, b) => a.at - b.at);
+      assert.ok(first);
+      waiting = others;
+      const place = placeInLine(slow, first.key, first.at);
+      if ('waitMs' in place) gone.push(first.at + place.waitMs);
+      else {
+        puts.set(first.key, (puts.get(first.key) ?? 0) + 1);
+        waiting.push({ key: first.key, at: first.at + place.afterMs });
+      }
+    }
+
+    assert.equal(Math.max(...puts.values()), 1);
+    assert.deepEqual(
+      gone.toSorted((a, b) => a - b),
+      keys.map((_, n) => Math.max(0, n - 2) * 10_000),
+    );
+  });
+
+  it('keeps no place over a quiet that the implementation asks for, nor one that is long past', () => {
+    const slow = { perSecond: 0.1 } as Parameters<typeof placeInLine>[0];
+    const come = (now: number) => ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => placeInLine(slow, key, now));
+    assert.deepEqual(come(0).slice(-2), [{ waitMs: 20_000 }, { afterMs: 30_000 }]);
+    putOff(slow, 100_000);
+    assert.deepEqual(placeInLine(slow, 'f', 30_000), { afterMs: 70_000 });
+    assert.deepEqual(placeInLine(slow, 'f', 500_000), { waitMs: 0 });
+    assert.deepEqual(
+      ['g', 'h', 'i'].map((key) => placeInLine(slow, key, 500_000)),
+      [{ waitMs: 0 }, { waitMs: 0 }, { waitMs: 10_000 }],
+    );
   });
 });
 

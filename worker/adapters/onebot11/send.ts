@@ -24,8 +24,8 @@ import { messageTo, type Place, readPlace } from './place.ts';
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 
 const MOST_KEPT = 1_000;
-/** Messages that went out of posts that are not whole yet, by account and key. */
-const begun = new WeakMap<Account, Map<string, string[]>>();
+/** Messages that went out of posts that are not whole yet, by endpoint and key: a reload makes another account of the same. */
+const begun = new Map<string, string[]>();
 
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   const place = readPlace(call.conversation);
@@ -33,7 +33,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
   if (call.kind === 'edit') return refused('OneBot changes no messages');
   if (call.kind === 'typing') return refused('OneBot shows no typing');
   const caller = callerOf(link);
-  const line = placeInLine(link.account, performance.now());
+  const line = placeInLine(link.account, call.key, performance.now());
   if ('afterMs' in line) return { kind: 'later', afterMs: line.afterMs };
   await waited(line.waitMs, link.signal);
   switch (call.kind) {
@@ -53,18 +53,16 @@ interface Target {
 }
 
 async function post(call: Post, target: Target): Promise<SendResult> {
-  const { account } = target.link;
-  const kept = begun.get(account) ?? new Map<string, string[]>();
-  begun.set(account, kept);
+  const name = `${target.link.endpoint} ${call.key}`;
   const steps = stepsOf(call, target);
-  const done = kept.get(call.key) ?? [];
+  const done = begun.get(name) ?? [];
   for (const step of steps.slice(done.length)) {
     const answer = await step();
     if (answer.kind !== 'ok') return resultOf(answer);
     done.push((isObject(answer.data) ? idAt(answer.data, 'message_id') : undefined) ?? '');
-    if (steps.length > 1) keepNewest(kept, [call.key, done], MOST_KEPT);
+    if (steps.length > 1) keepNewest(begun, [name, done], MOST_KEPT);
   }
-  kept.delete(call.key);
+  begun.delete(name);
   const messages = done.filter((id) => id !== '');
   return { kind: 'sent', ...(messages.length === 0 ? {} : { message: messages.join(BESIDE) }) };
 }
