@@ -195,4 +195,28 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
     assert.equal(said.length, 1);
     assert.match(JSON.stringify(said), /svc webhooks register test/);
   });
+
+  it('makes the account degraded where nothing is delivered, until something is', async (t) => {
+    const { telegram, token, account } = await bench(t, { change: { mode: 'webhook', secrets: [secret('s')] } });
+    const link = adapterLink(account);
+    t.after(() => link.stop());
+    connect(link, 1).catch(() => {});
+    const set = (url: string): Promise<unknown> =>
+      fetch(`${telegram.url}/bot${token}/setWebhook?url=${encodeURIComponent(url)}`);
+
+    await until(() => link.trouble !== undefined, { what: 'the lack of an address' });
+    const { trouble: unknown, isOnline } = link;
+    await set('https://bot.example/x');
+    await until(() => link.trouble === undefined, { what: 'the address' });
+    telegram.deliveryFailed(token, new Date(), 'Connection refused');
+    telegram.happens(token, says('waits'));
+    await until(() => link.trouble !== undefined, { what: 'the failure' });
+    const { trouble: failing } = link;
+    telegram.deliveryFailed(token, new Date(Date.now() - 86_400_000), 'Connection refused');
+    await until(() => link.trouble === undefined, { what: 'its end' });
+
+    assert.equal(isOnline, true, 'it takes sends meanwhile');
+    assert.match(unknown ?? '', /knows no address.*svc webhooks register test/);
+    assert.match(failing ?? '', /Connection refused/);
+  });
 });

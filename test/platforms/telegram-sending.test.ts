@@ -77,6 +77,19 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.equal((await send({ ...post, text: 'a < b' })).kind, 'refused');
   });
 
+  it("refuses one call, and not the account, where a server of one's own does not know the method", async (t) => {
+    const { telegram, send } = await bench(t);
+    const lacking = { ok: false, error_code: 404, description: 'Not Found: method not found' };
+    telegram.next('setMessageReaction', { status: 404, body: lacking });
+    telegram.next('sendMessage', { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } });
+
+    assert.deepEqual(await send({ kind: 'react', message: '1', emoji: '👍', on: true }), {
+      kind: 'refused',
+      reason: 'Telegram: Not Found: method not found',
+    });
+    await assert.rejects(send({ kind: 'post', text: 'x' }), { code: 'account_failed', remedy: /apiUrl/ });
+  });
+
   it('is not cut by the end of the connection: cut, it would be made twice', async (t) => {
     const { telegram, account } = await bench(t);
     const link = adapterLink(account);
@@ -154,7 +167,9 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     telegram.next('sendDocument', { status: 502 });
 
     await assert.rejects(adapter.send(call, link));
-    assert.deepEqual(await adapter.send(call, link), { kind: 'sent', message: '1+2' });
+    // As a reload makes it: another account of the same.
+    const reloaded = { ...link, account: { ...account } };
+    assert.deepEqual(await adapter.send(call, reloaded), { kind: 'sent', message: '1+2' });
     assert.equal(telegram.messages(5).length, 2);
   });
 

@@ -90,12 +90,15 @@ const DEFAULT_WAIT_MS = 5_000;
 const REMEDY =
   'ask @BotFather for the token (/token; /revoke makes a new one), put it into .env and reload; with a server of your own check apiUrl';
 
+/** What a server of one's own says of a method that is newer than it is: 404, as of a token that is none. */
+const LACKING = /method not found/i;
+
 export function failureOf(error: unknown): Failure {
   const told = asTold(error);
   if (told === undefined)
     return { kind: 'unknown', error: new Error(`Telegram is not reached: ${networkCode(error)}`) };
   const { error_code: code, description, parameters } = told;
-  if (code === 401 || code === 404)
+  if (code === 401 || (code === 404 && !LACKING.test(description)))
     return { kind: 'account', error: accountFailed(`Telegram refuses the token: ${code} ${description}`, REMEDY) };
   if (code === 429) {
     const seconds = parameters.retry_after;

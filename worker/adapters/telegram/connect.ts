@@ -6,9 +6,9 @@
 //   L2  A token that Telegram refuses ends the account; everything else is a lost connection, and coming back is the caller's.
 //   L3  A webhook that is set while the account polls is taken away: the configuration says that it polls. What waits is kept.
 //   L4  A webhook is asked about every ten minutes: a token that was revoked, an address that was taken away and deliveries that fail would
-//       otherwise be silence.
+//       otherwise be silence. The last two make the account degraded, and it is asked every minute until they are over.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Update } from 'grammy/types';
+import type { Update, WebhookInfo } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { type Client, clientOf, failureOf, thrown } from './client.ts';
@@ -18,8 +18,11 @@ import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
 const POLL_SECONDS = 30;
 const CALL_LIMIT_MS = 20_000;
 const MOST_COMMANDS = 100;
-/** Of a webhook. */
+/** Of a webhook: one that is well, and one that is not. */
 const CHECK_MS = 600_000;
+const RECHECK_MS = 60_000;
+/** Telegram keeps the last failure after it is over, and tries again for hours. */
+const RECENT_MS = 7_200_000;
 
 /** grammY's own type of a signal is that of an older library. */
 const limited = (link: Pick<Link<Account>, 'signal'>, ms = CALL_LIMIT_MS): never =>
@@ -52,14 +55,26 @@ class LinkFault extends Error {}
 async function stay({ api }: Client, link: Link<Account>, checkMs: number): Promise<void> {
   const remedy = `svc webhooks register ${link.endpoint.split(':').at(-1)}`;
   let said = '';
+  link.online();
   while (!link.signal.aborted) {
-    const { url, last_error_message, pending_update_count: waiting } = await api.getWebhookInfo(limited(link));
-    const fault = url ? last_error_message : 'Telegram knows no address for this bot: nothing will be delivered';
+    const info = await api.getWebhookInfo(limited(link));
+    const fault = faultOf(info, Date.now());
+    const { pending_update_count: waiting } = info;
     if (fault !== undefined && fault !== said) link.log.warn({ error: fault, waiting, remedy }, 'webhook of Telegram');
     said = fault ?? '';
-    link.online();
-    await sleep(checkMs, undefined, { signal: link.signal, ref: false });
+    if (fault === undefined) link.online();
+    else link.degraded(`${fault} (${remedy}; svc doctor --endpoint tells more)`);
+    const waitMs = fault === undefined ? checkMs : Math.min(checkMs, RECHECK_MS);
+    await sleep(waitMs, undefined, { signal: link.signal, ref: false });
   }
+}
+
+/** Why nothing is delivered. What failed before is over once nothing waits. */
+function faultOf(info: WebhookInfo, now: number): string | undefined {
+  const { url, last_error_message: why, last_error_date: at = 0, pending_update_count: waiting } = info;
+  if (!url) return 'Telegram knows no address for this bot: nothing will be delivered';
+  const isFailing = waiting > 0 && why !== undefined && now - at * 1_000 < RECENT_MS;
+  return isFailing ? `Telegram could not deliver: ${why}` : undefined;
 }
 
 async function poll(client: Client, link: Link<Account>): Promise<void> {

@@ -12,7 +12,7 @@ import type { InlineKeyboardMarkup, InputMediaPhoto, ReactionType } from 'grammy
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
-import type { Account } from './config.ts';
+import { type Account, botIdOf } from './config.ts';
 import { isById, isOfAnotherKind, type Kind, waysOf } from './file-kind.ts';
 import { isPhoto } from './files.ts';
 import { GroupRate } from './group-rate.ts';
@@ -28,11 +28,11 @@ const MOST_KEPT = 1_000;
 
 interface SendState {
   readonly rate: GroupRate;
-  /** Ids of what was sent of a post that is not whole yet, by key. */
-  readonly begun: Map<string, string[]>;
   readonly moved: Map<string, string>;
 }
 const accounts = new WeakMap<Account, SendState>();
+/** Ids of what was sent of a post that is not whole yet, by bot, endpoint and key: a reload makes another account of the same. */
+const begun = new Map<string, string[]>();
 
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   const client = await clientOf(link.account);
@@ -56,7 +56,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
 function stateOf(account: Account): SendState {
   let state = accounts.get(account);
   if (state === undefined) {
-    state = { rate: new GroupRate(), begun: new Map(), moved: new Map() };
+    state = { rate: new GroupRate(), moved: new Map() };
     accounts.set(account, state);
   }
   return state;
@@ -141,15 +141,16 @@ class Sending {
   /** The id is that of the first message, which holds the text and the buttons, and of those with files behind it (S6). */
   async #post(call: Post, chat: string): Promise<SendResult> {
     const steps = this.#stepsOf(call, chat);
-    const begun = this.#state.begun.get(call.key) ?? [];
-    for (const step of steps.slice(begun.length)) {
+    const name = `${botIdOf(this.#link.account)} ${this.#link.endpoint} ${call.key}`;
+    const done = begun.get(name) ?? [];
+    for (const step of steps.slice(done.length)) {
       const messages = await step();
       this.#state.rate.sent(chat, performance.now());
-      begun.push(messages.join(BESIDE));
-      if (steps.length > 1) keepNewest(this.#state.begun, [call.key, begun], MOST_KEPT);
+      done.push(messages.join(BESIDE));
+      if (steps.length > 1) keepNewest(begun, [name, done], MOST_KEPT);
     }
-    this.#state.begun.delete(call.key);
-    return { kind: 'sent', ...(begun.length === 0 ? {} : { message: begun.join(BESIDE) }) };
+    begun.delete(name);
+    return { kind: 'sent', ...(done.length === 0 ? {} : { message: done.join(BESIDE) }) };
   }
 
   #stepsOf(call: Post, chat: string): readonly (() => Promise<readonly number[]>)[] {
