@@ -1,7 +1,7 @@
 // The suite that every adapter runs, for github.
 import { createHmac } from 'node:crypto';
+import { WAITS } from '../../worker/adapters/github/connect.ts';
 import { createGithub } from '../../worker/adapters/github/index.ts';
-import { WAITS } from '../../worker/adapters/github/redelivery.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 

@@ -91,13 +91,17 @@ describe('telegram at the whole host', { timeout: 590_000 }, () => {
     const failed = await endpoint(host, 'telegram~main');
     assert.match(failed?.lastError?.reason ?? '', /401 Unauthorized/);
     assert.match(failed?.lastError?.remedy ?? '', /BotFather/);
-    await until(() => isState(host, 'telegram~shop', 'online'), { what: 'the other account' });
+    await until(() => isState(host, 'telegram~shop', 'degraded'), {
+      what: 'the other account, of which Telegram has no address',
+    });
     assert.ok(!host.output().includes(main.split(':')[1] ?? main));
   });
 
   it('prints and registers the address of a webhook, and takes what is delivered there once', async (t) => {
     const { telegram, host, shop, texts } = await hostWithBots(t);
-    await until(() => isState(host, 'telegram~shop', 'online'), { what: 'the account' });
+    await until(() => isState(host, 'telegram~shop', 'degraded'), {
+      what: 'the account, of which Telegram has no address',
+    });
     const cwd = host.project.path;
 
     const [url, all, registered, polling] = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GuildAdmins } from '../../../worker/adapters/discord/guild-admins.ts';
-import { lookedTo } from '../../../worker/adapters/github/redelivery.ts';
+import { lookedTo } from '../../../worker/adapters/github/connect.ts';
 import { administratorsOf, contextOf } from '../../../worker/adapters/telegram/parse.ts';
 import { secret } from '../../../worker/sdk/secret.ts';
 

@@ -97,7 +97,7 @@ describe('send (webhook)', () => {
       (await send(post, link(moved.url))).kind,
     ];
 
-    assert.deepEqual(results, [{ kind: 'later', afterMs: 7_000 }, 'later', 'refused']);
+    assert.deepEqual(results, [{ kind: 'later', afterMs: 7_000, account: true }, 'later', 'refused']);
     assert.equal(busy.received.length, 1);
   });
 

@@ -3,13 +3,13 @@
 // In: config.ts (account) → verify.ts (signature) → parse.ts (payload.ts, names.ts) → inbox.
 // Out: render.ts (Markdown) → send.ts (REST), discussions.ts (GraphQL) → client.ts (limits, errors). GitHub has no idempotency keys: what
 // is posted has a mark (marker.ts), by which a repeat finds what an attempt without a result has made. The webhooks themselves:
-// webhooks.ts; what they could not deliver: deliveries.ts, redelivery.ts.
+// webhooks.ts; what they could not deliver: deliveries.ts, connect.ts.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
+import { redeliver, WAITS, type Waits, watch } from './connect.ts';
 import { MARK_SIZE } from './marker.ts';
 import { parse } from './parse.ts';
-import { redeliver, WAITS, type Waits, watch } from './redelivery.ts';
 import { render } from './render.ts';
 import { send } from './send.ts';
 import { verify } from './verify.ts';

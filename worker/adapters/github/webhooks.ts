@@ -1,5 +1,5 @@
 // The account's webhooks at GitHub: made by `svc webhooks register`, known by their address. Registering again changes nothing but the secret and the
-// events. What they could not deliver: redelivery.ts.
+// events. What they could not deliver: connect.ts.
 import type { Link } from '../../sdk/index.ts';
 import { type Api, callBy } from './client.ts';
 import type { Account } from './config.ts';
