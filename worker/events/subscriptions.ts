@@ -2,10 +2,10 @@
 // in order, at least once. A new subscriber starts at the head.
 //
 //   S1  A position is stored with each item, and from time to time where nothing of the type came: so a gap that is told is one.
-//   S3  At most MOST_OPEN of a subscriber's events are in the inbox, and none that would take the room of messages there: the history
-//       keeps the others. Each event that is handled is one in the history, too, and has the next ones read.
 //   S2  A subscriber that is behind the oldest event that is kept hears so once, in its place in the order: by an event of the host,
 //       a line of log, and an item of its own where it has a handler for that. Nothing is passed over in silence.
+//   S3  At most MOST_OPEN of a subscriber's events are in the inbox, and none that would take the room of messages there: the history
+//       keeps the others. Each event that is handled is one in the history, too, and has the next ones read.
 import type { Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
