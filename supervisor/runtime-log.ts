@@ -46,9 +46,8 @@ type Level = 'info' | 'warn' | 'error';
 
 const NATIVE_FRAME = /^ *\d+: (?:0x)?[0-9a-f]{6}/i;
 const COVERED_BYTES = 256 * 1024;
-const LOOK_MS = 1_000;
-/** While the log grows fast. */
-const LOOK_AGAIN_MS = 50;
+/** Between two looks at the file: the less, the sooner it is full. */
+const LOOK_MS = { least: 50, most: 250 };
 const NEW = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_EXCL;
 
 export class RuntimeLog {
@@ -127,7 +126,7 @@ export class RuntimeLog {
   /** Looks after size and name of the file from now on. */
   watch(watch: LogWatch): void {
     this.#watch = watch;
-    this.#look(0);
+    this.#look(this.#size(), LOOK_MS.most);
   }
 
   unwatch(): void {
@@ -215,14 +214,15 @@ export class RuntimeLog {
     }
   }
 
-  #look(sizeBefore: number): void {
+  #look(sizeBefore: number, waitedMs: number): void {
     if (this.#watch === undefined) return;
     const limits = this.#watch.limits();
+    const grown = this.#size() - sizeBefore;
     const isMoved = this.#sink.follow() || this.rotateWhenFull(limits);
     if (isMoved) this.#watch.onMoved();
     const size = this.#size();
-    const isFast = isMoved || size - sizeBefore > limits.maxBytes / 20;
-    this.#timer = setTimeout(() => this.#look(size), isFast ? LOOK_AGAIN_MS : LOOK_MS);
+    const wait = isMoved ? LOOK_MS.least : untilHalfway({ left: limits.maxBytes - size, grown, waitedMs });
+    this.#timer = setTimeout(() => this.#look(size, wait), wait);
   }
 
   #size(): number {
@@ -256,6 +256,12 @@ export class RuntimeLog {
     if (this.#workers !== undefined) closeSync(this.#workers.descriptor);
     this.#workers = undefined;
   }
+}
+
+/** Half of the time in which the file is full at the pace of the last look, so that it never grows far over its limit. */
+function untilHalfway(growth: { readonly left: number; readonly grown: number; readonly waitedMs: number }): number {
+  const untilFullMs = (growth.left / Math.max(growth.grown, 1)) * growth.waitedMs;
+  return Math.min(Math.max(untilFullMs / 2, LOOK_MS.least), LOOK_MS.most);
 }
 
 /** Frames of the machine's own stack would push out the line that says why Node aborted. */
