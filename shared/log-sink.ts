@@ -35,6 +35,8 @@ export class LogSink {
   readonly #retryMs: number;
   #descriptor: number | undefined;
   #isReopenDue = false;
+  /** By the timer, and `follow` has not said so yet. */
+  #isOpenedLate = false;
   #waiting: string[] = [];
   #rest: Buffer | undefined;
   #waitingBytes = 0;
@@ -73,18 +75,23 @@ export class LogSink {
     this.#descriptor = next;
   }
 
-  /** Opens the file anew where its name is gone or is that of another file by now; true when it was. */
+  /** Opens the file anew where its name is gone or is that of another file by now; true when it was, by this call or late (L5). */
   follow(): boolean {
-    if (this.#path === undefined || this.#isReopenDue) return false;
+    const isElsewhere = this.#isElsewhere();
+    if (isElsewhere) this.reopen();
+    const isNew = this.#isOpenedLate || (isElsewhere && !this.#isReopenDue);
+    this.#isOpenedLate = false;
+    return isNew;
+  }
+
+  #isElsewhere(): boolean {
+    if (this.#path === undefined) return false;
     try {
       const named = statSync(this.#path, { throwIfNoEntry: false });
-      if (named !== undefined && this.#descriptor !== undefined && named.ino === fstatSync(this.#descriptor).ino)
-        return false;
+      return named === undefined || this.#descriptor === undefined || named.ino !== fstatSync(this.#descriptor).ino;
     } catch {
       return false; // the folder cannot be looked at: the file that is open stays
     }
-    this.reopen();
-    return !this.#isReopenDue;
   }
 
   /** Tries once to get in what waits, for the last moment of a process; gives what is lost with it. */
@@ -179,7 +186,10 @@ export class LogSink {
 
   #retryLater(): void {
     this.#timer ??= setInterval(() => {
-      if (this.#isReopenDue) this.reopen();
+      if (this.#isReopenDue) {
+        this.reopen();
+        this.#isOpenedLate = !this.#isReopenDue;
+      }
       if (this.#outage !== undefined) this.#recover();
       if (this.#outage !== undefined || this.#isReopenDue) return;
       clearInterval(this.#timer);

@@ -78,11 +78,11 @@ events.on('test:diagnostic', ({ message }) => {
 events.on('test:pass', ({ name, skip }) => {
   if (skip !== undefined && skip !== false) skips.push(`${name}: ${skip === true ? 'no reason given' : skip}`);
 });
-// A test that failed and not only holds one that did: its name, its place and the first line of why, for the end of a long log.
+// A test that failed and not only holds one that did: its name, its place and why, as one line, for the end of a long log.
 events.on('test:fail', ({ name, file, details }) => {
   const { failureType, cause } = details.error as { failureType?: string; cause?: unknown };
   if (failureType === 'subtestsFailed') return;
-  const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\s*\n\s*/g, ' | ').slice(0, 600);
   failures.push(`${file === undefined ? '' : `${relative(FOLDER, file)}: `}${name}: ${why}`);
 });
 events.compose(new spec()).pipe(process.stdout);

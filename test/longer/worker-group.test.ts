@@ -1,7 +1,5 @@
 // What a worker leaves in its process group ends before anything else of the host begins. Numbers in titles are rows of the table of faults.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
@@ -38,17 +36,19 @@ function start(t: TestContext, { leavesAs, settings = {} }: End, environment = l
   return supervise(t, 'leaves-grandchild', { settings, environment: { ...environment, ...as } });
 }
 
+/** Once it is there as a whole: who reads may come between the making of the file and its line. */
+const firstLine = (run: Supervised, name: string): string | undefined =>
+  run.project.read(name).split('\n').slice(0, -1)[0];
+
 /** The first worker's, once that has come as far as it comes. */
 async function grandchildOf(t: TestContext, run: Supervised): Promise<number> {
-  await until(() => existsSync(join(run.project.path, 'grandchildren')), { what: 'the grandchild' });
-  const pid = Number(run.project.read('grandchildren').split('\n')[0]);
+  const pid = Number(await until(() => firstLine(run, 'grandchildren'), { what: 'the grandchild' }));
   t.after(() => lives(pid) && process.kill(pid, 'SIGKILL'));
   return pid;
 }
 
 /** What the second worker saw before it did anything else. */
-const seenBy = (run: Supervised): Promise<string> =>
-  until(() => run.project.read('seen').split('\n').slice(0, -1)[0], { what: 'the next worker' });
+const seenBy = (run: Supervised): Promise<string> => until(() => firstLine(run, 'seen'), { what: 'the next worker' });
 
 describe('the process group of a worker', () => {
   for (const [how, end] of Object.entries(ENDS))

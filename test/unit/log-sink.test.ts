@@ -1,8 +1,18 @@
 // The log file as its writers see it: whole lines, through full disks, missing folders, too few descriptors and rotations.
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LogOutage } from '../../shared/api/ipc.ts';
 import { LogSink } from '../../shared/log-sink.ts';
@@ -110,6 +120,34 @@ describe('a log file that cannot be opened', () => {
     assert.equal(sink.follow(), false);
 
     assert.deepEqual([lines(`${file}.1`), lines()], [[], ['new']]);
+  });
+
+  it('follows a folder that is gone as soon as there is one again, and says so once', (t) => {
+    const { sink, file, lines } = openSink(t);
+    const folder = dirname(file);
+    renameSync(folder, `${folder}-elsewhere`);
+    t.after(() => rmSync(`${folder}-elsewhere`, { recursive: true }));
+    assert.equal(sink.follow(), false);
+    mkdirSync(folder);
+
+    assert.equal(sink.follow(), true);
+    sink.write('new\n');
+
+    assert.equal(sink.follow(), false);
+    assert.deepEqual(lines(), ['new']);
+  });
+
+  it('says of a file that it could open only later that it is another one', async (t) => {
+    const { sink, file } = openSink(t);
+    const folder = dirname(file);
+    renameSync(folder, `${folder}-elsewhere`);
+    t.after(() => rmSync(`${folder}-elsewhere`, { recursive: true }));
+    sink.reopen();
+    mkdirSync(folder);
+
+    await until(() => existsSync(file), { what: 'the new file' });
+
+    assert.deepEqual([sink.follow(), sink.follow()], [true, false]);
   });
 });
 
