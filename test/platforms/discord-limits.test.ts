@@ -24,5 +24,6 @@ it('asks for nothing more once 8,000 requests were refused in ten minutes', { ti
   assert.equal(before.kind, 'refused');
   assert.equal(asked, REFUSED);
   assert.ok(result.kind === 'later' && result.afterMs > 0 && result.afterMs <= 600_000, JSON.stringify(result));
+  assert.equal(result.account, true);
   assert.equal(platform.calls.length, asked);
 });

@@ -244,6 +244,7 @@ describe('refusals', () => {
     assert.ok(local.kind === 'later' && local.afterMs > 0 && local.afterMs <= 10_000, JSON.stringify(local));
     assert.ok(notAsked, 'the bucket is known');
     assert.ok(global.kind === 'later' && global.afterMs > 60_000 && global.afterMs <= 65_000, JSON.stringify(global));
+    assert.deepEqual([local.account, global.account], [undefined, true], 'the host holds all of the account');
   });
 
   it('for now are forgotten when the wall clock is set back: the client would wait until it has caught up', async (t) => {

@@ -179,8 +179,8 @@ describe('line sends', () => {
     const second = await bench.send(post({ key: 'k2' }));
     const typing = await bench.send({ kind: 'typing', key: 'k', conversation: ANN });
 
-    assert.deepEqual(first, { kind: 'later', afterMs: 5_000 });
-    assert.ok(second.kind === 'later' && second.afterMs <= 5_000, JSON.stringify(second));
+    assert.deepEqual(first, { kind: 'later', afterMs: 5_000, account: true });
+    assert.ok(second.kind === 'later' && second.account && second.afterMs <= 5_000, JSON.stringify(second));
     assert.equal(typing.kind, 'sent', 'another endpoint of the API has a limit of its own');
     assert.equal(platform.calls.filter(({ route }) => route === PUSH).length, 1);
 

@@ -243,7 +243,7 @@ describe('the pace of sends of OneBot', () => {
     const first = await send({ kind: 'post', text: 'one' });
     const second = await send({ kind: 'post', key: 'k2', text: 'two', conversation: 'group:8' });
 
-    assert.deepEqual(first, { kind: 'later', afterMs: 60_000 });
+    assert.deepEqual(first, { kind: 'later', afterMs: 60_000, account: true });
     assert.ok(second.kind === 'later' && second.afterMs > 20_000, JSON.stringify(second));
     assert.equal(fake.called('send_group_msg').length, 1);
   });

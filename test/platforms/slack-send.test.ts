@@ -141,6 +141,27 @@ describe('slack sends', () => {
     );
   });
 
+  it('later for all of the account where it is the limit of messages, of reactions for that one alone', async (t) => {
+    const { platform, bench } = await start(t);
+    const message = sent(await bench.send(post()));
+    const later = { status: 429, headers: { 'retry-after': '30' } };
+    const methods = ['chat.update', 'chat.delete', 'chat.postEphemeral', 'files.getUploadURLExternal', 'reactions.add'];
+    for (const method of [...methods, 'files.completeUploadExternal']) platform.next(method, later);
+
+    const change = { key: 'k', conversation: ROOM, message };
+    const results = [
+      await bench.send(post({ kind: 'edit', message, text: 'new' })),
+      await bench.send({ ...change, kind: 'remove' }),
+      await bench.send(post({ only: 'U123ABC456' })),
+      await bench.send(post({ files: [FILE] })),
+      await bench.send(post({ files: [FILE] })),
+      await bench.send({ ...change, kind: 'react', emoji: '👍', on: true }),
+    ];
+
+    const held = { kind: 'later', afterMs: 30_000, account: true };
+    assert.deepEqual(results, [held, held, held, held, held, { kind: 'later', afterMs: 30_000 }]);
+  });
+
   it('later as Slack asks, once each call, and throws where it may have happened', async (t) => {
     const { platform, bench } = await start(t);
     const json = (body: object): Misfortune => ({
@@ -156,9 +177,11 @@ describe('slack sends', () => {
     assert.deepEqual(await after({ status: 429, headers: { 'retry-after': '30' } }), {
       kind: 'later',
       afterMs: 30_000,
+      account: true,
     });
-    assert.deepEqual(await after({ status: 429 }), { kind: 'later', afterMs: 5_000 });
-    assert.deepEqual(await after(json({ ok: false, error: 'ratelimited' })), { kind: 'later', afterMs: 5_000 });
+    const fiveSeconds = { kind: 'later', afterMs: 5_000, account: true };
+    assert.deepEqual(await after({ status: 429 }), fiveSeconds);
+    assert.deepEqual(await after(json({ ok: false, error: 'ratelimited' })), fiveSeconds);
     assert.deepEqual(await after(json({ ok: false, error: 'missing_scope', needed: 'chat:write' })), {
       kind: 'refused',
       reason: 'Slack: missing_scope: the app needs the scope chat:write',

@@ -77,6 +77,26 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.equal((await send({ ...post, text: 'a < b' })).kind, 'refused');
   });
 
+  it('holds one chat at a limit, and the whole bot where a second chat meets it meanwhile', async (t) => {
+    const { telegram, send } = await bench(t);
+    const limit = (seconds: number) => {
+      const body = {
+        ok: false,
+        error_code: 429,
+        description: 'Too Many Requests',
+        parameters: { retry_after: seconds },
+      };
+      telegram.next('sendMessage', { status: 429, body });
+    };
+    const sendTo = (conversation: string) => send({ kind: 'post', text: 'x', conversation });
+    const later = { kind: 'later', afterMs: 3_000 };
+
+    for (const chat of ['5', '5', '6']) {
+      limit(3);
+      assert.deepEqual(await sendTo(chat), chat === '5' ? later : { ...later, account: true });
+    }
+  });
+
   it("refuses one call, and not the account, where a server of one's own does not know the method", async (t) => {
     const { telegram, send } = await bench(t);
     const lacking = { ok: false, error_code: 404, description: 'Not Found: method not found' };

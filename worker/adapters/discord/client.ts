@@ -1,7 +1,7 @@
 // Calls of Discord's API through its client @discordjs/rest, loaded at the first one: who has no Discord account does not pay for it.
 //
 //   C1  One call is one request. The client knows the buckets of the routes and the global limit; where it would wait, the call is not made and
-//       the answer is `later`, because the host waits and repeats.
+//       the answer is `later`, because the host waits and repeats. A bucket is that of its route and channel; the global limit holds the account.
 //   C2  What is known not to have happened has an answer: `later`, or `refused` with Discord's words. What may have happened throws. A token that
 //       is refused throws `accountFailed`.
 //   C3  Discord shuts out an address after 10,000 requests in 10 minutes that it had to refuse: at 8,000 nothing is asked until they are over.
@@ -28,7 +28,7 @@ export interface Call {
 
 export type Answer =
   | { readonly kind: 'ok'; readonly json: unknown }
-  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'later'; readonly afterMs: number; readonly account?: true }
   | { readonly kind: 'refused'; readonly status: number; readonly code: number | undefined; readonly reason: string };
 
 const TIME_LIMIT_MS = 50_000;
@@ -101,7 +101,7 @@ async function callDiscord(url: string, { method, headers = {}, body, signal }: 
 export async function call({ account }: Caller, { method, path, ...more }: Call): Promise<Answer> {
   const { rest, idle } = await clientOf(account);
   const quietMs = quietUntil - performance.now();
-  if (quietMs > 0) return { kind: 'later', afterMs: quietMs };
+  if (quietMs > 0) return { kind: 'later', afterMs: quietMs, account: true };
   idle.forget();
   try {
     const json = await rest.request({
@@ -141,7 +141,8 @@ function failed(thrown: unknown, what: string): Answer {
   if ('timeToReset' in error && 'sublimitTimeout' in error) {
     const waits = ['retryAfter', 'sublimitTimeout', 'timeToReset'].map((key) => Number(error[key]));
     const afterMs = Math.ceil(Math.max(0, ...waits.filter(Number.isFinite)));
-    return { kind: 'later', afterMs: afterMs > 0 ? afterMs : DEFAULT_WAIT_MS };
+    const whose = error['global'] === true ? ({ account: true } as const) : {};
+    return { kind: 'later', afterMs: afterMs > 0 ? afterMs : DEFAULT_WAIT_MS, ...whose };
   }
   const { status } = error;
   if (typeof status !== 'number') throw new Error(`${what}: Discord is not reached: ${networkCode(thrown)}`);

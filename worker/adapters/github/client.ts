@@ -91,7 +91,7 @@ const pauseOf = ({ pausedUntil = 0 }: Known): number => Math.max(0, pausedUntil 
 export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendResult>): Promise<SendResult> {
   const known = knownOf(link.account);
   const leftMs = pauseOf(known);
-  if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
+  if (leftMs > 0) return { kind: 'later', afterMs: leftMs, account: true };
   try {
     return await within(link, run);
   } catch (error) {
@@ -151,7 +151,7 @@ function resultOf(answer: Answer, known: Known): SendResult {
   const waitMs = waitOf(answer);
   if (waitMs === undefined) return { kind: 'refused', reason: reasonOf(answer) };
   pause(known, answer, waitMs);
-  return { kind: 'later', afterMs: waitMs };
+  return { kind: 'later', afterMs: waitMs, ...(isAccountWide(answer) ? { account: true } : {}) };
 }
 
 function pause(known: Known, answer: Answer, waitMs: number): void {
@@ -174,7 +174,8 @@ const reasonOf = ({ status, message }: Answer): string => `GitHub answered ${sta
 const isSpent = ({ headers }: Answer): boolean => headers['x-ratelimit-remaining'] === '0';
 /** Those that GitHub calls secondary, in the words of its servers, older ones included. */
 const LIMITED = /rate limit|abuse detection|temporarily blocked|submitted too quickly/i;
-const isAccountWide = (answer: Answer): boolean => isSpent(answer) || LIMITED.test(answer.message);
+const isAccountWide = (answer: Answer): boolean =>
+  answer.status === 429 || isSpent(answer) || LIMITED.test(answer.message);
 
 /** Undefined when the answer is about no limit. */
 function waitOf(answer: Answer): number | undefined {
@@ -185,7 +186,7 @@ function waitOf(answer: Answer): number | undefined {
   const reset = headers['x-ratelimit-reset'];
   if (isSpent(answer) && reset !== undefined && /^\d{1,12}$/.test(reset))
     return Math.max(1_000, Number(reset) * 1_000 - toldAt(headers['date']));
-  return status === 429 || isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
+  return isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
 }
 
 /** GitHub's own clock, because ours may be wrong. */

@@ -4,7 +4,7 @@
 //   C2  What is known not to have happened has an answer: `later` where LINE asks for less, `refused` with LINE's word for it. What may have
 //       happened throws. A token that is refused throws `accountFailed`.
 //   C3  Two kinds of 429: too many requests are later, and that endpoint of the API is left alone until then; a month's quota that is used
-//       up is refused, because waiting for it would take days. Calls that were refused at the same time are refused once.
+//       up is refused, because waiting for it would take days. Pushes are all that the host sends, so theirs holds the account. Calls that were refused at the same time are refused once.
 //   C4  LINE's client takes no signal: a call that takes too long, or whose connection ends, is left behind. Its end is not waited for.
 import type { messagingApi } from '@line/bot-sdk';
 import { isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
@@ -19,7 +19,8 @@ export type Answer<T> =
   | { readonly kind: 'ok'; readonly value: T }
   /** 409: an attempt before this one was accepted. */
   | { readonly kind: 'accepted'; readonly request: string; readonly json: Json }
-  | { readonly kind: 'later'; readonly afterMs: number }
+  /** With `isLimit` by LINE's own limit of this endpoint of the API. */
+  | { readonly kind: 'later'; readonly afterMs: number; readonly isLimit: boolean }
   | { readonly kind: 'refused'; readonly status: number; readonly reason: string };
 
 interface Known {
@@ -60,7 +61,7 @@ export async function call<T>(
   const known = knownOf(account);
   const beganAt = performance.now();
   const leftMs = Math.ceil((known.paused.get(name)?.until ?? 0) - beganAt);
-  if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
+  if (leftMs > 0) return { kind: 'later', afterMs: leftMs, isLimit: true };
   known.api ??= apiOf(account);
   try {
     const value = await within(run(await known.api), signal);
@@ -138,7 +139,7 @@ function failed(error: unknown, asked: Asked, known: Known): Exclude<Answer<neve
 function slower(
   { name, beganAt, said, headers }: Asked & { readonly said: string; readonly headers: Headers },
   { paused }: Known,
-): { readonly kind: 'later'; readonly afterMs: number } {
+): Extract<Answer<never>, { kind: 'later' }> {
   const seconds = headers.get('retry-after') ?? '';
   const before = paused.get(name);
   const now = performance.now();
@@ -146,8 +147,9 @@ function slower(
   const doubled = before === undefined ? FIRST_WAIT_MS : before.waitMs * (isSame ? 1 : 2);
   const waitMs = /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : Math.min(MOST_WAIT_MS, doubled);
   // Where it is not said to be LINE's own limit (a proxy, say), it is this call's alone.
-  paused.set(name, { until: /rate limit/i.test(said) ? now + waitMs : 0, waitMs, since: now });
-  return { kind: 'later', afterMs: waitMs };
+  const isLimit = /rate limit/i.test(said);
+  paused.set(name, { until: isLimit ? now + waitMs : 0, waitMs, since: now });
+  return { kind: 'later', afterMs: waitMs, isLimit };
 }
 
 function jsonIn(text: string): Json {

@@ -128,7 +128,8 @@ export function retryKeyOf(key: string): string {
 }
 
 function resultOf(answer: Answer<SentMessages>, link: Link<Account>): SendResult {
-  if (answer.kind === 'later') return answer;
+  if (answer.kind === 'later')
+    return { kind: 'later', afterMs: answer.afterMs, ...(answer.isLimit ? { account: true } : {}) };
   if (answer.kind === 'refused') return refused(answer.reason);
   if (answer.kind === 'accepted')
     link.log.info({ accepted: answer.request }, 'LINE had accepted this message before: it is not sent again');
@@ -159,7 +160,7 @@ async function typing(chatId: string, link: Link<Account>): Promise<SendResult> 
   const answer = await call(link, 'typing', (api) =>
     api.showLoadingAnimation({ chatId, loadingSeconds: TYPING_SECONDS }),
   );
-  if (answer.kind === 'later') return answer;
+  if (answer.kind === 'later') return { kind: 'later', afterMs: answer.afterMs };
   return answer.kind === 'refused' ? refused(answer.reason) : { kind: 'sent' };
 }
 

@@ -148,7 +148,7 @@ function resultOf(answer: Answer, { isGone = false }: { readonly isGone?: boolea
     case 'ok':
       return { kind: 'sent' };
     case 'later':
-      return answer;
+      return { ...answer, account: true }; // pace.ts, R2
     case 'refused':
       return isGone && /not (?:found|exist)|不存在|已撤回/i.test(answer.reason)
         ? { kind: 'sent' }

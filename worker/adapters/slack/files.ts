@@ -39,7 +39,7 @@ export async function postFiles(post: Post, { channel, thread }: Where, link: Li
 }
 
 const resultOf = (stopped: Stopped): SendResult =>
-  stopped.kind === 'later' ? stopped : { kind: 'refused', reason: stopped.reason };
+  stopped.kind === 'later' ? { ...stopped, account: true } : { kind: 'refused', reason: stopped.reason };
 
 /** The id of the file, or why there is none. */
 async function upload(file: FileRef, link: Link<Account>): Promise<string | Stopped> {

@@ -4,6 +4,8 @@
 //       show twice: `unsure` of the body decides whether they are sent again.
 //   S2  A reply is a message in the thread of what it answers to. What is for one person is an ephemeral message, which has no name later.
 //   S3  A state that is there already (a reaction, a message that is gone) is what was asked for.
+//   S4  Slack counts by method, workspace and app: where it asks to wait for a message, everything of the account waits, and none of it uses up an
+//       attempt. A reaction waits alone, and so does a post that is looked for: the history has a limit of its own.
 
 import { type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -78,7 +80,7 @@ async function react(call: Reaction, link: Link<Account>): Promise<SendResult> {
   if (name === undefined) return refused(`no name of Slack is known for ${call.emoji}: write it as :name:`);
   const { channel, ts: timestamp } = readMessageId(call.message, call.conversation);
   const answer = await request(link, call.on ? 'reactions.add' : 'reactions.remove', { channel, timestamp, name });
-  return resultOf(answer, { done: ['already_reacted', 'no_reaction'] });
+  return answer.kind === 'later' ? answer : resultOf(answer, { done: ['already_reacted', 'no_reaction'] });
 }
 
 interface Reading {
@@ -89,7 +91,7 @@ interface Reading {
 }
 
 function resultOf(answer: Answer, { message, done = [] }: Reading = {}): SendResult {
-  if (answer.kind === 'later') return answer;
+  if (answer.kind === 'later') return { ...answer, account: true }; // S4
   if (answer.kind === 'refused') return done.includes(answer.error) ? { kind: 'sent' } : refused(answer.reason);
   const name = message?.(answer.json);
   return { kind: 'sent', ...(name === undefined ? {} : { message: name }) };

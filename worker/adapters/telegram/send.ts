@@ -11,6 +11,7 @@
 import type { InlineKeyboardMarkup, InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
+import { ChatWaits } from './chat-waits.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
 import { type Account, botIdOf } from './config.ts';
 import { isById, isOfAnotherKind, type Kind, waysOf } from './file-kind.ts';
@@ -28,6 +29,7 @@ const MOST_KEPT = 1_000;
 
 interface SendState {
   readonly rate: GroupRate;
+  readonly waits: ChatWaits;
   readonly moved: Map<string, string>;
 }
 const accounts = new WeakMap<Account, SendState>();
@@ -40,6 +42,7 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
   if (!/^(?:-?\d{1,20}|@[A-Za-z0-9_]{3,64})$/.test(call.conversation))
     return { kind: 'refused', reason: 'this is not the id of a chat' };
   const attempt = (chat: string): Promise<SendResult> => new Sending(client, link, state).run(call, chat);
+  const resultOf = (error: unknown): SendResult => resultFor(error, state, chat);
   const chat = state.moved.get(call.conversation) ?? call.conversation;
   const waitMs = call.kind === 'post' ? state.rate.waitMs(chat, performance.now()) : 0;
   if (waitMs > 0) return { kind: 'later', afterMs: waitMs };
@@ -56,15 +59,15 @@ export async function send(call: Outgoing, link: Link<Account>): Promise<SendRes
 function stateOf(account: Account): SendState {
   let state = accounts.get(account);
   if (state === undefined) {
-    state = { rate: new GroupRate(), moved: new Map() };
+    state = { rate: new GroupRate(), waits: new ChatWaits(), moved: new Map() };
     accounts.set(account, state);
   }
   return state;
 }
 
-function resultOf(error: unknown): SendResult {
+function resultFor(error: unknown, { waits }: SendState, chat: string): SendResult {
   const failure = failureOf(error);
-  if (failure.kind === 'later') return failure;
+  if (failure.kind === 'later') return waits.later(chat, failure.afterMs, performance.now());
   if (failure.kind === 'refused') return { kind: 'refused', reason: `Telegram: ${failure.reason}` };
   throw failure.error;
 }
