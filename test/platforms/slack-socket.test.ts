@@ -102,6 +102,53 @@ describe('Socket Mode', () => {
     assert.deepEqual([textsOf(ours.link), textsOf(link)], [['for us'], ['for them', 'pressed']]);
   });
 
+  for (const call of ['connect', 'send'] as const)
+    it(`leaves to Slack, however long, what is for an account that a ${call} found refused, until it stands again`, async (t) => {
+      const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
+      Object.assign(elsewhere.workspace, { team: call === 'connect' ? 'T0REFUSED' : 'T0REVOKED' });
+      const adapter = definitionOf(createSlack({ ...TIMING, awayMs: 0 }), properties);
+      const open = (at: FakeSlack): { readonly link: TestLink<Account>; readonly connection: Promise<void> } => {
+        const link = adapterLink(accountOf(at, { team: at.workspace.team }));
+        t.after(() => link.stop());
+        const connection = adapter.connect?.(link) ?? Promise.resolve();
+        connection.catch(() => {});
+        return { link, connection };
+      };
+      const revoked = { status: 200, body: JSON.stringify({ ok: false, error: 'token_revoked' }) };
+      const ours = open(platform);
+      await until(() => ours.link.isOnline, { what: 'our account to be online' });
+      if (call === 'connect') {
+        elsewhere.next('auth.test', revoked);
+        await assert.rejects(open(elsewhere).connection, { code: 'account_failed' });
+      } else {
+        const { link, connection } = open(elsewhere);
+        await until(() => link.isOnline, { what: 'their account to be online' });
+        elsewhere.next('chat.update', revoked);
+        const edit = {
+          kind: 'edit',
+          key: 'k',
+          conversation: 'C1',
+          message: '1.1',
+          text: 'x',
+          buttons: [],
+          files: [],
+        } as const;
+        await assert.rejects(adapter.send(edit, link), { code: 'account_failed' });
+        link.stop(); // as the host does
+        await connection;
+      }
+
+      const press = { ...(BLOCK_ACTIONS as object), team: { id: elsewhere.workspace.team }, user: { id: 'U1' } };
+      const theirs = [platform.push('events_api', elsewhere.line('for them')), platform.push('interactive', press)];
+      await isAcknowledged(platform, platform.push('events_api', platform.line('for us')));
+      const before = [...platform.acknowledged];
+      const { link } = open(elsewhere);
+      await isAcknowledged(platform, ...theirs);
+
+      assert.equal(before.length, 1, 'nobody has stored theirs');
+      assert.deepEqual([textsOf(ours.link), textsOf(link)], [['for us'], ['for them', 'pressed']]);
+    });
+
   it('keeps what the account of another workspace could not store when it went, and goes on with the rest', async (t) => {
     const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
     Object.assign(elsewhere.workspace, { team: 'T0GOES000' });

@@ -11,6 +11,7 @@ import { connect } from './connect.ts';
 import { fetchFile } from './files.ts';
 import { parse } from './parse.ts';
 import { send } from './send.ts';
+import { watchRefusal } from './siblings.ts';
 import { type SocketTiming, TIMING } from './socket.ts';
 import { toMrkdwn } from './text.ts';
 import { verify } from './verify.ts';
@@ -40,11 +41,11 @@ export function createSlack(timing: SocketTiming = TIMING): AdapterModule {
       // Anything else would be shown to the person who typed a command.
       answer: () => ({ status: 200, text: '' }),
     },
-    connect: (link) => connect(link, timing),
-    catchUp: (link) => catchUp(link),
+    connect: (link) => watchRefusal(link, () => connect(link, timing)),
+    catchUp: (link) => watchRefusal(link, () => catchUp(link)),
     // Slack takes the id of a person for the conversation with the bot, and arrivals name it so.
     direct: (user) => user,
-    send,
+    send: (call, link) => watchRefusal(link, () => send(call, link)),
     fetchFile,
     check,
   });

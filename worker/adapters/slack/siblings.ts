@@ -2,19 +2,21 @@
 // workspace than the account's is handed to the account of that workspace.
 //
 //   B1  An account is known from its first try to connect on, so that what comes for it meanwhile, or between two connections, waits.
-//   B2  One that has not tried for AWAY_MS is none any more: it was disabled, taken out of the configuration, or its token is refused. For a
-//       connection that ends nobody says which of these it was, and what is left without an acknowledgement for good has Slack turn off the app.
+//   B2  One that has not tried for `awayMs` is none any more: it was disabled, or taken out of the configuration. For a connection that ends nobody
+//       says which of these it was, and what is left without an acknowledgement for good may have Slack turn off the app.
+//   B3  One that Slack refuses waits for its operator, and is away until it is tried again, however long: what is for it is not acknowledged, so
+//       that Slack tells people that nobody answers, and sends it again to an account that is back soon.
+import { errorCode } from '../../sdk/errors.ts';
 import type { Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 import { isFor } from './parse.ts';
-
-/** Longer than the host waits between two tries, and than Slack repeats an event. */
-const AWAY_MS = 600_000;
 
 interface App {
   readonly links: Set<Link<Account>>;
   /** Monotonic ms of the last sign of an account, by its workspace. */
   readonly known: Map<string, number>;
+  /** B3: their workspaces. */
+  readonly refused: Set<string>;
   /** Called when one has come. */
   readonly waiting: Set<() => void>;
 }
@@ -22,15 +24,29 @@ const apps = new Map<string, App>();
 
 function appOf({ account }: Pick<Link<Account>, 'account'>): App {
   const token = account.appToken?.reveal() ?? '';
-  const app = apps.get(token) ?? { links: new Set(), known: new Map(), waiting: new Set() };
+  const app = apps.get(token) ?? { links: new Set(), known: new Map(), refused: new Set(), waiting: new Set() };
   apps.set(token, app);
   return app;
 }
 
-/** B1. */
+/** B1: a try begins. */
 export function announceSibling(link: Link<Account>): void {
   const { team } = link.account;
-  if (team !== undefined) appOf(link).known.set(team, performance.now());
+  if (team === undefined) return;
+  const { known, refused } = appOf(link);
+  known.set(team, performance.now());
+  refused.delete(team);
+}
+
+/** B3: what `run` throws says whether the account is refused. */
+export async function watchRefusal<T>(link: Link<Account>, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const { team } = link.account;
+    if (team !== undefined && errorCode(error) === 'account_failed') appOf(link).refused.add(team);
+    throw error;
+  }
 }
 
 /** The account stands, and takes what is its own. Call what it returns when the connection ends. */
@@ -41,7 +57,7 @@ export function join(link: Link<Account>): () => void {
   for (const come of app.waiting) come();
   return () => {
     app.links.delete(link);
-    announceSibling(link);
+    if (link.account.team !== undefined) app.known.set(link.account.team, performance.now());
   };
 }
 
@@ -53,14 +69,14 @@ export function onJoined(link: Link<Account>, come: () => void): () => void {
 }
 
 /** Whose this payload is. `away`: of an account that is not connected now; `nobody`: of no account. */
-export function whoseIs(payload: unknown, link: Link<Account>): Link<Account> | 'away' | 'nobody' {
+export function whoseIs(payload: unknown, link: Link<Account>, awayMs: number): Link<Account> | 'away' | 'nobody' {
   if (isFor(payload, link.account)) return link;
-  const { links, known } = appOf(link);
+  const { links, known, refused } = appOf(link);
   const there = [...links].find(
     ({ account, signal }) => !signal.aborted && account.team !== undefined && isFor(payload, account),
   );
   if (there !== undefined) return there;
   const now = performance.now();
-  const isAway = [...known].some(([team, at]) => now - at < AWAY_MS && isFor(payload, { team }));
+  const isAway = [...known].some(([team, at]) => (refused.has(team) || now - at < awayMs) && isFor(payload, { team }));
   return isAway ? 'away' : 'nobody';
 }

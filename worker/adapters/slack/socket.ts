@@ -21,8 +21,17 @@ export interface SocketTiming {
   readonly silentMs: number;
   /** Before storing again what could not be stored. */
   readonly retryMs: number;
+  /** An account that has not tried to connect for so long is none any more (siblings.ts, B2). */
+  readonly awayMs: number;
 }
-export const TIMING: SocketTiming = { helloMs: 30_000, pingMs: 10_000, silentMs: 35_000, retryMs: 1_000 };
+export const TIMING: SocketTiming = {
+  helloMs: 30_000,
+  pingMs: 10_000,
+  silentMs: 35_000,
+  retryMs: 1_000,
+  /** Longer than the host waits between two tries, and than Slack repeats an event. */
+  awayMs: 600_000,
+};
 
 const MAX_BATCH = 64;
 const MAX_WAITING = 1_000;
@@ -132,7 +141,7 @@ export class SlackSocket {
 
   #take(envelope: Envelope): void {
     const { id, frame } = envelope;
-    const whose = whoseIs(frame['payload'], this.#link);
+    const whose = whoseIs(frame['payload'], this.#link, this.#timing.awayMs);
     if (whose === 'away') return this.#hold(envelope);
     const link = whose === 'nobody' ? this.#link : whose;
     const arrivals = this.#arrivalsOf(id, frame, link);
