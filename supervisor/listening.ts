@@ -125,6 +125,7 @@ export class Listening {
     if (this.#turn?.port === port || this.#socket.handleFor(address) !== undefined) return true;
     const end = await tryTurn(port);
     if (end === undefined) return false;
+    if (!this.isPossible) return (end(), true); // the worker binds, and has a turn of its own
     this.listened();
     this.#turn = { port, end };
     return true;

@@ -21,6 +21,7 @@ interface Daemon {
   readonly pid: number;
   readonly port: number;
   readonly supervisorPid: number;
+  readonly log: () => string;
   /** Changes the port in the configuration. */
   readonly move: (to: number) => void;
 }
@@ -32,7 +33,8 @@ async function daemon(t: TestContext, env: Readonly<Record<string, string>> = {}
   const { pid, supervisorPid } = JSON.parse(stdout);
   const move = (to: number): void =>
     write('svc.config.yml', read('svc.config.yml').replace(/port: \d+/, `port: ${to}`));
-  return { path, url, token, port, pid, supervisorPid, move };
+  const log = (): string => read('.svc/runtime.log');
+  return { path, url, token, port, pid, supervisorPid, log, move };
 }
 
 async function status(path: string) {
@@ -194,6 +196,11 @@ describe('the listening socket', () => {
     const now = await status(host.path);
     assert.equal(now.socket, 'worker');
     assert.match(now.notes.join(), /cannot hold the listening socket/);
+    assert.doesNotMatch(
+      host.log(),
+      /another host is about to listen/,
+      'a worker has not to wait for its own supervisor',
+    );
   });
 });
 
