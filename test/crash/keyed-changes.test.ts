@@ -75,15 +75,17 @@ async function deadIds({ api }: FaultyHost, store: 'inbox' | 'outbox'): Promise<
   return page.items.map(({ id }) => id);
 }
 
-/** Asks, is killed when the change is made and nobody has an answer, and asks again. */
-async function askOverKill(host: FaultyHost, change: Change): Promise<Response> {
-  await host.life.kill();
-  host.restart('changed=kill');
+const DIES_OF_A_CHANGE = 'changed=kill';
+async function restart(host: FaultyHost, failpoints?: string): Promise<void> {
+  host.restart(failpoints);
   await host.isReady(true);
+}
+
+/** Asks, is killed when the change is made and nobody has an answer, and asks the next worker again. */
+async function askOverKill(host: FaultyHost, change: Change, failpoints?: string): Promise<Response> {
   await assert.rejects(ask(host, change), `${change.path}: the worker died under it`);
   await host.life.ended;
-  host.restart();
-  await host.isReady(true);
+  await restart(host, failpoints);
   return ask(host, change);
 }
 
@@ -110,11 +112,14 @@ describe('a change whose worker is killed between its effect and its answer', { 
       ['/api/chat/say', 'inbox.received', said, { duplicate: false }],
     ];
 
+    await host.life.kill();
+    await restart(host, DIES_OF_A_CHANGE);
     for (const [index, [path, type, body, expected]] of cases.entries()) {
       const before = await told(host, type);
       const method = path === '/api/system/ingress' ? 'PUT' : 'POST';
       const change: Change = { method, path, body, key: `k${index}` };
-      const [again, once] = [await askOverKill(host, change), await ask(host, change)];
+      // The next worker would die of the next change: also of this one, made again.
+      const [again, once] = [await askOverKill(host, change, DIES_OF_A_CHANGE), await ask(host, change)];
       const answer = (await again.json()) as Shown;
 
       assert.equal(again.status, path === '/api/chat/say' ? 202 : 200, `${path}: ${JSON.stringify(answer)}`);
@@ -128,6 +133,8 @@ describe('a change whose worker is killed between its effect and its answer', { 
 
   it('is free to be asked again where the change is no unit of the store', async (t) => {
     const host = await FaultyHost.start(t);
+    await host.life.kill();
+    await restart(host, DIES_OF_A_CHANGE);
 
     const again = await askOverKill(host, { method: 'POST', path: '/api/system/reload', body: {}, key: 'r' });
 

@@ -1,11 +1,11 @@
 // The oracle is only worth something if it finds faults: each one that is planted into the failpoints build must be seen within a minute.
-// Commit without sync needs more than SIGKILL, which loses nothing that the kernel has: see power-cut.test.ts.
+// Commit without sync needs more than SIGKILL, which loses nothing that the kernel has: see crash/power-cut.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CrashRun } from '../crash/kit/crash-run.ts';
+import type { Kill } from '../crash/kit/kill-plan.ts';
+import { type Random, seeded } from '../crash/kit/random.ts';
 import { fairMs } from '../support/fair-time.ts';
-import { CrashRun } from './kit/crash-run.ts';
-import type { Kill } from './kit/kill-plan.ts';
-import { type Random, seeded } from './kit/random.ts';
 
 const LIMIT_MS = 60_000;
 /**
