@@ -38,8 +38,7 @@ async function answer(
       return { stopped: true, last: supervisor.status().exits.at(-1) ?? null, hadWorker: status.pid !== null };
     }
     case 'restart':
-      if (status.state === 'draining' && status.reason === 'stop requested')
-        throw new SvcError('draining', 'the runtime is stopping');
+      if (status.drain === 'stop') throw new SvcError('draining', 'the runtime is stopping');
       supervisor.dispatch({ kind: 'restart' });
       return { accepted: true, runtimeId: status.runtimeId, pid: status.pid, state: status.state };
     case 'reload':

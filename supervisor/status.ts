@@ -56,6 +56,7 @@ export function runtimeStatus({
     since,
     owner: 'daemon',
     reason: reasonOf(machine, worker, exits),
+    drain: state.kind === 'draining' ? state.purpose.kind : null,
     pid: live ? worker.pid : null,
     supervisorPid: process.pid,
     runtimeId: live ? worker.runtimeId : null,

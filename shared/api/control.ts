@@ -66,6 +66,9 @@ export interface ToldExit extends Omit<ExitRecord, 'run' | 'wasUp' | 'durationMs
   readonly durationMs: number | null;
 }
 
+/** What a worker drains for: it was told to stop, to make way for the next one or for the next supervisor, ends by itself, or cannot be served. */
+export type DrainKind = 'stop' | 'restart' | 'replace' | 'worker' | 'fail';
+
 /** Answer of `status`, of supervisor and worker alike; fields that a side cannot know are null. */
 export interface RuntimeStatus {
   /** A state of the supervisor's machine; a worker without one is `starting`, `running` or `draining`. */
@@ -75,7 +78,10 @@ export interface RuntimeStatus {
   readonly owner: string;
   /** The owner's own command for a stop, from a worker in the foreground. */
   readonly ownerStop?: string;
+  /** For people; `drain` is for programs. */
   readonly reason: string | null;
+  /** What a supervisor drains its worker for; null in every other state. A worker does not say. */
+  readonly drain?: DrainKind | null;
   readonly pid: number | null;
   readonly supervisorPid: number | null;
   readonly runtimeId: string | null;

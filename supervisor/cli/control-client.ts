@@ -109,8 +109,7 @@ export async function findStaying(project: string): Promise<RunningProject | und
   }
 }
 
-const isEnding = ({ state, owner, reason }: RuntimeStatus): boolean =>
-  state === 'stopped' || (owner === 'daemon' && state === 'draining' && reason === 'stop requested');
+const isEnding = ({ state, drain }: RuntimeStatus): boolean => state === 'stopped' || drain === 'stop';
 
 /** The same, where its absence is an error of the command. */
 export async function requireRunning(project: string): Promise<RunningProject> {

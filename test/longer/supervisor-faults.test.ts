@@ -25,6 +25,7 @@ const WORKERS = [
   'grandchild-holds-port',
   'binds-itself',
   'exits-beside-another',
+  'ignores-every-end',
 ] as const;
 const HOST = '127.0.0.1';
 
@@ -39,6 +40,20 @@ describe('a project that another owner took between the look at it and the start
     assert.deepEqual(await run.ended, { code: 1, signal: null });
     assert.equal(run.log().split('one start').length - 1, 1);
     assert.match(run.log(), /a worker started by foreground runs already, pid \d+/);
+  });
+});
+
+describe('a supervisor that is told to stop', () => {
+  it('refuses a restart from then on, and still stops', async (t) => {
+    const run = supervise(t, 'ignores-every-end', { settings: { stopMs: 60_000 } });
+    await run.state('running');
+    void run.call('stop');
+    assert.equal((await run.state('draining')).drain, 'stop');
+
+    await assert.rejects(run.call('restart'), /draining: the runtime is stopping/);
+
+    await run.call('stop', { now: true });
+    assert.equal((await run.ended).code, 0);
   });
 });
 

@@ -61,14 +61,17 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
 
   it('has done what a stop beside another one asks for, though it cannot tell any more', async (t) => {
     const { path } = await portProject(t);
-    await standIn(t, path, { state: 'draining', reason: 'stop requested' });
+    await standIn(t, path, { state: 'draining', drain: 'stop', reason: 'in other words' });
 
     const { code, stdout } = await svc(['runtime', 'stop'], { cwd: path });
 
     assert.deepEqual([code, stdout], [0, 'stopped\n']);
   });
 
-  for (const status of [{ state: 'stopped' }, { state: 'draining', reason: 'stop requested' }] as const) {
+  for (const status of [
+    { state: 'stopped' },
+    { state: 'draining', drain: 'stop', reason: 'in other words' },
+  ] as const) {
     it(`is waited for by a start (${status.state})`, async (t) => {
       const { path } = await portProject(t);
       const end = await standIn(t, path, status);
