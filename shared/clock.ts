@@ -14,14 +14,22 @@ export interface Clock {
   after(delayMs: number, run: () => void, options?: { readonly background?: boolean }): Timer;
 }
 
+/** 24.8 days: Node ends a longer timeout at once. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, run, { background = true } = {}) {
-    const timer = setTimeout(run, Math.min(Math.max(0, delayMs), LONGEST_TIMEOUT_MS));
-    if (background) timer.unref();
+    let leftMs = Math.max(0, delayMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = (): void => {
+      const partMs = Math.min(leftMs, LONGEST_TIMEOUT_MS);
+      leftMs -= partMs;
+      timer = setTimeout(leftMs > 0 ? wait : run, partMs);
+      if (background) timer.unref();
+    };
+    wait();
     return { cancel: () => clearTimeout(timer) };
   },
 };

@@ -221,6 +221,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'fires once though the clock steps back an hour',
       'is not run again when the clock steps back over its time',
       "${at} in ${zone} from ${from} runs at ${expected.join(', ')}",
+      'over the end of 32-bit seconds comes at its time, and those after it do, too',
+      'for 2039 is stored in 2026 and comes in 2039',
+      'goes on: events and ids in their order, jobs, retries',
     ],
   },
   {
