@@ -278,6 +278,11 @@ export const CONTRACT: readonly Requirement[] = [
   },
   {
     id: 'contract 7: metrics',
-    tests: ['are valid text, carry the project, and have the names of the contract'],
+    tests: [
+      'are valid text, carry the project, and have the names of the contract',
+      'has a series a route and class of status, and none for what a stranger makes up',
+      'puts each answer into its buckets, and into its class of status',
+      'are those of this process, in bytes and seconds',
+    ],
   },
 ];
