@@ -1,9 +1,12 @@
 // An account as the sender sees it, and work of a plugin as the dispatcher does.
 import type { LoadedConfig } from '../shared/config/load.ts';
-import { endpointId, endpointName, ownerOf } from '../shared/identifiers.ts';
+import { endpointId, endpointName, ownerOf, uuidv7 } from '../shared/identifiers.ts';
 import type { EndpointRunner } from './endpoints/endpoint-runner.ts';
+import type { Endpoints } from './endpoints/endpoints.ts';
+import type { GenerationView } from './handling/generation-view.ts';
 import type { ItemHead } from './inbox/inbox-store.ts';
 import type { SurfaceState } from './outbox/send-surface.ts';
+import type { ConversationRef } from './sdk/index.ts';
 
 /** Sends mostly wait: for their turn at the rate of their endpoint, for the platform, for the disk. Bounded by endpoint, not by what others do. */
 export const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
@@ -35,6 +38,16 @@ const isSwitchedOff = (endpoint: string, { plugins }: LoadedConfig['config']): b
     ([slot, { enabled, endpoints = [{ id: undefined }] }]) =>
       !enabled && endpoints.some(({ id }) => endpointId(ownerOf(slot), endpointName(slot, id)) === endpoint),
   );
+
+/** Goes out at once, where the platform shows it: a hint, never repeated. */
+export function typing(runner: EndpointRunner | undefined, { id }: ConversationRef): void {
+  if (runner?.takesSends !== true || runner.spec.adapter.can.typing !== true) return;
+  runner.send({ kind: 'typing', key: uuidv7(), conversation: id }).catch(() => {});
+}
+
+/** How many take deliveries: accounts that are enabled, and webhooks of plugins. */
+export const takers = (endpoints: Endpoints, generation: GenerationView | undefined): number =>
+  endpoints.enabled + (generation?.capabilities.ofKind('webhook').length ?? 0);
 
 export type Work = Pick<ItemHead, 'kind' | 'endpoint'>;
 

@@ -1,7 +1,6 @@
 // The way of a message, wired: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with the due table beside
 // it. It knows no HTTP and no process: `app.ts` puts those around it, `svc/testing` a manual clock and a platform in memory.
 import type { LoadedConfig } from '../shared/config/load.ts';
-import { uuidv7 } from '../shared/identifiers.ts';
 import type { Core } from './core.ts';
 import type { UnitAnswer } from './database/unit.ts';
 import type { TimeLeft } from './drain-times.ts';
@@ -10,7 +9,7 @@ import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
 import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { disabledOwners, isHeld, OUTBOX_LIMITS, surfaceOf, type Work } from './engine-surface.ts';
+import { disabledOwners, isHeld, OUTBOX_LIMITS, surfaceOf, takers, typing, type Work } from './engine-surface.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
@@ -80,6 +79,7 @@ export class Engine {
         if (row.state === 'done') observer.handled?.(row, 'done');
       },
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
+      endpoints: () => takers(this.endpoints, this.runtime.current),
     });
     this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
     const disabled = () => disabledOwners(this.runtime.current?.loaded.config);
@@ -132,7 +132,7 @@ export class Engine {
       files,
       turns: new StateTurns(core.clock),
       logger: ({ id, slot }, of) => scopedLog(core.log, { plugin: `root/${slot}`, capability: id, ...of }),
-      typing: (endpoint, conversation) => this.#typing(endpoint, conversation.id),
+      typing: (endpoint, conversation) => typing(this.endpoints.get(endpoint), conversation),
     };
     this.#handling = this.#handlingDeps(options, config);
     this.runtime = new Runtime(
@@ -284,12 +284,6 @@ export class Engine {
 
   #surface(endpoint: string): SurfaceState {
     return surfaceOf(endpoint, this.endpoints.get(endpoint), this.runtime.current?.loaded.config);
-  }
-
-  #typing(endpoint: string, conversation: string): void {
-    const runner = this.endpoints.get(endpoint);
-    if (runner?.takesSends !== true || runner.spec.adapter.can.typing !== true) return;
-    runner.send({ kind: 'typing', key: uuidv7(), conversation }).catch(() => {}); // a hint, never repeated
   }
 
   #endpointChanged(spec: EndpointSpec, before: EndpointState, after: EndpointState): void {

@@ -180,8 +180,12 @@ export const configSchema = Type.Object(
       bodyDays: integer('Days for which the text of a handled message is kept.', 7, [1, 3_650]),
       idDays: integer('Days for which delivery ids are remembered, so that a repeat is recognised.', 30, [3, 3_650]),
       maxAttempts: integer('Attempts before a message becomes a dead letter.', 5, [1, 100]),
-      maxPending: integer('Messages waiting, at most; above it ingress answers 503.', 10_000, [1, 10_000_000]),
-      maxPendingBytes: integer('Bytes of waiting messages, at most; above it ingress answers 503.', 64 * MIB, [
+      maxPending: integer(
+        'Messages waiting, at most; above it ingress answers 503. The last tenth is divided among the endpoints.',
+        10_000,
+        [1, 10_000_000],
+      ),
+      maxPendingBytes: integer('Bytes of waiting messages, at most; divided in the same way.', 64 * MIB, [
         64 * KIB,
         64 * GIB,
       ]),

@@ -56,6 +56,13 @@ export class Endpoints {
     return this.#overrides.get(spec.id)?.enabled ?? spec.enabled;
   }
 
+  /** How many are enabled. */
+  get enabled(): number {
+    let count = 0;
+    for (const { spec } of this.#runners.values()) if (this.isEnabled(spec)) count += 1;
+    return count;
+  }
+
   override(id: string): EndpointOverride {
     return this.#overrides.get(id) ?? { enabled: undefined, revision: 0 };
   }

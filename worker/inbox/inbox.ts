@@ -1,6 +1,6 @@
 // Taking in: a delivery is stored once, with its event, before anybody is told that it was taken.
 //
-//   D1  `accept` resolves after the commit; what it refuses (full, storage) is not stored at all.
+//   D1  `accept` resolves after the commit; what it refuses (full, storage) is not stored at all. Who is refused: admission.ts.
 //   D2  A delivery id is taken once an endpoint, across restarts and retention of ids; the same id with another body is
 //       counted as a conflict and not stored.
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
@@ -12,8 +12,9 @@ import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { Slot } from '../lanes/lane-runner.ts';
 import { RecentRows } from '../lanes/recent-rows.ts';
+import { type Amount, refusal, roomForOwn } from './admission.ts';
 import { buryItem, type ItemHead, readDelivery } from './inbox-store.ts';
-import { OpenItems } from './open-items.ts';
+import { type Counted, OpenItems } from './open-items.ts';
 import { type Delivery, type NewRow, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
 
 export interface InboxLimits {
@@ -35,13 +36,12 @@ export interface InboxObserver {
   reserve?(item: ItemHead): Slot | undefined;
   accepted?(row: NewRow): void;
   duplicate?(endpoint: string, conflict: boolean): void;
+  /** How many take deliveries: each has a part of the inbox. */
+  endpoints?(): number;
 }
 
 /** What joins the unit that stores these items. */
 export type Joined = (ids: readonly string[]) => readonly Statement[];
-
-/** What the host puts in by itself leaves the rest to what comes from outside. */
-const OWN_SHARE = 0.9;
 
 export class Inbox {
   readonly #core: Core;
@@ -62,17 +62,19 @@ export class Inbox {
     await this.#open.load(this.#core.reader);
   }
 
-  get pending(): { readonly items: number; readonly bytes: number } {
+  get pending(): Amount {
     const { items, bytes } = this.#open;
     return { items, bytes };
   }
 
-  /** How many items of the host's own it would take: tasks, jobs, events for subscribers. They wait elsewhere for less than messages do. */
+  /** How many items of the host's own it would take: tasks, jobs, events for subscribers. */
   get room(): number {
+    return roomForOwn(this.#open, this.#bound);
+  }
+
+  get #bound(): Amount {
     const { maxPending, maxPendingBytes } = this.#limits();
-    const { items, bytes } = this.#open;
-    const most = Math.max(1, Math.floor(maxPending * OWN_SHARE));
-    return bytes < maxPendingBytes * OWN_SHARE ? Math.max(0, most - items) : 0;
+    return { items: maxPending, bytes: maxPendingBytes };
   }
 
   /** How many of a lane are open. */
@@ -86,22 +88,22 @@ export class Inbox {
   }
 
   /** An item left the open states. */
-  release(item: { readonly lane: string; readonly bytes: number }): void {
+  release(item: Counted): void {
     this.#open.remove(item);
   }
 
   /** A dead item came back into them. */
-  returned(item: { readonly lane: string; readonly bytes: number }): void {
+  returned(item: Counted): void {
     this.#open.add(item);
   }
 
-  /** Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
+  /** What one endpoint hands in. Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
   async accept(deliveries: readonly Delivery[], joined: Joined = () => []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
     const prepared: Taken[] = [];
     try {
       for (const delivery of deliveries) prepared.push(this.#prepare(delivery));
-      this.#refuseWhenFull();
+      this.#refuseWhenFull(prepared);
     } catch (error) {
       for (const item of prepared) this.#giveBack(item);
       throw error;
@@ -190,14 +192,16 @@ export class Inbox {
   }
 
   /** What comes now is counted already. */
-  #refuseWhenFull(): void {
-    const { maxPending, maxPendingBytes } = this.#limits();
-    const { items, bytes } = this.#open;
-    if (items <= maxPending && bytes <= maxPendingBytes) return;
-    throw new SvcError('inbox_full', `${items} items of ${bytes} bytes would wait in the inbox`, {
-      hint: 'svc inbox list shows what waits; inbox.maxPending and inbox.maxPendingBytes bound it',
-      details: { retryAfterMs: 5_000 },
-    });
+  #refuseWhenFull(prepared: readonly Taken[]): void {
+    const [first] = prepared;
+    if (first === undefined) return;
+    const batch = { items: prepared.length, bytes: prepared.reduce((sum, { row }) => sum + row.bytes, 0) };
+    const error = refusal(
+      this.#open,
+      { endpoint: first.row.endpoint, batch },
+      { bound: this.#bound, endpoints: () => this.#observer.endpoints?.() ?? 1 },
+    );
+    if (error !== undefined) throw error;
   }
 
   /**

@@ -1,4 +1,5 @@
 // What a plugin says about a delivery. Its JavaScript may have answered anything: what is no answer throws, before anything is stored. Pure.
+import type { WebhookCapability } from '../handling/capabilities.ts';
 import { faultOfAnswer } from '../handling/http-answer.ts';
 import type { Verdict } from '../sdk/index.ts';
 
@@ -23,4 +24,13 @@ export function deliveryIdOf(id: unknown): string | undefined {
   if (id === undefined || id === null || id === '') return undefined;
   if (typeof id === 'string') return id;
   throw new Error('delivery has to answer with a text, at once');
+}
+
+/** Undefined for one that has no lane, or is not of the shape: it gets its own, and the handler's schema says what is wrong. */
+export function webhookLaneOf({ spec }: WebhookCapability, body: unknown): string | undefined {
+  try {
+    return spec.lane?.(body as never);
+  } catch {
+    return undefined;
+  }
 }

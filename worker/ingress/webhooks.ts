@@ -20,10 +20,12 @@ import type { HttpReply, RawDelivery } from '../http/host-port.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
 import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
-import { deliveryIdOf, isWanted, verdictOf } from './plugin-answers.ts';
+import { deliveryIdOf, isWanted, verdictOf, webhookLaneOf } from './plugin-answers.ts';
 import { receiveArrivals } from './receive-arrivals.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
+
+type Outcome = 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'rejected' | 'failed';
 
 export interface WebhooksDeps {
   readonly core: Core;
@@ -33,10 +35,7 @@ export interface WebhooksDeps {
   readonly generation: () => GenerationView | undefined;
   /** Throws when nothing more may be taken (disk budget, drain). */
   readonly admit: () => void;
-  readonly observe: (fact: {
-    readonly endpoint: string;
-    readonly kind: 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'rejected' | 'failed';
-  }) => void;
+  readonly observe: (fact: { readonly endpoint: string; readonly kind: Outcome }) => void;
   /** What a plugin or an adapter threw. */
   readonly failed: (failed: PluginFailed) => void;
 }
@@ -148,8 +147,7 @@ export class Webhooks {
       await this.#keepUnparsable(spec.id, request, messageOf(error));
       return { status: 200 };
     }
-    const accepted = await receiveArrivals(this.#deps.inbox, spec, { arrivals });
-    this.#deps.observe({ endpoint: spec.id, kind: outcomeOf(accepted) });
+    const accepted = await this.#counted(spec.id, receiveArrivals(this.#deps.inbox, spec, { arrivals }));
     const answer = this.#ask(spec, () => webhook.answer?.(request, spec.values));
     if (answer !== undefined) return { status: answer.status ?? 200, ...answer };
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
@@ -175,20 +173,29 @@ export class Webhooks {
       await this.#keepUnparsable(webhook.id, request, messageOf(error));
       return { status: 202, json: {} };
     }
-    const lane = laneOf(webhook, body);
+    const lane = webhookLaneOf(webhook, body);
     const deliveryId = id ?? weakId(request);
-    const accepted = await this.#deps.inbox.accept([
-      {
-        endpoint: webhook.id,
-        deliveryId,
-        weak: id === undefined,
-        payload: { kind: 'webhook', headers: keptHeaders(this.#deps.core, request.headers), text },
-        lane: `${webhook.id}/${lane ?? deliveryId}`,
-        capability: webhook.id,
-      },
-    ]);
-    this.#deps.observe({ endpoint: webhook.id, kind: outcomeOf(accepted) });
+    const delivery = {
+      endpoint: webhook.id,
+      deliveryId,
+      weak: id === undefined,
+      payload: { kind: 'webhook', headers: keptHeaders(this.#deps.core, request.headers), text },
+      lane: `${webhook.id}/${lane ?? deliveryId}`,
+      capability: webhook.id,
+    } as const;
+    const accepted = await this.#counted(webhook.id, this.#deps.inbox.accept([delivery]));
     return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
+  }
+
+  async #counted(endpoint: string, taking: Promise<Accepted>): Promise<Accepted> {
+    let kind: Outcome = 'rejected';
+    try {
+      const accepted = await taking;
+      kind = outcomeOf(accepted);
+      return accepted;
+    } finally {
+      this.#deps.observe({ endpoint, kind });
+    }
   }
 
   /** W4. */
@@ -276,14 +283,6 @@ function refuseUnlessTaken({ spec, takesDeliveries }: EndpointRunner): void {
 function outcomeOf({ fresh, duplicates }: Accepted): 'accepted' | 'duplicate' | 'ignored' {
   if (fresh.length > 0) return 'accepted';
   return duplicates > 0 ? 'duplicate' : 'ignored';
-}
-
-function laneOf({ spec }: WebhookCapability, body: unknown): string | undefined {
-  try {
-    return spec.lane?.(body as never);
-  } catch {
-    return undefined; // not of the shape: its own lane, and the handler's schema says what is wrong
-  }
 }
 
 const weakId = ({ body, receivedAt }: RawRequest): string =>

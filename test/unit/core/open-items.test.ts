@@ -20,16 +20,22 @@ describe('OpenItems', () => {
     const [lane = ''] = host
       .rows<{ lane: string }>("SELECT lane FROM inbox WHERE lane LIKE '%bob%'")
       .map((row) => row.lane);
-    open.remove({ lane, bytes: 1 });
+    const one = { endpoint: 'root/memory:memory~a', kind: 'arrival', bytes: 1 } as const;
+    assert.deepEqual(
+      [...open.held].map(([endpoint, { items, bytes }]) => [endpoint, items, bytes]),
+      [[one.endpoint, 3, stored?.bytes]],
+    );
+    open.remove({ ...one, lane });
     assert.deepEqual([open.isIdle(lane), open.items], [true, 2]);
   });
 
   it('counts what is stored as done for the bounds while it is on its way, and never for its lane (O2)', () => {
     const open = new OpenItems();
+    const item = { endpoint: 'a', kind: 'arrival', lane: 'l', bytes: 7, state: 'done' } as const;
 
-    open.add({ lane: 'l', bytes: 7, state: 'done' });
+    open.add(item);
     const onItsWay = [open.items, open.bytes, open.isIdle('l')];
-    open.remove({ lane: 'l', bytes: 7, state: 'done' });
+    open.remove(item);
 
     assert.deepEqual([onItsWay, open.items, open.bytes], [[1, 7, true], 0, 0]);
   });
