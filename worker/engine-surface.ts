@@ -40,9 +40,10 @@ const isSwitchedOff = (endpoint: string, { plugins }: LoadedConfig['config']): b
   );
 
 /** Goes out at once, where the platform shows it: a hint, never repeated. */
-export function typing(runner: EndpointRunner | undefined, { id }: ConversationRef): void {
+export function typing(runner: EndpointRunner | undefined, { id, thread }: ConversationRef): void {
   if (runner?.takesSends !== true || runner.spec.adapter.can.typing !== true) return;
-  runner.send({ kind: 'typing', key: uuidv7(), conversation: id }).catch(() => {});
+  const place = { conversation: id, ...(thread === undefined ? {} : { thread }) };
+  runner.send({ kind: 'typing', key: uuidv7(), ...place }).catch(() => {});
 }
 
 /** How many take deliveries: accounts that are enabled, and webhooks of plugins. */

@@ -50,7 +50,11 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     const custom = '5368324170671202286'; // as one comes that is not of Unicode
     assert.equal((await send({ kind: 'react', message: '1', emoji: custom, on: true })).kind, 'sent');
     assert.deepEqual(telegram.messages(5)[0]?.reactions, [`custom:${custom}`]);
-    assert.equal((await send({ kind: 'typing' })).kind, 'sent');
+    assert.equal((await send({ kind: 'typing', thread: 'topic:8' })).kind, 'sent');
+    assert.deepEqual(
+      telegram.called('sendChatAction').map(({ message_thread_id: topic }) => topic),
+      [8],
+    );
     for (const _ of ['first', 'again']) assert.equal((await send({ kind: 'remove', message: '2' })).kind, 'sent');
     assert.equal(telegram.messages(5).length, 4);
   });
