@@ -16,6 +16,13 @@ export function heldBytes(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
+/** Bytes of the heap of this process that somebody still needs. */
+export function usedHeap(): number {
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
 /** Bodies over this size are held. */
 const LARGE = 1_000_000;
 
