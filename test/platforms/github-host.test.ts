@@ -128,6 +128,24 @@ describe('github at the whole host', { timeout: 590_000 }, () => {
     assert.equal((await inboxOf(host)).length, 2);
   });
 
+  it('is degraded while the API is down at the start, says why, and takes deliveries', async (t) => {
+    const down = { status: 503, json: { message: 'down for maintenance' } };
+    const { host } = await scene(t, { echo: {} }, (platform) => {
+      platform.misbehave = () => down;
+    });
+    const account = async () => {
+      const { endpoints } = (await host.get('api/endpoints')) as { endpoints: readonly Record<string, unknown>[] };
+      return endpoints[0];
+    };
+    await until(async () => (await account())?.['state'] === 'degraded', { what: 'the account to be degraded' });
+    const { lastError } = (await account()) ?? {};
+
+    assert.equal(await deliver(host, said('/echo hello')), 200);
+    await until(async () => (await inboxOf(host))[0]?.state === 'done', { what: 'the delivery to be handled' });
+
+    assert.match(JSON.stringify(lastError), /503.*maintenance/);
+  });
+
   it('loses nothing that came once and was acknowledged before a kill -9', async (t) => {
     const gate = join(tmpdir(), `svc-gate-${randomUUID()}`);
     const { host, fake } = await scene(t, { gated: { use: './plugins/gated.mjs', gate } });

@@ -9,7 +9,7 @@ import { FakeGithub } from '../support/fake-platforms/github.ts';
 import { until } from '../support/until.ts';
 
 const HELLO = 'octo/hello';
-const github = createGithub({ betweenMs: 0, lookMs: 20 });
+const github = createGithub({ betweenMs: 0, lookMs: 20, recheckMs: 20 });
 
 async function fakeWithHook(t: TestContext): Promise<FakeGithub> {
   const fake = await new FakeGithub({ 'ghp-bot': 'helper-bot' }).start(t);

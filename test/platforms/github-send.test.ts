@@ -216,7 +216,7 @@ describe('sends of github', () => {
 
     assert.deepEqual(results, [
       { kind: 'later', afterMs: 60_000, account: true },
-      { kind: 'later', afterMs: 12_000, account: true },
+      { kind: 'later', afterMs: 12_000 },
       { kind: 'later', afterMs: 60_000, account: true },
       { kind: 'later', afterMs: 60_000, account: true },
     ]);

@@ -174,8 +174,7 @@ const reasonOf = ({ status, message }: Answer): string => `GitHub answered ${sta
 const isSpent = ({ headers }: Answer): boolean => headers['x-ratelimit-remaining'] === '0';
 /** Those that GitHub calls secondary, in the words of its servers, older ones included. */
 const LIMITED = /rate limit|abuse detection|temporarily blocked|submitted too quickly/i;
-const isAccountWide = (answer: Answer): boolean =>
-  answer.status === 429 || isSpent(answer) || LIMITED.test(answer.message);
+const isAccountWide = (answer: Answer): boolean => isSpent(answer) || LIMITED.test(answer.message);
 
 /** Undefined when the answer is about no limit. */
 function waitOf(answer: Answer): number | undefined {
@@ -186,7 +185,7 @@ function waitOf(answer: Answer): number | undefined {
   const reset = headers['x-ratelimit-reset'];
   if (isSpent(answer) && reset !== undefined && /^\d{1,12}$/.test(reset))
     return Math.max(1_000, Number(reset) * 1_000 - toldAt(headers['date']));
-  return isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
+  return status === 429 || isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
 }
 
 /** GitHub's own clock, because ours may be wrong. */

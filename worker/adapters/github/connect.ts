@@ -7,6 +7,8 @@
 //   D3  The cursor is the time up to which nothing is left to be asked for: it stays where a look could not go on.
 //   D4  A token that may not see webhooks catches nothing up: a line of log, and the account works. Anything else that goes wrong is
 //       thrown, or makes the account degraded: it is asked again, and nothing counts as looked at.
+//   D5  Webhooks come without the API: where GitHub does not say whose the token is, the account stands, degraded, and asks again. What is to be
+//       said waits until then.
 import { setTimeout as wait } from 'node:timers/promises';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
@@ -20,9 +22,11 @@ export interface Waits {
   /** Between two requests that change something. */
   readonly betweenMs: number;
   readonly lookMs: number;
+  /** While GitHub does not say whose the token is. */
+  readonly recheckMs: number;
 }
 /** GitHub asks for the second. A look is two requests a repository. */
-export const WAITS: Waits = { betweenMs: 1_000, lookMs: 600_000 };
+export const WAITS: Waits = { betweenMs: 1_000, lookMs: 600_000, recheckMs: 30_000 };
 
 const KEPT_MS = 3 * 86_400_000;
 /** Looked at again the next time: GitHub may still have been trying. */
@@ -62,12 +66,12 @@ export async function redeliver(link: Link<Account>, waits: Waits): Promise<void
 /** D2, until the link's signal ends it. */
 export async function watch(link: Link<Account>, waits: Waits): Promise<void> {
   refuseFault(link);
-  await verifyLogin(link);
-  link.online();
+  await stand(link, waits);
+  if (link.signal.aborted) return;
   const tried = new Map<string, Tried>();
   const told = new Set<string>();
   for (;;) {
-    await wait(waits.lookMs, undefined, { signal: link.signal, ref: false }).catch(() => {});
+    await pause(waits.lookMs, link);
     if (link.signal.aborted) return;
     if (looking.has(link.endpoint)) continue;
     try {
@@ -80,6 +84,25 @@ export async function watch(link: Link<Account>, waits: Waits): Promise<void> {
     }
   }
 }
+
+/** D5. Throws when GitHub refuses the token. */
+async function stand(link: Link<Account>, { recheckMs }: Waits): Promise<void> {
+  for (let isFirst = true; !link.signal.aborted; isFirst = false) {
+    try {
+      await verifyLogin(link);
+      return link.online();
+    } catch (error) {
+      if (link.signal.aborted) return;
+      if ((error as { readonly code?: unknown }).code === 'account_failed') throw error;
+      if (isFirst) link.online();
+      link.degraded(`deliveries come, and the API does not answer: ${(error as Error).message}`);
+    }
+    await pause(recheckMs, link);
+  }
+}
+
+const pause = (ms: number, { signal }: Pick<Link<Account>, 'signal'>): Promise<void> =>
+  wait(ms, undefined, { signal, ref: false }).catch(() => {});
 
 function refuseFault({ account }: Link<Account>): void {
   const fault = accountFault(account);

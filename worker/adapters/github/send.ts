@@ -1,4 +1,5 @@
 // What goes out: one comment, or one change of a comment. Discussions are known to GraphQL alone (discussions.ts), the rest is REST.
+import { errorCode } from '../../sdk/errors.ts';
 import type { Outgoing, SendResult } from '../../sdk/index.ts';
 import { type GithubLink, sendBy } from './client.ts';
 import { sendToDiscussion } from './discussions.ts';
@@ -6,6 +7,7 @@ import { hasMark, withMark } from './marker.ts';
 import { type MessageName, messageNameOf, placeOf } from './names.ts';
 import { ALL_REACTIONS, type Reaction, reactionOf } from './reactions.ts';
 import { type Post, refused, SENT, type Sent, type Target } from './target.ts';
+import { isUnanswered, verifyLogin } from './whose-token.ts';
 
 const NEWEST = { sort: 'created', direction: 'desc', per_page: 100 } as const;
 
@@ -19,11 +21,27 @@ export async function send(call: Outgoing, link: GithubLink): Promise<SendResult
   if (call.kind === 'typing') return refused('GitHub has no typing');
   if (call.kind === 'react' && reactionOf(call.emoji) === undefined)
     return refused(`GitHub has these reactions alone: ${ALL_REACTIONS}`);
+  const untold = await stillUntold(link);
+  if (untold !== undefined) return untold;
   return sendBy(link, async (api) =>
     place.isDiscussion
       ? sendToDiscussion(call, { api, place })
       : sendToIssue(call, { api, place, login: link.account.login }),
   );
+}
+
+const UNTOLD_WAIT_MS = 5_000;
+
+/** D5 of connect.ts. */
+async function stillUntold(link: GithubLink): Promise<SendResult | undefined> {
+  if (!isUnanswered(link)) return undefined;
+  try {
+    await verifyLogin(link);
+    return undefined;
+  } catch (error) {
+    if (errorCode(error) === 'account_failed') throw error;
+    return { kind: 'later', afterMs: UNTOLD_WAIT_MS, account: true };
+  }
 }
 
 type IssueTarget = Target & { readonly login: string };

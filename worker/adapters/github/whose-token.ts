@@ -1,6 +1,7 @@
 // Whose token an account has: what that login says itself does not arrive (H2 of parse.ts), so it has to be the one that is configured.
 import { accountFailed } from '../../sdk/index.ts';
 import { callBy, type GithubLink, isRefusal } from './client.ts';
+import type { Account } from './config.ts';
 
 /** A token of an installation may not ask GET /user, and who has one may have left out the `[bot]`. */
 export async function loginOf(link: GithubLink): Promise<string> {
@@ -17,8 +18,19 @@ export async function loginOf(link: GithubLink): Promise<string> {
 
 export const isLogin = (login: string, wanted: string): boolean => login.toLowerCase() === wanted.toLowerCase();
 
+/** Accounts that stand without an answer: what they have to say waits, or the bot might answer itself. */
+const unanswered = new WeakSet<Account>();
+
+export const isUnanswered = ({ account }: GithubLink): boolean => unanswered.has(account);
+
 /** The first call of a connection: a token that GitHub does not know ends here, too. What GitHub does not tell is let be. */
 export async function verifyLogin(link: GithubLink): Promise<void> {
+  unanswered.add(link.account);
+  await compareLogin(link);
+  unanswered.delete(link.account);
+}
+
+async function compareLogin(link: GithubLink): Promise<void> {
   const { login: wanted } = link.account;
   let login: string;
   try {
