@@ -206,7 +206,10 @@ export class Parts {
 
   #makeHousekeeping(): Housekeeping {
     const config = (): LoadedConfig['config'] => this.engine.runtime.loaded.config;
-    const files = new MediaRetention(this.core, this.media, { days: () => config().files.days });
+    const files = new MediaRetention(this.core, this.media, {
+      days: () => config().files.days,
+      copyDays: () => config().inbox.bodyDays,
+    });
     const keep = (): KeepFor => {
       const { inbox, outbox } = config();
       return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };

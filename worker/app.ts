@@ -173,6 +173,7 @@ class Host implements App {
     await serveFirst(this.#parts, first);
     facts.retention?.start();
     housekeeping.start();
+    void this.#parts.media.removeHalves();
     if (this.#address !== undefined) this.#run();
   }
 

@@ -88,12 +88,12 @@ export class Engine {
     const files = new FileSource({
       store: this.files,
       limit: () => config().files.maxFileBytes,
+      room: options.admit,
       fetch: (endpoint, file) => this.endpoints.require(endpoint).fetchFile(file),
     });
     this.endpoints = new Endpoints({
       core,
-      readFile: (endpoint, file) => files.read(file, endpoint),
-      openFile: (endpoint, file) => files.open(file, endpoint),
+      files,
       fileUrl: ({ adapter }, file) => this.links?.urlOf(file, { config: config(), adapter: adapter.name }),
       commands: () => commandInfos(this.runtime.current),
       logger: (endpoint) => scopedLog(core.log, { endpoint }),

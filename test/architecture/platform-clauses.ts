@@ -141,6 +141,11 @@ const FILES: ByPlatform = {
     'goes as a link where the platform takes none',
     'gets to an adapter as bytes, wherever it came from, and under its own id where it came from there',
     'are refused over files.maxFileBytes',
+    'is fetched once for all who read it, and a later attempt needs no platform',
+    'goes with the texts of messages, unless it was saved or something that is stored names it as its platform does',
+    'is copied to data/media once, as it comes; the half that a kill leaves goes, and the next attempt has it all',
+    'is refused before it is read where it is said to be too large, and on the way where nobody says it',
+    'is fetched from its platform alone: no redirect leads to an address of this machine or network',
   ],
   telegram: [
     'reads every file of the guide',

@@ -1,7 +1,7 @@
 // Large files on their way to a platform: they go from the disk to the network, and never lie in memory as a whole.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -19,7 +19,8 @@ import { adapterLink, definitionOf } from '../support/adapter-link.ts';
 import { type HoldingServer, heldBytes, holdingServer } from '../support/held-bytes.ts';
 
 const CHANNEL = '645027906669510667';
-const SIZE = 40 * 1_048_576;
+const CHUNK = 1_048_576;
+const SIZE = 40 * CHUNK;
 /** Of buffers on the way: the disk's, the client's, the socket's. */
 const MOST_HELD = SIZE / 4;
 
@@ -84,8 +85,8 @@ describe('a file of 40 MB', { timeout: 590_000 }, () => {
     );
   });
 
-  it('that lies on another platform goes to Slack and Discord as it comes, with its size', async (t) => {
-    const { link, there, sha256 } = media(t);
+  it('that lies on another platform is copied as it comes, and goes to Slack and Discord from the disk, with its size', async (t) => {
+    const { link, there, sha256, folder } = media(t);
     const { platform: slackServer, account } = await slackAt(t);
     const discordServer = await holdingServer(t, () => ({ id: '645027906669510668', channel_id: CHANNEL }));
     const sends = [
@@ -108,6 +109,7 @@ describe('a file of 40 MB', { timeout: 590_000 }, () => {
     const upload = slackServer.received.find(({ path }) => path.startsWith('/upload/'));
     assert.deepEqual([upload?.headers['content-length'], upload?.sha256], [String(SIZE), sha256]);
     assert.equal(discordServer.received[0]?.headers['transfer-encoding'], undefined);
+    assert.ok(readdirSync(folder).includes(sha256));
   });
 
   it('is closed when the platform does not take it to its end, and read anew by the next attempt', async (t) => {
@@ -126,15 +128,14 @@ describe('a file of 40 MB', { timeout: 590_000 }, () => {
   });
 
   it('that lies on a platform is cut at the limit', async (t) => {
-    const { source, there } = media(t, SIZE / 2);
-    const { bytes, content } = await source.open(there);
-    let read = 0;
-    const reading = async (): Promise<void> => {
-      for await (const chunk of content()) read += chunk.byteLength;
-    };
+    const { source, there, given, folder } = media(t, SIZE / 2);
+    const before = readdirSync(folder);
 
-    await assert.rejects(reading(), { code: 'file_too_large' });
-    assert.deepEqual([bytes, read <= SIZE / 2], [undefined, true]);
+    await assert.rejects(source.open(there), { code: 'file_too_large' });
+    assert.ok(given() <= SIZE / 2 + 2 * CHUNK, `${given()} bytes were read`);
+    assert.deepEqual(readdirSync(folder), before, 'nothing of it stays');
+    await assert.rejects(source.open({ ...there, bytes: SIZE / 2 + 1 }), { code: 'file_too_large' });
+    assert.ok(given() <= SIZE / 2 + 2 * CHUNK, 'one that is said to be larger is not asked for');
   });
 });
 
@@ -178,19 +179,29 @@ const discordAt = ({ url }: HoldingServer) => ({
 function media(t: TestContext, limit = 2 * SIZE) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-media-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const chunk = randomBytes(1_048_576);
+  const chunk = randomBytes(CHUNK);
   const bytes = Buffer.concat(Array.from({ length: SIZE / chunk.length }, () => chunk));
   const id = createHash('sha256').update(bytes).digest('hex');
   writeFileSync(join(folder, id), bytes);
   const file: FileRef = { id, name: 'large.bin', mime: 'application/octet-stream', bytes: SIZE };
-  const core = { reader: { first: async () => undefined } };
+  const core = {
+    clock: { now: () => 0 },
+    reader: { first: async () => undefined },
+    writer: { commit: async () => ({ kind: 'committed', rows: [] }) },
+  };
+  let given = 0;
   const source = new FileSource({
     store: new MediaFolder(core as never, folder),
     limit: () => limit,
+    room: () => {},
     fetch: async () => {
       let left = SIZE / chunk.length;
       return new ReadableStream({
-        pull: (controller) => (left-- > 0 ? controller.enqueue(Uint8Array.from(chunk)) : controller.close()),
+        pull(controller) {
+          if (left-- <= 0) return controller.close();
+          given += CHUNK;
+          controller.enqueue(Uint8Array.from(chunk));
+        },
       });
     },
   });
@@ -203,5 +214,5 @@ function media(t: TestContext, limit = 2 * SIZE) {
       readFile: (wanted: FileRef) => source.read(wanted),
     });
   };
-  return { link, file, source, there, sha256: id };
+  return { link, file, source, there, sha256: id, folder, given: () => given };
 }

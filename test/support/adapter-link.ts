@@ -63,6 +63,7 @@ export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): Tes
     readFile: () => Promise.reject(new Error('no files here')),
     openFile: () => Promise.reject(new Error('no files here')),
     fileUrl: () => undefined,
+    maxFileBytes: 67_108_864,
     async receive(batch) {
       await store?.(batch);
       arrivals.push(...batch);

@@ -56,7 +56,17 @@ export interface Tables {
     at: number;
   };
   subscriptions: { capability: string; position: number };
-  files: { id: string; name: string; mime: string; bytes: number; created_at: number };
+  files: {
+    id: string;
+    name: string;
+    mime: string;
+    bytes: number;
+    created_at: number;
+    /** 1: nobody has saved it, it is the copy of a file that lies on a platform. */
+    is_fetched: Generated<number>;
+  };
+  /** `source`: `<endpoint>|<the platform's id>`; `id`: of the copy. */
+  fetched_files: { source: string; id: string };
 }
 
 export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron';

@@ -4,12 +4,12 @@ import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
+import type { FileSource } from '../handling/file-source.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type {
   AdapterDefinition,
   Arrival,
   CommandInfo,
-  FileContent,
   FileRef,
   Link,
   Logger,
@@ -53,8 +53,7 @@ export interface EndpointRunnerDeps {
   readonly cursor: (endpoint: string) => Promise<string | undefined>;
   readonly changed: (spec: EndpointSpec, before: EndpointState, after: EndpointState) => void;
   /** Bytes of a file that this account is to send, or has seen. */
-  readonly readFile: (endpoint: string, file: FileRef) => Promise<Uint8Array>;
-  readonly openFile: (endpoint: string, file: FileRef) => Promise<FileContent>;
+  readonly files: Pick<FileSource, 'read' | 'open' | 'mostBytes'>;
   /** A signed link to a stored file, where the host has an address. */
   readonly fileUrl: (spec: EndpointSpec, file: FileRef) => string | undefined;
   /** The commands of the serving generation, for platforms with command menus. */
@@ -257,7 +256,8 @@ export class EndpointRunner {
   async #makeLink(signal: AbortSignal, state: Pick<Link<never>, 'online' | 'degraded'>): Promise<Link<never>> {
     const { spec } = this;
     let cursor = await this.#deps.cursor(spec.id);
-    const log = this.#deps.logger(spec.id);
+    const { files, logger } = this.#deps;
+    const log = logger(spec.id);
     return {
       account: spec.values as never,
       endpoint: spec.id,
@@ -268,9 +268,12 @@ export class EndpointRunner {
       },
       ...state,
       accept: (take) => this.#sockets.accept(take, signal),
-      readFile: (file) => this.#deps.readFile(spec.id, file),
-      openFile: (file) => this.#deps.openFile(spec.id, file),
+      readFile: (file) => files.read(file, spec.id),
+      openFile: (file) => files.open(file, spec.id),
       fileUrl: (file) => this.#deps.fileUrl(spec, file),
+      get maxFileBytes() {
+        return files.mostBytes;
+      },
       receive: async (arrivals, next) => {
         const { name } = spec.adapter;
         const covered = checkCursor(name, next);

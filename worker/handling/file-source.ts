@@ -1,14 +1,18 @@
 // Files as handlers and adapters get them: those that are kept here by their digest, those that lie on a platform by its own id.
 //
 //   F1  A file that came with a message is named `<endpoint>|<the platform's id>`, so that it can be read later and elsewhere.
-//   F2  No file is larger than `files.maxFileBytes`: one that turns out to be is not read to its end.
+//   F2  No file is larger than `files.maxFileBytes`: one that is said to be is not asked for, one that turns out to be is not read to its end.
+//   F3  What lies on a platform is fetched by the first who reads it, to the disk, and read from there by everybody since: a later attempt
+//       sees the same bytes, also when the platform has them no more. What nobody reads is never fetched.
+import { tooLargeFile } from '../sdk/file-body.ts';
 import type { FileContent, FileRef } from '../sdk/index.ts';
-import { coded } from './cause.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
 
 export interface FileSourceOptions {
   readonly store: FileStore;
   readonly limit: () => number;
+  /** Throws while the disk has no room for a file that lies elsewhere. */
+  readonly room: () => void;
   /** The bytes of a file that lies on the platform of this account, by the platform's own id. */
   readonly fetch: (endpoint: string, file: FileRef) => Promise<ReadableStream<Uint8Array>>;
 }
@@ -20,41 +24,54 @@ export class FileSource {
     this.#options = options;
   }
 
+  /** `files.maxFileBytes`. */
+  get mostBytes(): number {
+    return this.#options.limit();
+  }
+
   /** `endpoint`: of the account that asks, which may name a file of its own as its platform does. */
   async read(file: FileRef, endpoint?: string): Promise<Uint8Array> {
-    const place = whereIs(file, endpoint);
-    if (place === undefined) return this.#options.store.read(file.id);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of this.#fetched(file, place)) chunks.push(chunk);
-    return Buffer.concat(chunks);
+    return this.#options.store.read(await this.#idHere(file, endpoint));
   }
 
   /** The same as a stream. Nothing is open before it is read, nor after it was left. */
   async open(file: FileRef, endpoint?: string): Promise<FileContent> {
-    const place = whereIs(file, endpoint);
-    if (place !== undefined) return { bytes: undefined, content: () => this.#fetched(file, place) };
-    const kept = await this.#kept(file);
+    const id = await this.#idHere(file, endpoint);
+    const kept = await this.#kept(id);
     await kept.close();
-    return { bytes: kept.bytes, content: () => this.#stored(file) };
+    return { bytes: kept.bytes, content: () => this.#stored(id) };
   }
 
   async save(name: string, mime: string, bytes: Uint8Array): Promise<FileRef> {
-    if (bytes.byteLength > this.#options.limit()) throw this.#tooLarge(name);
+    if (bytes.byteLength > this.#options.limit()) throw tooLargeFile(name, this.#options.limit());
     return this.#options.store.save({ name, mime, bytes });
+  }
+
+  /** F3. */
+  async #idHere(file: FileRef, asking: string | undefined): Promise<string> {
+    const place = whereIs(file, asking);
+    if (place === undefined) return file.id;
+    const source = `${place.endpoint}|${place.id}`;
+    return this.#options.store.copy({ source, name: file.name, mime: file.mime }, () => this.#fetched(file, place));
   }
 
   /** F2. */
   async *#fetched(file: FileRef, { endpoint, id }: Place): AsyncGenerator<Uint8Array> {
+    const { limit, room, fetch } = this.#options;
+    if (file.bytes > limit()) throw tooLargeFile(file.name, limit());
+    room();
     let size = 0;
-    for await (const chunk of await this.#options.fetch(endpoint, { ...file, id })) {
+    for await (const chunk of await fetch(endpoint, { ...file, id })) {
       size += chunk.byteLength;
-      if (size > this.#options.limit()) throw this.#tooLarge(file.name); // leaving the loop cancels the stream
+      // Leaving the loop cancels the stream.
+      if (size > limit()) throw tooLargeFile(file.name, limit());
+      room();
       yield chunk;
     }
   }
 
-  async *#stored(file: FileRef): AsyncGenerator<Uint8Array> {
-    const kept = await this.#kept(file);
+  async *#stored(id: string): AsyncGenerator<Uint8Array> {
+    const kept = await this.#kept(id);
     try {
       for await (const chunk of kept.content()) yield chunk as Uint8Array;
     } finally {
@@ -62,14 +79,10 @@ export class FileSource {
     }
   }
 
-  async #kept({ id }: FileRef): Promise<StoredFile> {
+  async #kept(id: string): Promise<StoredFile> {
     const kept = await this.#options.store.open(id);
     if (kept === undefined) throw new Error(`file ${id} is not kept here any more`);
     return kept;
-  }
-
-  #tooLarge(name: string): Error {
-    return coded('file_too_large', `${name} has more than files.maxFileBytes, ${this.#options.limit()}`);
   }
 }
 

@@ -1,5 +1,8 @@
 // Files by content: saving the same bytes twice is one file. The bytes lie in data/media under their digest, the name in the database.
-import { createHash } from 'node:crypto';
+//
+//   S1  A file has its name once all of it is on the disk: a crash leaves a half under another name (`*.tmp`), which goes at the next start.
+//   S2  What lies on a platform is copied once, as it comes: memory does not grow with it. The row that names the copy is written after it.
+import { createHash, randomBytes } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,6 +18,15 @@ export interface FileStore {
   /** Undefined when there is none, or none any more. */
   open(id: string): Promise<StoredFile | undefined>;
   save(file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array }): Promise<FileRef>;
+  /** The id of the copy of a file that lies elsewhere; `content` is read where there is none, or none any more. */
+  copy(file: ForeignFile, content: () => AsyncIterable<Uint8Array>): Promise<string>;
+}
+
+/** `source` names it for good: `<endpoint>|<the platform's id>`. */
+export interface ForeignFile {
+  readonly source: string;
+  readonly name: string;
+  readonly mime: string;
 }
 
 export interface StoredFile {
@@ -32,6 +44,8 @@ export class MediaFolder implements FileStore {
   readonly #core: Core;
   readonly #folder: string;
   readonly #busy = new Map<string, Promise<void>>();
+  /** Halves that this process is about to finish. */
+  readonly #halves = new Set<string>();
 
   constructor(core: Core, folder: string) {
     this.#core = core;
@@ -73,28 +87,62 @@ export class MediaFolder implements FileStore {
   }): Promise<FileRef> {
     const id = createHash('sha256').update(bytes).digest('hex');
     await this.#alone(id, async () => {
-      const path = join(this.#folder, id);
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const known = await stat(path).catch(() => undefined);
-      if (known === undefined) await this.#write(path, bytes);
+      if (!(await this.#has(id))) await this.#finish(await this.#writeHalf([bytes]));
       const created_at = this.#core.clock.now();
-      const row = { id, name, mime, bytes: bytes.byteLength, created_at };
+      const row = { id, name, mime, bytes: bytes.byteLength, created_at, is_fetched: 0 };
       const insert = sql.insertInto('files').values(row);
-      const saved = insert.onConflict((conflict) => conflict.column('id').doUpdateSet({ created_at }));
+      const saved = insert.onConflict((conflict) => conflict.column('id').doUpdateSet({ created_at, is_fetched: 0 }));
       await commitOrThrow(this.#core.writer, { name: 'file.saved', statements: [statement(saved)] });
     });
     return { id, name, mime, bytes: bytes.byteLength };
+  }
+
+  /** S2. Who asks for one that is on its way waits for it. */
+  copy(file: ForeignFile, content: () => AsyncIterable<Uint8Array>): Promise<string> {
+    return this.#alone(file.source, async () => {
+      const known = sql.selectFrom('fetched_files').select('id').where('source', '=', file.source);
+      const row = await this.#core.reader.first(known);
+      if (row !== undefined && (await this.#has(row.id))) return row.id;
+      const half = await this.#writeHalf(content());
+      await this.#alone(half.id, async () => {
+        await this.#finish(half);
+        await this.#noteCopy(file, half);
+      });
+      return half.id;
+    });
+  }
+
+  async #noteCopy({ source, name, mime }: ForeignFile, { id, bytes }: Half): Promise<void> {
+    const created_at = this.#core.clock.now();
+    const file = sql.insertInto('files').values({ id, name, mime, bytes, created_at, is_fetched: 1 });
+    const copy = sql.insertInto('fetched_files').values({ source, id });
+    const statements = [
+      statement(file.onConflict((conflict) => conflict.column('id').doUpdateSet({ created_at }))),
+      statement(copy.onConflict((conflict) => conflict.column('source').doUpdateSet({ id }))),
+    ];
+    await commitOrThrow(this.#core.writer, { name: 'file.fetched', statements });
   }
 
   /** Removes a file that was not saved again since `before`; false when it was, or is gone already. */
   remove(id: string, before: number): Promise<boolean> {
     return this.#alone(id, async () => {
       const row = sql.deleteFrom('files').where('id', '=', id).where('created_at', '<', before).returning('id');
-      const answer = await commitOrThrow(this.#core.writer, { name: 'file.removed', statements: [statement(row)] });
+      const left = sql.selectFrom('files').select('id');
+      const copies = sql.deleteFrom('fetched_files').where('id', '=', id).where('id', 'not in', left);
+      const statements = [statement(row), statement(copies)];
+      const answer = await commitOrThrow(this.#core.writer, { name: 'file.removed', statements });
       if (answer.rows[0]?.length !== 1) return false;
       await rm(join(this.#folder, id), { force: true });
       return true;
     });
+  }
+
+  /** S1. Removes what a process before this one has not finished: at the start, for there is one at a time. Never rejects. */
+  async removeHalves(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    // What cannot be removed now goes after a day.
+    for (const name of names.filter((one) => NAME.test(one) && one.endsWith('.tmp')))
+      if (!this.#halves.has(name)) await rm(join(this.#folder, name), { force: true }).catch(() => {});
   }
 
   /** Removes what lies in the folder without a row and was last written before then; gives their number. */
@@ -132,16 +180,50 @@ export class MediaFolder implements FileStore {
     }
   }
 
-  async #write(path: string, bytes: Uint8Array): Promise<void> {
-    const temporary = `${path}.${process.pid}.tmp`;
-    const file = await open(temporary, 'w', 0o600);
+  async #has(id: string): Promise<boolean> {
+    return (await stat(join(this.#folder, id)).catch(() => undefined)) !== undefined;
+  }
+
+  /** All of it on the disk, under a name of its own. What fails on the way leaves nothing. */
+  async #writeHalf(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<Half> {
+    const name = `${randomBytes(32).toString('hex')}.${process.pid}.tmp`;
+    const path = join(this.#folder, name);
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    this.#halves.add(name);
+    const hash = createHash('sha256');
+    let bytes = 0;
     try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
+      const file = await open(path, 'wx', 0o600);
+      try {
+        for await (const chunk of content) {
+          hash.update(chunk);
+          bytes += chunk.byteLength;
+          await file.writeFile(chunk);
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      return { name, id: hash.digest('hex'), bytes };
+    } catch (error) {
+      await rm(path, { force: true });
+      this.#halves.delete(name);
+      throw error;
     }
-    await rename(temporary, path);
+  }
+
+  async #finish({ name, id }: Half): Promise<void> {
+    try {
+      await rename(join(this.#folder, name), join(this.#folder, id));
+    } finally {
+      this.#halves.delete(name);
+    }
     syncFolder(this.#folder);
   }
+}
+
+interface Half {
+  readonly name: string;
+  readonly id: string;
+  readonly bytes: number;
 }

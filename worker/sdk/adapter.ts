@@ -68,11 +68,13 @@ export interface Link<A> {
    * the host has no address (`http.publicUrl`), and for a file that lies on a platform.
    */
   fileUrl(file: FileRef): string | undefined;
+  /** `files.maxFileBytes`: of what `fetchFile` gives the host reads no more. */
+  readonly maxFileBytes: number;
 }
 
 /** A file that is about to be read. */
 export interface FileContent {
-  /** How many they are; undefined for a file that lies on a platform, which tells at the end. */
+  /** How many they are; undefined where nobody knows before the end. */
   readonly bytes: number | undefined;
   /** From the beginning; each call reads again. Throws on the way when there are more than `files.maxFileBytes`. */
   content(): AsyncIterable<Uint8Array>;

@@ -14,6 +14,7 @@ import { DiscordGateway } from './discord-gateway.ts';
 import { DiscordRest, type RestRequest } from './discord-rest.ts';
 import type { RestAnswer } from './discord-rules.ts';
 import { DiscordWorld, type FakeInteraction, type FakeMessage, type Json } from './discord-world.ts';
+import { type FileAnswer, wholeFile } from './file-answer.ts';
 
 /**
  * What happens to a call instead of its answer; `drop` does the work and cuts the connection, `hold` does it and says nothing, `slow` begins
@@ -36,6 +37,7 @@ export class FakeDiscord {
   readonly gateway: DiscordGateway;
   /** Calls of the API: method and path. */
   readonly calls: string[] = [];
+  giveFile: FileAnswer = wholeFile;
   readonly requests: RestRequest[] = [];
   /** Those that it cannot serve now (500). */
   isDown: (call: RestRequest) => boolean = () => false;
@@ -273,7 +275,7 @@ export class FakeDiscord {
   #serveFile(id: string, response: ServerResponse): void {
     const file = this.world.messages.flatMap(({ attachments }) => attachments).find((one) => one.id === id);
     if (file === undefined) return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': file.content_type }).end(file.bytes);
+    this.giveFile(response, { bytes: file.bytes, type: file.content_type });
   }
 }
 

@@ -8,6 +8,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
+import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { LineChannel, type LineReply } from './line-calls.ts';
 
 export interface LineCall {
@@ -34,6 +35,7 @@ export class FakeLine {
   readonly secret = '1f6dd201bb328f1c1eac23a96d88c570';
   readonly channel = new LineChannel();
   readonly calls: LineCall[] = [];
+  giveFile: FileAnswer = wholeFile;
   readonly #contents = new Map<string, Content>();
   readonly #next = new Map<string, Misfortune[]>();
   readonly #http: Server = createServer((request, response) => void this.#serve(request, response));
@@ -151,7 +153,7 @@ export class FakeLine {
       content.preparing -= 1;
       response.writeHead(200).end(JSON.stringify({ status: content.preparing >= 0 ? 'processing' : 'succeeded' }));
     } else if (content.preparing > 0) response.writeHead(202).end();
-    else response.writeHead(200, { 'content-type': content.type }).end(content.bytes);
+    else this.giveFile(response, content);
     return true;
   }
 

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { DISCONNECT, HELLO } from '../slack-examples.ts';
 import type { Cleanup } from '../temporary-project.ts';
+import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { type Args, SlackWorkspace } from './slack-methods.ts';
 
 export interface SlackCall {
@@ -44,6 +45,7 @@ export class FakeSlack {
   readonly calls: SlackCall[] = [];
   /** Envelopes by id, in the order of their acknowledgement. */
   readonly acknowledged: string[] = [];
+  giveFile: FileAnswer = wholeFile;
   /** Sockets that were opened so far. */
   opened = 0;
   /** Calls of a method that are left before Slack asks to wait; without an entry as many as one likes. */
@@ -173,8 +175,8 @@ export class FakeSlack {
       response.writeHead(200).end(`OK - ${body.length}`);
     } else if (root === 'files-pri' && file !== undefined) {
       const isAllowed = request.headers.authorization === `Bearer ${this.botToken}`;
-      response.setHeader('content-type', isAllowed ? 'application/octet-stream' : 'text/html; charset=utf-8');
-      response.writeHead(200).end(isAllowed ? file.bytes : '<html>Sign in to Example</html>');
+      if (isAllowed) return this.giveFile(response, { bytes: file.bytes, type: 'application/octet-stream' });
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Sign in to Example</html>');
     } else response.writeHead(404).end();
   }
 

@@ -10,6 +10,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
+import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { type Params, readParams, TelegramRefusal } from './telegram-calls.ts';
 import { type ShownMessage, TelegramChats } from './telegram-chats.ts';
 
@@ -49,6 +50,7 @@ type Misbehaviour =
 export class FakeTelegram {
   readonly chats = new TelegramChats();
   readonly calls: Called[] = [];
+  giveFile: FileAnswer = wholeFile;
   /** Calls that wait for an answer which never comes. */
   held = 0;
   readonly #bots = new Map<string, Bot>();
@@ -202,7 +204,7 @@ export class FakeTelegram {
   #giveFile(path: string, response: ServerResponse): void {
     const bytes = this.chats.fileAt(path);
     if (bytes === undefined) return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes);
+    this.giveFile(response, { bytes, type: 'application/octet-stream' });
   }
 
   #call(bot: Bot, method: string, params: Params): unknown {

@@ -3,6 +3,7 @@
 //   F1  The address of an attachment is valid for a day: it is asked for anew, through the message.
 //   F2  The bytes are fetched without the token, from Discord's own places for files (or, for an API on another machine, from its host).
 
+import { fileBody } from '../../sdk/file-body.ts';
 import { asObject, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
@@ -36,7 +37,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   const signal = limitedSignal(link.signal, TIME_LIMIT_MS);
   const response = await fetch(address, { redirect: 'error', signal }).catch(() => undefined);
   if (response === undefined) throw new Error(`${file.name} could not be fetched from Discord: network error`);
-  if (response.ok && response.body !== null) return response.body;
+  if (response.ok) return fileBody(response, file, link);
   await response.body?.cancel();
   throw new Error(`${file.name} could not be fetched from Discord: HTTP ${response.status}`);
 }

@@ -1,6 +1,7 @@
 // The bytes of what people sent: by the id of the message, from the data API, streamed. LINE keeps them for a while only, and says of videos
 // and audio whether they are ready.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileBody } from '../../sdk/file-body.ts';
 import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type FileRef, type Link } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
@@ -18,8 +19,10 @@ const ASK_EVERY_MS = 1_000;
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   if (!/^\d{1,30}$/.test(file.id)) throw new Error('this is not a message of LINE');
   for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {
-    const response = await get(`${file.id}/content`, link);
-    if (response.status !== 202 && response.ok && response.body !== null) return response.body;
+    const response = await get(`${file.id}/content`, link).catch(() => undefined);
+    if (response === undefined)
+      throw new Error(`${file.name} could not be fetched from LINE: no answer, or a redirect`);
+    if (response.status !== 202 && response.ok) return fileBody(response, file, link);
     await response.body?.cancel();
     if (response.status === 401)
       throw accountFailed('LINE answered 401', 'issue a channel access token, put it into .env and reload');

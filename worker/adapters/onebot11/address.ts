@@ -6,6 +6,7 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
+import { tooLargeFile } from '../../sdk/file-body.ts';
 import type { Link } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { isPublic, lookupPublic } from '../../sdk/public-address.ts';
@@ -16,7 +17,7 @@ const FETCH_LIMIT_MS = 120_000;
 /** Undefined where there is nothing to be had: addresses of QQ end after some time. */
 export async function fetchAddress(
   address: string,
-  { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
+  { account, signal, maxFileBytes }: Pick<Link<Account>, 'account' | 'signal' | 'maxFileBytes'>,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
@@ -32,8 +33,10 @@ export async function fetchAddress(
     asked.on('error', () => resolve(undefined));
     asked.end();
   });
-  if (response?.statusCode === 200) return Readable.toWeb(response) as ReadableStream<Uint8Array>;
+  const isTooLarge = Number(response?.headers['content-length'] ?? 0) > maxFileBytes;
+  if (response?.statusCode === 200 && !isTooLarge) return Readable.toWeb(response) as ReadableStream<Uint8Array>;
   response?.destroy();
+  if (response?.statusCode === 200) throw tooLargeFile('the file', maxFileBytes);
   return undefined;
 }
 

@@ -3,6 +3,7 @@
 //   F1  The token and the bytes go to the platform's own addresses alone, whatever an answer names.
 //   F2  The bytes go out as they are read from the disk; Slack is told their number before.
 //   F3  Nobody sees a file before the last step, so what fails before it can be done again.
+import { fileBody } from '../../sdk/file-body.ts';
 import { listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
@@ -17,6 +18,8 @@ type Where = { readonly channel: string; readonly thread: string | undefined };
 type Stopped = Exclude<Answer, { kind: 'ok' }>;
 
 const UPLOAD_LIMIT_MS = 50_000;
+/** Of a file, whole: Slack takes up to a gigabyte of people. */
+const FETCH_LIMIT_MS = 3_600_000;
 
 /** One message with files; its id is known when Slack has placed it at once. */
 export async function postFiles(post: Post, { channel, thread }: Where, link: Link<Account>): Promise<SendResult> {
@@ -100,12 +103,13 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
     throw new Error(`${file.name} does not lie on Slack`);
   const response = await fetch(address, {
     redirect: 'error',
-    signal: link.signal,
+    signal: limitedSignal(link.signal, FETCH_LIMIT_MS),
     headers: { authorization: `Bearer ${link.account.token.reveal()}` },
-  });
+  }).catch(() => undefined);
+  if (response === undefined) throw new Error(`${file.name} could not be fetched from Slack: no answer, or a redirect`);
   // Who may not read a file gets a page to sign in.
   const isPage = /^text\/html\b/i.test(response.headers.get('content-type') ?? '') && !/html/i.test(file.mime);
-  if (response.ok && !isPage && response.body !== null) return response.body;
+  if (response.ok && !isPage) return fileBody(response, file, link);
   await response.body?.cancel();
   throw new Error(
     `${file.name}: Slack answered ${isPage ? 'with a page: the app needs the scope files:read' : response.status}`,

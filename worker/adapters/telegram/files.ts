@@ -1,5 +1,6 @@
 // Files of messages: which ones a message holds, and their bytes.
 import type { Message } from 'grammy/types';
+import { fileBody } from '../../sdk/file-body.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
 import { clientOf, thrown } from './client.ts';
@@ -65,7 +66,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   const address = `${account.apiUrl}/file/bot${account.token.reveal()}/${path.split('/').map(encodeURIComponent).join('/')}`;
   const response = await fetch(address, { redirect: 'manual', signal }).catch(() => undefined);
   if (response === undefined) throw new Error('the file could not be fetched from Telegram: network error');
-  if (!response.ok || response.body === null)
-    throw new Error(`the file could not be fetched from Telegram: HTTP ${response.status}`);
-  return response.body;
+  if (response.ok) return fileBody(response, file, link);
+  await response.body?.cancel();
+  throw new Error(`the file could not be fetched from Telegram: HTTP ${response.status}`);
 }

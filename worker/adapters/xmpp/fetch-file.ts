@@ -15,7 +15,7 @@ const TIME_LIMIT_MS = 60_000;
 
 export async function fetchFile(
   file: FileRef,
-  { account, signal: life }: Link<Account>,
+  { account, signal: life, maxFileBytes }: Link<Account>,
 ): Promise<ReadableStream<Uint8Array>> {
   const signal = limitedSignal(life, TIME_LIMIT_MS);
   let url = file.id;
@@ -24,7 +24,7 @@ export async function fetchFile(
     const answer = await requestFile({ url, method: 'GET', headers: { accept: '*/*' }, signal }, account);
     const status = answer.statusCode ?? 0;
     const next = answer.headers.location;
-    if (status >= 200 && status < 300) return bounded(answer, account.maxFileBytes);
+    if (status >= 200 && status < 300) return bounded(answer, Math.min(account.maxFileBytes, maxFileBytes));
     answer.destroy();
     if (status < 300 || status >= 400 || next === undefined || redirects >= MOST_REDIRECTS || !URL.canParse(next, url))
       throw new Error(`the file could not be fetched: ${new URL(url).host} answered ${status}`);

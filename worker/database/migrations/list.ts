@@ -6,6 +6,7 @@ import { waits } from './0004-waits.ts';
 import { drops } from './0005-drops.ts';
 import { openRows } from './0006-open-rows.ts';
 import { oldButtons } from './0007-old-buttons.ts';
+import { fetchedFiles } from './0008-fetched-files.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -16,4 +17,13 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-export const MIGRATIONS: readonly Migration[] = [init, failures, revisions, waits, drops, openRows, oldButtons];
+export const MIGRATIONS: readonly Migration[] = [
+  init,
+  failures,
+  revisions,
+  waits,
+  drops,
+  openRows,
+  oldButtons,
+  fetchedFiles,
+];

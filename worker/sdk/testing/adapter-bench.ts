@@ -8,6 +8,9 @@ import { readAdapter } from '../definition.ts';
 import type { HttpAnswer, RawRequest } from '../request.ts';
 import { BENCH, refuseBadOptions } from './option-shapes.ts';
 
+/** `files.maxFileBytes` by default. */
+const MOST_FILE_BYTES = 67_108_864;
+
 /** One account at work, from its configuration to what was stored of it. */
 export interface Bench {
   /** What the host would have: each delivery once, without the adapter's own messages. */
@@ -115,6 +118,7 @@ export function adapterBench(
       };
     },
     fileUrl: ({ id }) => fileUrls[id],
+    maxFileBytes: MOST_FILE_BYTES,
     receive: async (arrivals, next) =>
       keep(checkArrivals(definition.name, arrivals), checkCursor(definition.name, next)),
   });

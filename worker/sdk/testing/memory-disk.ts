@@ -15,6 +15,8 @@ export class MemoryDisk {
   readonly #database: Database;
   readonly #reader: SqliteReader;
   readonly #files = new Map<string, Uint8Array>();
+  /** Ids of files that lie on the platform. */
+  readonly #copies = new Map<string, string>();
   #commits = 0;
 
   constructor(now: () => number) {
@@ -65,11 +67,26 @@ export class MemoryDisk {
         }),
       save: ({ name, mime, bytes }) =>
         life.guard(() => {
-          const id = createHash('sha256').update(bytes).digest('hex');
-          this.#files.set(id, Uint8Array.from(bytes));
+          const id = this.#keep(bytes);
           return { id, name, mime, bytes: bytes.byteLength };
         }),
+      copy: ({ source }, content) =>
+        life.guard(async () => {
+          const known = this.#copies.get(source);
+          if (known !== undefined) return known;
+          const chunks: Uint8Array[] = [];
+          for await (const chunk of content()) chunks.push(chunk);
+          const id = this.#keep(Buffer.concat(chunks));
+          this.#copies.set(source, id);
+          return id;
+        }),
     };
+  }
+
+  #keep(bytes: Uint8Array): string {
+    const id = createHash('sha256').update(bytes).digest('hex');
+    this.#files.set(id, Uint8Array.from(bytes));
+    return id;
   }
 
   /** Rows of a table, for what a test wants to see of the state. */
