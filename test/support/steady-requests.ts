@@ -10,7 +10,7 @@ export interface SteadyTally {
   readonly cut: number;
   /** When the last of those was sent, as performance.now() tells it; -Infinity where there is none. */
   readonly lastCutSentAt: number;
-  /** How long each of those waited that had an answer. */
+  /** How long each of those waited that had an answer, from when it was sent first. */
   readonly waitsMs: readonly number[];
   /** Whatever else went wrong. */
   readonly others: readonly string[];
@@ -19,8 +19,8 @@ export interface SteadyTally {
 export interface SteadyRequests {
   /** Answers so far. */
   readonly answered: () => number;
-  /** When the last of them came, as performance.now() tells it; -Infinity before the first. */
-  readonly lastAnsweredAt: () => number;
+  /** Sends once more what nobody accepted. */
+  again(): void;
   /** Sends no more, and waits for what is under way. */
   end(): Promise<SteadyTally>;
 }
@@ -29,20 +29,25 @@ const WAIT_MS = 30_000;
 
 export function sendSteadily(url: string, perSecond: number): SteadyRequests {
   const none = { sent: 0, answered: 0, refused: 0, cut: 0 };
-  const never = { lastCutSentAt: Number.NEGATIVE_INFINITY, lastAnsweredAt: Number.NEGATIVE_INFINITY };
-  const tally: Counts = { ...none, ...never, waitsMs: [], others: [] };
+  const never = { lastCutSentAt: Number.NEGATIVE_INFINITY };
+  const tally: Counts = { ...none, ...never, waitsMs: [], others: [], refusedOnes: [] };
   const open = new Set<Promise<void>>();
+  const sendAt = (sentAt: number): void => {
+    const one = send(url, tally, sentAt).finally(() => open.delete(one));
+    open.add(one);
+  };
   const startedAt = performance.now();
   const timer = setInterval(() => {
     // A timer of a busy machine comes late: what is due is sent then.
     for (const due = ((performance.now() - startedAt) / 1_000) * perSecond; tally.sent < due; tally.sent += 1) {
-      const one = send(url, tally).finally(() => open.delete(one));
-      open.add(one);
+      sendAt(performance.now());
     }
   }, 1_000 / perSecond);
   return {
     answered: () => tally.answered,
-    lastAnsweredAt: () => tally.lastAnsweredAt,
+    again() {
+      for (const sentAt of tally.refusedOnes.splice(0)) sendAt(sentAt);
+    },
     async end() {
       clearInterval(timer);
       await Promise.all(open);
@@ -57,13 +62,13 @@ interface Counts {
   refused: number;
   cut: number;
   lastCutSentAt: number;
-  lastAnsweredAt: number;
   readonly waitsMs: number[];
   readonly others: string[];
+  /** When each of those was sent that nobody accepted. */
+  readonly refusedOnes: number[];
 }
 
-function send(url: string, tally: Counts): Promise<void> {
-  const sentAt = performance.now();
+function send(url: string, tally: Counts, sentAt: number): Promise<void> {
   const cut = (): void => {
     tally.cut += 1;
     tally.lastCutSentAt = Math.max(tally.lastCutSentAt, sentAt);
@@ -80,8 +85,10 @@ function send(url: string, tally: Counts): Promise<void> {
     });
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
     call.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') tally.refused += 1;
-      else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') cut();
+      if (error.code === 'ECONNREFUSED') {
+        tally.refused += 1;
+        tally.refusedOnes.push(sentAt);
+      } else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') cut();
       else tally.others.push(error.code ?? error.message);
       resolve();
     });
@@ -91,6 +98,5 @@ function send(url: string, tally: Counts): Promise<void> {
 
 function answered(tally: Counts, sentAt: number): void {
   tally.answered += 1;
-  tally.lastAnsweredAt = performance.now();
-  tally.waitsMs.push(tally.lastAnsweredAt - sentAt);
+  tally.waitsMs.push(performance.now() - sentAt);
 }
