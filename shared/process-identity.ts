@@ -21,7 +21,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /** A hardened unit hides the boot from its processes: then pid and start time alone have to fit. */
-const isThisBoot = (boot: string): boolean => boot === UNKNOWN || bootId() === UNKNOWN || boot === bootId();
+export const isThisBoot = (boot: string): boolean => boot === UNKNOWN || bootId() === UNKNOWN || boot === bootId();
 
 const UNKNOWN = 'unknown';
 let boot: string | undefined;
@@ -49,6 +49,10 @@ export function commandOf(pid: number): string {
   return (text ?? '').trim().slice(0, 120);
 }
 
+/** Whether a process was given that variable when it began; only Linux tells, and only of one's own. */
+export const beganWith = (pid: number, name: string, value: string): boolean =>
+  readText(`/proc/${pid}/environ`)?.split('\0').includes(`${name}=${value}`) ?? false;
+
 /** By SIGSTOP or a debugger; only Linux tells. */
 export const isStopped = (pid: number): boolean => /^[Tt]$/.test(statOf(pid)?.state ?? '');
 
@@ -59,6 +63,7 @@ export interface ProcessStat {
   readonly isZombie: boolean;
   readonly parent: number;
   readonly group: number;
+  readonly session: number;
   /** Clock ticks since boot. */
   readonly start: string;
 }
@@ -69,9 +74,16 @@ export function statOf(pid: number): ProcessStat | undefined {
   if (stat === undefined) return undefined;
   // The second field is the command in brackets and may hold blanks and brackets; these are the ones after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state = '', parent, group] = fields;
+  const [state = '', parent, group, session] = fields;
   const isZombie = state === 'Z' || state === 'X';
-  return { state, isZombie, parent: Number(parent), group: Number(group), start: fields[19] ?? UNKNOWN };
+  return {
+    state,
+    isZombie,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    start: fields[19] ?? UNKNOWN,
+  };
 }
 
 /** The pids of Linux, as far as this account may see them; none elsewhere. */

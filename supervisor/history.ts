@@ -4,7 +4,7 @@ import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { StateWatch } from '../shared/state-watch.ts';
 import { hasRun, type Machine } from './machine.ts';
-import { endOf, type RecordPaths, takeOver, writeRecord } from './record.ts';
+import { endOf, type Former, type RecordPaths, takeOver, writeRecord } from './record.ts';
 import type { RestartWindow } from './restart-window.ts';
 import type { Estate } from './succession.ts';
 
@@ -16,7 +16,7 @@ export class History {
   #since = new Date().toISOString();
   #exits: readonly ExitRecord[] = [];
   #previous: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
-  #former: ProcessIdentity | null = null;
+  #former: Former | null = null;
   #fault: string | undefined;
   #isOurs = true;
 
@@ -42,10 +42,10 @@ export class History {
 
   /** What a former supervisor left on the disk; gives its window, and why its files could not be used. */
   takeOver(): { readonly window: RestartWindow; readonly fault: string | undefined } {
-    const { fault, exits, previous, window, worker } = takeOver(this.#paths);
+    const { fault, exits, previous, window, former } = takeOver(this.#paths);
     this.#exits = exits;
     this.#previous = previous;
-    this.#former = worker;
+    this.#former = former;
     return { window, fault };
   }
 
@@ -60,8 +60,8 @@ export class History {
     this.#isOurs = false;
   }
 
-  /** The worker of a former supervisor, which may live still; asked for once. */
-  takeFormer(): ProcessIdentity | null {
+  /** A former supervisor and its worker, which may live still; asked for once. */
+  takeFormer(): Former | null {
     const former = this.#former;
     this.#former = null;
     return former;

@@ -1,18 +1,19 @@
 // What a dead supervisor may have left: a worker that is still alive, or a port that somebody else holds. Looked at before a worker is started.
 //
 //   O1  A process is signalled only when pid, start time and boot of a record match it; its group member by member, by what each was seen to be
-//       while it led them. A stranger is never signalled but named, so that nobody needs to be asked over a socket who he is.
+//       while it led them, or after it where they are its (K4 of process-group.ts). A stranger is never signalled but named, so that nobody needs
+//       to be asked over a socket who he is.
 //   O2  A worker of another owner (foreground, systemd, …) is never ended: it is named.
 //   O3  A port that is taken (claim-address.ts) spends no start.
 import { readFileSync } from 'node:fs';
 import { delay } from '../shared/abort.ts';
 import { isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { Event, FailureKind } from './machine.ts';
-import { membersOf } from './process-group.ts';
+import { leftBehind, membersOf } from './process-group.ts';
+import type { Former } from './record.ts';
 
 export interface LeftoverOptions {
-  /** The worker of the former supervisor's record. */
-  readonly former: ProcessIdentity | null;
+  readonly former: Former | null;
   /** `.svc/worker.json`: written by the holder of the writer lock. */
   readonly workerRecord: string;
   /** Gets hold of the address; gives why that failed. Asked for once nothing is left that could hold it. */
@@ -40,12 +41,13 @@ async function clearLeftovers(
   const other = otherOwner(options.workerRecord);
   if (other !== undefined) return { failure: 'owner', detail: other };
   const holder = readHolder(options.workerRecord);
-  for (const identity of [options.former, holder?.identity ?? null]) {
-    if (identity === null || !isAlive(identity)) continue;
+  for (const identity of [options.former?.worker, holder?.identity]) {
+    if (identity === undefined || !isAlive(identity)) continue;
     options.say('worker of a former supervisor found', { pid: identity.pid });
     if (!(await endProcess(identity, options)))
       return { failure: 'leftover', detail: `pid ${identity.pid}, the worker of a former supervisor, cannot be ended` };
   }
+  if (options.former !== null) await endLeftBehind(options.former, options);
   const taken = await options.claim();
   return taken === undefined ? undefined : { failure: 'port', detail: taken };
 }
@@ -65,9 +67,25 @@ async function endProcess(identity: ProcessIdentity, { say }: LeftoverOptions): 
   const all = [identity, ...group, ...membersOf(identity)];
   for (const each of all) signal(each, 'SIGKILL');
   if (await goneWithin(all, KILL_MS)) return true;
-  const left = group.filter(isAlive);
-  if (left.length > 0) say('processes of an ended worker live on', { pids: left.map(({ pid }) => pid) });
+  sayLeft(group, say);
   return !isAlive(identity);
+}
+
+/** What its group holds after the worker itself has ended: nobody was there to end it. */
+async function endLeftBehind({ worker, supervisor }: Former, { say }: LeftoverOptions): Promise<void> {
+  const { members, areIts } = leftBehind(worker, supervisor);
+  if (members.length === 0) return;
+  const pids = members.map(({ pid }) => pid);
+  if (!areIts)
+    return say("processes in a group of that number are not known to be a former worker's: left alone", { pids });
+  say('processes that a former worker left behind found', { worker: worker.pid, pids });
+  for (const each of members) signal(each, 'SIGKILL');
+  if (!(await goneWithin(members, KILL_MS))) sayLeft(members, say);
+}
+
+function sayLeft(group: readonly ProcessIdentity[], say: LeftoverOptions['say']): void {
+  const pids = group.filter(isAlive).map(({ pid }) => pid);
+  if (pids.length > 0) say('processes of an ended worker live on', { pids });
 }
 
 function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {

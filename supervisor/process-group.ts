@@ -5,8 +5,18 @@
 //       No nonce is needed for that, nor for anything else that the host signals: its own children, and what leftover.ts has verified.
 //   K2  A zombie has ended: who should reap it may never do so.
 //   K3  What no signal ends (it is in the middle of a call of the system, or another user's) holds nobody up for longer than 2 s.
+//   K4  Where nobody of us reaped the leader, its number says nothing: a process led by one long gone may have it by now. But whoever was born in the
+//       group has the name of its supervisor in its environment, and while one of those lives nobody else gets the number: all of them are its.
 import { delay } from '../shared/abort.ts';
-import { identify, isAlive, type ProcessIdentity, processes, statOf } from '../shared/process-identity.ts';
+import {
+  beganWith,
+  identify,
+  isAlive,
+  isThisBoot,
+  type ProcessIdentity,
+  processes,
+  statOf,
+} from '../shared/process-identity.ts';
 
 const GROUP_MS = 2_000;
 const LONGEST_PAUSE_MS = 25;
@@ -27,6 +37,25 @@ export async function endGroup(leader: number): Promise<readonly number[] | unde
     if (left.length === 0) return undefined;
   }
   return left ?? [];
+}
+
+/** What a worker is given for its children: who its supervisor is (K4). */
+export const supervisedBy = ({ pid, start, boot }: ProcessIdentity): Readonly<Record<string, string>> => ({
+  [SUPERVISOR]: `${pid} ${start} ${boot}`,
+});
+const SUPERVISOR = 'SVC_SUPERVISOR';
+
+/** Who lives in the group of a worker that has ended under a supervisor that has ended, and whether all of them are that worker's (K4). */
+export function leftBehind(
+  worker: ProcessIdentity,
+  supervisor: ProcessIdentity,
+): { readonly members: readonly ProcessIdentity[]; readonly areIts: boolean } {
+  const holder = statOf(worker.pid)?.start ?? worker.start;
+  if (!isThisBoot(worker.boot) || holder !== worker.start || isAlive(worker)) return { members: [], areIts: false };
+  const pids = processes().filter((pid) => isLiveIn(worker.pid, pid) && statOf(pid)?.session === worker.pid);
+  const members = pids.map(identify).filter((member) => member !== undefined);
+  const [[name, value] = ['', '']] = Object.entries(supervisedBy(supervisor));
+  return { members, areIts: members.some(({ pid }) => beganWith(pid, name, value)) };
 }
 
 /** Who else is in the group of a process that leads one; nobody where that one is gone, or the system does not tell. */

@@ -26,13 +26,15 @@ export interface RecordPaths {
   readonly restartWindow: string;
 }
 
+export type Former = Readonly<Record<'supervisor' | 'worker', ProcessIdentity>>;
+
 /** What a former supervisor left. */
 export interface Legacy {
   readonly exits: readonly ExitRecord[];
   readonly previous: PreviousEnd;
   readonly window: RestartWindow;
-  /** Its worker, which may live still. */
-  readonly worker: ProcessIdentity | null;
+  /** Its worker, which may live still, or have left processes behind. */
+  readonly former: Former | null;
   /** Why its files could not be used. */
   readonly fault: string | undefined;
 }
@@ -42,12 +44,12 @@ export function takeOver(paths: RecordPaths): Legacy {
   const { value, fault } = readJson(paths.supervisorRecord);
   if (value === undefined) return { ...NOTHING, fault };
   if (!isRecord(value)) return { ...NOTHING, fault: 'supervisor.json is not a record of this version' };
-  const { state, exits, worker } = value;
+  const { state, exits, worker, supervisor } = value;
   const last = lastEnd(exits);
   if (state === 'stopped') return { ...NOTHING, exits, previous: last ?? NOTHING.previous };
   const died = { end: 'supervisor_died', code: null, signal: null, detail: `in state ${state}` };
   const previous = worker === null && last !== undefined ? last : died; // no worker went with it
-  return { exits, previous, worker, ...readWindow(paths) };
+  return { exits, previous, former: worker && { supervisor, worker }, ...readWindow(paths) };
 }
 
 /** A stop of a supervisor is no end of a worker that had crashed before. */
@@ -68,7 +70,7 @@ const NOTHING: Legacy = {
   exits: [],
   previous: { end: 'first', code: null, signal: null, detail: null },
   window: EMPTY_WINDOW,
-  worker: null,
+  former: null,
   fault: undefined,
 };
 

@@ -241,6 +241,7 @@ export const FAULTS: readonly Requirement[] = [
   {
     id: 'fault 43',
     tests: [
+      'is followed by one that first ends what that worker has left in its group (43)',
       'ends the whole group of a worker before the next start (43)',
       'has ended as a whole before the next start, when the worker ${how} (43)',
       'has ended as a whole before a stop with --now is answered (43)',

@@ -1,7 +1,12 @@
 // What a worker leaves in its process group ends before anything else of the host begins. Numbers in titles are rows of the table of faults.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
+import { bootId, identify } from '../../shared/process-identity.ts';
+import { supervisedBy } from '../../supervisor/process-group.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { lateGroupKill } from '../support/late-group-kill.ts';
 import { lives, type Supervised } from '../support/supervised.ts';
@@ -129,5 +134,91 @@ describe('a worker that outlived its supervisor and hears no SIGTERM', () => {
     const at = (kind: string) => second.trace().find(({ event }) => event.kind === kind)?.moment.now ?? Number.NaN;
     const tookMs = at('clear') - at('lock_held');
     assert.ok(tookMs >= 4_990, `${tookMs} ms`);
+  });
+});
+
+/** What leads a group of its own and ends, leaving one process in it; `environment` is what that one was born with. */
+async function leaverOf(t: TestContext, environment: Readonly<Record<string, string>>) {
+  const leader = spawn('sh', ['-c', 'sleep 600 & echo $!; read line'], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { PATH: process.env['PATH'], ...environment },
+  });
+  const left = Number(String((await once(leader.stdout, 'data'))[0]));
+  t.after(() => lives(left) && process.kill(left, 'SIGKILL'));
+  const worker = identify(leader.pid ?? 0);
+  leader.stdin.end();
+  await once(leader, 'exit');
+  assert.equal(lives(left), true);
+  return { worker, left };
+}
+
+/** Who is not there any more, as far as anybody can tell. */
+const DEAD = { pid: 4_000_000, start: '1', boot: bootId() };
+
+/** A supervisor that finds the record of one that died over that worker. */
+function after(t: TestContext, worker: unknown): Supervised {
+  const project = temporaryProject(t);
+  const record = { version: 1, state: 'running', since: '', supervisor: DEAD, worker, exits: [] };
+  project.write('.svc/supervisor.json', JSON.stringify(record));
+  chmodSync(project.paths.stateDir, 0o700);
+  return supervise(t, 'leaves-grandchild', { project });
+}
+
+describe('a supervisor that was killed with its worker', () => {
+  it('is followed by one that first ends what that worker has left in its group (43)', async (t) => {
+    const project = temporaryProject(t);
+    const first = supervise(t, 'leaves-grandchild', { project });
+    const grandchild = await grandchildOf(t, first);
+    const { pid } = await first.state('running');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await until(() => !lives(pid ?? 0), { what: 'the end of the worker' });
+    assert.equal(lives(grandchild), true, 'nobody was there to end it');
+
+    const second = supervise(t, 'leaves-grandchild', { project });
+    const seen = await seenBy(second);
+
+    assert.equal(seen, `${grandchild} is gone`);
+    assert.match(second.log(), new RegExp(`"pids":\\[${grandchild}\\],"msg":"processes that a former worker left`));
+  });
+
+  it('is followed by one that names, and leaves alone, who is in a group of that number and not known to be its', async (t) => {
+    const { worker, left } = await leaverOf(t, {});
+
+    const run = after(t, worker);
+    await run.state('running');
+
+    assert.equal(lives(left), true);
+    assert.match(
+      run.log(),
+      new RegExp(`"pids":\\[${left}\\],"msg":"processes in a group of that number are not known`),
+    );
+  });
+
+  it('is followed by one that has nothing to say of a group of another boot', async (t) => {
+    const { worker, left } = await leaverOf(t, supervisedBy(DEAD));
+
+    const run = after(t, { ...worker, boot: 'another' });
+    await run.state('running');
+
+    assert.equal(lives(left), true);
+    assert.doesNotMatch(run.log(), /"msg":"processes /);
+  });
+
+  it('is followed by one that has nothing to say of a group that another process leads by now', async (t) => {
+    const leader = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'], ...supervisedBy(DEAD) },
+    });
+    t.after(() => void process.kill(-(leader.pid ?? 0), 'SIGKILL'));
+    const member = Number(String((await once(leader.stdout, 'data'))[0]));
+
+    const run = after(t, { ...identify(leader.pid ?? 0), start: '1' });
+    await run.state('running');
+
+    assert.deepEqual([leader.pid ?? 0, member].map(lives), [true, true]);
+    assert.doesNotMatch(run.log(), /"msg":"processes /);
   });
 });
