@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { PLANTS } from '../crash/kit/kill-plan.ts';
 import { ROOT, sourceFiles } from './source-tree.ts';
 
 const DIST = join(ROOT, 'dist');
@@ -98,7 +99,7 @@ describe('the bundles', () => {
       [],
     );
     assert.doesNotMatch(published, /\bpoint\??\.?\(\s*["'`]/);
-    const planted = ['plant.ack-before-commit', 'plant.commit-without-sync', 'plant.seq-from-memory'];
+    const planted = Object.keys(PLANTS).map((name) => `plant.${name}`);
     assert.deepEqual(
       planted.filter((name) => published.includes(name) || !tested.includes(name)),
       [],

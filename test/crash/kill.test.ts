@@ -32,5 +32,10 @@ it(`loses nothing and says nothing twice over ${KILLS} kills`, { timeout: 300_00
   assertKept(faults, random);
   const missed = [...run.stepsHit()].filter(([, times]) => times < LEAST_OF_A_STEP);
   assert.deepEqual(missed, [], 'every step was hit');
-  assert.ok(Math.min(...run.openAtKill) >= LEAST_OPEN, `at least ${LEAST_OPEN} requests were open at each kill`);
+  assert.ok(run.orderedPairs > KILLS, `${run.orderedPairs} neighbours in a conversation were looked at`);
+  assert.ok(run.openAtKill.length > 0, 'some kills came after a first acknowledgement');
+  assert.ok(
+    Math.min(...run.openAtKill) >= LEAST_OPEN,
+    `each kill after the first acknowledgement of a life cuts at least ${LEAST_OPEN} requests`,
+  );
 });

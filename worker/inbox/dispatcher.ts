@@ -20,6 +20,8 @@ export interface ClaimedItem {
   readonly next: () => Follower | undefined;
 }
 
+const LATE_MS = 500;
+
 const isOpen = ({ state }: InboxRow): boolean => state === 'received' || state === 'handling' || state === 'waiting';
 
 export interface DispatcherOptions {
@@ -66,7 +68,10 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     core,
     limits: () => suspects.limits(limits()),
     held,
-    run: (item, next) => suspects.watch(item.id, () => handled(item, next)),
+    run: (item, next) =>
+      FAILPOINTS && core.point('plant.lane-not-held') === 'on'
+        ? letGo(item, handled)
+        : suspects.watch(item.id, () => handled(item, next)),
     async readOpen(after, limit) {
       await suspects.load();
       return readOpen(core.reader, after, limit);
@@ -74,4 +79,14 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     readLane: (lane, after, limit) => readLane(core.reader, lane, { after, limit }),
   });
   return runner;
+}
+
+/** The fault that the crash kit plants: a lane goes on while its item is at work, and every second item takes its time. */
+async function letGo(
+  item: ItemHead,
+  handled: (item: ItemHead, next: () => undefined) => unknown,
+): Promise<LaneOutcome> {
+  if (item.seq % 2 === 0) setTimeout(() => void handled(item, () => undefined), LATE_MS);
+  else await handled(item, () => undefined);
+  return 'left';
 }

@@ -11,13 +11,14 @@ import { HostApi } from './host-api.ts';
 import { type Kill, labelOf, STEPS, type Step } from './kill-plan.ts';
 import { Load } from './load.ts';
 import { type Evidence, judgeHost, judgeRecord } from './oracle.ts';
+import { judgeConversations } from './order.ts';
 import type { Random } from './random.ts';
 import { CrashRecord } from './record.ts';
 import { untilRest } from './rest.ts';
 import { StreamFollower } from './stream-follower.ts';
 import { logTail, WorkerLife } from './worker-life.ts';
 
-/** Requests that each kill under load is to cut. */
+/** Requests that each kill after the first acknowledgement of a life is to cut. Before it nobody can say that any is open: the host may not even listen. */
 export const LEAST_OPEN = 20;
 const MOST_TRIES = 5;
 /** Turns of the event loop; a connection that waits to be accepted takes a few until its request is read. */
@@ -48,8 +49,12 @@ export class CrashRun {
   readonly project: TemporaryProject;
   /** How often each kind of kill was made; a step counts when the worker died there by itself. */
   readonly kills = new Map<string, number>();
-  /** Requests that each kill cut, where the worker had been reached. */
+  /** Requests that each kill cut which came after the first acknowledgement of its life. */
   readonly openAtKill: number[] = [];
+  /** Of those that came before: while the worker started, or at a step on the way of a first message. */
+  readonly openBefore: number[] = [];
+  /** Neighbours in a conversation whose order was looked at. */
+  orderedPairs = 0;
   readonly #options: CrashRunOptions;
   readonly #platform: WebhookPlatform;
   readonly #irc: ReadonlyMap<string, FakeIrcServer>;
@@ -136,24 +141,23 @@ export class CrashRun {
   /** Again when hardly anybody had a request open: at a busy moment of the machine the first acknowledgement may come before the others are back. */
   async kill(kill: Kill): Promise<void> {
     for (let tries = 1; ; tries += 1) {
-      const open = await this.#kill(kill);
-      if (open === undefined) return;
+      const { open, isUnderLoad } = await this.#kill(kill);
+      if (!isUnderLoad) return void this.openBefore.push(open);
       if (open < LEAST_OPEN && tries < MOST_TRIES) continue;
-      this.openAtKill.push(open);
-      return;
+      return void this.openAtKill.push(open);
     }
   }
 
-  /** How many requests it cut; undefined when it came before the load. */
-  async #kill(kill: Kill): Promise<number | undefined> {
+  /** How many requests it cut, and whether it came after a first acknowledgement. */
+  async #kill(kill: Kill): Promise<{ readonly open: number; readonly isUnderLoad: boolean }> {
     const life = this.#start(kill.kind === 'step' ? `${kill.step}=kill@${kill.pass}` : undefined);
     const cutBefore = this.#load.cut;
     let label = labelOf(kill);
-    let reached = false;
+    let isUnderLoad = false;
     if (kill.kind === 'starting') await Promise.race([life.ended, pause(kill.delayMs)]);
     else if (await this.#acknowledges(life)) {
       await Promise.race([life.ended, this.#moment(kill)]);
-      reached = true;
+      isUnderLoad = true;
     }
     const hitItself = life.end !== undefined;
     if (kill.kind === 'step' && !hitItself) label = `${label} (not reached)`;
@@ -164,7 +168,7 @@ export class CrashRun {
       throw new Error(`the worker ended by itself with ${code ?? signal}:\n${logTail(this.project.path)}`);
     this.kills.set(label, (this.kills.get(label) ?? 0) + 1);
     await until(() => this.#load.isCut, { what: 'every open request to be cut' });
-    return reached ? this.#load.cut - cutBefore : undefined;
+    return { open: this.#load.cut - cutBefore, isUnderLoad };
   }
 
   /** After the first acknowledgement. */
@@ -195,6 +199,7 @@ export class CrashRun {
     await untilRest(evidence, this.#api, restMs).catch((error: unknown) =>
       faults.push(`not at rest: ${String(error)}`),
     );
+    this.orderedPairs = judgeConversations(evidence).pairs;
     faults.push(...judgeRecord(evidence), ...(await judgeHost(evidence, this.#api)));
     const { code } = await life.stop();
     if (code !== 0) faults.push(`the orderly end had code ${code}:\n${logTail(this.project.path)}`);
@@ -218,7 +223,8 @@ export class CrashRun {
       ...[...this.kills]
         .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
         .map(([label, count]) => `  ${String(count).padStart(4)} ${label}`),
-      `open requests at a kill: ${Math.min(...this.openAtKill)} to ${Math.max(...this.openAtKill)}`,
+      `requests cut by each of the ${this.openAtKill.length} kills after a first acknowledgement: ${rangeOf(this.openAtKill)}; by each of the ${this.openBefore.length} before one, of which nothing is asked: ${rangeOf(this.openBefore)}`,
+      `neighbours in a conversation whose order was looked at: ${this.orderedPairs}`,
       `deliveries: ${counted(fates)}${record.refusals.size === 0 ? '' : `; refused with ${counted(record.refusals)}`}`,
       `stored ${history.received.size}; webhook posts ${this.#platform.posts.size} (${repeats} repeated under their key), IRC answers ${heard}; events ${this.#followers[0]?.last}, stream connections ${this.#followers.map(({ connects }) => connects).join(' and ')}`,
     ].join('\n');
@@ -272,6 +278,9 @@ async function lastWords(): Promise<void> {
 /** Does not hold back the end of the test by itself. */
 const pause = (ms: number): Promise<undefined> =>
   new Promise((resolve) => void setTimeout(() => resolve(undefined), ms).unref());
+
+const rangeOf = (counts: readonly number[]): string =>
+  counts.length === 0 ? 'none' : `${Math.min(...counts)} to ${Math.max(...counts)}`;
 
 const counted = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([name, count]) => `${count} ${name}`).join(', ');

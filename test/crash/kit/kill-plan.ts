@@ -16,6 +16,21 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
+/** Points that lie on no message's way, with the test that kills there; of `once`, the name of the step follows the colon. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  changed: 'crash/keyed-changes.test.ts',
+  'called:': 'contract/sdk/crash.test.ts',
+  'kept:': 'contract/sdk/crash.test.ts',
+};
+
+/** Faults that a run plants, with the test that sees the oracle find them. */
+export const PLANTS: Readonly<Record<string, string>> = {
+  'ack-before-commit': 'crash/planted-faults.test.ts',
+  'seq-from-memory': 'crash/planted-faults.test.ts',
+  'lane-not-held': 'crash/planted-faults.test.ts',
+  'commit-without-sync': 'crash/power-cut.test.ts',
+};
+
 export type Kill =
   /** Milliseconds after the process was made: while it loads, migrates, recovers. */
   | { readonly kind: 'starting'; readonly delayMs: number }

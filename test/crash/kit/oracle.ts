@@ -6,11 +6,13 @@
 //   O3  Lines of one IRC connection are stored in order: none is missing before one that is there.
 //   O4  Event ids never go back; each event once, in order, without a hole, for clients that resume; and the history still says the same.
 //   O5  Nothing is left open, nothing is dead, and the listed states agree with what happened.
+//   O6  Within a conversation of IRC or of a webhook what was stored first is handled first, and over IRC answered first (order.ts).
 import type { FakeIrcServer } from '../../support/fake-platforms/irc-server.ts';
 import type { ShownPost, WebhookPlatform } from '../../support/fake-platforms/webhook-platform.ts';
 import type { History } from './history.ts';
 import type { HostApi } from './host-api.ts';
 import { answersTo } from './load.ts';
+import { judgeConversations } from './order.ts';
 import { type CrashRecord, type Delivery, keyOf } from './record.ts';
 import { fingerprint, type StreamFollower } from './stream-follower.ts';
 
@@ -32,6 +34,7 @@ export function judgeRecord(evidence: Evidence): readonly string[] {
     ...judgeStored(evidence),
     ...judgeWebhook(evidence),
     ...judgeOrder(evidence),
+    ...judgeConversations(evidence).faults,
     ...judgeIrc(evidence),
   ];
 }
