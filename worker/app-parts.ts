@@ -18,6 +18,7 @@ import type { Core } from './core.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from './database/database-host.ts';
 import { Housekeeping, type KeepFor } from './database/housekeeping.ts';
 import type { ProjectState } from './database/project-state.ts';
+import type { Statement } from './database/unit.ts';
 import { Engine } from './engine.ts';
 import type { EngineObserver } from './engine-options.ts';
 import { recordEvents } from './events/event-history.ts';
@@ -130,9 +131,10 @@ export class Parts {
   }
 
   /** An event of its own unit; what cannot be stored is in the log already. */
-  async tell(event: NewEvent): Promise<void> {
+  async tell(event: NewEvent, more: readonly Statement[] = []): Promise<void> {
     if (this.facts.state === undefined) return;
-    await this.core.writer.commit({ name: event.type, statements: recordEvents([event]) }).catch(() => {});
+    const statements = [...more, ...recordEvents([event])];
+    await this.core.writer.commit({ name: event.type, statements }).catch(() => {});
   }
 
   #makeDatabase(failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {

@@ -7,6 +7,7 @@ import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { Parts } from './app-parts.ts';
 import { reasonOf } from './core.ts';
 import { readStarts } from './database/starts-ledger.ts';
+import type { Keep } from './http/kept-answer.ts';
 
 /** systemd counts a restart as a failure: its own limit is five starts in two minutes. */
 const SYSTEMD_STARTS = 4;
@@ -14,7 +15,8 @@ const SYSTEMD_WINDOW_MS = 120_000;
 /** The answer goes out first. */
 const ANSWER_MS = 50;
 
-export async function requestRestart(parts: Parts, actor: string): Promise<void> {
+/** `keep`: the answer, stored before anything ends: asked for again after it, under its key, it is not done once more. */
+export async function requestRestart(parts: Parts, actor: string, keep?: Keep<'restarts'>): Promise<void> {
   const { options, core } = parts;
   if (options.owner === 'foreground') {
     throw new SvcError('no_restart_owner', 'nothing would start this process again', {
@@ -27,14 +29,28 @@ export async function requestRestart(parts: Parts, actor: string): Promise<void>
   } catch (error) {
     throw refusal('restart_refused', coerceError(error));
   }
-  await parts.tell({
+  const data = { reason: 'requested', exitCode: EXIT.restartRequested };
+  const event = {
     type: 'runtime.restart_requested',
     at: systemClock.now(),
     runtimeId: core.runtimeId,
     actor,
-    data: { reason: 'requested', exitCode: EXIT.restartRequested },
-  });
+    data,
+  } as const;
+  await parts.tell(event, keep?.('restarts'));
   setTimeout(() => options.requestExit(EXIT.restartRequested, `requested by ${actor}`), ANSWER_MS);
+}
+
+/** What a reload cannot take in, the next process does. */
+export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'restarts'>): Promise<void> {
+  try {
+    await refuseBadNext(parts);
+  } catch (error) {
+    throw refusedReload(coerceError(error));
+  }
+  const statements = keep?.('restarts') ?? [];
+  if (statements.length > 0) await parts.core.writer.commit({ name: 'reload.restarts', statements }).catch(() => {}); // it is answered all the same
+  parts.options.requestExit(EXIT.restartRequired, reason);
 }
 
 /** Throws where the worker after this one would end with 78, or would serve nothing where this one serves. Where nothing has changed it would not. */

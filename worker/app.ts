@@ -16,7 +16,7 @@ import { chatView } from './adapters/sandbox/chat-view.ts';
 import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
 import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
-import { refuseBadNext, refusedReload, requestRestart } from './app-restart.ts';
+import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import { type Core, reasonOf } from './core.ts';
 import type { DatabaseState } from './database/database-host.ts';
@@ -98,7 +98,7 @@ class Host implements App {
       status: () => this.status(),
       admit: () => this.#parts.admit(),
       reload: (caller, options) => this.reload(caller.actor, options),
-      requestRestart: (caller) => requestRestart(this.#parts, caller.actor),
+      requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
     });
   }
@@ -198,28 +198,20 @@ class Host implements App {
     });
   }
 
-  async reload(actor: string, { orRestart, isMeant }: ReloadOptions): Promise<{ readonly generation: number }> {
+  async reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }> {
     this.#options.onReload?.('begun');
     try {
-      const generation = await this.#parts.engine.runtime.reload(actor, isMeant);
+      const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
       return { generation: generation.number };
     } catch (error) {
       const known = coerceError(error);
-      if (known.code === 'restart_required' && orRestart) await this.#restartInstead(known.message);
+      if (known.code === 'restart_required' && options.orRestart)
+        await restartInstead(this.#parts, known.message, options.keep);
       throw refusedReload(known);
     } finally {
       this.#options.onReload?.('ended');
     }
-  }
-
-  async #restartInstead(reason: string): Promise<void> {
-    try {
-      await refuseBadNext(this.#parts);
-    } catch (error) {
-      throw refusedReload(coerceError(error));
-    }
-    this.#options.requestExit(75, reason);
   }
 
   stop(...[limitMs, end = STOPPED, onCut = () => {}]: Parameters<App['stop']>): ReturnType<App['stop']> {

@@ -11,6 +11,9 @@ const DIES = `import { definePlugin, giveUp } from 'svc';
 export default definePlugin({ name: 'dies', setup(p) { p.on('message', {}, (_ctx, { text }) => { if (text.startsWith('die')) throw giveUp('no'); }); } });
 `;
 
+/** An owner that starts a worker again which ends by itself: here the test does. */
+const PM2 = { pm_id: '0', PM2_HOME: '/nonexistent' };
+
 interface Change {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
@@ -131,12 +134,73 @@ describe('a change whose worker is killed between its effect and its answer', { 
     }
   });
 
-  it('is free to be asked again where the change is no unit of the store', async (t) => {
-    const host = await FaultyHost.start(t);
+  it('has it there before a process or a connection ends, too: reload, restart, reconnect', async (t) => {
+    const host = await FaultyHost.start(t, { environment: PM2 });
+    const status = async (): Promise<Shown> => (await host.api.get('/api/system/status')) as Shown;
+    const { runtimeId } = await status();
+    const cases: readonly (readonly [string, number, string | undefined])[] = [
+      ['/api/system/reload', 200, undefined],
+      ['/api/system/restart', 202, 'runtime.restart_requested'],
+      ['/api/endpoints/root/webhook:webhook~shop/reconnect', 200, undefined],
+    ];
+
     await host.life.kill();
     await restart(host, DIES_OF_A_CHANGE);
+    for (const [index, [path, code, type]] of cases.entries()) {
+      const change: Change = { method: 'POST', path, body: {}, key: `k${index}` };
+      const again = await askOverKill(host, change, DIES_OF_A_CHANGE);
+      const answer = (await again.json()) as Shown;
+      const running = await status();
 
-    const again = await askOverKill(host, { method: 'POST', path: '/api/system/reload', body: {}, key: 'r' });
+      assert.equal(again.status, code, `${path}: ${JSON.stringify(answer)}`);
+      assert.equal(again.headers.get('idempotency-replayed'), 'true', path);
+      if (path.endsWith('reload'))
+        assert.equal(answer['generation'], Number(running['generation']) - 1, 'of the commit');
+      if (path.endsWith('restart'))
+        assert.ok(![runtimeId, running['runtimeId']].includes(answer['runtimeId']), 'it ended');
+      if (type !== undefined) assert.equal(await told(host, type), 1, `${type} once`);
+      assert.equal(host.life.end, undefined);
+    }
+  });
+
+  it('has it there before the restart that a reload comes to', async (t) => {
+    const host = await FaultyHost.start(t, { environment: PM2 });
+    const change: Change = { method: 'POST', path: '/api/system/reload?or-restart=1', body: {}, key: 'r' };
+
+    await host.life.kill();
+    await restart(host, DIES_OF_A_CHANGE);
+    host.project.write('package-lock.json', '{"other":true}');
+
+    const again = await askOverKill(host, change);
+
+    assert.equal(again.status, 202, await again.clone().text());
+    assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  });
+
+  it('is not done once more when it is asked for again after the restart that it was', async (t) => {
+    const host = await FaultyHost.start(t, { environment: PM2 });
+    const change: Change = { method: 'POST', path: '/api/system/restart', body: {}, key: 'r' };
+    const first = (await (await ask(host, change)).json()) as Shown;
+    const end = await host.life.ended;
+    await restart(host);
+
+    const again = await ask(host, change);
+
+    assert.deepEqual([end.code, again.status, await again.json()], [51, 202, first]);
+    assert.equal(await told(host, 'runtime.restart_requested'), 1);
+    assert.equal(host.life.end, undefined);
+  });
+
+  it('is free to be asked again where it was killed before anything was done', async (t) => {
+    const host = await FaultyHost.start(t);
+    await host.life.kill();
+    await restart(host, 'begun=kill');
+    const change: Change = { method: 'POST', path: '/api/system/reload', body: {}, key: 'r' };
+    await assert.rejects(ask(host, change), 'the worker died under it');
+    await host.life.ended;
+    await restart(host);
+
+    const again = await ask(host, change);
 
     assert.equal(again.status, 200);
     assert.equal(again.headers.get('idempotency-replayed'), null);

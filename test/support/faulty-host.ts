@@ -15,6 +15,8 @@ export interface FaultyHostOptions {
   readonly plugins?: Readonly<Record<string, unknown>>;
   readonly sources?: Readonly<Record<string, string>>;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** More of the worker's process environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const STAYS_MS = 2_200;
@@ -28,6 +30,7 @@ export class FaultyHost {
   readonly acknowledged: string[] = [];
   readonly refused: string[] = [];
   life: WorkerLife;
+  readonly #environment: FaultyHostOptions['environment'];
 
   static async start(t: Cleanup, options: FaultyHostOptions = {}): Promise<FaultyHost> {
     const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
@@ -43,6 +46,7 @@ export class FaultyHost {
     { options, platform, port }: { options: FaultyHostOptions; platform: WebhookPlatform; port: number },
   ) {
     const { plugins = {}, sources, config, prepare, failpoints } = options;
+    this.#environment = options.environment;
     this.platform = platform;
     this.project = temporaryProject(t, {
       config: {
@@ -65,7 +69,12 @@ export class FaultyHost {
     prepare?.(this.project);
     this.url = `http://127.0.0.1:${port}`;
     this.api = new HostApi(this.url, this.project.token);
-    this.life = new WorkerLife(this.project.path, failpoints === undefined ? {} : { failpoints });
+    this.life = this.#begin(failpoints);
+  }
+
+  #begin(failpoints: string | undefined): WorkerLife {
+    const environment = this.#environment;
+    return new WorkerLife(this.project.path, { environment, ...(failpoints === undefined ? {} : { failpoints }) });
   }
 
   /** Waits until readiness says so; returns after how many ms. */
@@ -130,6 +139,6 @@ export class FaultyHost {
   }
 
   restart(failpoints?: string): void {
-    this.life = new WorkerLife(this.project.path, failpoints === undefined ? {} : { failpoints });
+    this.life = this.#begin(failpoints);
   }
 }

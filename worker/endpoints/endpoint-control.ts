@@ -1,6 +1,6 @@
 // What an operator does with accounts: look, enable, disable, reconnect. The word is stored before it is followed.
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import { type Core, commitOrThrow } from '../core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { EndpointControl } from '../http/host-port.ts';
 import { type EndpointState, stepEndpoint } from './endpoint-machine.ts';
@@ -34,9 +34,9 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
     };
   };
   /** What the account comes to by the operator's word, at first. */
-  const decided = ({ state }: Viewed, enabled: boolean): EndpointState => {
+  const decided = ({ state }: Viewed, kind: 'enabled' | 'disabled' | 'reconnect'): EndpointState => {
     const at = { now: core.clock.now(), monotonic: core.clock.monotonic(), random: Math.random };
-    return stepEndpoint(state, { kind: enabled ? 'enabled' : 'disabled' }, at).state;
+    return stepEndpoint(state, { kind }, at).state;
   };
   const revisionOf = (runner: EndpointRunner): string => String(endpoints.override(runner.spec.id).revision);
   return {
@@ -66,6 +66,8 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
           throw new SvcError('conflict', `${runner.spec.id} is disabled`, {
             hint: `svc endpoints enable ${runner.spec.name}`,
           });
+        const statements = keep?.(view({ spec: runner.spec, state: decided(runner, 'reconnect') }, true)) ?? [];
+        if (statements.length > 0) await commitOrThrow(core.writer, { name: 'endpoint.reconnect', statements });
         runner.reconnect();
         return view(runner, true);
       }
@@ -78,7 +80,10 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
         name: `endpoint.${action}`,
         statements: [
           endpoints.enableStatement(runner.spec.id, enabled, seen),
-          ...(keep?.({ ...view({ spec: runner.spec, state: decided(runner, enabled) }, true), enabled }) ?? []),
+          ...(keep?.({
+            ...view({ spec: runner.spec, state: decided(runner, enabled ? 'enabled' : 'disabled') }, true),
+            enabled,
+          }) ?? []),
           ...recordEvents([event]),
         ],
       });

@@ -93,10 +93,14 @@ export interface ProcessStatus {
   readonly [field: string]: unknown;
 }
 
+/** Another generation; or, where it cannot take a change in, another process. */
+export type Reloaded = { readonly generation: number } | 'restarts';
+
 export interface ReloadOptions {
   readonly orRestart: boolean;
   /** Asked when its turn has come; false: `precondition_failed`. Left out: always. */
   readonly isMeant?: () => boolean;
+  readonly keep?: Keep<Reloaded>;
 }
 
 /** A thing as it is shown after a change of it. */
@@ -201,7 +205,7 @@ export interface HostPort {
   readiness(): ReadinessReport;
   status(): Promise<ProcessStatus>;
   /** Refuses with `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
-  requestRestart(caller: Caller): Promise<void>;
+  requestRestart(caller: Caller, keep?: Keep<'restarts'>): Promise<void>;
   reload(caller: Caller, options: ReloadOptions): Promise<{ readonly generation: number }>;
   ingress(): IngressState;
   /** Throws `precondition_failed` where the state is not the one that is meant. */

@@ -4,8 +4,9 @@
 //   K2  Answers that changed something are kept; after a failure the key is free again, because nothing was changed.
 //   K3  What cannot be stored of an end changes nothing of it: a change that was made is answered as made, a failure as what it was.
 //   K4  While the first request still runs, a second one is told to come back: 409 with Retry-After.
-//   K5  A change that is one unit of the store keeps its answer in that unit: the same request after a kill in between gets it. What is
-//       no unit (reload, restart, reconnect, the address of a webhook) is free to be asked again after a kill, as after a failure.
+//   K5  A change that is one unit of the store keeps its answer in that unit: the same request after a kill in between gets it. What ends
+//       a process or a connection keeps it before that begins: the kill has done the rest. Registering the address of a webhook is of no
+//       unit and free to be asked again after a kill, as after a failure: the platform is told the same address.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { IdempotencyStore, KeptAnswer } from './kept-answer.ts';

@@ -50,6 +50,7 @@ export function createIdempotency({
       } finally {
         if (isFirst && begun?.kind !== 'running' && begun?.kind !== 'new') running.delete(name);
       }
+      if (FAILPOINTS && begun.kind === 'new') await point('begun');
       if (begun.kind === 'new') running.add(name); // the one before has ended meanwhile, and taken its name away
       return isFirst && begun.kind === 'running' ? { kind: 'new' } : begun;
     },

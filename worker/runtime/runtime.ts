@@ -19,12 +19,12 @@ import type { Mode } from '../../shared/config/mode.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
-import { type Core, commitOrThrow } from '../core.ts';
-import { sql, statement } from '../database/statement.ts';
+import type { Core } from '../core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Logger } from '../sdk/index.ts';
 import { assemble, type Candidate } from './assemble.ts';
 import { foreignCause, presentable } from './assembly-errors.ts';
+import { type CommittedBy, commitGeneration } from './commit-generation.ts';
 import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generation.ts';
 import { hashFiles } from './plugin-loader.ts';
 import { changedFixedKeys, restartRequired } from './restart-required.ts';
@@ -52,6 +52,14 @@ export interface NextStart {
   readonly configVersion: string;
   /** The configuration, or a file that this process has loaded, is another by now. */
   readonly isChanged: boolean;
+}
+
+export interface ReloadAs extends Pick<CommittedBy, 'keep'> {
+  readonly isMeant?: () => boolean;
+}
+
+interface ReplacedBy extends CommittedBy {
+  readonly assembled?: Promise<Candidate> | undefined;
 }
 
 export class Runtime {
@@ -94,19 +102,19 @@ export class Runtime {
 
   /** The first generation: of the candidate that was assembled meanwhile, or of one of its own. */
   start(first?: Promise<Candidate>): Promise<Generation> {
-    return this.#inTurn(() => this.#replace(this.#loaded, 'start', first));
+    return this.#inTurn(() => this.#replace(this.#loaded, { actor: 'start', assembled: first }));
   }
 
   /**
    * Throws SvcError `restart_required` (with the list in `details.files`), `reload_refused`, or `precondition_failed` where `isMeant` says no
-   * when its turn has come; the old generation stays.
+   * when its turn has come; the old generation stays. The commit stores what `keep` gives.
    */
-  reload(actor: string, isMeant: () => boolean = () => true): Promise<Generation> {
+  reload(actor: string, { isMeant, keep }: ReloadAs = {}): Promise<Generation> {
     return this.#inTurn(async () => {
-      if (!isMeant()) throw new SvcError('precondition_failed', 'another generation serves by now');
+      if (isMeant?.() === false) throw new SvcError('precondition_failed', 'another generation serves by now');
       const loaded = this.#read();
       this.#refuseWhatNeedsRestart(loaded);
-      return this.#replace(loaded, actor);
+      return this.#replace(loaded, { actor, keep });
     });
   }
 
@@ -162,7 +170,7 @@ export class Runtime {
     throw restartRequired(this.#options.project, files, keys);
   }
 
-  async #replace(loaded: LoadedConfig, actor: string, assembled?: Promise<Candidate>): Promise<Generation> {
+  async #replace(loaded: LoadedConfig, { assembled, ...by }: ReplacedBy): Promise<Generation> {
     const { core } = this.#options;
     let generation: Generation | undefined;
     try {
@@ -176,7 +184,7 @@ export class Runtime {
         ...(this.#options.fileUrl === undefined ? {} : { fileUrl: this.#options.fileUrl }),
       });
       await generation.activate();
-      await this.#commit(generation, actor);
+      await this.#commit(generation, by);
     } catch (error) {
       if (generation?.state === 'active') await generation.discard();
       throw this.#refused(coerceError(error));
@@ -221,35 +229,10 @@ export class Runtime {
     throw restartRequired(this.#options.project, stale, []);
   }
 
-  async #commit(generation: Generation, actor: string): Promise<void> {
+  async #commit(generation: Generation, by: CommittedBy): Promise<void> {
     const { core } = this.#options;
     const previous = this.#current?.number ?? null;
-    const stored = await core.reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'generation'));
-    const number = Number(stored?.value ?? 0) + 1;
-    const next = statement(
-      sql
-        .updateTable('counters')
-        .set({ value: number })
-        .where('name', '=', 'generation')
-        .where('value', '=', number - 1),
-      { expect: 1, guard: 'generation' },
-    );
-    const data = {
-      number,
-      previous,
-      configVersion: generation.loaded.version,
-      capabilities: generation.capabilities.all().length,
-      endpoints: generation.candidate.endpoints.length,
-    };
-    const event = {
-      type: 'generation.committed',
-      at: core.clock.now(),
-      runtimeId: core.runtimeId,
-      generation: number,
-      actor,
-      data,
-    } as const;
-    await commitOrThrow(core.writer, { name: 'generation.committed', statements: [next, ...recordEvents([event])] });
+    const number = await commitGeneration(core, generation, { ...by, previous });
     generation.committed(number);
     core.log.info({ generation: number, previous }, 'generation committed');
   }

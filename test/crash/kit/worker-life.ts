@@ -19,6 +19,8 @@ export interface LifeOptions {
   readonly failpoints?: string;
   /** `published`: as `svc runtime start` starts it, without failpoints. */
   readonly build?: 'failpoints' | 'published';
+  /** More of the process environment: by it the worker knows its owner. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export class WorkerLife {
@@ -26,12 +28,16 @@ export class WorkerLife {
   readonly #child: ChildProcess;
   #end: LifeEnd | undefined;
 
-  constructor(project: string, { failpoints, build = 'failpoints' }: LifeOptions = {}) {
+  constructor(project: string, { failpoints, build = 'failpoints', environment = {} }: LifeOptions = {}) {
     if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
     const log = openSync(workerLog(project), 'a');
     this.#child = spawn(process.execPath, build === 'published' ? foregroundArgs(project) : failpointsArgs(project), {
       stdio: ['ignore', log, log],
-      env: { PATH: process.env['PATH'], ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }) },
+      env: {
+        PATH: process.env['PATH'],
+        ...environment,
+        ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }),
+      },
     });
     closeSync(log);
     this.ended = new Promise((resolve) => {

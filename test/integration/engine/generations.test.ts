@@ -15,7 +15,10 @@ describe('a reload', () => {
     const { runtime } = host.engine;
     const isMeant = (): boolean => runtime.current?.number === 1;
 
-    const [first, second] = await Promise.allSettled([runtime.reload('one', isMeant), runtime.reload('two', isMeant)]);
+    const [first, second] = await Promise.allSettled([
+      runtime.reload('one', { isMeant }),
+      runtime.reload('two', { isMeant }),
+    ]);
 
     assert.deepEqual(
       [first.status, second.status === 'rejected' ? second.reason.code : second.status, runtime.current?.number],

@@ -1,14 +1,21 @@
 // The host itself: why it is or is not ready, what it is, restart and reload.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HostPort } from '../host-port.ts';
+import type { HostPort, Reloaded } from '../host-port.ts';
 import { tagOf } from '../revision.ts';
-import { route } from '../route.ts';
+import { type Answer, route } from '../route.ts';
 
 /** Restart and reload may be meant for one generation of one process. */
 const runningRevision = (port: HostPort): string => {
   const { runtimeId, generation } = port.readiness();
   return `${runtimeId}.${generation ?? 'none'}`;
 };
+
+const takenBy =
+  (port: HostPort) =>
+  (end: Reloaded): Answer =>
+    end === 'restarts'
+      ? { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } }
+      : { status: 200, json: end };
 
 export const systemRoutes = [
   route({
@@ -47,9 +54,10 @@ export const systemRoutes = [
     changes: true,
     revision: runningRevision,
     answers: { 202: 'Accepted', 409: 'Problem', 429: 'Problem' },
-    handle: async ({ port, caller }) => {
-      await port.requestRestart(caller());
-      return { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } };
+    handle: async ({ port, caller, keep }) => {
+      const answerOf = takenBy(port);
+      await port.requestRestart(caller(), keep(answerOf));
+      return answerOf('restarts');
     },
   }),
   route({
@@ -69,14 +77,15 @@ export const systemRoutes = [
     changes: true,
     revision: runningRevision,
     answers: { 200: 'Reloaded', 202: 'Accepted', 409: 'Problem' },
-    handle: async ({ port, caller, query, revision }) => {
+    handle: async ({ port, caller, query, revision, keep }) => {
+      const answerOf = takenBy(port);
       const orRestart = query['or-restart'] !== undefined;
       const isMeant = (): boolean => revision === undefined || revision === runningRevision(port);
       try {
-        return { status: 200, json: await port.reload(caller(), { orRestart, isMeant }) };
+        return answerOf(await port.reload(caller(), { orRestart, isMeant, keep: keep(answerOf) }));
       } catch (error) {
         if (!orRestart || !(error instanceof SvcError) || error.code !== 'restart_required') throw error;
-        return { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } };
+        return answerOf('restarts');
       }
     },
   }),
