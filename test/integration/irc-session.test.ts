@@ -14,6 +14,8 @@ const irc = definitionOf(createIrc(TIMING), properties);
 /** For servers that keep silent. */
 const unconfirmed = definitionOf(createIrc({ ...TIMING, confirmMs: 150 }), properties);
 const unwelcome = definitionOf(createIrc({ ...TIMING, registerMs: 300 }), properties);
+/** Comes back soon to channels. */
+const eager = definitionOf(createIrc({ ...TIMING, regainMs: 200, rejoinMs: 200 }), properties);
 const secret = (text: string) => ({ reveal: () => text });
 
 describe('IRC session', () => {
@@ -100,6 +102,29 @@ describe('IRC session', () => {
       [['abc', Date.UTC(2026, 0, 1)]],
     );
     assert.ok(server.lines.some(({ text }) => /^CAP REQ .*message-tags.*server-time/.test(text)));
+  });
+
+  it('is degraded while it is not in one of its channels, and well again once it is', async (t) => {
+    const shut = new Set(['#shut']);
+    const server = await scriptedIrc(t, {
+      answer(line, nick) {
+        const channel = line.startsWith('JOIN ') ? (line.split(' ')[1] ?? '') : '';
+        return shut.has(channel) ? [`:s 473 ${nick} ${channel} :Cannot join channel (+i)`] : undefined;
+      },
+    });
+    const { link } = await start(t, server.port, { channels: ['#room', '#shut'] }, eager);
+    await until(() => link.trouble !== undefined, { what: 'the account to be degraded' });
+    const refused = link.trouble;
+    shut.delete('#shut');
+    await until(() => link.trouble === undefined, { what: 'the account to be well again' });
+    shut.add('#room');
+    server.send(':ann!u@h KICK #room svcbot :out\r\n');
+    await until(() => link.trouble !== undefined, { what: 'the account to be degraded again' });
+    await until(() => link.trouble?.includes('+i'), { what: 'the reason of the refusal' });
+    shut.delete('#room');
+    await until(() => link.trouble === undefined, { what: 'the account to be back in the room' });
+
+    assert.equal(refused, 'not in #shut: Cannot join channel (+i)');
   });
 
   it('fails the account on a wrong password, a ban and a refused SASL account', async (t) => {

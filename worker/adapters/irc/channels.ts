@@ -2,6 +2,7 @@
 //
 //   C1  A channel that is refused, or that we are kicked from, is tried again: a place may be free by then, a ban over.
 //   C2  A refusal is in the log once, until the channel was joined.
+//   C3  A channel of ours that we are not in is heard by nobody here: it is told as what does not work of the account.
 import type { IrcLine } from 'irc-framework';
 import type { Logger } from '../../sdk/index.ts';
 import { type Account, channelsOf } from './config.ts';
@@ -13,6 +14,8 @@ export interface ChannelsOptions {
   lower(text: string): string;
   /** Writes a line, if the connection stands. */
   raw(line: string): void;
+  /** C3. Undefined: we are in all of them. */
+  standing(trouble: string | undefined): void;
 }
 
 const JOIN_REFUSED = new Set(['403', '405', '471', '473', '474', '475', '476', '477', '489']);
@@ -20,7 +23,10 @@ const JOIN_REFUSED = new Set(['403', '405', '471', '473', '474', '475', '476', '
 export class Channels {
   readonly #options: ChannelsOptions;
   readonly #joined = new Set<string>();
-  readonly #told = new Set<string>();
+  /** Why we are not in them. */
+  readonly #reasons = new Map<string, string>();
+  #isSettled = false;
+  #trouble: string | undefined;
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
@@ -28,6 +34,13 @@ export class Channels {
 
   get joined(): readonly string[] {
     return [...this.#joined];
+  }
+
+  /** The server has answered to the first joins: from now on it is told where we are not. */
+  settled(): void {
+    this.#isSettled = true;
+    this.#options.standing(undefined);
+    this.#tell();
   }
 
   /** True for one of ours in which we are not. */
@@ -41,17 +54,21 @@ export class Channels {
     for (const channel of channelsOf(account)) {
       if (this.#joined.has(lower(channel))) continue;
       const line = joinLine(account, channel);
-      if (line === undefined) log.warn({ channel }, 'channel not joined: its key is not one word');
-      else raw(line);
+      if (line !== undefined) raw(line);
+      else {
+        this.#reasons.set(lower(channel), 'its key is not one word');
+        log.warn({ channel }, 'channel not joined: its key is not one word');
+      }
     }
   }
 
   /** An error numeric about a channel. */
   refused(numeric: string, channel: string, reason: string): void {
     const name = this.#options.lower(channel);
-    if (!JOIN_REFUSED.has(numeric) || !this.isMissing(channel) || this.#told.has(name)) return;
-    this.#told.add(name);
+    if (!JOIN_REFUSED.has(numeric) || !this.isMissing(channel) || this.#reasons.has(name)) return;
+    this.#reasons.set(name, reason);
     this.#options.log.warn({ channel, numeric, reason }, 'channel not joined: it is tried again');
+    this.#tell();
   }
 
   /** We came or went; true when we were kicked from one of ours. */
@@ -60,13 +77,23 @@ export class Channels {
     const name = this.#options.lower(channel);
     if (command === 'JOIN') {
       this.#joined.add(name);
-      this.#told.delete(name);
-      return false;
-    }
-    this.#joined.delete(name);
+      this.#reasons.delete(name);
+    } else this.#joined.delete(name);
+    this.#tell();
     if (command !== 'KICK' || !this.#isOurs(channel)) return false;
     this.#options.log.warn({ channel, by: nick }, 'kicked from a channel');
     return true;
+  }
+
+  /** C3. */
+  #tell(): void {
+    const { account, lower, standing } = this.#options;
+    const missing = channelsOf(account).filter((channel) => !this.#joined.has(lower(channel)));
+    const why = (channel: string): string => this.#reasons.get(lower(channel)) ?? '';
+    const trouble = missing.map((channel) => `not in ${channel}: ${why(channel)}`.replace(/: $/, '')).join('; ');
+    if (!this.#isSettled || trouble === (this.#trouble ?? '')) return;
+    this.#trouble = trouble === '' ? undefined : trouble;
+    standing(this.#trouble);
   }
 
   #isOurs(channel: string): boolean {

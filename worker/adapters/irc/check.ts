@@ -34,6 +34,7 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
         found.push(...loginChecks(client, account));
         leave.abort();
       },
+      degraded() {}, // it has no channels
     },
   });
   await session.run();

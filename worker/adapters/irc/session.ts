@@ -1,6 +1,7 @@
 // One connection to one server, from the socket to its end.
 //
-//   S1  `run` resolves when the link's signal ends it and throws when it is lost; it tells `online` once nick and channels are settled.
+//   S1  `run` resolves when the link's signal ends it and throws when it is lost; it tells `online` once nick and channels are settled,
+//       and `degraded` while it is not in one of its channels: nothing is heard there.
 //   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free,
 //       and then the service hears of us anew.
 //   S3  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
@@ -23,7 +24,7 @@ import type { SessionTiming } from './timing.ts';
 
 export interface SessionOptions {
   readonly client: Client;
-  readonly link: Pick<Link<Account>, 'account' | 'signal' | 'log' | 'cursor' | 'online' | 'receive'>;
+  readonly link: Pick<Link<Account>, 'account' | 'signal' | 'log' | 'cursor' | 'online' | 'degraded' | 'receive'>;
   readonly timing: SessionTiming;
   /** Unique among the connections of an account: part of ids that the server does not give. */
   readonly epoch: string;
@@ -66,7 +67,10 @@ export class IrcSession {
       lower: (text: string) => client.caseLower(text),
       raw: (line: string) => this.#raw(line),
     };
-    this.#channels = new Channels(common);
+    this.#channels = new Channels({
+      ...common,
+      standing: (trouble) => (trouble === undefined ? link.online() : link.degraded(trouble)),
+    });
     this.#login = new ServiceLogin({
       ...common,
       limitMs: timing.identifyMs,
@@ -158,7 +162,7 @@ export class IrcSession {
     this.#channels.join();
     await this.#ping('joined');
     this.#link.log.info({ nick: this.#client.user.nick, channels: this.#channels.joined.length }, 'connected');
-    this.#link.online();
+    this.#channels.settled();
     const { cap, options } = this.#client.network;
     const most = cap.isEnabled(CAPABILITY) ? Number(options.CHATHISTORY ?? 0) || 0 : undefined;
     const { MSGREFTYPES: refs } = options;
