@@ -146,6 +146,58 @@ describe('IRC history', () => {
     }
   });
 
+  for (const [behaves, reason] of [
+    ['fails', /could not read/],
+    ['is silent', /did not answer/],
+  ] as const)
+    it(`makes the account degraded while the server ${behaves}, until it has come`, async (t) => {
+      const server = await HistoryServer.start(t, { behaves, failures: 2 });
+      server.keep('#room', 'ann', 'missed');
+      const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString(), adapter: impatient });
+
+      await until(() => bot.trouble() !== undefined, { what: 'the trouble' });
+      const [trouble, before] = [bot.trouble(), texts(bot.arrivals)];
+      await until(() => bot.trouble() === undefined, { what: 'the end of it' });
+
+      assert.match(trouble ?? '', reason);
+      assert.deepEqual([before, texts(bot.arrivals)], [[], ['missed']]);
+    });
+
+  it('that is more than is asked for is told as a loss, and the account is well again', async (t) => {
+    const server = await HistoryServer.start(t, { most: 1 });
+    for (let n = 0; n < 12; n += 1) server.keep('#room', 'ann', `line ${n}`);
+    const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString() });
+
+    await until(() => texts(bot.arrivals).includes('line 9'), { what: 'what is asked for' });
+    await until(() => bot.troubles.length > 0 && bot.trouble() === undefined, { what: 'the end of the trouble' });
+
+    assert.match(bot.troubles[0] ?? '', /#room/);
+    assert.ok(!texts(bot.arrivals).includes('line 11'));
+  });
+
+  it('that comes while too much is said is let in beside it, to the end', async (t) => {
+    const server = await HistoryServer.start(t, { most: 2 });
+    for (const text of ['one', 'two', 'three']) server.keep('#room', 'ann', text);
+    server.onAsked = () => {
+      for (let n = 0; n < 600; n += 1) server.says('#other', 'carl', `now ${n}`);
+    };
+    const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString() });
+
+    const said = (): boolean => {
+      server.says('#room', 'ann', 'now at last');
+      return bot.cursors.length > 0;
+    };
+    await until(said, { what: 'all to be noted' });
+
+    assert.deepEqual(
+      texts(bot.arrivals)
+        .filter((text) => !String(text).startsWith('now'))
+        .slice(0, 3),
+      ['one', 'two', 'three'],
+    );
+    assert.equal(bot.trouble(), undefined);
+  });
+
   it('that the server could not read for now is asked for again while the connection stands', async (t) => {
     const server = await HistoryServer.start(t, { behaves: 'fails', failures: 2 });
     server.keep('#room', 'ann', 'missed');
@@ -181,9 +233,14 @@ function start(
   }: { readonly cursor?: string; readonly account?: Partial<Account>; readonly adapter?: typeof irc } = {},
 ) {
   const cursors: string[] = [];
+  const troubles: string[] = [];
   const base = adapterLink(ircAccount(port, account));
   const link = Object.assign(Object.create(base) as typeof base, {
     cursor,
+    degraded: (reason: string) => {
+      troubles.push(reason);
+      base.degraded(reason);
+    },
     receive: async (arrivals: readonly Arrival[], next?: string) => {
       await base.receive(arrivals);
       if (next !== undefined) cursors.push(next);
@@ -195,5 +252,6 @@ function start(
     stop();
     await ended;
   });
-  return { arrivals: base.arrivals, cursors, stop, isOnline: () => base.isOnline };
+  const [isOnline, trouble] = [() => base.isOnline, () => base.trouble];
+  return { arrivals: base.arrivals, cursors, troubles, stop, isOnline, trouble };
 }

@@ -25,6 +25,8 @@ interface Forged {
   /** Neither account nor room keep one. */
   readonly hasNone?: true;
   readonly answer?: (stanza: XmlElement) => string | undefined;
+  /** Before anything else. */
+  readonly misbehave?: (stanza: XmlElement) => string | undefined;
 }
 
 const result = (
@@ -37,10 +39,15 @@ const inRoom = (nick: string, text: string, more = ''): string =>
 const item = (jid: string): string =>
   `<x xmlns='http://jabber.org/protocol/muc#user'><item affiliation='none' role='participant' jid='${jid}'/></x>`;
 
-async function inTheRoom(t: TestContext, { archives = {}, hasNone, answer }: Forged): Promise<[FakeXmpp, XmppBot]> {
+async function inTheRoom(
+  t: TestContext,
+  { archives = {}, hasNone, answer, misbehave }: Forged,
+): Promise<[FakeXmpp, XmppBot]> {
   const server = await fakeXmpp(t, {
     answer: (stanza) => {
       const { id, to = 'bot@localhost' } = stanza.attrs;
+      const bad = misbehave?.(stanza);
+      if (bad !== undefined) return bad;
       if (stanza.name === 'presence' && to.startsWith(ROOM))
         return `<presence from='${to}'><x xmlns='http://jabber.org/protocol/muc#user'><item affiliation='none' role='participant'/><status code='110'/></x></presence>`;
       if (hasNone && stanza.getChild('query', 'http://jabber.org/protocol/disco#info') !== undefined)
@@ -216,6 +223,34 @@ describe('XMPP adapter and what is forged', { timeout: 590_000, concurrency: 3 }
     const id = server.stanzas.find(isAsked)?.attrs['id'];
     server.send(`<iq type='result' id='${id}'><fin xmlns='urn:xmpp:mam:2' complete='true'/></iq>`);
     await bot;
+  });
+
+  it('degrades the account while the archive of a room that let it in later cannot be read, and reads it then', async (t) => {
+    let [isClosed, isBroken] = [true, true];
+    const [server, bot] = await inTheRoom(t, {
+      archives: {
+        [ROOM]: (queryid) => result({ from: ROOM, queryid, id: 'r1' }, inRoom('ann', 'missed', item('ann@localhost'))),
+      },
+      misbehave: (stanza) => {
+        const { id, to = '' } = stanza.attrs;
+        const error = (name: string, condition: string) =>
+          `<${name} type='error' id='${id}' from='${to}'><error type='cancel'><${condition} xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></${name}>`;
+        if (isClosed && stanza.name === 'presence' && to.startsWith(ROOM))
+          return error('presence', 'service-unavailable');
+        return isBroken && to === ROOM && isAsked(stanza) ? error('iq', 'internal-server-error') : undefined;
+      },
+    });
+    const closed = bot.link.trouble;
+
+    isClosed = false;
+    await until(() => /archive/.test(bot.link.trouble ?? ''), { what: 'the archive to be the trouble' });
+    const before = texts(bot);
+    isBroken = false;
+    await until(() => bot.link.trouble === undefined, { what: 'the end of the trouble' });
+
+    assert.match(closed ?? '', /not in team@/);
+    assert.deepEqual([before, texts(bot)], [[], ['missed']]);
+    assert.ok(server.stanzas.filter(isAsked).length > 1);
   });
 
   it('reads the archive of a room also when another one does not go on', async (t) => {

@@ -22,7 +22,7 @@ export interface HistoryOptions {
   readonly taken?: readonly string[];
   /** Offers no way to ask, and tells what it kept behind a JOIN. */
   readonly plays?: boolean;
-  /** `fails` for as many answers as `failures`, with what is the server's own trouble; `refuses` who may not ask. */
+  /** `fails` for as many answers as `failures`, with what is the server's own trouble, or `is silent`; `refuses` who may not ask. */
   readonly behaves?: 'refuses' | 'fails' | 'is silent';
   readonly failures?: number;
 }
@@ -117,7 +117,10 @@ export class HistoryServer {
 
   #history(kind: string, words: readonly string[], most: number): readonly string[] {
     const { behaves, refs, failures = Number.POSITIVE_INFINITY } = this.#options;
-    if (behaves === 'is silent') return [];
+    if (behaves === 'is silent' && this.#failed < failures) {
+      this.#failed += 1;
+      return [];
+    }
     if (refs === 'timestamp' && words[1]?.startsWith('msgid='))
       return [
         `:s FAIL CHATHISTORY INVALID_MSGREFTYPE ${kind} ${words[0]} ${words[1]} :Message reference type not supported`,

@@ -34,7 +34,7 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
         found.push(...loginChecks(client, account));
         leave.abort();
       },
-      degraded() {}, // it has no channels
+      degraded() {}, // it has no channels, and without a cursor nothing was missed
     },
   });
   await session.run();

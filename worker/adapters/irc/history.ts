@@ -4,10 +4,11 @@
 //       overlap, two days back at most. A line has the msgid with which it was said, so that what came already is taken once. One without a
 //       msgid is taken when it is newer than the cursor.
 //       Who wrote is told a page at a time, by the time of their latest line.
-//   H2  What is said meanwhile waits behind it, until an answer takes too long or too much waits.
+//   H2  What is said meanwhile waits behind it, until an answer takes too long or too much waits: then it is let in beside what was missed.
 //   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
-//   H4  What the server could not read for now (MESSAGE_ERROR) is asked for again while the connection stands, and holds nothing up. Whom it will
-//       not tell at all is left.
+//   H4  What the server could not read for now (MESSAGE_ERROR), or did not answer, is asked for again while the connection stands, and holds
+//       nothing up. Until it has come the account is degraded. Whom it will not tell at all is left.
+//   H6  What is more than is asked for is lost: the account is degraded for it until the rest has come, so that its last error tells of it.
 //   H5  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
 import { createHash } from 'node:crypto';
 import type { IrcLine } from 'irc-framework';
@@ -28,6 +29,8 @@ export interface HistoryOptions {
   push(arrival: Arrival): void;
   /** Stores how far all has come, where nothing arrives. */
   note(cursor: string): void;
+  /** What is not there of what was missed; undefined once nothing is left to ask for. */
+  trouble(reason: string | undefined): void;
 }
 
 export const CAPABILITY = 'draft/chathistory';
@@ -139,7 +142,7 @@ export class History {
     if (Number.isFinite(at)) this.#times.set(arrival, at);
     if (this.#held === undefined) return this.#options.push(arrival);
     this.#held.push(arrival);
-    if (this.#held.length > MOST_HELD) this.#giveUp('too much was said meanwhile');
+    if (this.#held.length > MOST_HELD) this.#release(); // H2
   }
 
   /** H1, H5. */
@@ -174,7 +177,7 @@ export class History {
     const { target, page } = asked;
     const isFull = lines >= this.#page && last !== undefined;
     const isMore = isFull && last !== asked.from && page < MOST_PAGES;
-    if (isFull && !isMore) this.#options.log.warn({ target }, 'more was said there than is caught up with');
+    if (isFull && !isMore) this.#lost(target);
     const next = isMore ? [{ target, from: last, page: page + 1 }] : [];
     // Who has written is heard before it is asked who else has.
     this.#questions = target === undefined ? [...others, ...next] : [...next, ...others];
@@ -212,13 +215,16 @@ export class History {
     this.#asked += 1;
     const asked = this.#asked;
     this.#options.after(this.#options.limitMs, () => {
-      if (asked === this.#asked && this.#questions.length > 0) this.#giveUp('the server did not answer');
+      if (asked === this.#asked && this.#questions.length > 0) this.#unanswered();
     });
   }
 
-  #finish(): void {
+  #finish(reason = 'the server could not read it for now'): void {
     this.#isBehind = this.#again.length > 0;
     this.#release();
+    this.#options.trouble(
+      this.#isBehind ? `what was said while the account was away has not come: ${reason}` : undefined,
+    );
     if (!this.#isBehind) return;
     this.#options.after(this.#options.limitMs, () => {
       this.#questions = this.#again;
@@ -227,11 +233,18 @@ export class History {
     });
   }
 
-  /** The cursor stands: the next connection asks again. */
-  #giveUp(reason: string): void {
+  /** H4. The cursor stands: should the connection end before, the next one asks again. */
+  #unanswered(): void {
+    this.#options.log.warn({ questions: this.#questions.length }, 'the server did not answer what was said meanwhile');
+    this.#again.push(...this.#questions);
     this.#questions = [];
-    this.#options.log.warn({ reason }, 'what was said while the account was away was not told');
-    this.#release();
+    this.#finish('the server did not answer');
+  }
+
+  /** H6. */
+  #lost(target = 'in private, of people'): void {
+    this.#options.log.warn({ target }, 'more was said there than is caught up with');
+    this.#options.trouble(`more was said while the account was away than is asked for: ${target}`);
   }
 
   #release(): void {

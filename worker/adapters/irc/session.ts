@@ -1,7 +1,7 @@
 // One connection to one server, from the socket to its end.
 //
 //   S1  `run` resolves when the link's signal ends it and throws when it is lost; it tells `online` once nick and channels are settled,
-//       and `degraded` while it is not in one of its channels: nothing is heard there.
+//       and `degraded` while it is not in one of its channels (nothing is heard there), or what was missed has not come.
 //   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free,
 //       and then the service hears of us anew.
 //   S3  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
@@ -45,6 +45,7 @@ export class IrcSession {
   readonly #history: History;
   readonly #login: ServiceLogin;
   readonly #nick: NickKeeper;
+  readonly #troubles = new Map<string, string>();
   #end: (error?: Error) => void = () => {};
   #bucket: Bucket;
   #turn: Promise<unknown> = Promise.resolve();
@@ -69,7 +70,7 @@ export class IrcSession {
     };
     this.#channels = new Channels({
       ...common,
-      standing: (trouble) => (trouble === undefined ? link.online() : link.degraded(trouble)),
+      standing: (trouble) => this.#stand('channels', trouble),
     });
     this.#login = new ServiceLogin({
       ...common,
@@ -87,6 +88,7 @@ export class IrcSession {
       limitMs: timing.historyMs,
       after: (delayMs, run) => this.#after(delayMs, run),
       push: (arrival) => this.#queue.push(arrival),
+      trouble: (reason) => this.#stand('history', reason),
       note: (cursor) => void link.receive([], cursor).catch(() => {}), // with the next message, then
     });
     this.#queue = new ArrivalQueue({
@@ -168,6 +170,15 @@ export class IrcSession {
     const { MSGREFTYPES: refs } = options;
     this.#history.ask(this.#channels.joined, most, typeof refs === 'string' ? refs : undefined);
     this.#regainLater();
+  }
+
+  /** S1: what does not work of one part; the account is online while that is nothing of any. */
+  #stand(part: 'channels' | 'history', trouble: string | undefined): void {
+    if (this.#hasEnded) return;
+    if (trouble === undefined) this.#troubles.delete(part);
+    else this.#troubles.set(part, trouble);
+    if (this.#troubles.size === 0) this.#link.online();
+    else this.#link.degraded([...this.#troubles.values()].join('; '));
   }
 
   async #logIn(): Promise<void> {

@@ -33,6 +33,8 @@ export class Conversations {
   readonly #nameless = new Set<string>();
   #members = 0;
   #isCatchingUp = false;
+  /** Why what was said while we were away is not all there; undefined once it is. */
+  #gap: string | undefined;
   #settled: () => void = () => {};
 
   constructor(options: ConversationsOptions) {
@@ -51,16 +53,19 @@ export class Conversations {
   }
 
   get trouble(): string | undefined {
-    return this.rooms.trouble;
+    return this.rooms.trouble ?? this.#gap;
   }
   hasArchive(place: string): boolean {
     return this.#catchUp.hasArchive(place);
   }
 
   /** What came while we were away; again until all of it is there. */
-  catchUp(): Promise<void> {
+  async catchUp(): Promise<void> {
     this.#isCatchingUp = true;
-    return this.#catchUp.run((place) => place === this.#self || this.rooms.closed(place) === undefined);
+    await this.#catchUp.run((place) => place === this.#self || this.rooms.closed(place) === undefined);
+    if (this.#gap === undefined) return;
+    this.#gap = undefined;
+    this.#options.state.session?.trouble(this.trouble);
   }
 
   /** Finds archives, says that we are there, joins rooms. Rooms and archives of a resumed session are as they were. */
@@ -173,12 +178,16 @@ export class Conversations {
     });
   }
 
-  /** A room that let us in later. What fails here is asked for again when the connection is made anew. */
+  /** A room that let us in later. What fails here is asked for again while the connection stands, and degrades the account until then. */
   async #catchUpLater(): Promise<void> {
+    const session = this.#session;
     try {
       await this.catchUp();
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the archive of a room could not be read');
+      this.#gap = 'what was said in a room while the account was away has not come: its archive could not be read';
+      session.trouble(this.trouble);
+      session.after(session.timing.rejoinMs, () => void this.#catchUpLater());
     }
   }
 
