@@ -1,7 +1,7 @@
 // The life of an account of the adapter telegram at the fake Bot API server, which telegram-client.test.ts holds to the documentation.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { connect } from '../../worker/adapters/telegram/connect.ts';
+import { connect, WAITS } from '../../worker/adapters/telegram/connect.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink } from '../support/adapter-link.ts';
 import { ANN, telegramAdapter as adapter, telegramBench as bench, CHAT, says } from '../support/telegram-bench.ts';
@@ -187,7 +187,9 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
     const base = adapterLink(account);
     const said: unknown[] = [];
     const log = { ...base.log, warn: (fields: object | string) => void said.push(fields) };
-    const ended = connect({ ...base, log, signal: new AbortController().signal }, 1).catch((error: unknown) => error);
+    const ended = connect({ ...base, log, signal: new AbortController().signal }, { ...WAITS, checkMs: 1 }).catch(
+      (error: unknown) => error,
+    );
     await until(() => telegram.called('getWebhookInfo').length > 5, { what: 'some checks' });
     telegram.revoke(token);
 
@@ -200,7 +202,7 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
     const { telegram, token, account } = await bench(t, { change: { mode: 'webhook', secrets: [secret('s')] } });
     const link = adapterLink(account);
     t.after(() => link.stop());
-    connect(link, 1).catch(() => {});
+    connect(link, { ...WAITS, checkMs: 1 }).catch(() => {});
     const set = (url: string): Promise<unknown> =>
       fetch(`${telegram.url}/bot${token}/setWebhook?url=${encodeURIComponent(url)}`);
 

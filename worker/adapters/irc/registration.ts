@@ -6,9 +6,13 @@ import type { ClientOptions } from 'irc-framework';
 import { accountFailed } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 import { MORE_NICKS, nickForTry } from './nick.ts';
+import type { SessionTiming } from './timing.ts';
 
 /** Options of the client library: it neither reconnects nor answers CTCP by itself. */
-export function clientOptions(account: Account): ClientOptions {
+export function clientOptions(
+  account: Account,
+  { pingMs, silentMs }: Pick<SessionTiming, 'pingMs' | 'silentMs'>,
+): ClientOptions {
   return {
     host: account.server,
     port: account.port,
@@ -23,8 +27,8 @@ export function clientOptions(account: Account): ClientOptions {
     sasl_disconnect_on_fail: true,
     auto_reconnect: false,
     version: '',
-    ping_interval: 30,
-    ping_timeout: 60,
+    ping_interval: pingMs / 1_000,
+    ping_timeout: silentMs / 1_000,
   };
 }
 

@@ -147,12 +147,16 @@ export class IrcSession {
           : new Error('connection lost'),
       ),
     );
+    // The library would say goodbye first, and wait until that is written: at a dead connection it may never be.
+    client.on('ping timeout', () =>
+      this.#end(new Error(`nothing was heard of the server for ${this.#timing.silentMs} ms`)),
+    );
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
     client.connection.on('message', (line) => this.#onLine(line));
     this.#after(this.#timing.registerMs, () => {
       if (!this.#isRegistered) this.#end(new Error(`not registered within ${this.#timing.registerMs} ms`));
     });
-    client.connect(clientOptions(this.#link.account));
+    client.connect(clientOptions(this.#link.account, this.#timing));
   }
 
   /** Joins, and is online once the server has answered to all of it. */

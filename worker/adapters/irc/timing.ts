@@ -11,6 +11,10 @@ export interface SessionTiming {
   readonly identifyMs: number;
   /** For one answer about what was said while the account was away. */
   readonly historyMs: number;
+  /** Between two pings. */
+  readonly pingMs: number;
+  /** A connection on which nothing was heard for so long, not even the answer to a ping, is lost. */
+  readonly silentMs: number;
 }
 export const TIMING: SessionTiming = {
   registerMs: 30_000,
@@ -19,4 +23,6 @@ export const TIMING: SessionTiming = {
   rejoinMs: 10_000,
   identifyMs: 10_000,
   historyMs: 30_000,
+  pingMs: 30_000,
+  silentMs: 60_000,
 };

@@ -15,21 +15,28 @@ import { type Client, clientOf, failureOf, thrown } from './client.ts';
 import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './config.ts';
 import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
 
-const POLL_SECONDS = 30;
-const CALL_LIMIT_MS = 20_000;
+export interface Waits {
+  /** Of a webhook that is well. */
+  readonly checkMs: number;
+  /** How long Telegram may keep a poll without an update. */
+  readonly pollSeconds: number;
+  /** For the answer to a call; to a poll once its time is over. One that does not come is a lost connection. */
+  readonly answerMs: number;
+}
+export const WAITS: Waits = { checkMs: 600_000, pollSeconds: 30, answerMs: 20_000 };
+
 const MOST_COMMANDS = 100;
-/** Of a webhook: one that is well, and one that is not. */
-const CHECK_MS = 600_000;
+/** Of a webhook that is not well. */
 const RECHECK_MS = 60_000;
 /** Telegram keeps the last failure after it is over, and tries again for hours. */
 const RECENT_MS = 7_200_000;
 
 /** grammY's own type of a signal is that of an older library. */
-const limited = (link: Pick<Link<Account>, 'signal'>, ms = CALL_LIMIT_MS): never =>
+const limited = (link: Pick<Link<Account>, 'signal'>, ms = WAITS.answerMs): never =>
   limitedSignal(link.signal, ms) as never;
 
 /** Resolves when the link's signal ends it; throws when the connection is lost. */
-export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<void> {
+export async function connect(link: Link<Account>, waits = WAITS): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
   const client = await clientOf(link.account);
@@ -39,8 +46,8 @@ export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<
   try {
     const { username } = await client.api.getMe(limited(link));
     learnUsername(link.account, username);
-    if (link.account.mode === 'webhook') await stay(client, link, checkMs);
-    else await poll(client, link);
+    if (link.account.mode === 'webhook') await stay(client, link, waits);
+    else await poll(client, link, waits);
   } catch (error) {
     if (!link.signal.aborted) throw error instanceof LinkFault ? error.cause : thrown(error);
   } finally {
@@ -52,7 +59,7 @@ export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<
 class LinkFault extends Error {}
 
 /** L4. */
-async function stay({ api }: Client, link: Link<Account>, checkMs: number): Promise<void> {
+async function stay({ api }: Client, link: Link<Account>, { checkMs }: Waits): Promise<void> {
   const remedy = `svc webhooks register ${link.endpoint.split(':').at(-1)}`;
   let said = '';
   link.online();
@@ -77,12 +84,12 @@ function faultOf(info: WebhookInfo, now: number): string | undefined {
   return isFailing ? `Telegram could not deliver: ${why}` : undefined;
 }
 
-async function poll(client: Client, link: Link<Account>): Promise<void> {
+async function poll(client: Client, link: Link<Account>, { pollSeconds, answerMs }: Waits): Promise<void> {
   const bot = botIdOf(link.account);
   let offset = offsetIn(link.cursor, bot);
   let isOnline = false;
   while (!link.signal.aborted) {
-    const updates = await nextUpdates(client, link, { offset, seconds: isOnline ? POLL_SECONDS : 0 });
+    const updates = await nextUpdates(client, link, { offset, answerMs, seconds: isOnline ? pollSeconds : 0 });
     if (!isOnline) link.online();
     isOnline = true;
     const last = updates.at(-1);
@@ -108,17 +115,23 @@ function offsetIn(cursor: string | undefined, bot: string): number | undefined {
   return of === bot ? Number(offset) : undefined;
 }
 
+interface Poll {
+  readonly offset: number | undefined;
+  readonly seconds: number;
+  readonly answerMs: number;
+}
+
 async function nextUpdates(
   { api }: Client,
   link: Link<Account>,
-  { offset, seconds }: { readonly offset: number | undefined; readonly seconds: number },
+  { offset, seconds, answerMs }: Poll,
 ): Promise<readonly Update[]> {
   const allowed_updates = [...UPDATES];
   const from = offset === undefined ? {} : { offset };
   try {
     return await api.getUpdates(
       { ...from, timeout: seconds, limit: 100, allowed_updates },
-      limited(link, CALL_LIMIT_MS + seconds * 1_000),
+      limited(link, answerMs + seconds * 1_000),
     );
   } catch (error) {
     const failure = failureOf(error);

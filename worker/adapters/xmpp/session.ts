@@ -27,6 +27,8 @@ export interface SessionTiming {
   readonly confirmMs: number;
   /** Between two questions whether we are still in our rooms, and whether the server is there. */
   readonly pingMs: number;
+  /** For an answer of the server to a question; one to a ping that does not come ends the connection. */
+  readonly answerMs: number;
 }
 export const TIMING: SessionTiming = {
   loginMs: 30_000,
@@ -34,9 +36,9 @@ export const TIMING: SessionTiming = {
   rejoinMs: 15_000,
   confirmMs: 40_000,
   pingMs: 120_000,
+  answerMs: 20_000,
 };
 
-const REQUEST_MS = 20_000;
 const END_MS = 2_000;
 
 export class Session {
@@ -97,7 +99,7 @@ export class Session {
     if (error !== undefined && !signal.aborted) throw error;
   }
 
-  request(iq: XmlElement, limitMs = REQUEST_MS): Promise<XmlElement> {
+  request(iq: XmlElement, limitMs = this.timing.answerMs): Promise<XmlElement> {
     return this.#open.entity.iqCaller.request(iq, limitMs);
   }
 

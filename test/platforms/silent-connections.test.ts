@@ -1,0 +1,74 @@
+// A connection that stands and says nothing more, as after a cable that was cut: neither side hears of its end. Each is given up in bounded
+// time, so that the host connects anew.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { account as ircProperties } from '../../worker/adapters/irc/config.ts';
+import { createIrc } from '../../worker/adapters/irc/index.ts';
+import { TIMING as IRC } from '../../worker/adapters/irc/timing.ts';
+import { connect, WAITS } from '../../worker/adapters/telegram/connect.ts';
+import { account as xmppProperties } from '../../worker/adapters/xmpp/config.ts';
+import { createXmpp } from '../../worker/adapters/xmpp/index.ts';
+import { TIMING as XMPP } from '../../worker/adapters/xmpp/session.ts';
+import { adapterLink, definitionOf } from '../support/adapter-link.ts';
+import { fakeXmpp } from '../support/fake-platforms/xmpp-server.ts';
+import { ircAccount } from '../support/irc-account.ts';
+import { ircBot } from '../support/irc-bot.ts';
+import { scriptedIrc } from '../support/scripted-irc.ts';
+import { says, telegramBench } from '../support/telegram-bench.ts';
+import { until } from '../support/until.ts';
+import { xmppAccount, xmppBot } from '../support/xmpp-account.ts';
+
+describe('a connection that falls silent', { concurrency: true }, () => {
+  it('of IRC is lost once pings are not answered, and the next one stands', async (t) => {
+    const adapter = definitionOf(createIrc({ ...IRC, pingMs: 50, silentMs: 1_000 }), ircProperties);
+    let isSilent = false;
+    const server = await scriptedIrc(t, { answer: () => (isSilent ? [] : undefined) });
+    const bot = await ircBot(t, adapter, ircAccount(server.port));
+    const pings = (): number => server.lines.filter(({ text }) => text.startsWith('PING')).length;
+    const before = pings();
+    await until(() => pings() > before + 2, { what: 'pings that are answered' });
+    assert.ok(bot.isRunning());
+
+    isSilent = true;
+    await assert.rejects(bot.ended, /nothing was heard of the server for 1000 ms/);
+    isSilent = false;
+    const next = await ircBot(t, adapter, ircAccount(server.port));
+
+    assert.ok(next.link.isOnline);
+  });
+
+  it('of XMPP is lost once a ping is not answered, and the next one stands', async (t) => {
+    const adapter = definitionOf(createXmpp({ ...XMPP, pingMs: 50, answerMs: 800 }), xmppProperties);
+    let isSilent = false;
+    const server = await fakeXmpp(t, { answer: () => (isSilent ? '' : undefined) });
+    const account = xmppAccount(server.port);
+    const bot = await xmppBot(t, account, { adapter });
+    const pings = (): number => server.stanzas.filter((one) => one.getChild('ping', 'urn:xmpp:ping')).length;
+    await until(() => pings() > 3, { what: 'pings that are answered' });
+
+    isSilent = true;
+    const error = await bot.ended;
+    isSilent = false;
+    const next = await xmppBot(t, account, { adapter });
+
+    assert.match(String(error), /the server does not answer/);
+    assert.ok(next.link.isOnline);
+  });
+
+  it('of Telegram is lost once a long poll has no answer, and the next one brings what came', async (t) => {
+    const { telegram, token, account } = await telegramBench(t);
+    const waits = { ...WAITS, pollSeconds: 0, answerMs: 800 };
+
+    const [silent, next] = [adapterLink(account), adapterLink(account)];
+    t.after(() => next.stop());
+    const ended = connect(silent, waits);
+    await until(() => silent.isOnline, { what: 'the account to be online' });
+    telegram.next('getUpdates', 'hold');
+    await assert.rejects(ended, /Telegram is not reached/);
+    telegram.happens(token, says('said meanwhile'));
+    void connect(next, WAITS).catch(() => {});
+    await until(() => next.arrivals.length > 0, { what: 'what came' });
+
+    assert.equal(telegram.held, 1);
+  });
+});
