@@ -48,6 +48,23 @@ describe('IRC session', () => {
     assert.ok((ours[3]?.at ?? 0) - (ours[0]?.at ?? 0) >= 90, 'the fourth line waits');
   });
 
+  it('says a post once that is asked for again while its lines still wait for the flood limit', async (t) => {
+    const server = await scriptedIrc(t);
+    const { link } = await start(t, server.port, { burstLines: 1, linesPerSecond: 20 });
+    const said = (): readonly string[] =>
+      server.lines.filter(({ text }) => text.startsWith('PRIVMSG')).map(({ text }) => text.slice(-1));
+
+    const slow = irc.send(post('k1', 'ann', 'a\nb\nc\nd'), link);
+    await until(() => said().length > 1, { what: 'the second line' });
+    const again = irc.send(post('k1', 'ann', 'a\nb\nc\nd'), link);
+
+    assert.deepEqual(await Promise.all([slow, again]), [{ kind: 'sent' }, { kind: 'sent' }]);
+    await irc.send(post('k2', 'ann', 'e'), link);
+    assert.deepEqual(said(), ['a', 'b', 'c', 'd', 'e']);
+    await irc.send(post('k1', 'ann', 'f'), link);
+    assert.equal(said().at(-1), 'f', 'what has ended is made again when it is asked for');
+  });
+
   it('tells a refused post from a sent one', async (t) => {
     const server = await scriptedIrc(t, {
       answer: (line) => (line.startsWith('PRIVMSG') ? [':s 404 svcbot #other :Cannot send to channel'] : undefined),
