@@ -1,6 +1,7 @@
 // Each fault that the oracle is there for, in a record made by hand: what is judged to be well is worth something then.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Extra, type Shown, WORDS } from './kit/extras.ts';
 import { type Books, type Evidence, judge, rowOf } from './kit/judge.ts';
 import { Ledger } from './kit/ledger.ts';
 import type { Delivered, Repeats } from './kit/platform.ts';
@@ -13,23 +14,34 @@ interface Case {
   readonly lines: Readonly<
     Record<string, readonly [Delivered, ...(readonly [number: number, life: number, at?: number])[]]>
   >;
+  /** By token: what its line asked for, what came of it beside the answer, and what people see of it in the end. */
+  readonly extras?: Readonly<
+    Record<string, { readonly extra: Extra; readonly more?: readonly string[]; readonly shown?: readonly Shown[] }>
+  >;
   /** When lives were ended; answers without a time of their own came then. */
   readonly ends?: Readonly<Record<number, number>>;
 }
 
-function evidenceOf({ repeats = 'none', kills = 5, books, lines, ends = {} }: Case): Evidence {
+function evidenceOf({ repeats = 'none', kills = 5, books, lines, extras = {}, ends = {} }: Case): Evidence {
   const open = (): never => assert.fail('nothing is opened');
   const ledger = new Ledger({ name: 'p', repeats, mostOwed: 1, conversations: 1, open });
   for (const [life, at] of Object.entries(ends)) ledger.ends.set(Number(life), at);
   for (const [token, [fate, ...answers]] of Object.entries(lines)) {
-    ledger.end(ledger.say({ token, text: token, conversation: 1 }, 1), fate, 1);
+    ledger.end(ledger.say({ token, text: token, conversation: 1, extra: extras[token]?.extra }, 1), fate, 1);
     for (const [number, life, at = ends[life] ?? 0] of answers) {
       const before = ledger.answersEver;
       ledger.read((from) => (from === before ? [`${token} n${number}`] : []), life, at);
     }
   }
+  for (const [token, { extra, more = [] }] of Object.entries(extras)) {
+    const said = ledger.lines.get(token);
+    if (said !== undefined && extra === 'button') said.press = 'acknowledged';
+    const before = ledger.answersEver;
+    ledger.read((from) => more.slice(from - before), 1);
+  }
   const handled = Object.values(lines).filter((line) => line.length > 1).length;
-  return { ledger, kills, books: books ?? { items: { done: handled }, sends: { sent: handled } } };
+  const shown = Object.values(extras).flatMap((one) => one.shown ?? []);
+  return { ledger, kills, shown, books: books ?? { items: { done: handled }, sends: { sent: handled } } };
 }
 
 const faultsOf = (of: Case): string => judge(evidenceOf(of)).join('\n');
@@ -102,4 +114,91 @@ describe('the oracle of the kill test of the platforms', () => {
     ledger.read((from) => ['T9X n1'].slice(from - 2), 1);
     assert.match(judge({ ledger, ...rest }).join('\n'), /"T9X n1" answers nothing/);
   });
+
+  it('sees an edit that did not stay, and an edited message that shows twice though there is a key', () => {
+    const [first, once, twice] = ['T1X n1', 'T1X n1 once', 'T1X n1 twice'].map((text) => ({ text }));
+    const of = (repeats: Repeats, ...shown: readonly (Shown | undefined)[]): string =>
+      extraFaults(repeats, { extra: 'edited', shown: shown.flatMap((one) => one ?? []) });
+
+    assert.deepEqual([of('key', twice), of('none', twice), of('none', once, twice)], ['', '', '']);
+    assert.match(of('key', once), /edited: the last edit does not show: "T1X n1 once"/);
+    assert.match(of('none', twice, once), /the last edit does not show/);
+    assert.match(of('key'), /the last edit does not show: ""/);
+    assert.match(of('search', first, twice), /edited: it shows 2 times/);
+  });
+
+  it('sees parts that are missing, turned or shown again', () => {
+    const cuts = [0, 300, 600, WORDS];
+    const [first = '', second = '', third = ''] = [0, 1, 2].map((part) =>
+      Array.from(
+        { length: (cuts[part + 1] ?? 0) - (cuts[part] ?? 0) },
+        (_, n) => `T1Xw${(cuts[part] ?? 0) + n + 1}`,
+      ).join(' '),
+    );
+    const of = (repeats: Repeats, ...texts: readonly string[]): string =>
+      extraFaults(repeats, {
+        extra: 'split',
+        shown: texts.map((text, n) => ({ text: n === 0 ? `T1X n1 ${text}` : text })),
+      });
+
+    assert.equal(of('key', first, second, third), '');
+    assert.equal(of('none', first, second, second, third), '');
+    assert.match(of('key', first, second, second, third), /split: 4 parts show 1200 words; the 601th is 301/);
+    assert.match(of('none', first, second, third, second), /the 901th is 301/);
+    assert.match(of('key', first, third), /split: 2 parts show 600 words; the 301th is 601/);
+    assert.match(of('none', first, third, second), /the 301th is 601/);
+    assert.match(of('key', first, second), /the 601th is missing/);
+  });
+
+  it('sees a file that is missing, of another content, or shown again', () => {
+    const of = (repeats: Repeats, ...files: readonly string[]): string =>
+      extraFaults(repeats, { extra: 'file', shown: [{ text: 'T1X n1', files }] });
+
+    assert.deepEqual([of('key', 'T1X'), of('none', 'T1X', 'T1X')], ['', '']);
+    assert.match(of('key'), /file: its file does not show/);
+    assert.match(of('key', 'T1X', 'T'), /file: its file holds "T1X", "T"/);
+    assert.match(of('search', 'T1X', 'T1X'), /file: its file shows 2 times/);
+  });
+
+  it('sees a press that was handled twice, shown twice or never answered', () => {
+    const of = (repeats: Repeats, ...more: readonly string[]): string =>
+      extraFaults(repeats, { extra: 'button', more });
+
+    assert.deepEqual([of('key', 'T1Xpressed1'), of('none', 'T1Xpressed1', 'T1Xpressed1')], ['', '']);
+    assert.match(of('none', 'T1Xpressed1', 'T1Xpressed2'), /button: its press was handled 1, 2 times/);
+    assert.match(of('key', 'T1Xpressed1', 'T1Xpressed1'), /button: what was said to its press shows 2 times/);
+    assert.match(of('key'), /button: its press was acknowledged and never answered/);
+  });
+
+  it('expects an item of each press, and sends of each edit and part, in the books', () => {
+    const of = (extra: Extra, more: readonly string[], books: Books): string =>
+      judge(
+        evidenceOf({
+          lines: { T1X: ['acknowledged', [1, 1]] },
+          extras: { T1X: { extra, more, shown: SEEN[extra] } },
+          books,
+        }),
+      ).join();
+
+    assert.equal(of('button', ['T1Xpressed1'], { items: { done: 2 }, sends: { sent: 2 } }), '');
+    assert.match(of('button', ['T1Xpressed1'], { items: { done: 1 }, sends: { sent: 1 } }), /1 items are done, 2 of 2/);
+    assert.equal(of('edited', [], { items: { done: 1 }, sends: { sent: 3 } }), '');
+    assert.match(
+      of('edited', [], { items: { done: 1 }, sends: { sent: 2 } }),
+      /2 sends are sent for 1 items and 2 more/,
+    );
+  });
 });
+
+const SEEN: Readonly<Record<Extra, readonly Shown[]>> = {
+  edited: [{ text: 'T1X n1 twice' }],
+  split: [],
+  file: [],
+  button: [],
+};
+
+/** Those of one answered line that asked for an extra, whatever the books say. */
+const extraFaults = (repeats: Repeats, extra: NonNullable<Case['extras']>[string]): string =>
+  judge(evidenceOf({ repeats, lines: { T1X: ['acknowledged', [1, 1]] }, extras: { T1X: extra } }))
+    .filter((fault) => / (edited|split|file|button): /.test(fault))
+    .join('\n');

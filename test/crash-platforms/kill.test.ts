@@ -30,4 +30,10 @@ it(`loses nothing on any platform over ${KILLS} kills`, { timeout: 600_000 + KIL
     assert.ok(mostAtOneKill <= 1, `${name}: ${mostAtOneKill} of the account show again after one kill`);
   }
   assert.ok(rows.every(({ answered }) => answered > 0));
+  assert.ok(
+    rows.every(
+      ({ name, extras }) => extras > 0 || PLATFORMS.every((one) => one.name !== name || one.extras === undefined),
+    ),
+    'edits, parts, files and presses were among the traffic',
+  );
 });

@@ -1,7 +1,11 @@
 // The configuration of the host that is killed, and the plugin that answers in it.
+import { WORDS } from './extras.ts';
 import type { OpenPlatform } from './platform.ts';
 
-/** Says back the token of each line with the count of its conversation, which is state of the host: handled twice, it would show. */
+/**
+ * Says back the token of each line with the count of its conversation, which is state of the host: handled twice, it would show. As a text that
+ * is edited, in parts, with a file or with a button where that is asked for; presses are counted by their line.
+ */
 export const COUNTING = `
 import { definePlugin, t } from 'svc';
 export default definePlugin({
@@ -17,8 +21,27 @@ export default definePlugin({
       ctx.set(count, number);
       return token + ' n' + number;
     };
-    p.on('message', { text: /hello (?<token>T[0-9a-z]+X)/ }, (ctx) => answer(ctx, ctx.groups.token));
-    p.command('count', { summary: 'Counts', args: { token: t.string() } }, (ctx, { token }) => answer(ctx, token));
+    const presses = p.state('presses', { scope: 'plugin', value: t.integer() });
+    const pressed = p.action('pressed', { data: { token: t.string() } }, async (ctx, { token }) => {
+      const times = ((await ctx.get(presses.at(token))) ?? 0) + 1;
+      ctx.set(presses.at(token), times);
+      ctx.reply(token + 'pressed' + times);
+    });
+    const bodies = {
+      async edited(ctx, text) {
+        const message = ctx.reply(text);
+        for (const times of ['once', 'twice']) ctx.edit(message, text + ' ' + times);
+      },
+      split: async (ctx, text, token) => text + ' ' + Array.from({ length: ${WORDS} }, (_, index) => token + 'w' + (index + 1)).join(' '),
+      file: async (ctx, text, token) => ({ text, files: [await ctx.saveFile(token + '.txt', 'text/plain', Buffer.from(token))] }),
+      button: async (ctx, text, token) => ({ text, buttons: [pressed.button('Press', { token })] }),
+    };
+    const say = async (ctx, { token, extra }) => {
+      const text = await answer(ctx, token);
+      return bodies[extra]?.(ctx, text, token) ?? text;
+    };
+    p.on('message', { text: /hello (?<token>T[0-9a-z]+X)(?: as (?<extra>[a-z]+))?/ }, (ctx) => say(ctx, ctx.groups));
+    p.command('count', { summary: 'Counts', args: { token: t.string(), extra: t.optional(t.string()) } }, (ctx, given) => say(ctx, given));
   },
 });
 `;

@@ -6,7 +6,9 @@
 //   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and a
 //       kill makes at most one of the account show again: that which was under way. They are counted. Apart from those are calls that took over
 //       PATIENCE_MS when the kill came: the sender lets the next go beside them.
-//   J4  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
+//   J4  Edits, parts, files and presses are as extras.ts says.
+//   J5  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
+import { booksBeyond, judgeExtras, type Shown } from './extras.ts';
 import type { Ledger, Said } from './ledger.ts';
 
 /** Of the sender: a call that takes longer lets the next one go. */
@@ -33,12 +35,16 @@ export interface Row {
   /** Of those that show again, the calls that the kill found under way for too long. */
   readonly slow: number;
   readonly kills: number;
+  /** Answered lines that asked for an edit, parts, a file or a button. */
+  readonly extras: number;
 }
 
 export interface Evidence {
   readonly ledger: Ledger;
   readonly books: Books;
   readonly kills: number;
+  /** What people see in the end. */
+  readonly shown?: readonly Shown[] | undefined;
 }
 
 export function rowOf({ ledger, books, kills }: Evidence): Row {
@@ -59,6 +65,7 @@ export function rowOf({ ledger, books, kills }: Evidence): Row {
     mostAtOneKill: Math.max(0, ...perKill.values()),
     slow,
     kills,
+    extras: [...ledger.lines.values()].filter(({ extra, answers }) => extra !== undefined && answers.length > 0).length,
   };
 }
 
@@ -70,6 +77,7 @@ export function judge(evidence: Evidence): readonly string[] {
     ...judgeNumbers(ledger),
     ...judgeDoubles(ledger),
     ...judgeBooks(evidence),
+    ...judgeExtras(ledger, evidence.shown ?? []),
   ];
   return faults.map((fault) => `${ledger.platform.name}: ${fault}`);
 }
@@ -134,16 +142,19 @@ function judgeDoubles(ledger: Ledger): string[] {
   return faults;
 }
 
-/** J4. */
+/** J5. */
 function judgeBooks({ ledger, books: { items, sends } }: Evidence): string[] {
   const done = items['done'] ?? 0;
   const open = [...openOf(items, 'done', 'item'), ...openOf(sends, 'sent', 'send')];
-  const most = ledger.said;
+  const beyond = booksBeyond(ledger);
+  const [least, most] = [ledger.answered + beyond.answeredPresses, ledger.said + beyond.presses];
   const counts = [
-    ...(done < ledger.answered || done > most
-      ? [`${done} items are done, ${ledger.answered} of ${most} lines are answered`]
-      : []),
-    ...((sends['sent'] ?? 0) === done ? [] : [`${sends['sent'] ?? 0} sends are sent for ${done} items`]),
+    ...(done < least || done > most ? [`${done} items are done, ${least} of ${most} lines are answered`] : []),
+    ...((sends['sent'] ?? 0) === done + beyond.sends
+      ? []
+      : [
+          `${sends['sent'] ?? 0} sends are sent for ${done} items${beyond.sends === 0 ? '' : ` and ${beyond.sends} more`}`,
+        ]),
   ];
   return [...open, ...counts];
 }

@@ -1,5 +1,6 @@
 // What was said on each platform, what the platform was told of it and what the bot said to it, with the life of the host in which it did:
 // kept outside the process that is killed.
+import { tokenOfMore } from './extras.ts';
 import type { Delivered, Line, Platform } from './platform.ts';
 
 export interface Answer {
@@ -19,6 +20,10 @@ export interface Said extends Line {
   /** Acknowledgements that there were when it was said. */
   readonly begunAs: number;
   readonly answers: Answer[];
+  /** Further texts about it: parts of the answer behind the first, and what was said to a press. */
+  readonly more: string[];
+  /** What became of the press of its button. */
+  press?: Delivered | 'open';
 }
 
 const LIVES_WAITED_FOR = 3;
@@ -51,6 +56,7 @@ export class Ledger {
       begunAs: this.#ended,
       endedAs: -1,
       answers: [],
+      more: [],
     };
     this.lines.set(line.token, said);
     this.#unanswered.add(said);
@@ -73,7 +79,13 @@ export class Ledger {
 
   #take(text: string, when: Pick<Answer, 'life' | 'at'>): void {
     const [, token = '', number] = /(T[0-9a-z]+X) n(\d+)/.exec(text) ?? [];
-    const said = this.lines.get(token);
+    const more = number === undefined ? tokenOfMore(text) : undefined;
+    const said = this.lines.get(more ?? token);
+    if (said !== undefined && more !== undefined) {
+      said.more.push(text);
+      this.#answersEver += 1;
+      return this.onAnswer();
+    }
     if (said === undefined) return void this.faults.push(`"${text.slice(0, 80)}" answers nothing that was said`);
     this.#answersEver += 1;
     if (said.answers.length === 0) this.#answered += 1;

@@ -2,6 +2,7 @@
 import { HostApi } from '../../crash/kit/host-api.ts';
 import { slowPost } from '../../crash/kit/slow-post.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
+import type { Extra, Shown } from './extras.ts';
 
 /** What somebody says to the bot, once. */
 export interface Line {
@@ -10,6 +11,8 @@ export interface Line {
   readonly text: string;
   /** Counted from 1. */
   readonly conversation: number;
+  /** What its answer is to be, besides a text. */
+  readonly extra?: Extra | undefined;
 }
 
 /**
@@ -34,6 +37,8 @@ export interface Platform {
   readonly isReadLate?: boolean;
   /** After so many lines somebody goes on in a new conversation; default: never. */
   readonly linesAConversation?: number;
+  /** What some of its lines ask for. */
+  readonly extras?: readonly [Extra, ...Extra[]];
   /** Why it cannot be had on this machine, or false. */
   missing?(): string | false;
   open(t: Cleanup): Promise<OpenPlatform>;
@@ -49,6 +54,10 @@ export interface OpenPlatform {
   deliver(line: Line, to: Target): Promise<Delivered>;
   /** What the bot said so far, in order, from the n-th on. */
   answers(from: number): readonly string[];
+  /** What people see of the bot in the end, in order; where there are extras. */
+  shown?(): readonly Shown[];
+  /** Somebody presses the button of the answer to that line; where there are buttons. */
+  press?(line: Line, to: Target): Promise<Delivered>;
   /** The next call that shows a message is taken at once and answered late, by more than the sender's patience. */
   slowDown?(): void;
   /** Reads answers that only the host itself can tell, at the end. */

@@ -11,6 +11,7 @@ const COLUMNS = [
   'slow',
   'kills',
   'repeats',
+  'extras',
 ] as const;
 const NAME_WIDTH = 22;
 const WIDTH = 13;
@@ -20,8 +21,20 @@ export function tableOf(rows: readonly Row[]): string {
     name.padEnd(NAME_WIDTH) + cells.map((cell) => String(cell).padStart(WIDTH)).join('');
   return [
     line('platform', COLUMNS),
-    ...rows.map(({ name, said, acknowledged, handled, answered, doubled, mostAtOneKill, slow, kills, repeats }) =>
-      line(name, [said, acknowledged ?? 'none', handled, answered, doubled, mostAtOneKill, slow, kills, repeats]),
+    ...rows.map(
+      ({ name, said, acknowledged, handled, answered, doubled, mostAtOneKill, slow, kills, repeats, extras }) =>
+        line(name, [
+          said,
+          acknowledged ?? 'none',
+          handled,
+          answered,
+          doubled,
+          mostAtOneKill,
+          slow,
+          kills,
+          repeats,
+          extras,
+        ]),
     ),
   ].join('\n');
 }

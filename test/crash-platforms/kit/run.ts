@@ -6,7 +6,7 @@ import { freePort } from '../../support/free-port.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 import { readBooks } from './books.ts';
-import { type Behind, distorted } from './distorted.ts';
+import { type Behind, distort } from './distorted.ts';
 import { COUNTING, configOf } from './host-config.ts';
 import { type Evidence, judge, type Row, rowOf } from './judge.ts';
 import type { Kill } from './kills.ts';
@@ -104,7 +104,7 @@ export class PlatformsRun {
     traffic.read();
     const books = await readBooks(this.#api);
     const evidence = this.#channels.map(
-      ({ ledger, platform }): Evidence => ({ ledger, books: books(platform), kills }),
+      ({ ledger, platform }): Evidence => ({ ledger, books: books(platform), kills, shown: platform.shown?.() }),
     );
     faults.push(...evidence.flatMap(judge));
     const { code } = await life.stop();
@@ -123,7 +123,7 @@ async function openAll(t: Cleanup, { platforms, behind }: PlatformsRunOptions): 
   const channels: Channel[] = [];
   for (const of of platforms) {
     const platform = await of.open(t);
-    if (behind !== undefined) platform.answers = distorted(platform, behind);
+    if (behind !== undefined) distort(platform, behind);
     channels.push({ ledger: new Ledger(of), platform });
   }
   return channels;

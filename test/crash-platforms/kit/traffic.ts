@@ -1,7 +1,8 @@
 // Load on every platform at once: in each conversation somebody who says the next thing once the last was delivered, as long as not more
 // answers are owed than the account may send.
 import type { Random } from '../../crash/kit/random.ts';
-import type { Ledger } from './ledger.ts';
+import { askedFor, type Extra } from './extras.ts';
+import type { Ledger, Said } from './ledger.ts';
 import { type OpenPlatform, pause, type Target } from './platform.ts';
 
 const TRANSIT_MS = 20;
@@ -9,6 +10,10 @@ const THINKS_MS = 1_000;
 const READ_EVERY_MS = 1;
 const REPEATED = 0.05;
 const SLOW = 0.05;
+/** Of the lines, where a platform has any. */
+const EXTRA = 0.1;
+/** So long somebody waits for the button. */
+const SEES_MS = 15_000;
 
 export interface Channel {
   readonly ledger: Ledger;
@@ -29,6 +34,8 @@ export class Traffic {
   readonly #people: Promise<void>[] = [];
   readonly #ending = new AbortController();
   readonly #reader: NodeJS.Timeout;
+  /** How many extras were asked of each platform: they take turns. */
+  readonly #asked = new Map<readonly Extra[], number>();
   #stopped = false;
   #count = 0;
 
@@ -89,15 +96,38 @@ export class Traffic {
     const { random } = this.#options;
     this.#count += 1;
     const token = `T${this.#count.toString(36)}X`;
-    const said = ledger.say({ token, text: `hello ${token}`, conversation }, this.#options.life());
+    const extra = this.#extraOf(ledger);
+    const text = `hello ${token}${askedFor(extra)}`;
+    const said = ledger.say({ token, text, conversation, extra }, this.#options.life());
     if (random.chance(SLOW)) platform.slowDown?.();
     try {
       const fate = await platform.deliver(said, this.target);
       ledger.end(said, fate, this.#options.life());
+      if (extra === 'button') await this.#press(platform, said);
       return true;
     } catch (error) {
       if (!this.#ending.signal.aborted) ledger.faults.push(`${token}: ${String(error)}`);
       return false;
     }
+  }
+
+  #extraOf({ platform: { extras } }: Ledger): Extra | undefined {
+    if (extras === undefined || !this.#options.random.chance(EXTRA)) return undefined;
+    const asked = this.#asked.get(extras) ?? 0;
+    this.#asked.set(extras, asked + 1);
+    return extras[asked % extras.length];
+  }
+
+  /** Once the button is there; who does not see it in time goes on without. */
+  async #press(platform: OpenPlatform, said: Said): Promise<void> {
+    const end = performance.now() + SEES_MS;
+    while (said.answers.length === 0) {
+      if (performance.now() > end) return;
+      this.#ending.signal.throwIfAborted();
+      await pause(READ_EVERY_MS);
+    }
+    if (platform.press === undefined) return;
+    said.press = 'open';
+    said.press = await platform.press(said, this.target);
   }
 }

@@ -2,14 +2,25 @@
 // nothing that was said may be lost. A nonce is the key of a send, under which a repeat shows nothing new.
 import { FakeDiscord } from '../../../support/fake-platforms/discord.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
-import { grown, isOnline, type OpenPlatform, type Platform, push, writtenWhen } from '../platform.ts';
+import type { Shown } from '../extras.ts';
+import {
+  grown,
+  isOnline,
+  type OpenPlatform,
+  type Platform,
+  push,
+  type SignedRequest,
+  writtenWhen,
+} from '../platform.ts';
 
 const COMMON = { repeats: 'key', mostOwed: 12, conversations: 6 } as const;
+const ACCOUNT = '/webhooks/discord/shop';
 const channelOf = (n: number): string => String(645_027_906_669_511_000n + BigInt(n));
 
 export const discordGateway: Platform = {
   ...COMMON,
   name: 'discord, gateway',
+  extras: ['edited', 'split', 'file'],
   async open(t): Promise<OpenPlatform> {
     const discord = await server(t);
     // What was said before the bot was there for the first time is not for it.
@@ -30,6 +41,7 @@ export const discordGateway: Platform = {
         return 'kept';
       },
       answers: answersOf(discord),
+      shown: shownBy(discord),
     };
   },
 };
@@ -37,6 +49,7 @@ export const discordGateway: Platform = {
 export const discordInteractions: Platform = {
   ...COMMON,
   name: 'discord, interactions',
+  extras: ['edited', 'split', 'file', 'button'],
   async open(t): Promise<OpenPlatform> {
     const discord = await server(t);
     return {
@@ -51,19 +64,29 @@ export const discordInteractions: Platform = {
         apiUrl: discord.apiUrl,
       },
       env: { DISCORD_SHOP: discord.token },
-      deliver({ token, conversation }, to) {
+      deliver({ token, conversation, extra }, to) {
         const id = channelOf(conversation);
-        const data = { id: '1', name: 'count', type: 1, options: [{ name: 'token', type: 3, value: token }] };
+        const options = Object.entries({ token, extra }).flatMap(([name, value]) =>
+          value === undefined ? [] : [{ name, type: 3, value }],
+        );
+        const data = { id: '1', name: 'count', type: 1, options };
         const channel = { channel_id: id, channel: { id, name: 'general', type: 0 } };
         const body = JSON.stringify(discord.interaction(data, channel));
-        const make = () => ({
-          path: '/webhooks/discord/shop',
-          headers: { 'content-type': 'application/json', ...discord.signed(body) },
-          body,
-        });
-        return push(make, to);
+        return push(() => signed(discord, body), to);
+      },
+      press({ token }, to) {
+        const { world } = discord;
+        const message = world.messages.find(({ content }) => content.startsWith(`${token} `));
+        const custom_id = /"custom_id":"([^"]+)"/.exec(JSON.stringify(message?.components))?.[1];
+        if (message === undefined || custom_id === undefined) throw new Error('its answer has no button');
+        const { channel_id } = message;
+        const channel = { channel_id, channel: { id: channel_id, name: 'general', type: 0 } };
+        const more = { type: 3, ...channel, message: world.shown(message, discord.url) };
+        const body = JSON.stringify(discord.interaction({ component_type: 2, custom_id }, more));
+        return push(() => signed(discord, body), to);
       },
       answers: answersOf(discord),
+      shown: shownBy(discord),
     };
   },
 };
@@ -73,6 +96,19 @@ async function server(t: Cleanup): Promise<FakeDiscord> {
   for (let n = 1; n <= COMMON.conversations; n += 1) discord.world.addChannel(channelOf(n));
   return discord;
 }
+
+const signed = (discord: FakeDiscord, body: string): SignedRequest => ({
+  path: ACCOUNT,
+  headers: { 'content-type': 'application/json', ...discord.signed(body) },
+  body,
+});
+
+const shownBy =
+  ({ world }: FakeDiscord): (() => readonly Shown[]) =>
+  () =>
+    world.messages
+      .filter(({ author }) => author.id === world.bot.id)
+      .map(({ content: text, attachments }) => ({ text, files: attachments.map(({ bytes }) => bytes.toString()) }));
 
 const answersOf = ({ world }: FakeDiscord): ((from: number) => readonly string[]) =>
   grown(

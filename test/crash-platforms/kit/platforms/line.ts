@@ -1,9 +1,10 @@
 // LINE: delivered again until it is answered 2xx, marked as such. The retry key is the key of a send, under which a repeat shows nothing new.
 import { FakeLine } from '../../../support/fake-platforms/line.ts';
-import { type OpenPlatform, type Platform, push } from '../platform.ts';
+import { grown, type OpenPlatform, type Platform, push, type SignedRequest } from '../platform.ts';
 
 export const line: Platform = {
   name: 'line',
+  extras: ['split', 'button'],
   repeats: 'key',
   mostOwed: 20,
   conversations: 6,
@@ -22,17 +23,37 @@ export const line: Platform = {
       },
       env: { LINE_TOKEN: fake.token, LINE_SECRET: fake.secret },
       deliver({ text, conversation }, to) {
-        const event = fake.says(text, { user: `U${String(conversation).padStart(32, '0')}` });
-        let isRedelivery = false;
-        const make = () => {
-          const body = JSON.stringify(event).replace('"isRedelivery":false', `"isRedelivery":${isRedelivery}`);
-          isRedelivery = true;
-          const headers = { 'content-type': 'application/json; charset=utf-8', ...fake.signed(body) };
-          return { path: '/webhooks/line/main', headers, body };
-        };
-        return push(make, to);
+        return push(redelivered(fake, fake.says(text, { user: personOf(conversation) })), to);
       },
-      answers: (from) => fake.channel.messages.slice(from).map(({ content }) => String(content['text'])),
+      press({ token, conversation }, to) {
+        const { messages } = fake.channel;
+        // The buttons are a message behind the text.
+        const at = messages.findIndex(({ content }) => String(content['text']).startsWith(`${token} `));
+        const data = /"data":"([^"]+)"/.exec(JSON.stringify(messages[at + 1]?.content))?.[1];
+        if (data === undefined) throw new Error('its answer has no button');
+        const source = { type: 'user', userId: personOf(conversation) };
+        return push(redelivered(fake, fake.event({ type: 'postback', source, postback: { data } })), to);
+      },
+      answers: grown(
+        () => fake.channel.messages.length,
+        () => textsOf(fake),
+      ),
+      shown: () => textsOf(fake).map((text) => ({ text })),
     };
   },
 };
+
+const personOf = (conversation: number): string => `U${String(conversation).padStart(32, '0')}`;
+const textsOf = ({ channel }: FakeLine): readonly string[] =>
+  channel.messages.filter(({ type }) => type === 'text').map(({ content }) => String(content['text']));
+
+/** Each time but the first it says that it comes again. */
+function redelivered(fake: FakeLine, event: object): () => SignedRequest {
+  let isRedelivery = false;
+  return () => {
+    const body = JSON.stringify(event).replace('"isRedelivery":false', `"isRedelivery":${isRedelivery}`);
+    isRedelivery = true;
+    const headers = { 'content-type': 'application/json; charset=utf-8', ...fake.signed(body) };
+    return { path: '/webhooks/line/main', headers, body };
+  };
+}

@@ -1,6 +1,7 @@
 // Slack, by its Events API and over Socket Mode. An event comes again until it is acknowledged. Slack knows no keys of sends: svc looks for a
 // post by its metadata before it repeats it.
 import { FakeSlack } from '../../../support/fake-platforms/slack.ts';
+import { BLOCK_ACTIONS } from '../../../support/slack-examples.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
 import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push } from '../platform.ts';
 
@@ -10,6 +11,7 @@ const COMMON = { repeats: 'search', mostOwed: 10, conversations: 6 } as const;
 export const slackEvents: Platform = {
   ...COMMON,
   name: 'slack, Events API',
+  extras: ['edited', 'split', 'button'],
   async open(t): Promise<OpenPlatform> {
     const slack = await workspace(t);
     return {
@@ -26,6 +28,28 @@ export const slackEvents: Platform = {
         });
         return push(make, to);
       },
+      press({ token }, to) {
+        const message = slack.workspace.messages.find(({ text }) => text.startsWith(`${token} `));
+        const value = /"value":"([^"]+)"/.exec(JSON.stringify(message?.blocks))?.[1];
+        if (message === undefined || value === undefined) throw new Error('its answer has no button');
+        const { channel, ts } = message;
+        const press = {
+          ...BLOCK_ACTIONS,
+          team: { id: slack.workspace.team },
+          container: { type: 'message', message_ts: ts, channel_id: channel },
+          channel: { id: channel },
+          message: { ts },
+          actions: [{ ...BLOCK_ACTIONS.actions[0], value }],
+        };
+        const body = new URLSearchParams({ payload: JSON.stringify(press) }).toString();
+        const make = () => ({
+          path: '/webhooks/slack/work',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', ...slack.signed(body) },
+          body,
+        });
+        return push(make, to);
+      },
+      shown: () => slack.workspace.messages.map(({ text }) => ({ text })),
       answers: answersOf(slack),
     };
   },

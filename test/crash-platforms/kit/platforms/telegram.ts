@@ -7,6 +7,7 @@ const SLOW_MS = 2_500;
 const SECRET = 'a_secret-of-the-webhook';
 /** Telegram takes one message a second in a chat. */
 const COMMON = { repeats: 'none', mostOwed: 10, conversations: 6 } as const;
+const PEOPLE = Array.from({ length: COMMON.conversations }, (_, n) => n + 1);
 const FIRST_WEBHOOK_UPDATE = 500_000;
 
 export const telegramPolling: Platform = {
@@ -40,10 +41,16 @@ export const telegramPolling: Platform = {
 export const telegramWebhook: Platform = {
   ...COMMON,
   name: 'telegram, webhook',
+  extras: ['edited', 'split', 'button'],
   async open(t): Promise<OpenPlatform> {
     const telegram = await new FakeTelegram().listen(t);
     const token = telegram.bot(43, 'shop_bot');
     let updates = FIRST_WEBHOOK_UPDATE;
+    const update = (of: object) => {
+      const headers = { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': SECRET };
+      const body = JSON.stringify({ update_id: (updates += 1), ...of });
+      return () => ({ path: '/webhooks/telegram/hooked', headers, body });
+    };
     return {
       slot: 'telegram',
       account: {
@@ -56,12 +63,19 @@ export const telegramWebhook: Platform = {
         apiUrl: telegram.url,
       },
       env: { TELEGRAM_HOOKED: token, TELEGRAM_SECRET: SECRET },
-      deliver(line, to) {
-        const update_id = (updates += 1);
-        const headers = { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': SECRET };
-        const body = JSON.stringify({ update_id, ...says(line) });
-        return push(() => ({ path: '/webhooks/telegram/hooked', headers, body }), to);
+      deliver: (line, to) => push(update(says(line)), to),
+      press({ token: line, conversation }, to) {
+        const shown = telegram.chats.messages(conversation).find(({ text }) => text.startsWith(`${line} `));
+        const data = shown?.buttons[0]?.callback_data;
+        if (shown === undefined || data === undefined) throw new Error('its answer has no button');
+        const { from, chat } = says({ token: line, text: '', conversation }).message;
+        const message = { message_id: shown.message_id, date: 1, chat };
+        return push(
+          update({ callback_query: { id: `q${shown.message_id}`, from, chat_instance: 'c', data, message } }),
+          to,
+        );
       },
+      shown: () => PEOPLE.flatMap((n) => telegram.chats.messages(n).map(({ text }) => ({ text }))),
       answers: answersOf(telegram),
       slowDown: () => telegram.next('sendMessage', { slow: pause(SLOW_MS) }),
     };
@@ -70,7 +84,7 @@ export const telegramWebhook: Platform = {
 
 let messages = 0;
 
-function says({ text, conversation: id }: Line): { readonly message: object } {
+function says({ text, conversation: id }: Line) {
   const person = { id, is_bot: false, first_name: `P${id}` };
   return {
     message: { message_id: (messages += 1), date: 1, chat: { ...person, type: 'private' }, from: person, text },
