@@ -7,21 +7,26 @@ import type { SuccessorProgram } from './handover.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import type { Supervisor } from './supervisor.ts';
 
-const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs', 'replace'];
+const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs', 'mask', 'replace'];
 
 /** Listens on the control socket. The working folder is the project. */
 export function openControl(supervisor: Supervisor, log: RuntimeLog, version: string): Promise<ControlListener> {
   return listenForControl({
     path: CONTROL_SOCKET,
     capabilities: CAPABILITIES,
-    answer: (request) => answer(supervisor, version, request),
+    answer: (request) => answer({ supervisor, log, version }, request),
     onTrouble: (message) => log.write('warn', message),
   });
 }
 
+interface Parts {
+  readonly supervisor: Supervisor;
+  readonly log: RuntimeLog;
+  readonly version: string;
+}
+
 async function answer(
-  supervisor: Supervisor,
-  version: string,
+  { supervisor, log, version }: Parts,
   { command, options = {} }: ControlRequest,
 ): Promise<unknown> {
   const status = supervisor.status();
@@ -47,6 +52,8 @@ async function answer(
       return { accepted: true, supervisorPid: await supervisor.replace(successorProgram(options)) };
     case 'logs':
       return { path: status.log };
+    case 'mask':
+      return { text: log.masked(String(options['text'] ?? '')) };
     default:
       throw new SvcError(
         'not_implemented_coding',

@@ -6,7 +6,7 @@
 //   T4  A log that takes nothing (full disk, folder gone, no descriptors) stops nothing; the line about it is shared/log-sink.ts's.
 //   T5  The new file is there before the old one is renamed: where it cannot be made, nothing is rotated, and that is said once.
 //   T6  A log that a host has moved is opened anew, by signal or as soon as it is seen.
-//   T7  What is taken out of it, to be shown with an exit or in a report, has no secret: a worker's raw text (last words of Node) never went through
+//   T7  What is taken out of it, to be shown with an exit, in a report or to who follows it, has no secret: a worker's raw text (last words of Node) never went through
 //       a logger. In the file such text is covered in its place once the worker has ended: then nobody writes there any more.
 import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from '../shared/api/ipc.ts';
@@ -69,7 +69,7 @@ export class RuntimeLog {
     this.#sink = new LogSink({ destination: path, onRecovered: (outage) => this.tell(outage) });
   }
 
-  /** Texts that `lastLines` masks from now on (T7). The line feed behind a key is none of it: the next line stays one. */
+  /** Texts that are masked from now on (T7). The line feed behind a key is none of it: the next line stays one. */
   conceal(secrets: readonly string[]): void {
     const texts = secrets.map((text) => text.trimEnd());
     this.#secrets.add(texts);
@@ -166,15 +166,16 @@ export class RuntimeLog {
     try {
       const raw = this.#rawLastWords(count);
       const lines = [...take(withoutFrames(this.#backwards(from)), count - raw.length)].reverse();
-      return this.#masked([...lines, ...raw]);
+      // As one text: a key goes over several lines.
+      return lines.length + raw.length === 0 ? [] : this.masked([...lines, ...raw].join('\n')).split('\n');
     } catch {
       return []; // the folder is gone
     }
   }
 
-  /** As one text: a key goes over several lines. */
-  #masked(lines: readonly string[]): readonly string[] {
-    return lines.length === 0 ? [] : this.#secrets.mask(lines.join('\n')).split('\n');
+  /** The text without the secrets that a worker has told (T7). */
+  masked(text: string): string {
+    return this.#secrets.mask(text);
   }
 
   *#backwards(from: LogPosition | undefined): Generator<string> {

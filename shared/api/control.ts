@@ -14,6 +14,7 @@ export type ControlCommand =
   | 'restart'
   | 'reload'
   | 'logs'
+  | 'mask'
   | 'replace'
   | 'check'
   | 'check_code';

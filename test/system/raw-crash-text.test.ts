@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { portProject, svc } from '../support/svc-command.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 const random = (): string => `planted${randomBytes(16).toString('hex')}`;
@@ -104,11 +104,21 @@ describe('a secret in what a worker says past its logger', () => {
     assertWithout(host.project.read('.svc/supervisor.json'), 'the last state file');
   });
 
-  it('is not in the report on a worker that was stopped after it', async (t) => {
+  it('is not in the report on a worker that was stopped after it, nor before that in what logs and logs -f show', async (t) => {
     const host = await rawHost(t, { watchdogSeconds: 5 });
+    const follower = startSvc(['runtime', 'logs', '-f'], { cwd: host.project.path });
+    t.after(() => void follower.child.kill('SIGKILL'));
+    await until(() => follower.output().includes('supervisor running'), { what: 'the follower', timeoutMs: 120_000 });
 
     host.does('stop');
+    await until(() => follower.output().includes('the last raw line'), { what: 'the raw lines' });
+    const shown = await host.run('logs', '--json');
     const status = await host.replaced();
+
+    assert.match(follower.output(), /^FATAL ERROR: said with \[secret\] and \[secret\]$/m);
+    assertWithout(follower.output(), 'what is followed');
+    assert.match(shown.stdout, /"the last raw line"/);
+    assertWithout(shown.stdout, 'the log as it is shown');
 
     const folder = host.project.paths.reportsDir;
     const reports = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));

@@ -10,6 +10,7 @@ import { findRunning, type RunningProject } from '../control-client.ts';
 import { parseDuration } from '../duration.ts';
 import { type LineSource, LogFile } from '../log-file.ts';
 import { countOption, wordOption } from '../options.ts';
+import { withoutRawSecrets } from '../raw-lines.ts';
 
 interface Filter {
   readonly level: string | undefined;
@@ -48,8 +49,9 @@ export const command: Command = {
       return lines;
     };
     const last = await source.last(count, accepts);
-    if (context.json && options['follow'] !== true) context.print.json(seen([...last].flat()).map(documentOf));
-    else for (const lines of last) showAll(context, seen(lines));
+    if (context.json && options['follow'] !== true)
+      context.print.json(seen(await withoutRawSecrets([...last].flat())).map(documentOf));
+    else for (const lines of last) await showAll(context, seen(lines));
     if (shown === 0 && count !== 0) context.print.note(`no line ${isFilter(filter) ? 'fits' : 'is there'}`);
     if (running === undefined) {
       context.print.note('nothing is running');
@@ -101,9 +103,9 @@ function show({ json, print }: CommandContext, line: string): void {
   else print.text(formatLogLine(line, print.color));
 }
 
-const showAll = (context: CommandContext, lines: readonly string[]): void => {
-  for (const line of lines) show(context, line);
-};
+async function showAll(context: CommandContext, lines: readonly string[]): Promise<void> {
+  for (const line of await withoutRawSecrets(lines)) show(context, line);
+}
 
 async function follow(
   context: CommandContext,
@@ -111,7 +113,7 @@ async function follow(
   accepts: (line: string) => boolean,
 ): Promise<ExitCode> {
   while (!context.signal.aborted) {
-    for (const lines of await source.next()) showAll(context, lines.filter(accepts));
+    for (const lines of await source.next()) await showAll(context, lines.filter(accepts));
     if (source.hasGap()) context.print.note('lines may be missing here: they were gone before they could be read');
     await pause(FOLLOW_MS, undefined, { signal: context.signal }).catch(() => {}); // Ctrl-C is the ordinary end
   }
