@@ -148,6 +148,10 @@ describe('svc service on macOS', () => {
     await run('install');
     assert.equal((await run('status')).code, 3);
 
+    launchctl.answer(`launchctl print ${target}`, { stdout: '\tstate = not running\n\tlast exit code = 78\n' });
+    const ended = await run('status', '--json');
+    assert.deepEqual([ended.code, JSON.parse(ended.stdout).running], [3, false], 'loaded, and it has ended');
+    assert.match(ended.stdout, /last exit code 78/);
     launchctl.answer(`launchctl print ${target}`, { stdout: '\tstate = running\n\tpid = 4711\n' });
     const { code, stdout } = await run('status', '--json');
     assert.equal(code, 1);
