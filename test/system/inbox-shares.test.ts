@@ -49,6 +49,12 @@ describe('the inbox of a host with several accounts', { timeout: 300_000 }, () =
     assert.equal(await codeOf(await deliver(host, 'loud', 'hang')), 'inbox_full');
     await hearsCalm(host, 10);
 
+    const line =
+      host
+        .output()
+        .split('\n')
+        .find((text) => text.includes('turned away')) ?? '';
+    assert.match(line, /"endpoint":"root\/webhook:webhook~loud".*of this endpoint would wait/);
     assert.match(await metrics(host), /^svc_webhooks_total\{[^}]*webhook~loud",outcome="rejected",[^}]*\} 1$/m);
   });
 });

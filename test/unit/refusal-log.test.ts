@@ -1,6 +1,7 @@
 // What the log says of deliveries that are refused, however many come.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { SvcError } from '../../shared/svc-error.ts';
 import { RefusalLog } from '../../worker/ingress/refusal-log.ts';
 
 it('says once a minute for each account that deliveries are refused, and how many it left out', () => {
@@ -17,6 +18,9 @@ it('says once a minute for each account that deliveries are refused, and how man
   refusals.refused('shop', 'the clock was set back');
   refusals.refused('mute', undefined);
 
+  for (let n = 0; n < 3; n += 1) refusals.rejected('shop', new SvcError('inbox_full', 'too much waits'));
+
+  assert.deepEqual(lines.splice(5), [{ endpoint: 'shop', code: 'inbox_full', reason: 'too much waits', unsaid: 0 }]);
   assert.deepEqual(lines, [
     { endpoint: 'shop', reason: 'no signature', unsaid: 0 },
     { endpoint: 'desk', reason: 'x'.repeat(200), unsaid: 0 },

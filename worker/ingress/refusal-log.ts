@@ -1,5 +1,6 @@
-// What the log says of deliveries that are refused, or taken and not understood. There may be as many as anybody likes: one line of each kind
+// What the log says of deliveries that are refused, turned away, or taken and not understood. There may be as many as anybody likes: one line of each kind
 // for an account and a minute tells of the first, and of how many came behind the last line. The metrics count each.
+import { coerceError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 
 const EVERY_MS = 60_000;
@@ -37,6 +38,17 @@ export class RefusalLog {
     this.#core.log.warn(
       { endpoint, item, unsaid },
       'a delivery was verified and cannot be parsed: svc inbox show has the error (said once a minute)',
+    );
+  }
+
+  /** Verified, and not stored: too much waits, or the storage does not take it. */
+  rejected(endpoint: string, error: unknown): void {
+    const unsaid = this.#unsaid(`rejected ${endpoint}`);
+    if (unsaid === undefined) return;
+    const { code, message: reason } = coerceError(error);
+    this.#core.log.warn(
+      { endpoint, code, reason, unsaid },
+      'a delivery was turned away, its sender told to come again (said once a minute)',
     );
   }
 

@@ -188,13 +188,14 @@ export class Webhooks {
   }
 
   async #counted(endpoint: string, taking: Promise<Accepted>): Promise<Accepted> {
-    let kind: Outcome = 'rejected';
     try {
       const accepted = await taking;
-      kind = outcomeOf(accepted);
+      this.#deps.observe({ endpoint, kind: outcomeOf(accepted) });
       return accepted;
-    } finally {
-      this.#deps.observe({ endpoint, kind });
+    } catch (error) {
+      this.#deps.observe({ endpoint, kind: 'rejected' });
+      this.#refusals.rejected(endpoint, error);
+      throw error;
     }
   }
 
