@@ -18,6 +18,7 @@ export type Step = (typeof STEPS)[number];
 
 /** Points that lie on no message's way, with the test that kills there; of `once`, the name of the step follows the colon. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  begun: 'crash/keyed-changes.test.ts',
   changed: 'crash/keyed-changes.test.ts',
   'called:': 'contract/sdk/crash.test.ts',
   'kept:': 'contract/sdk/crash.test.ts',
@@ -25,9 +26,9 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** Faults that a run plants, with the test that sees the oracle find them. */
 export const PLANTS: Readonly<Record<string, string>> = {
-  'ack-before-commit': 'crash/planted-faults.test.ts',
-  'seq-from-memory': 'crash/planted-faults.test.ts',
-  'lane-not-held': 'crash/planted-faults.test.ts',
+  'ack-before-commit': 'longer/crash-oracle.test.ts',
+  'seq-from-memory': 'longer/crash-oracle.test.ts',
+  'lane-not-held': 'longer/crash-oracle.test.ts',
   'commit-without-sync': 'crash/power-cut.test.ts',
 };
 

@@ -20,6 +20,7 @@ import { NickKeeper } from './nick-keeper.ts';
 import { arrivalOf } from './parse.ts';
 import { afterRefusal, clientOptions, saslError } from './registration.ts';
 import { ServiceLogin } from './service-login.ts';
+import { Standing } from './standing.ts';
 import type { SessionTiming } from './timing.ts';
 
 export interface SessionOptions {
@@ -45,7 +46,7 @@ export class IrcSession {
   readonly #history: History;
   readonly #login: ServiceLogin;
   readonly #nick: NickKeeper;
-  readonly #troubles = new Map<string, string>();
+  readonly #standing: Standing;
   #end: (error?: Error) => void = () => {};
   #bucket: Bucket;
   #turn: Promise<unknown> = Promise.resolve();
@@ -60,6 +61,7 @@ export class IrcSession {
     this.#link = link;
     this.#timing = timing;
     this.#epoch = epoch;
+    this.#standing = new Standing(link);
     this.#bucket = fullBucket(performance.now(), this.#flood);
     this.#confirmations = new Confirmations({ limitMs: timing.confirmMs, lower: (text) => client.caseLower(text) });
     const common = {
@@ -70,7 +72,7 @@ export class IrcSession {
     };
     this.#channels = new Channels({
       ...common,
-      standing: (trouble) => this.#stand('channels', trouble),
+      standing: (trouble) => this.#standing.told('channels', trouble),
     });
     this.#login = new ServiceLogin({
       ...common,
@@ -88,7 +90,7 @@ export class IrcSession {
       limitMs: timing.historyMs,
       after: (delayMs, run) => this.#after(delayMs, run),
       push: (arrival) => this.#queue.push(arrival),
-      trouble: (reason) => this.#stand('history', reason),
+      trouble: (reason) => this.#standing.told('history', reason),
       note: (cursor) => void link.receive([], cursor).catch(() => {}), // with the next message, then
     });
     this.#queue = new ArrivalQueue({
@@ -174,15 +176,6 @@ export class IrcSession {
     const { MSGREFTYPES: refs } = options;
     this.#history.ask(this.#channels.joined, most, typeof refs === 'string' ? refs : undefined);
     this.#regainLater();
-  }
-
-  /** S1: what does not work of one part; the account is online while that is nothing of any. */
-  #stand(part: 'channels' | 'history', trouble: string | undefined): void {
-    if (this.#hasEnded) return;
-    if (trouble === undefined) this.#troubles.delete(part);
-    else this.#troubles.set(part, trouble);
-    if (this.#troubles.size === 0) this.#link.online();
-    else this.#link.degraded([...this.#troubles.values()].join('; '));
   }
 
   async #logIn(): Promise<void> {
