@@ -2,9 +2,11 @@
 // them. The supervisor knows those and masks, so that no secret goes anywhere for it; in the file it covers them once the worker has ended.
 //
 //   M1  A line of a log stays as it is: its writer has masked it.
-//   M2  Raw lines that follow each other are masked as one text: a key goes over several.
+//   M2  Raw lines that follow each other are masked as one text: a key goes over several. What a plugin prints between lines of a log costs no
+//       request each: they go together.
 //   M3  One that is too long to be masked as a whole is not shown.
 //   M4  Where no supervisor masks (none is there, or one of an earlier version), a line is shown as it stands in the file, which its owner may read.
+import { randomUUID } from 'node:crypto';
 import { MAX_REQUEST_BYTES } from '../../shared/api/control.ts';
 import { callControl } from '../../shared/control-client.ts';
 import { parseLogLine } from '../../shared/log-line.ts';
@@ -21,9 +23,14 @@ export async function withoutRawSecrets(
   lines: readonly string[],
   mask: Mask = bySupervisor,
 ): Promise<readonly string[]> {
-  const shown: string[] = [];
-  for (const { isRaw, texts } of runsOf(lines)) shown.push(...(isRaw ? await masked(texts, mask) : texts));
-  return shown;
+  const runs = runsOf(lines);
+  const between = `\n${randomUUID()}\n`;
+  for (const request of requestsOf(runs, between)) {
+    const texts = (await mask(request.map(textOf).join(between)))?.split(between);
+    if (texts === undefined) break;
+    for (const [index, run] of request.entries()) run.lines = texts[index]?.split('\n') ?? [];
+  }
+  return runs.flatMap((run) => run.lines);
 }
 
 /** The working folder is the project. */
@@ -34,8 +41,10 @@ async function bySupervisor(text: string): Promise<string | undefined> {
 
 interface Run {
   readonly isRaw: boolean;
-  readonly texts: string[];
+  lines: string[];
 }
+
+const textOf = ({ lines }: Run): string => lines.join('\n');
 
 /** Lines of one kind that follow each other, as many raw ones as go into one request. */
 function runsOf(lines: readonly string[]): readonly Run[] {
@@ -45,19 +54,28 @@ function runsOf(lines: readonly string[]): readonly Run[] {
     const isRaw = parseLogLine(line) === undefined;
     const size = isRaw ? sizeOf(line) : 0;
     const last = runs.at(-1);
-    const fits = last?.isRaw === isRaw && bytes + size <= MOST_BYTES;
-    if (fits) last.texts.push(line);
-    else runs.push({ isRaw, texts: [line] });
-    bytes = fits ? bytes + size : size;
+    if (size > MOST_BYTES) runs.push({ isRaw: false, lines: [`(a line of ${line.length} characters: see the file)`] });
+    else if (last?.isRaw === isRaw && bytes + size <= MOST_BYTES) last.lines.push(line);
+    else runs.push({ isRaw, lines: [line] });
+    bytes = runs.at(-1) === last ? bytes + size : size;
   }
   return runs;
 }
 
-/** As it is sent, with the feed behind it. */
-const sizeOf = (line: string): number => Buffer.byteLength(JSON.stringify(line)) + 2;
-
-async function masked(lines: readonly string[], mask: Mask): Promise<readonly string[]> {
-  const text = lines.join('\n');
-  if (sizeOf(text) > MOST_BYTES) return [`(a line of ${text.length} characters: see the file)`];
-  return (await mask(text))?.split('\n') ?? lines;
+/** The raw ones, as many at once as go into one request. */
+function requestsOf(runs: readonly Run[], between: string): readonly (readonly Run[])[] {
+  const requests: Run[][] = [];
+  let bytes = 0;
+  for (const run of runs.filter(({ isRaw }) => isRaw)) {
+    const size = sizeOf(textOf(run)) + sizeOf(between);
+    const last = requests.at(-1);
+    const fits = last !== undefined && bytes + size <= MOST_BYTES;
+    if (fits) last.push(run);
+    else requests.push([run]);
+    bytes = fits ? bytes + size : size;
+  }
+  return requests;
 }
+
+/** As it is sent, with the feed behind it. */
+const sizeOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) + 2;

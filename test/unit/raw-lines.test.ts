@@ -23,7 +23,9 @@ describe('raw lines of the log', () => {
     const shown = await withoutRawSecrets([LOGGED, 'raw key', LOGGED, '{"half": "key', LOGGED], mask);
 
     assert.deepEqual(shown, [LOGGED, 'raw [secret]', LOGGED, '{"half": "[secret]', LOGGED]);
-    assert.deepEqual(asked, ['raw key', '{"half": "key']);
+    const [first, between, last, ...more] = asked.join().split('\n');
+    assert.deepEqual([first, last, more], ['raw key', '{"half": "key', []], 'in one request');
+    assert.match(between ?? '', /^[\w-]{36}$/);
   });
 
   it('are one text where they follow each other (M2)', async () => {
@@ -56,7 +58,8 @@ describe('raw lines of the log', () => {
       '(a line of 90000 characters: see the file)',
       'after',
     ]);
-    assert.deepEqual(asked, ['before', 'after']);
+    assert.equal(asked.length, 1);
+    assert.match(asked[0] ?? '', /^before\n[\w-]{36}\nafter$/);
   });
 
   it('stand as they are in the file where nobody masks (M4)', async () => {
