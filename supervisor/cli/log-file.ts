@@ -4,8 +4,10 @@
 //   Q2  Half a line waits until its end is written.
 //   Q3  Memory does not grow with the log: the last lines are looked for from the end, the others come in batches.
 //   Q4  Lines that were rotated away, or cut off in the file, before they could be read are not passed over in silence: `hasGap`.
+//   Q5  A rotation moves every file up by one name, the oldest first, while it is read: files are opened from the present one upwards, past the one
+//       name that may be free meanwhile, so that none is missed; one that is met again has been moved, and is not read twice.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
-import { fileBackwards, linesBackwards, readPiece } from '../../shared/log-tail.ts';
+import { linesBackwards, readPiece } from '../../shared/log-tail.ts';
 
 export interface LineSource {
   /** The last lines that are accepted, oldest first; without a count all of them, in batches. */
@@ -42,24 +44,22 @@ export class LogFile implements LineSource {
 
   *last(count: number | undefined, accepts: (line: string) => boolean): Generator<readonly string[]> {
     this.#present = open(this.#path);
-    // Rotated since it was opened it has another name, and is not read twice.
-    const former = this.#rotated().filter((path) => inodeOf(path) !== this.#present?.inode);
-    if (count === undefined) yield* this.#all(former, accepts);
-    else yield this.#lastOf(former, { count, accepts });
+    const former = openRotated(this.#path, this.#present?.inode);
+    try {
+      if (count === undefined) yield* this.#all(former, accepts);
+      else yield this.#lastOf(former, { count, accepts });
+    } finally {
+      former.forEach(close);
+    }
   }
 
-  *#all(former: readonly string[], accepts: (line: string) => boolean): Generator<readonly string[]> {
-    for (const path of former.toReversed()) {
-      const file = open(path);
-      if (file === undefined) continue;
-      for (const lines of grown(file)) yield lines.filter(accepts);
-      closeSync(file.descriptor);
-    }
+  *#all(former: readonly OpenFile[], accepts: (line: string) => boolean): Generator<readonly string[]> {
+    for (const file of former.toReversed()) for (const lines of grown(file)) yield lines.filter(accepts);
     for (const lines of this.#grownPresent()) yield lines.filter(accepts);
   }
 
   #lastOf(
-    former: readonly string[],
+    former: readonly OpenFile[],
     { count, accepts }: { readonly count: number; readonly accepts: (line: string) => boolean },
   ): readonly string[] {
     const found: string[] = [];
@@ -74,7 +74,7 @@ export class LogFile implements LineSource {
       this.#present.offset = wholeEnd(this.#present);
       look(linesBackwards(this.#present.descriptor, { to: this.#present.offset }));
     }
-    for (const path of former) look(fileBackwards(path));
+    for (const { descriptor } of former) look(linesBackwards(descriptor));
     return found.reverse();
   }
 
@@ -96,19 +96,21 @@ export class LogFile implements LineSource {
   /** Reads the file that was present to its end, then what has come and gone since, and takes the present one. */
   *#change(inode: number): Generator<readonly string[]> {
     yield* this.#grownPresent();
-    const rotated = this.#rotated();
-    const seen = rotated.findIndex((path) => inodeOf(path) === inode);
+    const present = open(this.#path);
+    const rotated = openRotated(this.#path, present?.inode);
+    const seen = rotated.findIndex((file) => file.inode === inode);
     if (seen === -1) this.#hasGap = true;
-    for (const path of (seen === -1 ? rotated : rotated.slice(0, seen)).toReversed()) {
-      this.#take(open(path));
+    else rotated.splice(seen).forEach(close);
+    for (const file of rotated.toReversed()) {
+      this.#take(file);
       yield* this.#grownPresent();
     }
-    this.#take(open(this.#path));
+    this.#take(present);
   }
 
   #take(file: OpenFile | undefined): void {
     if (file === undefined) return;
-    if (this.#former !== undefined) closeSync(this.#former.descriptor);
+    if (this.#former !== undefined) close(this.#former);
     this.#former = this.#present;
     this.#present = file;
   }
@@ -118,17 +120,22 @@ export class LogFile implements LineSource {
     if (fstatSync(this.#present.descriptor).size < this.#present.offset) this.#hasGap = true;
     yield* grown(this.#present);
   }
-
-  /** `path.1` (the newest), `path.2`, … as far as they are there. */
-  #rotated(): string[] {
-    const files: string[] = [];
-    for (let n = 1; statSync(`${this.#path}.${n}`, { throwIfNoEntry: false }) !== undefined; n += 1)
-      files.push(`${this.#path}.${n}`);
-    return files;
-  }
 }
 
-const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+/** `path.1` (the newest), `path.2`, … as far as they are there (Q5), without the file of that inode. */
+function openRotated(path: string, present: number | undefined): OpenFile[] {
+  const files: OpenFile[] = [];
+  for (let n = 1, missing = 0; missing < 2; n += 1) {
+    const file = open(`${path}.${n}`);
+    missing = file === undefined ? missing + 1 : 0;
+    if (file === undefined) continue;
+    if (file.inode === present || files.some(({ inode }) => inode === file.inode)) close(file);
+    else files.push(file);
+  }
+  return files;
+}
+
+const close = ({ descriptor }: OpenFile): void => closeSync(descriptor);
 
 function open(path: string): OpenFile | undefined {
   try {

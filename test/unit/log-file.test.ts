@@ -59,6 +59,57 @@ describe('a log file that is read', () => {
     assert.deepEqual([next(), log.hasGap(), log.hasGap()], [['5', '8', '9'], true, false]);
   });
 
+  for (const count of [100, undefined])
+    it(`gives every line once when it is rotated while the last ${count ?? 'of all'} are looked for (Q1, Q5)`, (t) => {
+      const { path, last, next, rotate } = logOf(t, { '.2': '1\n', '.1': '2\n', '': '3\n' });
+      let looks = 0;
+      const seen = [
+        last(count, () => {
+          looks += 1;
+          if (looks > 1) return true;
+          for (const [from, to] of [
+            ['.2', '.3'],
+            ['.1', '.2'],
+            ['', '.1'],
+          ] as const)
+            rotate(from, to);
+          writeFileSync(path, '4\n');
+          return true;
+        }),
+      ];
+      seen.push(next());
+
+      assert.deepEqual(seen, [['1', '2', '3'], ['4']]);
+    });
+
+  it('gives every line once when it is rotated while what is new is read (Q1, Q5)', (t) => {
+    const { path, log, last, next, rotate } = logOf(t, { '': '1\n' });
+    last(100);
+    rotate('', '.2');
+    writeFileSync(`${path}.1`, '2\n');
+    writeFileSync(path, '3\n');
+    const seen: string[] = [];
+    for (const lines of log.next()) {
+      seen.push(...lines);
+      if (seen.length > 1) continue;
+      for (const [from, to] of [
+        ['.2', '.3'],
+        ['.1', '.2'],
+        ['', '.1'],
+      ] as const)
+        rotate(from, to);
+      writeFileSync(path, '4\n');
+    }
+
+    assert.deepEqual([seen, next(), log.hasGap()], [['2', '3'], ['4'], false]);
+  });
+
+  it('finds files on the other side of a name that a rotation has just left (Q5)', (t) => {
+    const { last } = logOf(t, { '.4': '1\n', '.3': '2\n', '.1': '3\n', '': '4\n' });
+
+    assert.deepEqual(last(undefined), ['1', '2', '3', '4']);
+  });
+
   it('finds the last lines that are accepted from the end, over pieces, files and characters of several bytes (Q3)', (t) => {
     const lines = Array.from({ length: 30_000 }, (_, n) => `${n} ${'ö€😀'.repeat(n % 7)}${'x'.repeat(n % 40)}`);
     const { last } = logOf(t, {
