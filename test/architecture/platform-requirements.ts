@@ -275,6 +275,7 @@ export const PLATFORMS: readonly Requirement[] = [
       // Splitting, rate limit, secrets.
       'sends a text of several times its limit in parts, whole and in order',
       'passes Retry-After on, refuses what the platform refuses',
+      'two sends to two conversations wait while the platform asks for it, and are taken in order after that',
       'no secret in logs, in faults or in what is stored',
       // A crash between acknowledgement and handling.
       'takes once what was delivered before a crash, stored or not',

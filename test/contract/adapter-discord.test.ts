@@ -31,6 +31,7 @@ const delivery = (interaction: object): RawRequest => {
 };
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+const ELSEWHERE = '645027906669510668';
 const UNKNOWN_MESSAGE = { message: 'Unknown Message', code: 10_008 };
 
 /** "enforce_nonce": the message of a nonce that was there in the last minutes is given back. */
@@ -61,10 +62,11 @@ adapterContract(discord, {
     apiUrl: `${url}/api`,
   }),
   conversation: SLASH_COMMAND.channel_id,
+  elsewhere: ELSEWHERE,
   secrets: [TOKEN, SLASH_COMMAND.token],
   platform(request) {
     const messages = `/api/v10/channels/${SLASH_COMMAND.channel_id}/messages`;
-    if (request.path === messages) return posted(request);
+    if ([messages, `/api/v10/channels/${ELSEWHERE}/messages`].includes(request.path)) return posted(request);
     if (request.path.startsWith(`${messages}/`)) return changed(request);
     return { status: 404, headers: JSON_TYPE, json: { message: '404: Not Found', code: 0 } };
   },

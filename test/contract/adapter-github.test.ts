@@ -83,6 +83,7 @@ adapterContract(createGithub({ ...WAITS, betweenMs: 0 }), {
   }),
   secrets: [SECRET, TOKEN],
   conversation: 'octo/hello#7',
+  elsewhere: 'octo/hello#8',
   // GitHub signs no time: a repeat is known by X-GitHub-Delivery.
   unsigned: ['time'],
   platform: (request) =>

@@ -52,6 +52,7 @@ adapterContract(line, {
     dataApiUrl: url,
   }),
   conversation: GROUP,
+  elsewhere: 'C00000000000000000000000000000002',
   unsigned: ['time'],
   secrets: [SECRET, TOKEN, 'an older secret', 'nHuyWiB7yP5Zw52FIkcQobQuGDXCTA'],
   platform(request) {

@@ -34,6 +34,7 @@ adapterContract(onebot11, {
     perSecond: 100,
   }),
   conversation: 'group:7',
+  elsewhere: 'group:8',
   secrets: [SECRET, TOKEN, 'an older secret'],
   // Of the time nothing is signed but what is in the event: a delivery that is sent again is known by its id.
   unsigned: ['time'],

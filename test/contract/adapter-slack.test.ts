@@ -72,6 +72,7 @@ const answered = ({ path }: RawRequest): HttpAnswer => {
 adapterContract(slack, {
   account: (url) => ({ token: TOKEN, secrets: ['an older secret', SECRET], apiUrl: `${url}/api/` }),
   conversation: 'C123ABC456',
+  elsewhere: 'C123ABC457',
   secrets: [SECRET, TOKEN, 'an older secret'],
   platform: (request) => (request.path === '/api/chat.postMessage' ? posted(request) : answered(request)),
   changes: true,

@@ -46,6 +46,7 @@ adapterContract(telegram, {
     apiUrl: url,
   }),
   conversation: '1111111',
+  elsewhere: '1111112',
   unsigned: ['bytes', 'time'],
   secrets: [TOKEN, TOKEN.slice(7), SECRET],
   platform(request) {
@@ -80,6 +81,7 @@ describe('polling', () => {
   adapterContract(telegram, {
     account: (url) => ({ token: TOKEN, mode: 'polling', apiUrl: url }),
     conversation: '1111111',
+    elsewhere: '1111112',
     secrets: [TOKEN, TOKEN.slice(7)],
     platform(request) {
       if (request.path.endsWith('/sendMessage')) return sent(request);

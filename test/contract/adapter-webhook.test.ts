@@ -17,6 +17,7 @@ function delivery(id: string, user: object = { id: 'ann' }): RawRequest {
 adapterContract(webhook, {
   account: (url) => ({ url, secrets: [SECRET] }),
   secrets: [SECRET, SECRET.slice(6)],
+  elsewhere: 'another room',
   platform: ({ headers }) => ({ status: 202, json: { id: `message of ${headers['webhook-id']}` } }),
   changes: true,
   good: () => delivery('msg_1'),

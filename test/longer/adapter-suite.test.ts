@@ -22,9 +22,10 @@ const [WHOLE, ONCE, CHANGED, OWN, ORDER, REPEATED, ADDRESS] = [
   'takes once what was delivered before a crash, stored or not',
   'has no address where its platform is to deliver nothing',
 ] as const;
-const [SENT, LATER, REFUSED, CANNOT, PARTS, RESENT] = [
+const [SENT, LATER, BOTH_WAIT, REFUSED, CANNOT, PARTS, RESENT] = [
   'a send has a result, and the same key gives the same message',
   'passes Retry-After on, refuses what the platform refuses',
+  'two sends to two conversations wait while the platform asks for it, and are taken in order after that',
   'a refused token ends the account with a remedy',
   'what it cannot do is refused, never thrown',
   'sends a text of several times its limit in parts, whole and in order',
@@ -62,7 +63,8 @@ const BROKEN: Partial<Record<Fault, readonly string[]>> = {
   'drops-what-it-has-seen': [REPEATED],
   'numbers-in-memory': [ORDER, REPEATED],
   'ignores-the-key': [SENT, RESENT],
-  'throws-at-429': [LATER],
+  'throws-at-429': [LATER, BOTH_WAIT],
+  'refuses-the-second-that-has-to-wait': [BOTH_WAIT],
   'refuses-at-401': [REFUSED, FAILS_ALONE],
   'refuses-at-503': [LATER],
   'numbers-its-messages': [SENT],

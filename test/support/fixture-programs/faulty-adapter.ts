@@ -43,6 +43,7 @@ export type Fault =
   | 'numbers-in-memory'
   | 'ignores-the-key'
   | 'throws-at-429'
+  | 'refuses-the-second-that-has-to-wait'
   | 'refuses-at-401'
   | 'refuses-at-503'
   | 'numbers-its-messages'
@@ -108,6 +109,9 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     memory.set(of, known);
     return known;
   };
+
+  /** Accounts that have to wait. */
+  const told = new WeakSet<Account>();
 
   const arrival = ({ id, room, from, text }: Said): Arrival => ({
     id: has('makes-up-ids') ? `${id}-${performance.now()}` : id,
@@ -240,6 +244,10 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     const text = has('cuts-the-text') ? out.text.slice(0, MOST / 2) : out.text;
     const response = await call(link, '/messages', { ...key, room: out.conversation, text });
     if (response.status === 429 && has('throws-at-429')) throw new Error('too much');
+    if (response.status === 429 && has('refuses-the-second-that-has-to-wait')) {
+      if (told.has(link.account)) return { kind: 'refused', reason: '429' };
+      told.add(link.account);
+    }
     if (response.status === 503 && has('refuses-at-503')) return { kind: 'refused', reason: '503' };
     if (response.status === 401 && has('refuses-at-401')) return { kind: 'refused', reason: '401' };
     if (response.status === 401 && has('fails-all-accounts')) everywhere.failed = true;

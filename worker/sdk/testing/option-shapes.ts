@@ -75,6 +75,7 @@ const FIXTURE_KEYS: Forms<Omit<Fixtures, 'account' | 'secrets'>> = {
   cursor: TEXT,
   redelivers: FUNCTION,
   conversation: TEXT,
+  elsewhere: TEXT,
   unsigned: form("a list of 'bytes' and 'time'", isUnsigned),
   changes: form('true', (value) => value === true),
   finds: form('true', (value) => value === true),

@@ -29,6 +29,8 @@ export interface Fixtures {
   redelivers?(request: RawRequest): RawRequest | undefined;
   /** What a message is sent to, as the platform names it. Default `room`. */
   readonly conversation?: string;
+  /** Another one. Default `conversation`. */
+  readonly elsewhere?: string;
   /** What the platform's rule does not cover: the bytes (a shared token instead of a signature), the time. Left out: it covers both. */
   readonly unsigned?: readonly ('bytes' | 'time')[];
   /** The platform's side takes edits, reactions (👍) and removals, too; without HTTP `taken` names them. */

@@ -4,7 +4,7 @@ import { compose, MOST_PARTS } from '../../../outbox/compose.ts';
 import type { Outgoing, SendResult } from '../../adapter.ts';
 import type { RawRequest } from '../../request.ts';
 import { eitherGiven, given, idempotent, needs } from './lack.ts';
-import { type Promised, postTo, type Trial } from './trial.ts';
+import { type Promised, postTo, type Trial, until } from './trial.ts';
 
 async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial): Promise<void> {
   await online(bench);
@@ -35,6 +35,40 @@ async function passesRefusals({ bench, open, fixtures, platform }: Trial): Promi
   const later = await next.send(post).catch(() => undefined);
   assert.notEqual(later?.kind, 'refused', 'what a platform out of order does not take comes again: later, or a throw');
   if (later?.kind === 'sent') assert.ok(platform.asked.length > before + 1, 'a platform out of order has not taken it');
+}
+
+const WAIT_MS = 1_000;
+
+/** Both are on their way when the platform has enough. As the host does, each is made again after what it was told, in the order of the outbox. */
+async function waitsForBoth({ bench, fixtures, platform }: Trial): Promise<void> {
+  const { conversation = 'room', elsewhere = conversation } = fixtures;
+  const texts = ['zq000001z', 'zq000002z'];
+  const posts = texts.map((text, i) => ({
+    ...postTo(fixtures, { key: `wait ${i}`, text }),
+    conversation: i === 0 ? conversation : elsewhere,
+  }));
+  const shownFrom = (at: number): readonly string[] =>
+    platform.asked.slice(at).flatMap((request) => [...new Set(textIn(request).match(MARK))]);
+
+  platform.always({ status: 429, headers: { 'retry-after': `${WAIT_MS / 1_000}` } });
+  const told = await Promise.all(posts.map((post) => bench.send(post)));
+  const asked = shownFrom(0).length;
+  platform.always(undefined);
+  const waits = told.map((result) => (result.kind === 'later' ? result.afterMs : Number.NaN));
+  for (const [i, ms] of waits.entries())
+    assert.ok(
+      ms > 0 && ms <= WAIT_MS,
+      `${posts[i]?.conversation} waits, for as long as was said: ${JSON.stringify(told[i])}`,
+    );
+  assert.ok(asked <= posts.length, `one call a send, and the host repeats: ${asked}`);
+
+  const end = performance.now() + Math.max(...waits);
+  await until(() => performance.now() > end, fixtures, 'the end of the wait');
+  const before = platform.asked.length;
+  const results = [];
+  for (const post of posts) results.push((await bench.send(post)).kind);
+  assert.deepEqual(results, ['sent', 'sent'], 'the wait is over');
+  assert.deepEqual(shownFrom(before), texts, 'each is taken once, in order');
 }
 
 async function endsAccount({ bench, fixtures, platform }: Trial): Promise<void> {
@@ -121,6 +155,11 @@ export const SENDS: readonly Promised[] = [
   { title: 'a send has a result, and the same key gives the same message', lack: idempotent, keep: sendsOnce },
   { title: 'a send has a result', insteadOf: idempotent, keep: sendsOnce },
   { title: 'passes Retry-After on, refuses what the platform refuses', lack: given('platform'), keep: passesRefusals },
+  {
+    title: 'two sends to two conversations wait while the platform asks for it, and are taken in order after that',
+    lack: given('platform'),
+    keep: waitsForBoth,
+  },
   { title: 'a refused token ends the account with a remedy', lack: given('platform'), keep: endsAccount },
   {
     title: 'what it cannot do is refused, never thrown',

@@ -42,6 +42,8 @@ export interface TrialPlatform {
   readonly asked: readonly RawRequest[];
   /** What it answers to the next call, whatever it is. */
   next(answer: HttpAnswer): void;
+  /** What it answers to every call from now on; undefined: what it does else. */
+  always(answer: HttpAnswer | undefined): void;
   /** It does what the next call asks for, and its answer is lost. */
   loseNext(): void;
   cut(): void;
@@ -98,10 +100,11 @@ export async function onTrial(
 async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<TrialPlatform> {
   const asked: RawRequest[] = [];
   let forced: HttpAnswer | undefined;
+  let lasting: HttpAnswer | undefined;
   let isLost = false;
   const { url, cut } = await loopbackServer(owner, (request) => {
     asked.push(request);
-    const answer = forced ?? fixtures.platform?.(request) ?? { status: 404 };
+    const answer = forced ?? lasting ?? fixtures.platform?.(request) ?? { status: 404 };
     const given = isLost ? undefined : answer;
     forced = undefined;
     isLost = false;
@@ -112,6 +115,7 @@ async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<Tria
     asked,
     cut,
     next: (answer) => void (forced = answer),
+    always: (answer) => void (lasting = answer),
     loseNext: () => void (isLost = true),
   };
 }
