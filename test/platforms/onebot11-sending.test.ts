@@ -213,6 +213,21 @@ describe('files of OneBot that came', () => {
   });
 });
 
+describe('files of OneBot that are said to be too large', () => {
+  it('are not read, at their address as little as at a fresh one', async (t) => {
+    const { fake, adapter, connection } = await sending(t);
+    const address = fake.serve('/img.png', Buffer.alloc(1_001));
+    fake.bot.files.set('fresh', { path: '', name: 'x', url: address });
+    const link = Object.assign(Object.create(connection.link) as typeof connection.link, { maxFileBytes: 1_000 });
+    const fetched = (id: string) => adapter.fetchFile?.({ ...file('f', 'image/png'), id }, link) ?? Promise.resolve();
+
+    const ids = [`image?file=a&url=${encodeURIComponent(address)}`, 'image?file=fresh'];
+    for (const id of ids) await assert.rejects(async () => fetched(id), { code: 'file_too_large' });
+    Object.assign(link, { maxFileBytes: 1_001 });
+    for (const id of ids) assert.ok((await fetched(id)) instanceof ReadableStream);
+  });
+});
+
 describe('addresses of files of OneBot', () => {
   it('lead into no network of ours, but to the implementation: what a stranger of QQ has named may be anything', async (t) => {
     const { fetched, fake } = await sending(t);

@@ -272,7 +272,7 @@ export class FakeOneBot {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { pathname } = new URL(request.url ?? '/', this.url);
     const served = this.#served.get(pathname);
-    if (served !== undefined) return void response.writeHead(200).end(served);
+    if (served !== undefined) return void response.writeHead(200, { 'content-length': served.length }).end(served);
     const refusal = this.#refusal(request);
     if (refusal !== undefined) return void response.writeHead(refusal).end();
     if (!(request.headers['content-type'] ?? '').startsWith('application/json'))
