@@ -177,7 +177,11 @@ export const configSchema = Type.Object(
       ),
     }),
     inbox: group('Messages that came in.', {
-      bodyDays: integer('Days for which the text of a handled message is kept.', 7, [1, 3_650]),
+      bodyDays: integer(
+        'Days for which the text of a handled message is kept, and copies of files that came with messages.',
+        7,
+        [1, 3_650],
+      ),
       idDays: integer('Days for which delivery ids are remembered, so that a repeat is recognised.', 30, [3, 3_650]),
       maxAttempts: integer('Attempts before a message becomes a dead letter.', 5, [1, 100]),
       maxPending: integer(
@@ -205,7 +209,7 @@ export const configSchema = Type.Object(
         'resend',
       ),
     }),
-    files: group('Files that plugins save and people are sent.', {
+    files: group('Files that plugins save, and that people send and are sent.', {
       days: integer(
         'Days for which a file is kept after it was last saved; longer while anything stored names it: a message, a button, a task, a state.',
         30,

@@ -1,7 +1,7 @@
 // Files inward: the bytes behind an address that somebody named.
 //
 //   F1  Only addresses that `addresses.ts` lets through, each time a redirect leads on, at most MOST_REDIRECTS.
-//   F2  No more than `maxFileBytes` are read, whatever the answer says of its length.
+//   F2  No more than `maxFileBytes`, of the account and of the host, are read, whatever the answer says of its length.
 import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
@@ -34,7 +34,8 @@ export async function fetchFile(
 
 /** F2. */
 function bounded(answer: IncomingMessage, mostBytes: number): ReadableStream<Uint8Array> {
-  const tooLarge = (): Error => new Error(`the file is larger than maxFileBytes (${mostBytes})`);
+  const tooLarge = (): Error =>
+    Object.assign(new Error(`the file is larger than maxFileBytes (${mostBytes})`), { code: 'file_too_large' });
   if (Number(answer.headers['content-length'] ?? 0) > mostBytes) {
     answer.destroy();
     throw tooLarge();
