@@ -85,7 +85,8 @@ async function slowHost(t: TestContext, supervisor: Readonly<Record<string, unkn
   };
 }
 
-describe('the time of a drain', () => {
+// At once: they wait, most of the time.
+describe('the time of a drain', { concurrency: true }, () => {
   it('is for a handler that needs six seconds of eight, where nothing else needs it', async (t) => {
     const host = await slowHost(t);
     const run = await host.start();

@@ -83,7 +83,7 @@ function assertWithout(shown: string, where: string): void {
   for (const secret of forbidden()) assert.equal(shown.includes(secret), false, `${secret} is in ${where}`);
 }
 
-describe('a secret in what a worker says past its logger', () => {
+describe('a secret in what a worker says past its logger', { concurrency: true }, () => {
   it('is not in the record of its end, the status of it, nor a file of the supervisor', async (t) => {
     const host = await rawHost(t);
 
