@@ -336,7 +336,10 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: 'contract 4: resume exactly once',
-    tests: ['resumes after an id from before the process, each event once'],
+    tests: [
+      'resumes after an id from before the process, each event once',
+      'gets each event since, after a kill and after a stop, and `expired` once that row was trimmed',
+    ],
   },
   {
     id: 'contract 4: demo fields on the stream',
