@@ -151,6 +151,11 @@ export class Parts {
           this.metrics.commitUnits.inc(units);
         },
         failed: () => this.metrics.commitFailures.inc(),
+        logMended: () =>
+          this.core.log.warn(
+            { file: `${file}-wal` },
+            'the log of the database was removed or replaced while in use: what it held is saved in the database, nothing is lost',
+          ),
       },
     });
   }

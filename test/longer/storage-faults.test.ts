@@ -149,6 +149,23 @@ describe('the database file', () => {
     await assertKept(host);
   });
 
+  it('loses its log, which is mended and told of, and nothing is lost', TIMEOUT, async (t) => {
+    const host = await FaultyHost.start(t);
+    const told = (): number =>
+      readFileSync(workerLog(host.project.path), 'utf8').split('the log of the database was removed').length - 1;
+    assert.deepEqual(await host.deliverMany(20), [200]);
+
+    rmSync(`${dataFile(host)}-wal`);
+    await until(() => told() > 0, { what: 'a warning' });
+    assert.deepEqual(await host.deliverMany(20), [200]);
+    await host.life.kill();
+    host.restart();
+    await host.isReady(true);
+
+    await assertKept(host);
+    assert.equal(told(), 1);
+  });
+
   it('is locked by another program', TIMEOUT, async (t) => {
     const host = await FaultyHost.start(t);
     const locker = foreignLock(t, dataFile(host));

@@ -11,6 +11,8 @@ import type { Row, Statement, Unit, UnitAnswer } from './unit.ts';
 export interface GroupAnswer {
   readonly answers: readonly UnitAnswer[];
   readonly head: number;
+  /** The log had been taken away, and what it held is safe again (W5 of writer-core.ts). */
+  readonly isLogMended?: boolean;
 }
 
 class Refused extends Error {

@@ -91,16 +91,18 @@ export class GroupUnpacker {
 export interface PackedAnswer {
   readonly answers: readonly (UnitAnswer | null)[];
   readonly head: number;
+  readonly isLogMended: boolean;
 }
 
-export const packAnswer = ({ answers, head }: GroupAnswer): PackedAnswer => ({
+export const packAnswer = ({ answers, head, isLogMended = false }: GroupAnswer): PackedAnswer => ({
   answers: answers.map((answer) =>
     answer.kind === 'committed' && answer.rows.every((rows) => rows.length === 0) ? null : answer,
   ),
   head,
+  isLogMended,
 });
 
-export function unpackAnswer({ answers, head }: PackedAnswer): GroupAnswer {
+export function unpackAnswer({ answers, head, isLogMended }: PackedAnswer): GroupAnswer {
   const plain: UnitAnswer = { kind: 'committed', rows: [], head };
-  return { answers: answers.map((answer) => answer ?? plain), head };
+  return { answers: answers.map((answer) => answer ?? plain), head, isLogMended };
 }

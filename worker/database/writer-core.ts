@@ -42,6 +42,8 @@ export class WriterCore {
   #log: number | undefined;
   /** The connection is there only for what its log still holds. */
   #hasFailed = false;
+  /** A log that was taken away has been brought over; the next answer tells. */
+  #isLogMended = false;
   /** The longest that it was while it was open. */
   #bytes = 0;
 
@@ -95,7 +97,9 @@ export class WriterCore {
       if (answer === undefined) throw gone(file);
       this.#refuseUnlessThere();
       if (!this.#hasLog()) save(file, database);
-      return answer;
+      const isLogMended = this.#isLogMended;
+      this.#isLogMended = false;
+      return isLogMended ? { ...answer, isLogMended } : answer;
     } catch (error) {
       this.#abandon(database);
       throw explain(file, error);
@@ -139,6 +143,7 @@ export class WriterCore {
     this.#close(database);
     // What lies there holds nothing of ours: SQLite would replay it over the file
     if (!hasLog) rmSync(logOf(file), { force: true });
+    this.#isLogMended ||= !hasLog;
   }
 
   #close(database: Database): void {

@@ -38,6 +38,8 @@ interface Waiting {
 export interface WriterObserver {
   committed?(units: number, ms: number): void;
   failed?(error: SvcError): void;
+  /** The log of the database had been removed or replaced; nothing that was answered is lost. */
+  logMended?(): void;
 }
 
 export class GroupingWriter implements Writer {
@@ -89,7 +91,8 @@ export class GroupingWriter implements Writer {
     this.#underWay += 1;
     const startedAt = performance.now();
     try {
-      const { answers, head } = await this.#runner.run(group.map(({ unit }) => unit));
+      const { answers, head, isLogMended = false } = await this.#runner.run(group.map(({ unit }) => unit));
+      if (isLogMended) this.#observer.logMended?.();
       this.#observer.committed?.(group.length, performance.now() - startedAt);
       group.forEach((waiting, index) => waiting.resolve(answers[index] as UnitAnswer));
       this.#tellHead(head);

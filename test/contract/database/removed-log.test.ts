@@ -67,10 +67,15 @@ const TAKEN: readonly (readonly [string, (file: string) => void])[] = [
 
 for (const [kind, make] of KINDS)
   describe(`the writer ${kind}, when`, () => {
-    async function open(t: Cleanup) {
+    async function opened(t: Cleanup) {
       const file = fileOf(t);
       const runner = make(file);
       await runner.open();
+      return { file, runner };
+    }
+
+    async function open(t: Cleanup) {
+      const { file, runner } = await opened(t);
       const writer = new GroupingWriter(runner);
       const reader = new SqliteReader(() => openReadOnly(file));
       t.after(async () => {
@@ -99,6 +104,25 @@ for (const [kind, make] of KINDS)
           assert.deepEqual(keys(), stored, 'as a connection sees it that was open before');
         }
       });
+
+    it('the log is removed, tells it once for each time, and never without', async (t) => {
+      const { runner, file } = await opened(t);
+      let mended = 0;
+      const writer = new GroupingWriter(runner, { logMended: () => void (mended += 1) });
+      const seen: number[] = [];
+      const put3 = async (of: string): Promise<void> => {
+        for (const n of [1, 2, 3]) await writer.commit(put(`${of}${n}`));
+        seen.push(mended);
+      };
+
+      await put3('before');
+      remove('-wal')(file);
+      await put3('removed');
+      remove('-wal', '-shm')(file);
+      await put3('again');
+
+      assert.deepEqual(seen, [0, 1, 2]);
+    });
 
     it('the log is removed and cannot be saved yet, answers nothing, and goes on once it is', async (t) => {
       const { file, writer, keys } = await open(t);
