@@ -23,6 +23,7 @@ import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from '.
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
 import { readSentMessages } from './sent-messages.ts';
+import { ownFailure } from './unspent-attempts.ts';
 
 const STATE_MOVES = 10;
 export async function handleItem(
@@ -141,7 +142,7 @@ class ItemHandling {
           cause: causeOf(this.#ledger.row, this.#payload, attempt),
           moved,
         });
-        if (result.kind === 'failed') return await failed(result.error);
+        if (result.kind === 'failed') return await failed(ownFailure(result.error));
         if (FAILPOINTS) await core.point('decided');
         const committed = turn.mayCommit(result.run) ? await this.#commit(step, result, isLast) : 'moved';
         if (FAILPOINTS && committed !== 'moved') await core.point('committed');

@@ -1,7 +1,20 @@
 // Attempts that are counted on disk and ended because the storage failed: through no fault of the item, so its next try in this process
 // goes on with the same one. Kept in memory alone: where the process ends meanwhile, the attempt was one (it may be what ended it).
-import { coerceError } from '../../shared/svc-error.ts';
+import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
+
+const MOST_CAUSES = 10;
+
+/**
+ * What a handler has thrown, as its own failure. Throws where it is one of our storage that reached the handler (`get`, `once`), also as the cause
+ * of another error: that ends no attempt. A plugin's own error is none, whatever its code says.
+ */
+export function ownFailure(thrown: unknown): unknown {
+  let error = thrown;
+  for (let depth = 0; depth < MOST_CAUSES && error instanceof Error; depth += 1, error = error.cause)
+    if (error instanceof SvcError && error.code === 'storage_unavailable') throw error;
+  return thrown;
+}
 
 export interface UnspentAttempt {
   /** Of the item, this one included. */

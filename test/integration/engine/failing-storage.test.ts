@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { definePlugin } from '../../../worker/sdk/index.ts';
+import { definePlugin, t } from '../../../worker/sdk/index.ts';
 import { EngineHost, engineHost } from '../../support/engine-host.ts';
 
 const TRIES = 12;
@@ -46,7 +46,8 @@ async function tryOften(host: EngineHost): Promise<void> {
 
 const item = (host: EngineHost) => host.rows('SELECT state, attempts, last_error FROM inbox')[0];
 
-const started = (t: TestContext, plugin: unknown): Promise<EngineHost> => engineHost(t, { modules: { two: plugin } });
+const started = (test: TestContext, plugin: unknown): Promise<EngineHost> =>
+  engineHost(test, { modules: { two: plugin } });
 
 describe('an attempt whose outcome the storage does not take', () => {
   it('does not count, however often it is tried', async (t) => {
@@ -102,5 +103,80 @@ describe('an attempt whose outcome the storage does not take', () => {
 
     assert.equal(item(host)?.['state'], 'dead');
     assert.match(String(item(host)?.['last_error']), /ended the process or was cut 5 times/);
+  });
+});
+
+describe('an attempt that meets a storage that fails while the handler runs', () => {
+  const calls: string[] = [];
+  const counter = definePlugin({
+    name: 'counter',
+    setup(p) {
+      const seen = p.state('seen', { scope: 'conversation', value: t.integer() });
+      p.on('message', {}, async (ctx, { text }) => {
+        const asked = async (): Promise<number> => {
+          const count = (await ctx.get(seen)) ?? 0;
+          await ctx.once('call', ({ key }) => calls.push(key));
+          return count;
+        };
+        const count = await (text === 'wrapped' ? asked().catch(fail) : asked());
+        ctx.set(seen, count + 1);
+        return `${text} ${count}`;
+      });
+    },
+  });
+  const fail = (cause: unknown): never => {
+    throw new Error('no count', { cause });
+  };
+  const unreadable = (): Promise<never> =>
+    Promise.reject(new SvcError('storage_unavailable', 'the database cannot be read (SQLITE_IOERR)'));
+  const full = (): Promise<never> => Promise.reject(new SvcError('storage_unavailable', 'database or disk is full'));
+
+  const FAULTS: Readonly<Record<string, (host: EngineHost) => () => void>> = {
+    'of ctx.get': (host) => {
+      const { reader } = host.core;
+      const first = reader.first.bind(reader);
+      reader.first = (query) => (query.compile().sql.includes('"cells"') ? unreadable() : first(query));
+      return () => void (reader.first = first);
+    },
+    'of ctx.once': (host) => {
+      const { writer } = host.core;
+      const commit = writer.commit.bind(writer);
+      writer.commit = (unit) => (unit.name === 'once.kept' ? full() : commit(unit));
+      return () => void (writer.commit = commit);
+    },
+  };
+
+  for (const [name, breakIt] of Object.entries(FAULTS))
+    for (const text of ['plain', 'wrapped'])
+      it(`${name} does not count, however often it is tried (${text})`, async (test) => {
+        const host = await started(test, counter);
+        const mend = breakIt(host);
+        await host.platform.says(text);
+        await tryOften(host);
+        const during = item(host);
+        const failures = host.events('plugin.failed').length + host.events('inbox.waiting').length;
+
+        mend();
+        await host.advance(2_000);
+
+        assert.deepEqual([during, failures], [{ state: 'handling', attempts: 1, last_error: null }, 0]);
+        assert.deepEqual(item(host), { state: 'done', attempts: 1, last_error: null });
+        assert.deepEqual(host.platform.said('dm-ann'), [`${text} 0`]);
+      });
+
+  it('counts what a plugin throws itself, whatever its code says', async (test) => {
+    const own = definePlugin({
+      name: 'own',
+      setup: (p) =>
+        p.on('message', {}, () => {
+          throw Object.assign(new Error('my disk'), { code: 'storage_unavailable' });
+        }),
+    });
+    const host = await started(test, own);
+    await host.platform.says('hi');
+    await host.advance(600_000);
+
+    assert.equal(item(host)?.['state'], 'dead');
+    assert.equal(item(host)?.['last_error'], 'my disk');
   });
 });
