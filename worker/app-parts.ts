@@ -18,6 +18,7 @@ import type { Core } from './core.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from './database/database-host.ts';
 import { Housekeeping, type KeepFor } from './database/housekeeping.ts';
 import type { ProjectState } from './database/project-state.ts';
+import { LOG_MENDED } from './database/storage-fault.ts';
 import type { Statement } from './database/unit.ts';
 import { Engine } from './engine.ts';
 import type { EngineObserver } from './engine-options.ts';
@@ -132,9 +133,8 @@ export class Parts {
 
   /** An event of its own unit; what cannot be stored is in the log already. */
   async tell(event: NewEvent, more: readonly Statement[] = []): Promise<void> {
-    if (this.facts.state === undefined) return;
-    const statements = [...more, ...recordEvents([event])];
-    await this.core.writer.commit({ name: event.type, statements }).catch(() => {});
+    const unit = { name: event.type, statements: [...more, ...recordEvents([event])] };
+    if (this.facts.state !== undefined) await this.core.writer.commit(unit).catch(() => {});
   }
 
   #makeDatabase(failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {
@@ -151,11 +151,7 @@ export class Parts {
           this.metrics.commitUnits.inc(units);
         },
         failed: () => this.metrics.commitFailures.inc(),
-        logMended: () =>
-          this.core.log.warn(
-            { file: `${file}-wal` },
-            'the log of the database was removed or replaced while in use: what it held is saved in the database, nothing is lost',
-          ),
+        logMended: () => this.core.log.warn({ file: `${file}-wal` }, LOG_MENDED),
       },
     });
   }

@@ -18,6 +18,10 @@ export interface StorageFault {
   readonly hint: string;
 }
 
+/** Somebody took the log of SQLite away while it was in use: it was written into the database all the same. */
+export const LOG_MENDED =
+  'the log of the database was removed or replaced while in use: what it held is saved in the database, nothing is lost';
+
 /** Asked for at once: whether files can be opened is looked at now. */
 export function storageFault(error: unknown): StorageFault {
   const message = messageOf(error);
