@@ -6,7 +6,6 @@
 //   W3  A wrong signature is 401 without detail, counted, said once a minute in the log, never stored.
 //   W4  Code of a plugin or adapter that throws is 500 without detail, counted and told; the platform comes again.
 //   W5  What is kept of the headers holds no secret: some platforms send theirs as it is.
-import { createHash } from 'node:crypto';
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
@@ -18,8 +17,9 @@ import type { WebhookCapability } from '../handling/capabilities.ts';
 import type { GenerationView } from '../handling/generation-view.ts';
 import type { HttpReply, RawDelivery } from '../http/host-port.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
-import type { Arrival, HeaderMap, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
+import type { Arrival, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
+import { keptHeaders, weakId } from './kept-delivery.ts';
 import { deliveryIdOf, isWanted, verdictOf, webhookLaneOf } from './plugin-answers.ts';
 import { receiveArrivals } from './receive-arrivals.ts';
 import { RefusalLog } from './refusal-log.ts';
@@ -42,8 +42,6 @@ export interface WebhooksDeps {
 
 /** Largest body, where an adapter names no other. */
 const WEBHOOK_BYTES = 1_048_576;
-/** Deliveries without an id of the platform are told apart by their body within this time. */
-const WEAK_BUCKET_MS = 600_000;
 
 /** What events say of it: the error may quote what a person wrote. */
 const UNPARSABLE = 'cannot be parsed: the item has the error';
@@ -147,7 +145,13 @@ export class Webhooks {
       await this.#keepUnparsable(spec.id, request, messageOf(error));
       return { status: 200 };
     }
-    const accepted = await this.#counted(spec.id, receiveArrivals(this.#deps.inbox, spec, { arrivals }));
+    let accepted: Accepted;
+    try {
+      accepted = await receiveArrivals(this.#deps.inbox, spec, { arrivals });
+    } catch (error) {
+      throw this.#rejected(spec.id, error);
+    }
+    this.#deps.observe({ endpoint: spec.id, kind: outcomeOf(accepted) });
     const answer = this.#ask(spec, () => webhook.answer?.(request, spec.values));
     if (answer !== undefined) return { status: answer.status ?? 200, ...answer };
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
@@ -183,20 +187,21 @@ export class Webhooks {
       lane: `${webhook.id}/${lane ?? deliveryId}`,
       capability: webhook.id,
     } as const;
-    const accepted = await this.#counted(webhook.id, this.#deps.inbox.accept([delivery]));
+    let accepted: Accepted;
+    try {
+      accepted = await this.#deps.inbox.accept([delivery]);
+    } catch (error) {
+      throw this.#rejected(webhook.id, error);
+    }
+    this.#deps.observe({ endpoint: webhook.id, kind: outcomeOf(accepted) });
     return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
   }
 
-  async #counted(endpoint: string, taking: Promise<Accepted>): Promise<Accepted> {
-    try {
-      const accepted = await taking;
-      this.#deps.observe({ endpoint, kind: outcomeOf(accepted) });
-      return accepted;
-    } catch (error) {
-      this.#deps.observe({ endpoint, kind: 'rejected' });
-      this.#refusals.rejected(endpoint, error);
-      throw error;
-    }
+  /** What the inbox refuses. A helper that awaited the inbox would put off the answer behind the first handlers. */
+  #rejected(endpoint: string, error: unknown): unknown {
+    this.#deps.observe({ endpoint, kind: 'rejected' });
+    this.#refusals.rejected(endpoint, error);
+    return error;
   }
 
   /** W4. */
@@ -285,15 +290,3 @@ function outcomeOf({ fresh, duplicates }: Accepted): 'accepted' | 'duplicate' | 
   if (fresh.length > 0) return 'accepted';
   return duplicates > 0 ? 'duplicate' : 'ignored';
 }
-
-const weakId = ({ body, receivedAt }: RawRequest): string =>
-  `weak-${createHash('sha256').update(body).digest('hex')}-${Math.floor(receivedAt / WEAK_BUCKET_MS)}`;
-
-const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
-/** W5. */
-const keptHeaders = ({ mask = (text) => text }: Pick<Core, 'mask'>, headers: HeaderMap): HeaderMap =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || SECRET_HEADERS.has(name) ? [] : [[name, mask(value)]],
-    ),
-  );

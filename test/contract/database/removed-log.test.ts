@@ -107,6 +107,7 @@ for (const [kind, make] of KINDS)
 
     it('the log is removed, tells it once for each time, and never without', async (t) => {
       const { runner, file } = await opened(t);
+      t.after(() => runner.close());
       let mended = 0;
       const writer = new GroupingWriter(runner, { logMended: () => void (mended += 1) });
       const seen: number[] = [];
