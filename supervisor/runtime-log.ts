@@ -78,7 +78,7 @@ export class RuntimeLog {
 
   /** The supervisor's own line. */
   write(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    if (this.#sink.follow()) this.#watch?.onMoved();
+    this.#follow();
     this.#sink.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`);
   }
 
@@ -96,7 +96,7 @@ export class RuntimeLog {
 
   /** The descriptor for a worker that waits; until it is adopted it is nobody's. */
   forSpare(): WorkerOutput {
-    this.#sink.follow();
+    this.#follow();
     const { descriptor } = this.#sink;
     if (descriptor === undefined) return { descriptor: 'ignore', reading: undefined };
     const reading = open(this.#path);
@@ -105,7 +105,7 @@ export class RuntimeLog {
 
   /** The worker of that output is the present one; gives where its lines begin. */
   adopt({ reading }: WorkerOutput): LogPosition | undefined {
-    this.#sink.follow();
+    this.#follow();
     this.#forgetWorker();
     if (reading !== undefined) {
       const { ino, size } = fstatSync(reading);
@@ -224,6 +224,10 @@ export class RuntimeLog {
     const size = this.#size();
     const wait = isMoved ? LOOK_MS.least : untilHalfway({ left: limits.maxBytes - size, grown, waitedMs });
     this.#timer = setTimeout(() => this.#look(size, wait), wait);
+  }
+
+  #follow(): void {
+    if (this.#sink.follow()) this.#watch?.onMoved();
   }
 
   #size(): number {

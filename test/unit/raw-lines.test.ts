@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { MAX_REQUEST_BYTES } from '../../shared/api/control.ts';
 import { withoutRawSecrets } from '../../supervisor/cli/raw-lines.ts';
 
-const LOGGED = '{"msg":"a key in a line"}';
+const LOGGED = '{"runtimeId":"r","msg":"a key in a line"}';
 
 /** Masks every `key`, and keeps what it was asked. */
 function masker() {
@@ -60,6 +60,23 @@ describe('raw lines of the log', () => {
     ]);
     assert.equal(asked.length, 1);
     assert.match(asked[0] ?? '', /^before\n[\w-]{36}\nafter$/);
+  });
+
+  it('are those of another program that logs JSON, too, and not those of the supervisor (M1)', async () => {
+    const { mask } = masker();
+    const ours = '{"process":"supervisor","msg":"key"}';
+
+    assert.deepEqual(await withoutRawSecrets([ours, '{"msg":"key"}'], mask), [ours, '{"msg":"[secret]"}']);
+  });
+
+  it('are not shown where who should mask them does not answer (M4)', async () => {
+    const silent = (): Promise<never> => Promise.reject(new Error('timeout'));
+
+    assert.deepEqual(await withoutRawSecrets(['a key', 'b', LOGGED, 'c'], silent), [
+      '(2 lines that could not be masked: see the file)',
+      LOGGED,
+      '(1 line that could not be masked: see the file)',
+    ]);
   });
 
   it('stand as they are in the file where nobody masks (M4)', async () => {
