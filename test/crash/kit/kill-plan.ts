@@ -78,8 +78,11 @@ export function planKills(total: number, random: Random): readonly Kill[] {
 
 const atStep = (step: Step, random: Random): Kill => ({ kind: 'step', step, pass: random.between(1, PASSES[step]) });
 
+/** While many requests are open. */
+export const underLoad = (random: Random): Kill => ({ kind: 'acknowledged', delayMs: random.between(0, ACK_MS) });
+
 function atMoment(index: number, random: Random): Kill {
-  if (index % 2 === 0) return { kind: 'acknowledged', delayMs: random.between(0, ACK_MS) };
+  if (index % 2 === 0) return underLoad(random);
   return { kind: 'starting', delayMs: random.between(0, index % 4 === 1 ? START_MS : RECOVERY_MS) };
 }
 
