@@ -1,6 +1,7 @@
 // `svc init`, run as the CLI runs it, in a folder of its own.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -151,6 +152,20 @@ describe('svc init', () => {
         });
       assert.throws(run, { status: code });
     }
+    writeFileSync(
+      join(folder, 'node_modules/svc/dist/cli.js'),
+      "process.on('SIGTERM', () => process.exit(51)); setInterval(() => {}, 1000); console.log('up');",
+    );
+    const started = spawn('npm', ['start', '--silent'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'], HOME: folder },
+    });
+    t.after(() => started.kill('SIGKILL'));
+    await once(started.stdout, 'data');
+    started.kill('SIGTERM');
+
+    assert.deepEqual(await once(started, 'exit'), [51, null]);
   });
 
   it('compiles against the built package', async (t) => {

@@ -29,6 +29,7 @@ it('npm start builds, makes a private .env, says what to open, serves, and ends 
   });
   const door = new RegExp(`open +http://127\\.0\\.0\\.1:${port}/`);
   await until(() => door.test(output()), { what: 'the line that says what to open' });
+  assert.match(output(), /^type +ping /m);
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number | null];
 
