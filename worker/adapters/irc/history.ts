@@ -8,6 +8,7 @@
 //   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
 //   H4  What the server could not read for now (MESSAGE_ERROR), or did not answer, is asked for again while the connection stands, and holds
 //       nothing up. Until it has come the account is degraded. Whom it will not tell at all is left.
+//       An answer that begins while its question is not asked, or began before it was asked again, is none: the new one tells all of it.
 //   H6  What is more than is asked for is lost: the account is degraded for it until the rest has come, so that its last error tells of it.
 //   H5  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
 import { createHash } from 'node:crypto';
@@ -48,11 +49,13 @@ interface Question {
   readonly target: string | undefined;
   readonly from: string;
   readonly page: number;
+  /** How often it, or a page before it, was asked and not answered: so many answers may come behind the one that is taken (H4). */
+  readonly late: number;
 }
 
 interface Batch {
-  /** Whose history; undefined: who wrote. */
-  readonly of: string | undefined;
+  /** What it answers; undefined: nothing that is asked now. */
+  readonly question: Question | undefined;
   lines: number;
   /** To ask for what comes behind its last line. */
   last: string | undefined;
@@ -98,7 +101,7 @@ export class History {
     this.#page = most > 0 ? Math.min(most, PAGE) : PAGE;
     this.#isById = refs.split(',').includes('msgid');
     const from = `timestamp=${new Date(this.#from).toISOString()}`;
-    this.#questions = [...channels, undefined].map((target) => ({ target, from, page: 1 }));
+    this.#questions = [...channels, undefined].map((target) => ({ target, from, page: 1, late: 0 }));
     this.#next();
   }
 
@@ -162,7 +165,7 @@ export class History {
     if (ref.startsWith('+')) {
       if (around !== undefined) this.#batches.set(name, around);
       else if (type === 'chathistory' || type === 'draft/chathistory-targets')
-        this.#batches.set(name, { of: type === 'chathistory' ? of : undefined, lines: 0, last: undefined });
+        this.#batches.set(name, { question: this.#asks(type === 'chathistory' ? of : ''), lines: 0, last: undefined });
       return;
     }
     const ended = this.#batches.get(name);
@@ -170,15 +173,26 @@ export class History {
     if (ended !== undefined && tags['batch'] === undefined) this.#answered(ended);
   }
 
-  #answered({ of, lines, last }: Batch): void {
-    const [asked, ...others] = this.#questions;
+  /** Of whom; nobody: who wrote. */
+  #asks(of: string): Question | undefined {
+    const [asked] = this.#questions;
     const { lower } = this.#options;
-    if (asked === undefined || lower(asked.target ?? '') !== lower(of ?? '')) return;
-    const { target, page } = asked;
+    return asked !== undefined && lower(asked.target ?? '') === lower(of) ? asked : undefined;
+  }
+
+  #answered({ question, lines, last }: Batch): void {
+    const [asked, ...others] = this.#questions;
+    if (asked === undefined || asked !== question) return;
+    const { target, page, late } = asked;
+    if (late > 0 && last === asked.from) {
+      // The page before once more.
+      this.#questions = [{ ...asked, late: late - 1 }, ...others];
+      return;
+    }
     const isFull = lines >= this.#page && last !== undefined;
     const isMore = isFull && last !== asked.from && page < MOST_PAGES;
     if (isFull && !isMore) this.#lost(target);
-    const next = isMore ? [{ target, from: last, page: page + 1 }] : [];
+    const next = isMore ? [{ target, from: last, page: page + 1, late }] : [];
     // Who has written is heard before it is asked who else has.
     this.#questions = target === undefined ? [...others, ...next] : [...next, ...others];
     this.#next();
@@ -197,12 +211,13 @@ export class History {
 
   /** Who wrote in private: the channels are known. */
   #targeted({ params: [, name = '', time = ''] }: IrcLine, batch: Batch): void {
+    if (batch.question === undefined || batch.question !== this.#questions[0]) return;
     batch.lines += 1;
     const last = justBefore(Date.parse(time));
     if (last !== undefined && last > (batch.last ?? '')) batch.last = last;
     if (!/^[^\s:#&+!,][^\s,]*$/.test(name) || this.#questions.length > MOST_TARGETS || this.#wrote.has(name)) return;
     this.#wrote.add(name);
-    this.#questions.push({ target: name, from: `timestamp=${new Date(this.#from).toISOString()}`, page: 1 });
+    this.#questions.push({ target: name, from: `timestamp=${new Date(this.#from).toISOString()}`, page: 1, late: 0 });
   }
 
   #next(): void {
@@ -236,7 +251,8 @@ export class History {
   /** H4. The cursor stands: should the connection end before, the next one asks again. */
   #unanswered(): void {
     this.#options.log.warn({ questions: this.#questions.length }, 'the server did not answer what was said meanwhile');
-    this.#again.push(...this.#questions);
+    const [asked, ...others] = this.#questions;
+    if (asked !== undefined) this.#again.push({ ...asked, late: asked.late + 1 }, ...others);
     this.#questions = [];
     this.#finish('the server did not answer');
   }
