@@ -4,14 +4,14 @@
 //   disabled   | connecting | -        | -         | -        | -      | -              | -              | -          | -
 //   connecting | -          | disabled | online    | -        | -      | offline        | failed         | -          | connecting
 //   online     | -          | disabled | -         | degraded | -      | offline        | failed         | -          | connecting
-//   degraded   | -          | disabled | -         | -        | online | offline        | failed         | -          | connecting
+//   degraded   | -          | disabled | -         | degraded | online | offline        | failed         | -          | connecting
 //   offline    | -          | disabled | -         | -        | -      | offline        | failed         | connecting | connecting
 //   failed     | connecting | disabled | -         | -        | -      | -              | failed         | -          | connecting
 //
 //   N1  An account that cannot connect is tried again without end, with backoff; one that the platform refuses (`failed`) is not, until an operator
 //       says so: remedies end with "enable the account again".
 //   N2  `degraded`: connected, but what came while it was away could not be fetched (`catch_up_failed`), or the adapter says that not all
-//       of it works. It takes sends.
+//       of it works. It takes sends. Another reason takes the place of the one before: nothing but the last error changes.
 //   N3  Last error and reconnect count stay after healing.
 import { backoffDelay, nextFailures } from '../../shared/backoff.ts';
 
@@ -88,7 +88,9 @@ export function stepEndpoint(
       return before.state === 'connecting' ? { state: to('online', { onlineAt: monotonic }), effects: [] } : stay;
     case 'troubled': {
       const { code, reason } = event;
-      return before.state === 'online'
+      const { state, lastError: last } = before;
+      const isNews = state === 'online' || (state === 'degraded' && (last?.code !== code || last.reason !== reason));
+      return isNews
         ? { state: to('degraded', { lastError: { at: now, code, reason, remedy: undefined } }), effects: [] }
         : stay;
     }

@@ -152,7 +152,7 @@ describe('the machine of an account', () => {
     disabled: ['connecting', '', '', '', '', '', '', '', ''],
     connecting: ['', 'disabled', 'online', '', '', 'offline', 'failed', '', 'connecting'],
     online: ['', 'disabled', '', 'degraded', '', 'offline', 'failed', '', 'connecting'],
-    degraded: ['', 'disabled', '', '', 'online', 'offline', 'failed', '', 'connecting'],
+    degraded: ['', 'disabled', '', 'degraded', 'online', 'offline', 'failed', '', 'connecting'],
     offline: ['', 'disabled', '', '', '', '', 'failed', 'connecting', 'connecting'],
     failed: ['connecting', 'disabled', '', '', '', '', 'failed', '', 'connecting'],
   };
@@ -215,6 +215,22 @@ describe('the machine of an account', () => {
       at: 2_000,
       code: 'connection_lost',
       reason: 'the connection was lost',
+      remedy: undefined,
+    });
+  });
+
+  it('says why it is degraded as it is now, and since when it is', () => {
+    const trouble = (reason: string): EndpointEvent => ({ kind: 'troubled', code: 'account_degraded', reason });
+    const kicked = stepEndpoint(stateOf('online'), trouble('kicked'), { ...at, now: 2_000 }).state;
+    const again = stepEndpoint(kicked, trouble('kicked'), { ...at, now: 3_000 });
+    const banned = stepEndpoint(kicked, trouble('banned'), { ...at, now: 4_000 });
+
+    assert.deepEqual(again, { state: kicked, effects: [] }, 'what was said is said once');
+    assert.deepEqual([banned.state.state, banned.state.since, banned.effects], ['degraded', 2_000, []]);
+    assert.deepEqual(banned.state.lastError, {
+      at: 4_000,
+      code: 'account_degraded',
+      reason: 'banned',
       remedy: undefined,
     });
   });
