@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Cleanup } from '../temporary-project.ts';
+import { wholeBody } from '../whole-body.ts';
 import { DiscordGateway } from './discord-gateway.ts';
 import { DiscordRest, type RestRequest } from './discord-rest.ts';
 import type { RestAnswer } from './discord-rules.ts';
@@ -216,13 +217,13 @@ export class FakeDiscord {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const bytes = await wholeBody(request);
+    if (bytes === undefined) return;
     const { pathname, searchParams: query } = new URL(request.url ?? '/', this.url);
     const [, file] = /^\/attachments\/\d+\/(\d+)\//.exec(pathname) ?? [];
     if (file !== undefined) return this.#serveFile(file, response);
     if (!pathname.startsWith('/api/v10/')) return void response.writeHead(404).end();
-    const { body, files } = await read(request, Buffer.concat(chunks));
+    const { body, files } = await read(request, bytes);
     const call = { method: request.method ?? '', path: pathname.slice('/api/v10'.length), query, body, files };
     this.calls.push(`${call.method} ${call.path}`);
     this.requests.push(call);

@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
+import { wholeBody } from '../whole-body.ts';
 import { type GithubAnswer, GithubData, type GithubRequest, problem } from './github-data.ts';
 import { answerGraphql } from './github-graphql.ts';
 import { answerRest } from './github-rest.ts';
@@ -47,8 +48,8 @@ export class FakeGithub {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const bytes = await wholeBody(request);
+    if (bytes === undefined) return;
     const url = new URL(request.url ?? '/', this.url);
     const token = /^(?:token|bearer) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const login = this.#accounts.get(token);
@@ -57,7 +58,7 @@ export class FakeGithub {
     if (login === undefined || request.headers['user-agent'] === undefined)
       return this.#answer(response, { status: 401, json: problem('Bad credentials', 401) });
     this.requests.push(`${of.method} ${of.path}`);
-    const text = Buffer.concat(chunks).toString();
+    const text = bytes.toString();
     const asked = {
       ...of,
       login,

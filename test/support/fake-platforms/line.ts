@@ -8,6 +8,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
+import { wholeBody } from '../whole-body.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { LineChannel, type LineReply } from './line-calls.ts';
 
@@ -109,9 +110,9 @@ export class FakeLine {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
+    const bytes = await wholeBody(request);
+    if (bytes === undefined) return;
+    const text = bytes.toString();
     const { pathname } = new URL(request.url ?? '/', this.url);
     const route = `${request.method} ${pathname}`;
     const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);

@@ -12,6 +12,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Cleanup } from '../temporary-project.ts';
+import { wholeBody } from '../whole-body.ts';
 import { type Answer, Bot, failed } from './onebot11-bot.ts';
 
 /** What happens to a call instead of its answer. `drop` does the work and cuts the connection, `hold` does it and never answers. */
@@ -268,8 +269,8 @@ export class FakeOneBot {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const bytes = await wholeBody(request);
+    if (bytes === undefined) return;
     const { pathname } = new URL(request.url ?? '/', this.url);
     const served = this.#served.get(pathname);
     if (served !== undefined) return void response.writeHead(200, { 'content-length': served.length }).end(served);
@@ -280,7 +281,7 @@ export class FakeOneBot {
     const action = pathname.slice(1).replace(/\/$/, '');
     let params: Params;
     try {
-      params = JSON.parse(Buffer.concat(chunks).toString()) as Params;
+      params = JSON.parse(bytes.toString()) as Params;
     } catch {
       return void response.writeHead(400).end();
     }

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { DISCONNECT, HELLO } from '../slack-examples.ts';
 import type { Cleanup } from '../temporary-project.ts';
+import { wholeBody } from '../whole-body.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { type Args, SlackWorkspace } from './slack-methods.ts';
 
@@ -163,10 +164,9 @@ export class FakeSlack {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await wholeBody(request);
+    if (body === undefined) return;
     const { pathname } = new URL(request.url ?? '/', this.url);
-    const body = Buffer.concat(chunks);
     const [, root, ...rest] = pathname.split('/');
     if (root === 'api') return this.#api(rest.join('/'), request, response, body);
     const file = this.workspace.files.get((root === 'upload' ? rest[1] : rest[0]?.split('-')[1]) ?? '');

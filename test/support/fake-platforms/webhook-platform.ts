@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Cleanup } from '../temporary-project.ts';
+import { wholeBody } from '../whole-body.ts';
 
 /** One message as people on the platform see it. */
 export interface ShownPost {
@@ -76,15 +77,11 @@ export class WebhookPlatform {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-    } catch {
-      return; // the bot was killed while it wrote: nothing was taken
-    }
+    const bytes = await wholeBody(request);
+    if (bytes === undefined) return;
     const misbehaviour = this.#options.misbehave?.();
     if (misbehaviour === 'later') return void response.writeHead(503, { 'retry-after': '1' }).end();
-    const id = this.#record(request, Buffer.concat(chunks).toString());
+    const id = this.#record(request, bytes.toString());
     if (id === undefined) return void response.writeHead(401).end();
     if (misbehaviour === 'drop') {
       const post = this.posts.get(id);
