@@ -24,10 +24,12 @@ export interface TestLink<A> extends Link<A> {
 export interface TestLinkOptions {
   /** Stands between the adapter and the store: may throw or wait. */
   readonly store?: (arrivals: readonly Arrival[]) => Promise<void>;
+  /** Silent without. */
+  readonly log?: Logger;
 }
 
 /** A link with an account as the host would have parsed it. */
-export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): TestLink<A> {
+export function adapterLink<A>(account: A, { store, log = silent }: TestLinkOptions = {}): TestLink<A> {
   const arrivals: Arrival[] = [];
   const controller = new AbortController();
   let isOnline = false;
@@ -37,7 +39,7 @@ export function adapterLink<A>(account: A, { store }: TestLinkOptions = {}): Tes
     account,
     endpoint: 'root/test:test',
     signal: controller.signal,
-    log: silent,
+    log,
     cursor: undefined,
     arrivals,
     get isOnline() {

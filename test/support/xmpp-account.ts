@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Account, account as properties } from '../../worker/adapters/xmpp/config.ts';
 import { createXmpp } from '../../worker/adapters/xmpp/index.ts';
 import { TIMING } from '../../worker/adapters/xmpp/session.ts';
-import type { Arrival, FileRef, Outgoing, SendResult } from '../../worker/sdk/index.ts';
+import type { Arrival, FileRef, Logger, Outgoing, SendResult } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf, type TestLink } from './adapter-link.ts';
 import { until } from './until.ts';
@@ -47,14 +47,15 @@ export interface XmppBotOptions {
   readonly cursor?: string | undefined;
   readonly store?: (arrivals: readonly Arrival[]) => Promise<void>;
   readonly adapter?: typeof xmppAdapter;
+  readonly log?: Logger;
   /** Bytes of files that a send names. */
   readonly files?: Readonly<Record<string, Uint8Array>>;
 }
 
 /** Connects as the host does, without reconnecting; waits until it is online and caught up, or at its end. */
 export async function xmppBot(t: TestContext, account: Account, options: XmppBotOptions = {}): Promise<XmppBot> {
-  const { adapter = xmppAdapter, store, files = {} } = options;
-  const base = adapterLink(account, store === undefined ? {} : { store });
+  const { adapter = xmppAdapter, store, log, files = {} } = options;
+  const base = adapterLink(account, { ...(store && { store }), ...(log && { log }) });
   let cursor = options.cursor;
   let isCaughtUp = false;
   let hasEnded = false;

@@ -35,6 +35,8 @@ export class Conversations {
   #isCatchingUp = false;
   /** Why what was said while we were away is not all there; undefined once it is. */
   #gap: string | undefined;
+  /** On which what failed is asked for again soon: once for all rooms. */
+  #retriesOn: Session | undefined;
   #settled: () => void = () => {};
 
   constructor(options: ConversationsOptions) {
@@ -184,10 +186,15 @@ export class Conversations {
     try {
       await this.catchUp();
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the archive of a room could not be read');
+      if (this.#gap === undefined) this.#options.log.warn({ err: error }, 'the archive of a room could not be read');
       this.#gap = 'what was said in a room while the account was away has not come: its archive could not be read';
       session.trouble(this.trouble);
-      session.after(session.timing.rejoinMs, () => void this.#catchUpLater());
+      if (this.#retriesOn === session) return;
+      this.#retriesOn = session;
+      session.after(session.timing.rejoinMs, () => {
+        this.#retriesOn = undefined;
+        void this.#catchUpLater();
+      });
     }
   }
 
