@@ -2,12 +2,14 @@
 //
 //   S1  A file has its name once all of it is on the disk: a crash leaves a half under another name (`*.tmp`), which goes at the next start.
 //   S2  What lies on a platform is copied once, as it comes: memory does not grow with it. The row that names the copy is written after it.
+//   S3  What this machine refuses while a file is written (a full disk, no free descriptor) is a failure of the storage, of no file.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { syncFolder } from '../../shared/atomic-file.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { FileRef } from '../sdk/index.ts';
@@ -188,19 +190,18 @@ export class MediaFolder implements FileStore {
   async #writeHalf(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<Half> {
     const name = `${randomBytes(32).toString('hex')}.${process.pid}.tmp`;
     const path = join(this.#folder, name);
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     this.#halves.add(name);
     const hash = createHash('sha256');
     let bytes = 0;
     try {
-      const file = await open(path, 'wx', 0o600);
+      const file = await this.#newFile(path).catch(notWritten);
       try {
         for await (const chunk of content) {
           hash.update(chunk);
           bytes += chunk.byteLength;
-          await file.writeFile(chunk);
+          await file.writeFile(chunk).catch(notWritten);
         }
-        await file.sync();
+        await file.sync().catch(notWritten);
       } finally {
         await file.close();
       }
@@ -212,6 +213,11 @@ export class MediaFolder implements FileStore {
     }
   }
 
+  async #newFile(path: string): Promise<FileHandle> {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    return open(path, 'wx', 0o600);
+  }
+
   async #finish({ name, id }: Half): Promise<void> {
     try {
       await rename(join(this.#folder, name), join(this.#folder, id));
@@ -220,6 +226,12 @@ export class MediaFolder implements FileStore {
     }
     syncFolder(this.#folder);
   }
+}
+
+/** S3. */
+function notWritten(cause: NodeJS.ErrnoException): never {
+  const message = `a file cannot be written to data/media (${cause.code ?? cause.message})`;
+  throw new SvcError('storage_unavailable', message, { cause });
 }
 
 interface Half {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
+import promises, { type FileHandle, open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -128,6 +130,43 @@ async function retried(host: EngineHost): Promise<void> {
   }
 }
 
+/** Of a clock that files are written beside. */
+const MOST_STEPS = 2_500;
+interface Broken {
+  refusals(): number;
+  mend(): void;
+}
+const OUR_FAILURES: Readonly<Record<string, (test: TestContext, platform: Platform) => Promise<Broken>>> = {
+  'the disk is low': async (_, platform) => {
+    let refusals = 0;
+    platform.room = () => {
+      if (platform.fetched.length === 0) return; // first while the file is on its way
+      refusals += 1;
+      throw new SvcError('disk_budget', 'no room');
+    };
+    return { refusals: () => refusals, mend: () => void (platform.room = () => {}) };
+  },
+  'the disk is full': async (test) => {
+    const file = await open(new URL(import.meta.url));
+    const refused = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const kind = Object.getPrototypeOf(file) as FileHandle;
+    const { mock } = test.mock.method(kind, 'writeFile', () => Promise.reject(refused));
+    await file.close();
+    return { refusals: () => mock.callCount(), mend: () => mock.restore() };
+  },
+  'no descriptor is free': async (test) => {
+    const refused = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    const { mock } = test.mock.method(promises, 'open', () => Promise.reject(refused));
+    syncBuiltinESMExports();
+    const mend = (): void => {
+      mock.restore();
+      syncBuiltinESMExports();
+    };
+    test.after(mend);
+    return { refusals: () => mock.callCount(), mend };
+  },
+};
+
 describe('a file of a platform', () => {
   it('is fetched once for all who read it, and a later attempt needs no platform', async (test) => {
     const platform = await platformAt(test);
@@ -174,26 +213,38 @@ describe('a file of a platform', () => {
     );
   });
 
-  it('that fails on its way leaves nothing, nor does one that the disk has no room for', async (test) => {
+  it('that fails on its way leaves nothing', async (test) => {
     const platform = await platformAt(test);
-    const { host, files, fetched } = platform;
-    const refuse = (): never => {
-      throw new SvcError('disk_budget', 'no room');
-    };
-    files.set('cat', 'meow');
-    platform.room = () => {
-      if (fetched.length > 0) refuse();
-    };
+    const { host, files } = platform;
     await platform.sends('x', 'cat');
-    await host.until('the refusal', () => host.states('inbox').includes('waiting'));
+    await host.until('the failure', () => host.states('inbox').includes('waiting'));
     const onWay = readdirSync(host.project.paths.mediaDir);
     const [row] = host.rows<{ error: string }>('SELECT error FROM handler_runs');
-    platform.room = () => {};
+    files.set('cat', 'meow');
     await retried(host);
 
-    assert.match(row?.error ?? '', /no room/);
+    assert.match(row?.error ?? '', /cat is gone/);
     assert.deepEqual([onWay, platform.read()], [[], ['meow']]);
   });
+
+  for (const [name, breakIt] of Object.entries(OUR_FAILURES))
+    it(`uses up no attempt and leaves nothing, however often it is read, while ${name}`, async (test) => {
+      const platform = await platformAt(test);
+      const { host, files } = platform;
+      files.set('cat', 'meow');
+      const broken = await breakIt(test, platform);
+      await platform.sends('x', 'cat');
+      for (let steps = 0; steps < MOST_STEPS && broken.refusals() < 5; steps += 1) await host.advance(10);
+      await host.until('the last of them', () => readdirSync(host.project.paths.mediaDir).length === 0);
+      const during = host.rows('SELECT state, attempts, last_error FROM inbox');
+      broken.mend();
+      const onWay = readdirSync(host.project.paths.mediaDir);
+      for (let steps = 0; steps < MOST_STEPS && host.states('inbox').includes('handling'); steps += 1)
+        await host.advance(10);
+
+      assert.deepEqual([during, onWay], [[{ state: 'handling', attempts: 1, last_error: null }], []]);
+      assert.deepEqual([host.states('inbox'), platform.read()], [['done'], ['meow']]);
+    });
 
   it('goes with the texts of messages, unless it was saved or something that is stored names it as its platform does', async (test) => {
     const platform = await platformAt(test);
