@@ -93,7 +93,9 @@ export class MediaFolder implements FileStore {
       const created_at = this.#core.clock.now();
       const row = { id, name, mime, bytes: bytes.byteLength, created_at, is_fetched: 0 };
       const insert = sql.insertInto('files').values(row);
-      const saved = insert.onConflict((conflict) => conflict.column('id').doUpdateSet({ created_at, is_fetched: 0 }));
+      const saved = insert.onConflict((conflict) =>
+        conflict.column('id').doUpdateSet({ name, mime, created_at, is_fetched: 0 }),
+      );
       await commitOrThrow(this.#core.writer, { name: 'file.saved', statements: [statement(saved)] });
     });
     return { id, name, mime, bytes: bytes.byteLength };

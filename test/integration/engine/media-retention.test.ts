@@ -172,6 +172,21 @@ describe('saved files', () => {
     await assert.rejects(files.read(id), /is not kept here any more/);
   });
 
+  it('have the name and type that they were last saved with, also where their bytes were copied before', async (t) => {
+    const { host, folder } = await start(t);
+    const files = new MediaFolder(host.core, folder);
+    const bytes = Buffer.from('cat');
+    const theirs = { source: 'root/x:x~a|1', name: 'file', mime: 'application/octet-stream' };
+    const id = await files.copy(theirs, () => new Blob([bytes]).stream());
+    await files.save({ name: 'cat.png', mime: 'image/png', bytes });
+    await files.copy({ ...theirs, source: 'root/x:x~a|2' }, () => new Blob([bytes]).stream());
+
+    const stored = await files.open(id);
+    await stored?.close();
+    assert.equal(stored?.mime, 'image/png');
+    assert.deepEqual(host.rows('SELECT name FROM files'), [{ name: 'cat.png' }]);
+  });
+
   it('are refused over files.maxFileBytes', async (t) => {
     const big = definePlugin({
       name: 'big',
