@@ -149,6 +149,28 @@ describe('Socket Mode', () => {
       assert.deepEqual([textsOf(ours.link), textsOf(link)], [['for us'], ['for them', 'pressed']]);
     });
 
+  it('drops what is for an account that was refused so long ago that nobody will mend it', async (t) => {
+    const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
+    Object.assign(elsewhere.workspace, { team: 'T0FORGOT0' });
+    const adapter = definitionOf(createSlack({ ...TIMING, awayMs: 0, refusedMs: 0 }), properties);
+    const open = (at: FakeSlack): { readonly link: TestLink<Account>; readonly connection: Promise<void> } => {
+      const link = adapterLink(accountOf(at, { team: at.workspace.team }));
+      t.after(() => link.stop());
+      const connection = adapter.connect?.(link) ?? Promise.resolve();
+      connection.catch(() => {});
+      return { link, connection };
+    };
+    const ours = open(platform);
+    await until(() => ours.link.isOnline, { what: 'our account to be online' });
+    elsewhere.next('auth.test', { status: 200, body: JSON.stringify({ ok: false, error: 'token_revoked' }) });
+    await assert.rejects(open(elsewhere).connection, { code: 'account_failed' });
+
+    const theirs = platform.push('events_api', elsewhere.line('for them'));
+    await isAcknowledged(platform, theirs, platform.push('events_api', platform.line('for us')));
+
+    assert.deepEqual(textsOf(ours.link), ['for us']);
+  });
+
   it('keeps what the account of another workspace could not store when it went, and goes on with the rest', async (t) => {
     const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
     Object.assign(elsewhere.workspace, { team: 'T0GOES000' });

@@ -4,19 +4,26 @@
 //   B1  An account is known from its first try to connect on, so that what comes for it meanwhile, or between two connections, waits.
 //   B2  One that has not tried for `awayMs` is none any more: it was disabled, or taken out of the configuration. For a connection that ends nobody
 //       says which of these it was, and what is left without an acknowledgement for good may have Slack turn off the app.
-//   B3  One that Slack refuses waits for its operator, and is away until it is tried again, however long: what is for it is not acknowledged, so
-//       that Slack tells people that nobody answers, and sends it again to an account that is back soon.
+//   B3  One that Slack refuses waits for its operator, and is away until it is tried again: what is for it is not acknowledged, so
+//       that Slack tells people that nobody answers, and sends it again to an account that is back soon. After `refusedMs` without a try B2 holds
+//       for it, too.
 import { errorCode } from '../../sdk/errors.ts';
 import type { Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 import { isFor } from './parse.ts';
 
+export interface AwayTimes {
+  /** An account that has not tried to connect for so long is none any more (B2). */
+  readonly awayMs: number;
+  /** The same for one that Slack has refused (B3). */
+  readonly refusedMs: number;
+}
 interface App {
   readonly links: Set<Link<Account>>;
   /** Monotonic ms of the last sign of an account, by its workspace. */
   readonly known: Map<string, number>;
-  /** B3: their workspaces. */
-  readonly refused: Set<string>;
+  /** B3: monotonic ms of the refusal, by workspace. */
+  readonly refused: Map<string, number>;
   /** Called when one has come. */
   readonly waiting: Set<() => void>;
 }
@@ -24,7 +31,7 @@ const apps = new Map<string, App>();
 
 function appOf({ account }: Pick<Link<Account>, 'account'>): App {
   const token = account.appToken?.reveal() ?? '';
-  const app = apps.get(token) ?? { links: new Set(), known: new Map(), refused: new Set(), waiting: new Set() };
+  const app = apps.get(token) ?? { links: new Set(), known: new Map(), refused: new Map(), waiting: new Set() };
   apps.set(token, app);
   return app;
 }
@@ -44,7 +51,7 @@ export async function watchRefusal<T>(link: Link<Account>, run: () => Promise<T>
     return await run();
   } catch (error) {
     const { team } = link.account;
-    if (team !== undefined && errorCode(error) === 'account_failed') appOf(link).refused.add(team);
+    if (team !== undefined && errorCode(error) === 'account_failed') appOf(link).refused.set(team, performance.now());
     throw error;
   }
 }
@@ -69,7 +76,11 @@ export function onJoined(link: Link<Account>, come: () => void): () => void {
 }
 
 /** Whose this payload is. `away`: of an account that is not connected now; `nobody`: of no account. */
-export function whoseIs(payload: unknown, link: Link<Account>, awayMs: number): Link<Account> | 'away' | 'nobody' {
+export function whoseIs(
+  payload: unknown,
+  link: Link<Account>,
+  { awayMs, refusedMs }: AwayTimes,
+): Link<Account> | 'away' | 'nobody' {
   if (isFor(payload, link.account)) return link;
   const { links, known, refused } = appOf(link);
   const there = [...links].find(
@@ -77,6 +88,9 @@ export function whoseIs(payload: unknown, link: Link<Account>, awayMs: number): 
   );
   if (there !== undefined) return there;
   const now = performance.now();
-  const isAway = [...known].some(([team, at]) => (refused.has(team) || now - at < awayMs) && isFor(payload, { team }));
+  const isWithin = (at: number | undefined, ms: number): boolean => at !== undefined && now - at < ms;
+  const isAway = [...known].some(
+    ([team, at]) => (isWithin(refused.get(team), refusedMs) || isWithin(at, awayMs)) && isFor(payload, { team }),
+  );
   return isAway ? 'away' : 'nobody';
 }

@@ -12,17 +12,15 @@ import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { arrivalsOf } from './parse.ts';
-import { onJoined, whoseIs } from './siblings.ts';
+import { type AwayTimes, onJoined, whoseIs } from './siblings.ts';
 
-export interface SocketTiming {
+export interface SocketTiming extends AwayTimes {
   /** From opening to hello. */
   readonly helloMs: number;
   readonly pingMs: number;
   readonly silentMs: number;
   /** Before storing again what could not be stored. */
   readonly retryMs: number;
-  /** An account that has not tried to connect for so long is none any more (siblings.ts, B2). */
-  readonly awayMs: number;
 }
 export const TIMING: SocketTiming = {
   helloMs: 30_000,
@@ -31,6 +29,8 @@ export const TIMING: SocketTiming = {
   retryMs: 1_000,
   /** Longer than the host waits between two tries, and than Slack repeats an event. */
   awayMs: 600_000,
+  /** Time for an operator; an app whose envelopes stay without an acknowledgement for longer may be turned off by Slack. */
+  refusedMs: 86_400_000,
 };
 
 const MAX_BATCH = 64;
@@ -141,7 +141,7 @@ export class SlackSocket {
 
   #take(envelope: Envelope): void {
     const { id, frame } = envelope;
-    const whose = whoseIs(frame['payload'], this.#link, this.#timing.awayMs);
+    const whose = whoseIs(frame['payload'], this.#link, this.#timing);
     if (whose === 'away') return this.#hold(envelope);
     const link = whose === 'nobody' ? this.#link : whose;
     const arrivals = this.#arrivalsOf(id, frame, link);
