@@ -33,10 +33,16 @@ export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reaso
  * message is a text; a number is one as it is written.
  */
 export function readResult(result: unknown): AttemptEnd {
-  const { kind, message, reason, afterMs, account } = Object(result ?? {}) as Readonly<Record<string, unknown>>;
+  const { kind, message, reason, afterMs, account, accountMs } = Object(result ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   const id = Number.isSafeInteger(message) ? String(message) : message;
   if (kind === 'sent') return { kind, ...(typeof id === 'string' && id !== '' ? { message: id } : {}) };
-  if (kind === 'later') return { kind, afterMs: Number(afterMs), ...(account === true ? { account } : {}) };
+  if (kind === 'later') {
+    const whole =
+      account === true ? { account, ...(accountMs === undefined ? {} : { accountMs: Number(accountMs) }) } : {};
+    return { kind, afterMs: Number(afterMs), ...whole };
+  }
   if (kind === 'refused') return { kind, reason: typeof reason === 'string' ? reason : 'refused without a reason' };
   return {
     kind: 'threw',

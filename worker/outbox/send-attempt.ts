@@ -139,7 +139,7 @@ export class SendAttempt {
     if (typeof end === 'string') return end;
     const { core } = this.#options;
     const attempts = row.attempts + 1;
-    if (end.kind === 'later' && end.account === true) this.#beQuiet(row, end.afterMs);
+    if (end.kind === 'later' && end.account === true) this.#beQuiet(row, end.accountMs ?? end.afterMs);
     if (FAILPOINTS) await core.point('posted');
     const outcome = await this.#stored(() =>
       end.kind === 'returned'

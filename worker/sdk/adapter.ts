@@ -152,12 +152,12 @@ export type Outgoing = OutgoingBase &
   );
 
 /**
- * What came of one call. `later`: again after that time, and with `account` no other send of this account before it either;
- * `refused`: never, a dead letter. A throw: nobody knows.
+ * What came of one call. `later`: again after that time, and with `account` no other send of this account before it either, or
+ * before `accountMs` where the account is to wait for less; * `refused`: never, a dead letter. A throw: nobody knows.
  */
 export type SendResult =
   | { readonly kind: 'sent'; readonly message?: string }
-  | { readonly kind: 'later'; readonly afterMs: number; readonly account?: true }
+  | { readonly kind: 'later'; readonly afterMs: number; readonly account?: true; readonly accountMs?: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** A command as `announce` gets it. */

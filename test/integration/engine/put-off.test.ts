@@ -60,6 +60,25 @@ describe('a send that is put off', () => {
     );
   });
 
+  it('holds the account for less than itself where the platform says so', async (t) => {
+    const host = await engineHost(t, TWO);
+    const called: string[] = [];
+    host.platform.answer = ({ conversation }) => {
+      called.push(conversation);
+      return called.length > 1 ? { kind: 'sent' } : { kind: 'later', afterMs: 60_000, account: true, accountMs: 5_000 };
+    };
+    await host.platform.says('1', { endpoint: A, room: 'a1' });
+    await host.quiet();
+    await host.platform.says('2', { endpoint: A, room: 'a2' });
+    await host.advance(4_000);
+    const held = [...called];
+    await host.advance(2_000);
+    const others = [...called];
+    await host.advance(56_000);
+
+    assert.deepEqual([held, others, called], [['a1'], ['a1', 'a2'], ['a1', 'a2', 'a1']]);
+  });
+
   it('becomes a dead letter when the same send has the account refused each time', async (t) => {
     const host = await engineHost(t, { modules: { echo } });
     host.platform.answer = (call) => {

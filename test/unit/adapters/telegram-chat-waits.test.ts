@@ -27,4 +27,11 @@ describe('a 429 of Telegram', () => {
 
     assert.deepEqual(waits.later('6', 3_000, 3_000), later);
   });
+
+  it('holds the whole bot for seconds alone: two full groups may each have met their own limit', () => {
+    const waits = new ChatWaits();
+    waits.later('5', 40_000, 0);
+
+    assert.deepEqual(waits.later('6', 30_000, 0), { kind: 'later', afterMs: 30_000, account: true, accountMs: 5_000 });
+  });
 });
