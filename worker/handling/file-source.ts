@@ -4,9 +4,14 @@
 //   F2  No file is larger than `files.maxFileBytes`: one that is said to be is not asked for, one that turns out to be is not read to its end.
 //   F3  What lies on a platform is fetched by the first who reads it, to the disk, and read from there by everybody since: a later attempt
 //       sees the same bytes, also when the platform has them no more. What nobody reads is never fetched.
+//   F4  A platform that gives nothing of a file for `IDLE_MS` is not waited for: whoever reads it, and all who wait for that copy, hear of it.
+import { within } from '../../shared/abort.ts';
 import { tooLargeFile } from '../sdk/file-body.ts';
 import type { FileContent, FileRef } from '../sdk/index.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
+
+const IDLE_MS = 30_000;
+const SILENT = Symbol('silent');
 
 export interface FileSourceOptions {
   readonly store: FileStore;
@@ -15,6 +20,8 @@ export interface FileSourceOptions {
   readonly room: () => void;
   /** The bytes of a file that lies on the platform of this account, by the platform's own id. */
   readonly fetch: (endpoint: string, file: FileRef) => Promise<ReadableStream<Uint8Array>>;
+  /** F4. Default: 30 s. */
+  readonly idleMs?: number;
 }
 
 export class FileSource {
@@ -57,11 +64,11 @@ export class FileSource {
 
   /** F2. */
   async *#fetched(file: FileRef, { endpoint, id }: Place): AsyncGenerator<Uint8Array> {
-    const { limit, room, fetch } = this.#options;
+    const { limit, room, fetch, idleMs = IDLE_MS } = this.#options;
     if (file.bytes > limit()) throw tooLargeFile(file.name, limit());
     room();
     let size = 0;
-    for await (const chunk of await fetch(endpoint, { ...file, id })) {
+    for await (const chunk of heard(fetch(endpoint, { ...file, id }), { name: file.name, idleMs })) {
       size += chunk.byteLength;
       // Leaving the loop cancels the stream.
       if (size > limit()) throw tooLargeFile(file.name, limit());
@@ -85,6 +92,33 @@ export class FileSource {
     return kept;
   }
 }
+
+/** F4. Cancels what it leaves. */
+async function* heard(
+  coming: Promise<ReadableStream<Uint8Array>>,
+  { name, idleMs }: { readonly name: string; readonly idleMs: number },
+): AsyncGenerator<Uint8Array> {
+  const limit = { ms: idleMs, late: SILENT } as const;
+  const stream = await within(coming, limit);
+  if (stream === SILENT) {
+    void coming.then((late) => late.cancel()).catch(() => {}); // nobody is left to read it
+    throw silentFile(name, idleMs);
+  }
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const next = await within(reader.read(), limit);
+      if (next === SILENT) throw silentFile(name, idleMs);
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    void reader.cancel().catch(() => {}); // of a stream that failed it gives the same error again
+  }
+}
+
+const silentFile = (name: string, idleMs: number): Error =>
+  new Error(`the platform gave nothing of the file ${name} for ${idleMs} ms`);
 
 /** F1. */
 export const arrivedFile = (endpoint: string, file: FileRef): FileRef =>

@@ -7,6 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { FileSource } from '../../../worker/handling/file-source.ts';
 import { MediaFolder } from '../../../worker/handling/file-store.ts';
 import { MediaRetention } from '../../../worker/handling/media-retention.ts';
 import { type Arrival, defineAdapter, definePlugin, type FileRef, type Link, t } from '../../../worker/sdk/index.ts';
@@ -269,4 +270,34 @@ describe('a file of a platform', () => {
     assert.deepEqual(await after(0), []);
     assert.deepEqual(host.rows('SELECT * FROM fetched_files'), []);
   });
+
+  for (const when of ['before it begins', 'on its way'])
+    it(`that goes silent ${when} is given up, so that the next one who reads it gets it`, async (test) => {
+      const { host } = await platformAt(test);
+      const cancelled: string[] = [];
+      let come: (stream: ReadableStream<Uint8Array>) => void = () => {};
+      const silent = new ReadableStream<Uint8Array>({
+        start: (control) => control.enqueue(Buffer.from('me')),
+        cancel: () => void cancelled.push('cancelled'),
+      });
+      const streams = [
+        when === 'on its way' ? Promise.resolve(silent) : new Promise<typeof silent>((resolve) => (come = resolve)),
+        Promise.resolve(new Blob(['meow']).stream()),
+      ];
+      const source = new FileSource({
+        store: new MediaFolder(host.core, host.project.paths.mediaDir),
+        limit: () => 1_000,
+        room: () => {},
+        fetch: () => streams.shift() ?? Promise.reject(new Error('fetched once more')),
+        idleMs: 50,
+      });
+      const read = (): Promise<Uint8Array> =>
+        source.read({ id: 'cat', name: 'cat.txt', mime: '', bytes: 0 }, 'root/filer:filer~a');
+      const [first, second] = await Promise.allSettled([read(), read()]);
+      come(silent);
+      await host.until('the cancel', () => cancelled.length === 1);
+
+      assert.match(String(first.status === 'rejected' && first.reason), /nothing of the file cat\.txt for 50 ms/);
+      assert.equal(second.status === 'fulfilled' && Buffer.from(second.value).toString(), 'meow');
+    });
 });
