@@ -10,7 +10,8 @@ import { tooLargeFile } from '../sdk/file-body.ts';
 import type { FileContent, FileRef } from '../sdk/index.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
 
-const IDLE_MS = 30_000;
+/** Longer than adapters wait for an answer themselves: they say why there is none. */
+const IDLE_MS = 60_000;
 const SILENT = Symbol('silent');
 
 export interface FileSourceOptions {
@@ -20,7 +21,7 @@ export interface FileSourceOptions {
   readonly room: () => void;
   /** The bytes of a file that lies on the platform of this account, by the platform's own id. */
   readonly fetch: (endpoint: string, file: FileRef) => Promise<ReadableStream<Uint8Array>>;
-  /** F4. Default: 30 s. */
+  /** F4. Default: 60 s. */
   readonly idleMs?: number;
 }
 
