@@ -63,7 +63,7 @@ export interface Tables {
     bytes: number;
     created_at: number;
     /** 1: nobody has saved it, it is the copy of a file that lies on a platform. */
-    is_fetched: Generated<number>;
+    fetched_at: number | null;
   };
   /** `source`: `<endpoint>|<the platform's id>`; `id`: of the copy. */
   fetched_files: { source: string; id: string };

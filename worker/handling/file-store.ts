@@ -8,6 +8,7 @@ import { constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { sql as raw } from 'kysely';
 import { syncFolder } from '../../shared/atomic-file.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core.ts';
@@ -91,10 +92,10 @@ export class MediaFolder implements FileStore {
     await this.#alone(id, async () => {
       if (!(await this.#has(id))) await this.#finish(await this.#writeHalf([bytes]));
       const created_at = this.#core.clock.now();
-      const row = { id, name, mime, bytes: bytes.byteLength, created_at, is_fetched: 0 };
+      const row = { id, name, mime, bytes: bytes.byteLength, created_at, fetched_at: null };
       const insert = sql.insertInto('files').values(row);
       const saved = insert.onConflict((conflict) =>
-        conflict.column('id').doUpdateSet({ name, mime, created_at, is_fetched: 0 }),
+        conflict.column('id').doUpdateSet({ name, mime, created_at, fetched_at: null }),
       );
       await commitOrThrow(this.#core.writer, { name: 'file.saved', statements: [statement(saved)] });
     });
@@ -118,10 +119,13 @@ export class MediaFolder implements FileStore {
 
   async #noteCopy({ source, name, mime }: ForeignFile, { id, bytes }: Half): Promise<void> {
     const created_at = this.#core.clock.now();
-    const file = sql.insertInto('files').values({ id, name, mime, bytes, created_at, is_fetched: 1 });
+    const file = sql.insertInto('files').values({ id, name, mime, bytes, created_at, fetched_at: created_at });
+    const stillCopy = raw<number | null>`CASE WHEN files.fetched_at = files.created_at THEN ${created_at} END`;
     const copy = sql.insertInto('fetched_files').values({ source, id });
     const statements = [
-      statement(file.onConflict((conflict) => conflict.column('id').doUpdateSet({ created_at }))),
+      statement(
+        file.onConflict((conflict) => conflict.column('id').doUpdateSet({ created_at, fetched_at: stillCopy })),
+      ),
       statement(copy.onConflict((conflict) => conflict.column('source').doUpdateSet({ id }))),
     ];
     await commitOrThrow(this.#core.writer, { name: 'file.fetched', statements });

@@ -35,7 +35,7 @@ interface Place {
   readonly created_at: number;
 }
 interface Old extends Place {
-  readonly is_fetched: number;
+  readonly fetched_at: number | null;
 }
 /** Epoch ms: what is younger is kept. */
 interface Bounds {
@@ -96,9 +96,9 @@ export class MediaRetention {
     const old = await this.#olderThan(bounds);
     const unnamed = await this.#unnamedOf(await this.#namesOf(old));
     let removed = 0;
-    for (const { id, is_fetched } of old)
+    for (const { id, created_at, fetched_at } of old)
       if (unnamed.has(id) && this.#unnamed.has(id))
-        removed += (await this.#folder.remove(id, is_fetched === 1 ? bounds.fetched : bounds.saved)) ? 1 : 0;
+        removed += (await this.#folder.remove(id, fetched_at === created_at ? bounds.fetched : bounds.saved)) ? 1 : 0;
     const isDone = this.#unnamed.size > 0 || unnamed.size === 0;
     if (isDone) this.#behind = old.length < this.#most ? undefined : old.at(-1);
     this.#unnamed = isDone ? new Set() : unnamed;
@@ -110,9 +110,9 @@ export class MediaRetention {
     const { id, created_at } = this.#behind ?? { id: '', created_at: Number.MIN_SAFE_INTEGER };
     const old = sql
       .selectFrom('files')
-      .select(['id', 'created_at', 'is_fetched'])
+      .select(['id', 'created_at', 'fetched_at'])
       .where(({ eb, or }) =>
-        or([eb('created_at', '<', saved), eb('created_at', '<', fetched).and('is_fetched', '=', 1)]),
+        or([eb('created_at', '<', saved), eb('created_at', '<', fetched).and('fetched_at', '=', eb.ref('created_at'))]),
       );
     return this.#core.reader.all(
       old

@@ -187,6 +187,27 @@ describe('saved files', () => {
     assert.deepEqual(host.rows('SELECT name FROM files'), [{ name: 'cat.png' }]);
   });
 
+  it('stay their own days where a version that knows no copies saved the bytes of one', async (t) => {
+    const { host, folder } = await start(t);
+    const files = new MediaFolder(host.core, folder);
+    const retention = new MediaRetention(host.core, files, { days: () => 30, copyDays: () => 7 });
+    const theirs = { source: 'root/x:x~a|1', name: 'x', mime: '' };
+    await files.copy(theirs, () => new Blob(['x']).stream());
+    await later(host, DAY_MS);
+    await host.write('UPDATE files SET created_at = ?', host.clock.now());
+    const left: number[] = [];
+    for (const days of [20, 11]) {
+      await later(host, days * DAY_MS);
+      for (let passes = 0; passes < 2; passes += 1) {
+        await retention.run(host.clock.now());
+        await later(host, 3_600_000);
+      }
+      left.push(readdirSync(folder).length);
+    }
+
+    assert.deepEqual(left, [1, 0]);
+  });
+
   it('are refused over files.maxFileBytes', async (t) => {
     const big = definePlugin({
       name: 'big',
