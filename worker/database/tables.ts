@@ -62,7 +62,7 @@ export interface Tables {
     mime: string;
     bytes: number;
     created_at: number;
-    /** 1: nobody has saved it, it is the copy of a file that lies on a platform. */
+    /** Equal to `created_at`: nobody has saved it, it is the copy of a file that lies on a platform. */
     fetched_at: number | null;
   };
   /** `source`: `<endpoint>|<the platform's id>`; `id`: of the copy. */
