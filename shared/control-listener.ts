@@ -3,9 +3,10 @@
 //   L1  A line longer than MAX_REQUEST_BYTES, or something that is no request, ends the connection after one answer; so memory per client is bounded.
 //   L2  More than MAX_CLIENTS clients are turned away; a client that reads slower than it is answered is cut at MAX_UNREAD_BYTES.
 //   L3  The socket file is bound by a relative name (`process.cwd()` is the project folder), 0600, and made again when it was removed.
-//   L4  A socket file that is left over answers nobody: it is removed only after a connection to it was refused.
+//   L4  What lies at the path is removed only where it is a socket, ours, and answers nobody. Anything else is refused at the start; while it
+//       runs that is told, and what is there stays, until it is gone.
 //   L5  In a folder that took the place of its own it makes no socket and removes none: what is there is somebody else's.
-import { chmodSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import {
@@ -16,7 +17,7 @@ import {
   parseRequest,
 } from './api/control.ts';
 import { StateWatch } from './state-watch.ts';
-import { coerceError } from './svc-error.ts';
+import { coerceError, SvcError } from './svc-error.ts';
 
 const MAX_CLIENTS = 64;
 const MAX_UNREAD_BYTES = 1024 * 1024;
@@ -40,11 +41,12 @@ export interface ControlListener {
   close(): Promise<void>;
 }
 
-/** Listens; rejects when somebody alive answers at that path, or when it cannot be bound. */
+/** Listens; rejects when somebody alive answers at that path, when it is no dead socket of ours, or when it cannot be bound. */
 export async function listenForControl(options: ControlListenerOptions): Promise<ControlListener> {
   const clients = new Set<Socket>();
-  const open = async (): Promise<Server> => {
+  const open = async (former?: Server): Promise<Server> => {
     await removeStale(options.path);
+    former?.close(); // not before: it removes whatever is at its path
     const server = createServer((socket) => serve(socket, { ...options, clients }));
     await bind(server, options.path);
     return server;
@@ -53,6 +55,11 @@ export async function listenForControl(options: ControlListenerOptions): Promise
   let ours = inodeOf(options.path);
   const folder = new StateWatch(dirname(options.path));
   let opening = false;
+  let told = '';
+  const tell = (message: string): void => {
+    if (message !== told) options.onTrouble?.(message);
+    told = message;
+  };
   const look = setInterval(() => {
     if (!folder.isThere()) {
       clearInterval(look);
@@ -61,14 +68,14 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     }
     if (opening || inodeOf(options.path) === ours) return;
     opening = true;
-    server.close();
-    open()
+    open(server)
       .then((next) => {
         server = next;
         ours = inodeOf(options.path);
-        options.onTrouble?.('the control socket was gone and is there again');
+        tell('the control socket was gone and is there again');
+        told = '';
       })
-      .catch((error: unknown) => options.onTrouble?.(`the control socket is gone: ${coerceError(error).message}`))
+      .catch((error: unknown) => tell(`the control socket is gone: ${coerceError(error).message}`))
       .finally(() => {
         opening = false;
       });
@@ -78,13 +85,13 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     close: () =>
       new Promise((resolve) => {
         clearInterval(look);
-        const isOurs = folder.isThere();
-        const last = isOurs && inodeOf(options.path) === ours;
+        const there = inodeOf(options.path);
+        const isOurs = folder.isThere() && (there === undefined || there === ours);
         for (const client of clients) client.destroySoon();
         // To close it would remove what is at its path by now.
         if (!isOurs) return resolve(void server.unref());
         server.close(() => resolve());
-        if (last) rmSync(options.path, { force: true });
+        rmSync(options.path, { force: true });
       }),
   };
 }
@@ -102,8 +109,10 @@ function bind(server: Server, path: string): Promise<void> {
 }
 
 /** Nobody answers behind a stale file; an answer means that the path is taken. */
-function removeStale(path: string): Promise<void> {
-  if (inodeOf(path) === undefined) return Promise.resolve();
+async function removeStale(path: string): Promise<void> {
+  const there = statOf(path);
+  if (there === undefined) return;
+  refuseOther(path, there);
   return new Promise((resolve, reject) => {
     const probe = connect(path);
     probe.once('connect', () => {
@@ -121,7 +130,20 @@ function removeStale(path: string): Promise<void> {
   });
 }
 
-const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+/** A file that lies there may be somebody's, whoever could not be connected to it; a link is looked at, not followed. */
+function refuseOther(path: string, there: Stats): void {
+  const refuse = (what: string, hint: string): never => {
+    throw new SvcError('state_dir_unsafe', `${path} ${what}`, { hint });
+  };
+  if (!there.isSocket()) refuse('is in the way: it is no socket', 'move it away; svc makes its own');
+  const uid = process.getuid?.() ?? there.uid;
+  if (there.uid !== uid)
+    refuse(`is a socket of user ${there.uid}, not of ${uid}`, 'run svc as its owner, or remove it if nobody needs it');
+}
+
+const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+const inodeOf = (path: string): number | undefined => statOf(path)?.ino;
 
 type ServeOptions = ControlListenerOptions & { readonly clients: Set<Socket> };
 

@@ -12,7 +12,7 @@ import { callControl } from '../shared/control-client.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
-import { messageOf } from '../shared/svc-error.ts';
+import { coerceError } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { openControl } from './control.ts';
 import { acquireInstanceLock, type InstanceLock } from './instance-lock.ts';
@@ -161,4 +161,7 @@ function end(code: number, message: string): void {
 }
 
 stayThin();
-main().catch((error: unknown) => end(EXIT.failed, messageOf(error)));
+main().catch((error: unknown) => {
+  const { message, hint } = coerceError(error);
+  end(EXIT.failed, hint === undefined ? message : `${message} (${hint})`);
+});

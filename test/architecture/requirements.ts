@@ -257,6 +257,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: 'input 50',
     tests: [
+      'starts with a record that is ${name}, and says so (26, 27)',
+      'takes the place of a dead socket (L4)',
+      'says the cause at once, with 1, where it cannot start: ${what} (49)',
+      'refuses ${what} at its path, and leaves it there (L4)',
+      'leaves a file that took the place of its socket, says so once, and is back when that is gone (L4)',
       'stops when .svc is ${loss} while it runs, and says so in a new one (30)',
       'makes its socket anew within 5 s when that was removed, and goes on (31)',
     ],

@@ -52,6 +52,14 @@ describe('a daemon', () => {
       (stateDir: string) => mkdirSync(join(stateDir, 'control.sock', 'x'), { recursive: true, mode: 0o700 }),
       /control\.sock/,
     ],
+    [
+      'a file has the place of its control socket',
+      (stateDir: string) => {
+        mkdirSync(stateDir, { mode: 0o700 });
+        writeFileSync(join(stateDir, 'control.sock'), 'kept');
+      },
+      /control\.sock is in the way: it is no socket \(move it away; svc makes its own\)/,
+    ],
     ['its state folder is no folder', (stateDir: string) => writeFileSync(stateDir, ''), /\.svc is not a folder/],
   ] as const)
     it(`says the cause at once, with 1, where it cannot start: ${what} (49)`, async (t) => {

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { deadSocket } from '../support/dead-socket.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { lives } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
@@ -278,8 +279,8 @@ describe('the supervisor and its own end', () => {
       for (const file of ['supervisor.json', 'restart-window.json'])
         if (text === null) mkdirSync(join(project.paths.stateDir, file), { recursive: true });
         else project.write(`.svc/${file}`, text);
-      project.write('.svc/control.sock', '');
       chmodSync(project.paths.stateDir, 0o700);
+      deadSocket(join(project.paths.stateDir, 'control.sock'));
       const run = supervise(t, 'healthy', { project });
 
       await run.state('running');

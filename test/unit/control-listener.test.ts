@@ -1,12 +1,14 @@
 // The listener of the control protocol, when what lies under its path changes.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { callControl } from '../../shared/control-client.ts';
 import { type ControlListener, type ControlListenerOptions, listenForControl } from '../../shared/control-listener.ts';
+import type { SvcError } from '../../shared/svc-error.ts';
+import { deadSocket } from '../support/dead-socket.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -17,10 +19,15 @@ interface Listening {
   readonly troubles: readonly string[];
 }
 
-async function listening(t: TestContext, given: Partial<ControlListenerOptions> = {}): Promise<Listening> {
+const pathIn = (t: TestContext): string => {
   const folder = temporaryProject(t).paths.stateDir;
   mkdirSync(folder, { mode: 0o700 });
-  const path = join(folder, 'control.sock');
+  return join(folder, 'control.sock');
+};
+
+async function listening(t: TestContext, given: Partial<ControlListenerOptions> = {}): Promise<Listening> {
+  const { path = pathIn(t) } = given;
+  const folder = dirname(path);
   const troubles: string[] = [];
   const listener = await listenForControl({
     path,
@@ -58,6 +65,64 @@ describe('listenForControl', () => {
     await until(() => troubles.length > 0, { what: 'the look' });
 
     assert.equal(await callControl(path, 'hello'), 'here');
+  });
+
+  it('takes the place of a dead socket (L4)', async (t) => {
+    const path = pathIn(t);
+    deadSocket(path);
+
+    await listening(t, { path });
+
+    assert.equal(await callControl(path, 'hello'), 'here');
+  });
+
+  for (const [what, put, said] of [
+    ['a file', (path: string) => writeFileSync(path, 'kept'), /control\.sock is in the way: it is no socket/],
+    ['a link to nothing', (path: string) => symlinkSync('nowhere', path), /is in the way: it is no socket/],
+    [
+      'a dead socket of somebody else',
+      (path: string) => (deadSocket(path), chownSync(path, 65_534, 65_534)),
+      /is a socket of user 65534, not of 0/,
+    ],
+  ] as const)
+    it(`refuses ${what} at its path, and leaves it there (L4)`, {
+      skip: what.endsWith('else') && process.getuid?.() !== 0 && 'only root gives files away',
+    }, async (t) => {
+      const path = pathIn(t);
+      put(path);
+      const before = lstatSync(path).ino;
+
+      await assert.rejects(listening(t, { path }), (error: SvcError) => {
+        assert.match(error.message, said);
+        return error.code === 'state_dir_unsafe' && error.hint !== undefined;
+      });
+
+      assert.equal(lstatSync(path).ino, before);
+    });
+
+  it('leaves a file that took the place of its socket, says so once, and is back when that is gone (L4)', async (t) => {
+    const { path, troubles } = await listening(t);
+    rmSync(path);
+    writeFileSync(path, 'kept');
+
+    await until(() => troubles.length > 0, { what: 'the look' });
+    assert.match(troubles[0] ?? '', /is in the way/);
+    assert.equal(readFileSync(path, 'utf8'), 'kept');
+    rmSync(path);
+    await until(() => troubles.length > 1, { what: 'the socket' });
+
+    assert.match(troubles[1] ?? '', /is there again/);
+    assert.equal(await callControl(path, 'hello'), 'here');
+  });
+
+  it('leaves such a file when it ends (L4)', async (t) => {
+    const { path, listener } = await listening(t);
+    rmSync(path);
+    writeFileSync(path, 'kept');
+
+    await listener.close();
+
+    assert.equal(readFileSync(path, 'utf8'), 'kept');
   });
 
   it('makes none in a folder that took the place of its own (L5)', async (t) => {
