@@ -153,7 +153,8 @@ export type Outgoing = OutgoingBase &
 
 /**
  * What came of one call. `later`: again after that time, and with `account` no other send of this account before it either, or
- * before `accountMs` where the account is to wait for less; * `refused`: never, a dead letter. A throw: nobody knows.
+ * before `accountMs` where the account is to wait for less;
+ * `refused`: never, a dead letter. A throw: nobody knows.
  */
 export type SendResult =
   | { readonly kind: 'sent'; readonly message?: string }
