@@ -99,10 +99,14 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
     assert.equal((await bot.post('k1', '#room', 'hello?')).kind, 'refused');
     ann.raw('MODE #room -m');
     await thief.quit();
-    await until(async () => (await bot.post('k2', '#room', 'me')) && ann.heard('svcbot', '#room').includes('me'), {
-      what: 'its own nick',
-      everyMs: 50,
-    });
+    let posts = 0;
+    await until(
+      async () => (await bot.post(`me ${(posts += 1)}`, '#room', 'me')) && ann.heard('svcbot', '#room').includes('me'),
+      {
+        what: 'its own nick',
+        everyMs: 50,
+      },
+    );
     ann.raw('KICK #room svcbot :out');
     await until(() => ann.lines.some((line) => line.includes('KICK #room svcbot')), { what: 'the kick' });
     await until(async () => (await bot.post('k3', '#room', 'back')).kind === 'sent', {
