@@ -108,7 +108,7 @@ export function loadConfig({ project, mode, environment, servesNothing = false }
 }
 
 function readFile(path: string): YamlTree {
-  const read = readSmallFile(path);
+  const read = readSmallFile(path, { takesMark: false });
   if (read.kind === 'text') {
     const yaml = readYaml(read.text);
     if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value))

@@ -8,13 +8,21 @@ const FIRST_BYTES = 4_096;
 const MARK = '\uFFFD';
 const MARK_BYTES = Buffer.from(MARK);
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string; readonly mode: number }
   | { readonly kind: 'absent' }
   | { readonly kind: 'refused'; readonly reason: string; readonly place?: Place };
 
-/** The text without a byte order mark, or why not. Symbolic links are followed to regular files only. */
-export function readSmallFile(path: string): SmallFile {
+const WITH_MARK: SmallFile = {
+  kind: 'refused',
+  reason: 'starts with a byte order mark; save it as UTF-8 without one',
+  place: { line: 1, column: 1 },
+};
+
+/** The text without a byte order mark, which not every file may have, or why not. Symbolic links are followed to regular files only. */
+export function readSmallFile(path: string, { takesMark = true }: { readonly takesMark?: boolean } = {}): SmallFile {
   let file: number | undefined;
   try {
     if (!statSync(path).isFile()) return { kind: 'refused', reason: 'is not a regular file' };
@@ -24,6 +32,7 @@ export function readSmallFile(path: string): SmallFile {
     const bytes = readUpTo(file, LARGEST_FILE_BYTES + 1, stats.size + 1);
     if (bytes.length > LARGEST_FILE_BYTES)
       return { kind: 'refused', reason: `is larger than ${LARGEST_FILE_BYTES} bytes` };
+    if (!takesMark && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) return WITH_MARK;
     return decode(bytes, stats.mode);
   } catch (error) {
     if (isAbsent(error)) return absent(path);

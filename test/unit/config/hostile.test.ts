@@ -40,6 +40,7 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
   ['__proto__', `${GOOD}__proto__:\n  polluted: true\n`, /^3:1 the key __proto__ is not taken/],
   ['constructor in a plugin', `${GOOD}plugins:\n  x:\n    constructor: 1\n`, /^5:5 the key constructor is not taken/],
   ['a tab for indentation', 'http:\n\ttoken: x\n', /^2:1 is not valid YAML/],
+  ['a byte order mark', `\uFEFF${GOOD}`, /^1:1 starts with a byte order mark; save it as UTF-8 without one/],
   ['two documents', `${GOOD}---\n${GOOD}`, /^3:1 holds a second document/],
   ['!!js/function', `${GOOD}plugins:\n  x: !!js/function 'x'\n`, /^4:\d+ (YAML tags|is not valid YAML)/],
   ['!!binary', `${GOOD}plugins:\n  x: {y: !!binary aGk=}\n`, /^4:\d+ YAML tags are not taken/],
@@ -93,8 +94,8 @@ describe('hostile svc.config.yml (46)', () => {
     });
   }
 
-  it('takes a byte order mark and Windows line ends', (t) => {
-    assert.equal(loadText(t, `\uFEFF${GOOD.replaceAll('\n', '\r\n')}`).config.http.token.reveal(), GOOD_TOKEN);
+  it('takes Windows line ends', (t) => {
+    assert.equal(loadText(t, GOOD.replaceAll('\n', '\r\n')).config.http.token.reveal(), GOOD_TOKEN);
   });
 
   it('takes anchors and aliases in small numbers', (t) => {
