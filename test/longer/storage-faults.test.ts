@@ -19,7 +19,7 @@ const FLIP_MS = 2_000;
 const missing = loopDiskMissing();
 const dataFile = (host: FaultyHost): string => join(host.project.paths.stateDir, 'data.sqlite');
 
-/** What was acknowledged has been handled; what was refused was not even stored. */
+/** What was acknowledged has been handled, as one item with one event; what was refused was not even stored. */
 async function assertKept(host: FaultyHost): Promise<void> {
   const items = await host.handled();
 
@@ -27,6 +27,14 @@ async function assertKept(host: FaultyHost): Promise<void> {
     host.acknowledged.filter((id) => items.get(id)?.state !== 'done'),
     [],
     'acknowledged is handled',
+  );
+  const told: unknown[] = [];
+  for await (const { type, data } of host.api.events())
+    if (type === 'inbox.received') told.push((data as { readonly delivery: string }).delivery);
+  assert.deepEqual(
+    host.acknowledged.filter((id) => told.filter((delivery) => delivery === id).length !== 1),
+    [],
+    'acknowledged is told of once',
   );
   assert.deepEqual(
     host.refused.filter((id) => items.has(id)),
@@ -64,6 +72,8 @@ async function outage(host: FaultyHost, fault: Fault): Promise<number> {
 
   await fault.end();
   const upMs = await host.isReady(true);
+  await assertKept(host);
+  assert.deepEqual(await host.redeliver(), [200]);
   assert.deepEqual(await host.deliverMany(20), [200]);
   await assertKept(host);
   return Math.max(downMs, upMs);

@@ -22,6 +22,11 @@ export interface FaultyHostOptions {
 const STAYS_MS = 2_200;
 const POST_LIMIT_MS = 60_000;
 
+export interface Delivered {
+  readonly id: string;
+  readonly status: number;
+}
+
 export class FaultyHost {
   readonly project: TemporaryProject;
   readonly platform: WebhookPlatform;
@@ -29,6 +34,7 @@ export class FaultyHost {
   readonly url: string;
   readonly acknowledged: string[] = [];
   readonly refused: string[] = [];
+  readonly #sent = new Map<string, object>();
   life: WorkerLife;
   readonly #environment: FaultyHostOptions['environment'];
 
@@ -99,12 +105,19 @@ export class FaultyHost {
   }
 
   /** Delivers one text in a conversation of its own and notes how it was answered; its id. */
-  async deliver(text: string, conversation = randomUUID()): Promise<{ readonly id: string; readonly status: number }> {
-    const { id, body, headers } = this.platform.sign(`evt_${randomUUID()}`, {
-      conversation: { id: conversation },
-      user: { id: 'ann' },
-      text,
-    });
+  deliver(text: string, conversation = randomUUID()): Promise<Delivered> {
+    return this.#deliver(`evt_${randomUUID()}`, { conversation: { id: conversation }, user: { id: 'ann' }, text });
+  }
+
+  /** All that was refused comes again under its id, as from a platform; how it was answered, each status once. */
+  async redeliver(): Promise<readonly number[]> {
+    const again = this.refused.splice(0).map((id) => this.#deliver(id, this.#sent.get(id) ?? {}));
+    return [...new Set((await Promise.all(again)).map(({ status }) => status))];
+  }
+
+  async #deliver(eventId: string, payload: object): Promise<Delivered> {
+    this.#sent.set(eventId, payload);
+    const { id, body, headers } = this.platform.sign(eventId, payload);
     const sent = fetch(`${this.url}/webhooks/webhook/shop`, {
       method: 'POST',
       headers: { ...headers, connection: 'close' },
