@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Subject } from '../../supervisor/cli/doctor/check.ts';
 import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
-import { bindAddress, fileSystemFinding } from '../../supervisor/cli/doctor/state-checks.ts';
+import { bindAddress, fileSystemFinding, worstOf } from '../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../supervisor/cli/doctor/version-range.ts';
 import { FIXTURES, good } from '../support/doctor-fixtures.ts';
 import { loopDiskMissing } from '../support/loop-disk.ts';
@@ -138,6 +138,19 @@ describe('svc doctor', () => {
       [0x6969, 0x65735546, 0xef53].map((type) => fileSystemFinding(type).status),
       ['error', 'warn', 'ok'],
     );
+  });
+
+  it('looks where the database lies, too, and says which of the two is the worse (state.filesystem)', () => {
+    const [local, fuse, nfs] = [0xef53, 0x65735546, 0x6969].map((type) =>
+      fileSystemFinding(type, 4_096, type === 0xef53 ? 'the project' : 'the database'),
+    );
+    assert.ok(local && fuse && nfs);
+
+    assert.deepEqual(
+      [worstOf([local, nfs]), worstOf([local, fuse]), worstOf([fuse, nfs]), worstOf([local, local])],
+      [nfs, fuse, nfs, local],
+    );
+    assert.match(nfs.reason, /^the database lies on NFS/);
   });
 
   it('warns of a file system on which a full disk ends the worker (state.filesystem)', () => {

@@ -123,18 +123,32 @@ const BTRFS = 0x9123683e;
 /** SQLite takes room for its shared memory by pages of this size; of smaller blocks it takes one in each page. */
 const PAGE_BYTES = 4_096;
 
-async function fileSystem({ paths }: Subject): Promise<Finding> {
-  const { type, bsize } = await statfs(existsSync(paths.stateDir) ? paths.stateDir : paths.project);
-  return fileSystemFinding(type, bsize);
+/** Of the state and of the database, which may lie elsewhere. */
+async function fileSystem({ paths, config }: Subject): Promise<Finding> {
+  const places = [['the project', paths.stateDir]];
+  if (!('fault' in config)) places.push(['the database', resolve(paths.project, config.config.database.filename)]);
+  const findings: Finding[] = [];
+  for (const [what = '', path = ''] of places) {
+    const { type, bsize } = await statfs(there(path));
+    findings.push(fileSystemFinding(type, bsize, what));
+  }
+  return worstOf(findings);
 }
 
+/** The first error, else the first warning, else the first. */
+export const worstOf = (findings: readonly Finding[]): Finding =>
+  findings.find(({ status }) => status === 'error') ??
+  findings.find(({ status }) => status === 'warn') ??
+  findings[0] ??
+  ok('local');
+
 /** Apart, because no test can mount one. */
-export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES): Finding {
+export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES, what = 'the project'): Finding {
   const network = NETWORK[type >>> 0];
   if (network !== undefined)
-    return fault(`the project lies on ${network}, where the locks of SQLite do not hold`, 'move it to a local disk');
+    return fault(`${what} lies on ${network}, where the locks of SQLite do not hold`, 'move it to a local disk');
   if (type >>> 0 === FUSE)
-    return warn('the project lies on a FUSE file system, which may be a remote one', 'move it to a local disk');
+    return warn(`${what} lies on a FUSE file system, which may be a remote one`, 'move it to a local disk');
   if (type >>> 0 === BTRFS || blockBytes < PAGE_BYTES)
     return warn(
       `${type >>> 0 === BTRFS ? 'on btrfs' : `with blocks of ${blockBytes} bytes`} a disk that is quite full ends the worker (SIGBUS, in memory that SQLite shares by a file)`,
@@ -160,9 +174,13 @@ async function space([state, file]: readonly [string, string], leastBytes: numbe
 
 /** Of the disk of this path; of what is not there yet, of the disk where it will be. */
 async function freeBytes(path: string): Promise<number> {
-  if (!existsSync(path) && dirname(path) !== path) return freeBytes(dirname(path));
-  const { bavail, bsize } = await statfs(path);
+  const { bavail, bsize } = await statfs(there(path));
   return bavail * bsize;
+}
+
+/** The path, or the folder that is there above it. */
+function there(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : there(dirname(path));
 }
 
 async function database(filename: string): Promise<Finding> {
