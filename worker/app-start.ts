@@ -88,6 +88,6 @@ export class AppStart {
   /** All that a configuration is made of. */
   #texts(environment: Environment): string {
     const { config, env, packageJson } = projectPaths(this.#facts.project);
-    return JSON.stringify([environment, ...[config, env, packageJson].map(readSmallFile)]);
+    return JSON.stringify([environment, ...[config, env, packageJson].map((path) => readSmallFile(path))]);
   }
 }
