@@ -8,6 +8,7 @@ import { type Random, seeded } from '../crash/kit/random.ts';
 import { fairMs } from '../support/fair-time.ts';
 
 const LIMIT_MS = 60_000;
+const MOST_RUNS = 3;
 /**
  * When the worker is killed: for the loss where the writer is about to commit what was acknowledged (a moment by chance may miss it on a fast disk); the
  * followers have to see events first.
@@ -23,7 +24,7 @@ const PLANTED = [
   },
   {
     plant: 'lane-not-held',
-    kills: 4,
+    kills: 6,
     at: (): Kill => ({ kind: 'followed', deliveries: 60 }),
     seen: [
       /T\w+X was handled before T\w+X, of root\/irc:irc~\w+ u\d+ too/,
@@ -38,15 +39,20 @@ describe('the oracle of the kill test', () => {
     it(`finds ${plant}`, { timeout: 10 * LIMIT_MS }, async (t) => {
       const random = seeded(1);
       const began = performance.now();
-      const run = await CrashRun.create(t, { random, plant, restMs: 6_000 });
-      await run.begin();
+      const faults: string[] = [];
+      const isSeen = (fault: RegExp): boolean => faults.some((found) => fault.test(found));
 
-      for (let kill = 0; kill < kills; kill += 1) await run.kill(at(random));
-      const faults = await run.verdict();
+      // Chance has a part in what a run brings about: a machine that is quick leaves less to each.
+      for (let round = 0; round < MOST_RUNS && !seen.every(isSeen); round += 1) {
+        const run = await CrashRun.create(t, { random, plant, restMs: 6_000 });
+        await run.begin();
+        for (let kill = 0; kill < kills; kill += 1) await run.kill(at(random));
+        faults.push(...(await run.verdict()));
+      }
 
       for (const fault of seen)
         assert.ok(
-          faults.some((found) => fault.test(found)),
+          isSeen(fault),
           `${plant} was not seen by ${fault}; ${faults.length} other faults: ${faults.slice(0, 5).join('; ')}`,
         );
       assert.ok(performance.now() - began < fairMs(LIMIT_MS), 'within a minute');
