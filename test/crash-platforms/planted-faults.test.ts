@@ -11,6 +11,7 @@ const PLATFORMS = platformsHere();
 const ACKNOWLEDGED = ['webhook', 'line', 'sandbox', 'telegram, webhook', 'slack, Events API', 'onebot11, HTTP'];
 /** The lost ones never come: nothing is waited for. */
 const REST_MS = 10_000;
+const MOST_RUNS = 3;
 
 interface Planted {
   readonly name: string;
@@ -61,15 +62,20 @@ describe('the oracle of the kill test of the platforms', () => {
   for (const { name, options, kills, seen } of PLANTED) {
     it(`finds: ${name}`, { timeout: 600_000 }, async (t) => {
       const random = seeded(1);
-      const run = await PlatformsRun.create(t, { platforms: PLATFORMS, random, restMs: REST_MS, ...options });
-      await run.begin();
+      const faults: string[] = [];
+      const isSeen = (one: RegExp): boolean => faults.some((fault) => one.test(fault));
 
-      for (let index = 0; index < kills; index += 1) {
-        const platform = ACKNOWLEDGED[index % ACKNOWLEDGED.length] ?? '';
-        const kill: Kill = { kind: 'acknowledged', platform, pass: 2, delayMs: 0 };
-        await run.kill(kill);
+      // Chance has a part in what a run brings about: a slow machine has less traffic.
+      for (let round = 0; round < MOST_RUNS && !seen.every(isSeen); round += 1) {
+        const run = await PlatformsRun.create(t, { platforms: PLATFORMS, random, restMs: REST_MS, ...options });
+        await run.begin();
+        for (let index = 0; index < kills; index += 1) {
+          const platform = ACKNOWLEDGED[index % ACKNOWLEDGED.length] ?? '';
+          const kill: Kill = { kind: 'acknowledged', platform, pass: 2, delayMs: 0 };
+          await run.kill(kill);
+        }
+        faults.push(...(await run.verdict()).faults);
       }
-      const { faults } = await run.verdict();
 
       for (const one of seen) {
         const found = faults.filter((fault) => one.test(fault));
