@@ -106,6 +106,14 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
       assert.ok(!host.output().includes(hidden));
   });
 
+  it('takes an event over HTTP that is as large as one over a WebSocket may be', async (t) => {
+    const { post, deliver } = await hostWithBots(t);
+
+    const { status } = await deliver(post.line(`look ${'x'.repeat(3_000_000)}`, { user: 5, push: false }));
+
+    assert.equal(status, 204);
+  });
+
   it('answers each delivery that was acknowledged before a kill, though none comes again', async (t) => {
     const { post, host, deliver } = await hostWithBots(t);
     await isState(host, POST, 'online');

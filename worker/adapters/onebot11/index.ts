@@ -33,6 +33,7 @@ export function createOnebot11(timing: Timing = TIMING): AdapterModule {
     // Of the account itself pace.ts takes care.
     rate: { perSecond: 100, perConversation: { count: 1, perMs: 300 } },
     webhook: {
+      maxBytes: MAX_MESSAGE_BYTES, // an event is as large over HTTP as over a WebSocket, and few implementations send one again
       verify,
       parse,
       takes: ({ mode }) => mode !== 'forward',
