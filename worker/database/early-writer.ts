@@ -19,6 +19,7 @@ export class EarlyWriter implements GroupRunner {
   #thread: ThreadRunner | undefined;
   #takingOver: Promise<void> | undefined;
   #closed = false;
+  #isLogMended = false;
 
   constructor(target: OpenWriter, thread: Promise<WriterThread>, onDeath: (error: SvcError) => void) {
     this.#target = target;
@@ -50,7 +51,7 @@ export class EarlyWriter implements GroupRunner {
   }
 
   async run(units: readonly Unit[]): Promise<GroupAnswer> {
-    if (this.#thread !== undefined) return this.#thread.run(units);
+    if (this.#thread !== undefined) return this.#ofThread(await this.#thread.run(units));
     const answer = this.#here.run(units);
     this.#here.answered();
     return answer;
@@ -70,7 +71,14 @@ export class EarlyWriter implements GroupRunner {
     }
     const thread = new ThreadRunner(worker, { ...this.#target, inode: this.#here.inode }, this.#onDeath);
     await thread.open().catch(() => {}); // what it cannot open is told to the group that comes next, as ever
-    this.#here.close();
+    this.#isLogMended = this.#here.close();
     this.#thread = thread;
+  }
+
+  /** The first one tells of a log that was mended while the thread took over. */
+  #ofThread(answer: GroupAnswer): GroupAnswer {
+    if (!this.#isLogMended) return answer;
+    this.#isLogMended = false;
+    return { ...answer, isLogMended: true };
   }
 }

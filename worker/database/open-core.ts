@@ -56,8 +56,9 @@ export class OpenCore {
     if (FAILPOINTS) void this.#point?.('writer.committed');
   }
 
-  close(): void {
-    this.#core.close();
+  /** True as of `WriterCore.close`. */
+  close(): boolean {
+    return this.#core.close();
   }
 
   /** Faults that prove the oracle of the crash kit. */

@@ -106,15 +106,20 @@ export class WriterCore {
     }
   }
 
-  close(): void {
+  /** True where a log that was taken away has been brought over, and no answer has told of it. */
+  close(): boolean {
     const database = this.#database;
-    if (database === undefined) return;
+    if (database === undefined) return this.#isLogMended;
     try {
-      if (!this.#hasLog()) save(this.#options.file, database);
+      if (!this.#hasLog()) {
+        save(this.#options.file, database);
+        this.#isLogMended = true;
+      }
     } catch {
       // The last connection to close tries once more
     }
     this.#close(database);
+    return this.#isLogMended;
   }
 
   /** W2, as soon as W5 allows it. */

@@ -1,6 +1,6 @@
 // The writer of a start: groups are committed in the main thread until the writer's thread takes over, and nobody can tell when that was.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
@@ -48,6 +48,21 @@ function made(t: Cleanup, failpoints?: string) {
 }
 
 describe('the writer of a start', () => {
+  it('tells of a log that was taken away just before its thread takes over', async (t) => {
+    const { file, runner, keys, threadComes } = made(t);
+    let mended = 0;
+    const writer = new GroupingWriter(runner, { logMended: () => void (mended += 1) });
+    await runner.open();
+    await writer.commit(put('k1'));
+
+    rmSync(`${file}-wal`);
+    await threadComes();
+    await until(async () => (await writer.commit(put(`k${keys().length}x`)), mended > 0), { what: 'it to be told' });
+
+    assert.equal(mended, 1);
+    assert.ok(keys().includes('k1'));
+  });
+
   it('loses and repeats nothing while its thread takes over', async (t) => {
     const { runner, writer, keys, threadComes } = made(t);
     await runner.open();

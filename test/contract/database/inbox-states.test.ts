@@ -45,7 +45,7 @@ interface Row {
 function inboxWith(t: Cleanup, state: InboxState) {
   const core = new WriterCore({ file: ':memory:', now: Date.now });
   const writer = new GroupingWriter(inlineRunner(core));
-  t.after(() => core.close());
+  t.after(() => void core.close());
   const item = receiveItem({
     id: ID,
     endpoint: 'root/sandbox:main',

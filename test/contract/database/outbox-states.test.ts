@@ -84,7 +84,7 @@ function newSend(refused: string | null): Statement {
 function outboxWith(t: Cleanup) {
   const core = new WriterCore({ file: ':memory:', now: Date.now });
   const writer = new GroupingWriter(inlineRunner(core));
-  t.after(() => core.close());
+  t.after(() => void core.close());
   return {
     commit: async (...statements: readonly Statement[]) => (await writer.commit({ name: 'test', statements })).kind,
     row: () => core.open().prepare<[], Row>('SELECT state, done_at IS NOT NULL AS hasEnded FROM outbox').get(),
