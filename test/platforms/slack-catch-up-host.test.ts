@@ -1,7 +1,7 @@
 // The whole host, away while people speak in Slack: what was missed is found in the history and answered once, what came already is not.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import Database from 'better-sqlite3';
+import { Sqlite } from '../../shared/sqlite.ts';
 import { FakeSlack } from '../support/fake-platforms/slack.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
@@ -60,7 +60,7 @@ const isSent = (host: RunningHost): Promise<unknown> =>
   );
 
 function cursorOf({ project }: RunningHost): unknown {
-  const database = new Database(project.paths.database, { readonly: true });
+  const database = new Sqlite(project.paths.database, { readonly: true });
   try {
     return (database.prepare('SELECT cursor FROM endpoints').get() as { readonly cursor?: unknown } | undefined)
       ?.cursor;

@@ -1,5 +1,5 @@
 // A database of the first schema on which the next migration, and it alone, takes its time: a trigger on the note of it works for so long.
-import Database from 'better-sqlite3';
+import { Sqlite } from '../../shared/sqlite.ts';
 import { migrate } from '../../worker/database/migrate.ts';
 import { init } from '../../worker/database/migrations/0001-init.ts';
 import { cpuMs } from './fair-time.ts';
@@ -9,7 +9,7 @@ const WORK = 'UPDATE slow SET n = (SELECT count(*) FROM slow a, slow b, slow c) 
 
 /** Makes the file. The time is one of the processor: a machine that is busy only while the rows are tried would make a migration that is soon done. */
 export function slowToMigrate(file: string, migrationMs: number): void {
-  const database = new Database(file);
+  const database = new Sqlite(file);
   database.pragma('journal_mode = WAL'); // as any that svc has made
   migrate(database, Date.now(), [init]);
   database.exec('CREATE TABLE slow (n INTEGER)');
