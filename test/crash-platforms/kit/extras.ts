@@ -79,6 +79,11 @@ const FAULTS: Readonly<Record<Extra, (said: Said, seen: Seen) => string | undefi
   },
 };
 
+/** Presses that were acknowledged and of which nothing shows: counts of the host's stores are not of one moment, and may miss what is on its way. */
+export const unansweredPresses = ({ lines }: Ledger): number =>
+  [...lines.values()].filter(({ press, more }) => press === 'acknowledged' && !more.some((text) => PRESSED.test(text)))
+    .length;
+
 /** What the books of the host have beside an item and a send for each line. */
 export function booksBeyond({ lines }: Ledger): {
   readonly presses: number;

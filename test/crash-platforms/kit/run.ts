@@ -7,6 +7,7 @@ import { type Cleanup, temporaryProject } from '../../support/temporary-project.
 import { until } from '../../support/until.ts';
 import { readBooks } from './books.ts';
 import { type Behind, distort } from './distorted.ts';
+import { unansweredPresses } from './extras.ts';
 import { COUNTING, configOf } from './host-config.ts';
 import { type Evidence, judge, type Row, rowOf } from './judge.ts';
 import type { Kill } from './kills.ts';
@@ -114,7 +115,8 @@ export class PlatformsRun {
 
   #isAnswered(): boolean {
     return this.#channels.every(
-      ({ ledger }) => ledger.platform.isReadLate === true || ledger.unanswered().length === 0,
+      ({ ledger }) =>
+        ledger.platform.isReadLate === true || (ledger.unanswered().length === 0 && unansweredPresses(ledger) === 0),
     );
   }
 }
