@@ -35,6 +35,7 @@ export const slackEvents: Platform = {
         const { channel, ts } = message;
         const press = {
           ...BLOCK_ACTIONS,
+          trigger_id: `1.1.${token}`, // each press has one of its own, by which it is known
           team: { id: slack.workspace.team },
           container: { type: 'message', message_ts: ts, channel_id: channel },
           channel: { id: channel },
