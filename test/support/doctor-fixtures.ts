@@ -5,8 +5,10 @@ import { createServer as createHttp, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { Sqlite } from '../../shared/sqlite.ts';
+import { isContained } from '../../supervisor/cli/doctor/state-checks.ts';
 import { userServiceName } from '../../supervisor/cli/service/names.ts';
 import { migrate } from '../../worker/database/migrate.ts';
+import { LoopDisk, loopDiskMissing } from './loop-disk.ts';
 import { startSvc, svc } from './svc-command.ts';
 import type { TemporaryProject } from './temporary-project.ts';
 import { until } from './until.ts';
@@ -54,6 +56,10 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     t.after(() => server.close());
     await until(() => server.listening, { what: 'the stranger to listen' });
   },
+  'http.bind': ({ write, port }) =>
+    write('svc.config.yml', `http:\n  host: 0.0.0.0\n  port: ${port}\n  token: \${HTTP_TOKEN}\n`),
+  // So small a disk is made with blocks of 1,024 bytes, of which SQLite takes room only one a page.
+  'state.filesystem': ({ paths }, t) => void new LoopDisk(t, paths.stateDir),
   'state.folder': ({ write, paths }) => {
     write('.svc/x', '');
     chmodSync(paths.stateDir, 0o755);
@@ -129,5 +135,8 @@ async function proxy(
   return { args: ['--edge', `http://127.0.0.1:${(server.address() as AddressInfo).port}`] };
 }
 
-/** No test can mount a network file system or know whether it runs in a container; the judgement is tested instead. */
-export const TESTED_APART = ['state.filesystem', 'http.bind'];
+/** Why a fixture cannot be made here; false where it can. Its judgement is tested besides, of what cannot be made anywhere (a network). */
+export const CANNOT_BE_MADE: Readonly<Record<string, () => string | false>> = {
+  'state.filesystem': loopDiskMissing,
+  'http.bind': () => isContained() && 'in a container every address is right',
+};

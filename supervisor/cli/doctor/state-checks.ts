@@ -60,7 +60,7 @@ export function bindAddress(host: string, contained: boolean): Finding {
   );
 }
 
-const isContained = (): boolean => existsSync('/.dockerenv') || existsSync('/run/.containerenv');
+export const isContained = (): boolean => existsSync('/.dockerenv') || existsSync('/run/.containerenv');
 
 async function port(
   { paths }: Subject,
