@@ -1,17 +1,16 @@
-// How fast the HTTP interface is against bare node:http, measured in one run: GET /pub/health and a small JSON below /api
-// with a token. Servers are processes of their own. Prints requests a second, p99 and the ratio to the baseline.
-// Run: node --import tsx test/bench/http.ts [seconds]
-import { type ChildProcess, spawn } from 'node:child_process';
+// How fast the built host answers against a bare node:http, in one run: GET /pub/health and a small JSON below /api with a token. Each is a
+// process of its own, measured in turn over some rounds; medians. The host is warmed up first, the baseline as well.
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import { createHttpServer } from '../../worker/http/server.ts';
-import { FULL_TOKEN, fakeHostPort } from '../support/fake-host-port.ts';
+import { median, startHost, TOKEN } from './support.ts';
 
 const CONNECTIONS = 64;
 const ROUNDS = 3;
+const WARM_UP_S = 2;
 
 export interface HttpFigures {
   readonly name: string;
@@ -21,107 +20,81 @@ export interface HttpFigures {
   readonly ratio: number;
 }
 
-interface Subject {
-  readonly name: string;
-  readonly server: 'bare' | 'svc';
+interface Load {
+  readonly port: number;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const SUBJECTS: readonly Subject[] = [
-  { name: 'bare node:http', server: 'bare', path: '/', headers: {} },
-  { name: 'GET /pub/health', server: 'svc', path: '/pub/health', headers: {} },
-  {
-    name: 'GET /api/system/ingress',
-    server: 'svc',
-    path: '/api/system/ingress',
-    headers: { authorization: `Bearer ${FULL_TOKEN}` },
-  },
-];
+interface Result {
+  readonly requestsPerSecond: number;
+  readonly p99Ms: number;
+}
 
-/** Measures all subjects in turn, several rounds, and keeps the best round of each. */
+const HOST_PATHS = ['/pub/health', '/api/system/ingress'];
+
+/** `seconds` is for each measure of each round. */
 export async function benchHttp(seconds: number): Promise<readonly HttpFigures[]> {
-  const best = new Map<Subject, { requestsPerSecond: number; p99Ms: number }>();
+  const bare: Result[] = [];
+  const host = new Map<string, Result[]>(HOST_PATHS.map((path) => [path, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const subject of SUBJECTS) {
-      const result = await measure(subject, seconds);
-      if (result.requestsPerSecond > (best.get(subject)?.requestsPerSecond ?? 0)) best.set(subject, result);
+    bare.push(await bareRound(seconds));
+    const running = await startHost(['  sandbox: {}']);
+    try {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      for (const [path, results] of host) {
+        const load = { port: running.port, path, ...(path.startsWith('/api') ? { headers } : {}) };
+        results.push(await measured(load, seconds));
+      }
+    } finally {
+      await running.stop();
     }
   }
-  const [baseline] = best.values();
-  return [...best].map(([{ name }, result]) => ({
-    name,
-    ...result,
-    ratio: result.requestsPerSecond / (baseline?.requestsPerSecond ?? 1),
-  }));
+  const baseline = medians(bare);
+  return [
+    ['bare node:http', bare] as const,
+    ...[...host].map(([path, results]) => [`GET ${path}`, results] as const),
+  ].map(([name, results]) => {
+    const figures = medians(results);
+    return { name, ...figures, ratio: figures.requestsPerSecond / baseline.requestsPerSecond };
+  });
 }
 
-async function measure(
-  { server, path, headers }: Subject,
-  seconds: number,
-): Promise<{ requestsPerSecond: number; p99Ms: number }> {
-  const { child, port } = await startChild(server);
+async function bareRound(seconds: number): Promise<Result> {
+  const child = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: process.execArgv });
   try {
-    const url = `http://127.0.0.1:${port}${path}`;
-    await autocannon({ url, headers, connections: CONNECTIONS, duration: 1 });
-    const { requests, latency, non2xx, errors } = await autocannon({
-      url,
-      headers,
-      connections: CONNECTIONS,
-      duration: seconds,
-    });
-    if (non2xx + errors > 0) throw new Error(`${non2xx} answers other than 2xx and ${errors} errors at ${path}`);
-    return { requestsPerSecond: requests.average, p99Ms: latency.p99 };
+    const [port] = (await once(child, 'message')) as [number];
+    return await measured({ port, path: '/' }, seconds);
   } finally {
-    child.kill();
+    await ended(child);
   }
 }
 
-async function startChild(server: Subject['server']): Promise<{ readonly child: ChildProcess; readonly port: number }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), '--serve', server], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const [port] = (await once(child, 'message')) as [number];
-  return { child, port };
+async function measured({ port, path, headers = {} }: Load, seconds: number): Promise<Result> {
+  const load = { url: `http://127.0.0.1:${port}${path}`, headers, connections: CONNECTIONS };
+  await autocannon({ ...load, duration: WARM_UP_S });
+  const { requests, latency, non2xx, errors } = await autocannon({ ...load, duration: seconds });
+  if (non2xx + errors > 0) throw new Error(`${non2xx} answers other than 2xx and ${errors} errors at ${path}`);
+  return { requestsPerSecond: requests.average, p99Ms: latency.p99 };
 }
 
-async function serve(server: string): Promise<void> {
-  const listening = server === 'bare' ? serveBare() : serveSvc();
-  process.send?.(await listening);
+const medians = (results: readonly Result[]): Result => ({
+  requestsPerSecond: median(results.map(({ requestsPerSecond }) => requestsPerSecond)),
+  p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
+});
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.kill();
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-async function serveBare(): Promise<number> {
+function serveBare(): void {
   const body = Buffer.from('{"status":"ok"}');
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
     response.end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 }
 
-async function serveSvc(): Promise<number> {
-  const silent = (): void => {};
-  const host = fakeHostPort();
-  host.observe = silent;
-  const http = createHttpServer({
-    port: host,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-    listen: { host: '127.0.0.1', port: 0 },
-  });
-  return (await http.listen()).port;
-}
-
-function print(figures: readonly HttpFigures[]): void {
-  for (const { name, requestsPerSecond, p99Ms, ratio } of figures) {
-    const rate = Math.round(requestsPerSecond).toString().padStart(7);
-    process.stdout.write(
-      `${name.padEnd(26)} ${rate} requests/s   p99 ${p99Ms} ms   ${ratio.toFixed(2)} of bare node:http\n`,
-    );
-  }
-}
-
-const [flag = '', value = ''] = process.argv.slice(2);
-if (flag === '--serve') await serve(value);
-else if (process.argv[1] === fileURLToPath(import.meta.url)) print(await benchHttp(Number(flag) || 5));
+if (process.argv[2] === 'serve') serveBare();

@@ -6,7 +6,7 @@ import { CONTROL_SOCKET } from '../../shared/paths.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import { ask } from '../support/supervised.ts';
 import { until } from '../support/until.ts';
-import { connectionsOver, RESTARTS, type Restart } from './connections.ts';
+import { connectionsOver, RESTARTS, type Restart, SLACK_MS } from './connections.ts';
 import { type HostProject, restartItself, workerByHand } from './host-project.ts';
 import { type KeptHost, SVC } from './keeper.ts';
 import { idleMemory, recovery, startToReady, statusRoundTrip, withHost } from './kept-host.ts';
@@ -94,12 +94,12 @@ async function connections(report: Report, project: HostProject, kept: KeptHost)
       goal: { text: '0', met: lost === 0 },
     });
     report.add({
-      name: `  slowest answer (late: after ${rounded(over.limitMs)} ms)`,
+      name: `  slowest answer of each, median (late: after ${rounded(over.limitMs)} ms)`,
       value: over.slowestMs,
       unit: 'ms',
-      baseline: { name: 'the slowest by hand', value: over.byHandMs },
+      baseline: { name: 'the same by hand', value: over.byHandMs },
       ratio: over.slowestMs / over.byHandMs,
-      goal: { text: '<= +8 ms', met: over.late === 0 },
+      goal: { text: '<= +8 ms', met: over.slowestMs <= over.byHandMs + SLACK_MS },
     });
     report.add({
       name: '  cut, as the worker had accepted them',
