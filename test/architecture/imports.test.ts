@@ -204,6 +204,22 @@ describe('import rules', () => {
     assert.deepEqual(broken, []);
   });
 
+  it('let shared/sqlite.ts alone load SQLite: the other build of it aborts some versions of Node, in tests as well', () => {
+    const own = 'test/architecture/imports.test.ts';
+    const loads = /(?:\brequire\(|^import [^\n]*from )["'`]better-sqlite3/m;
+    const loaders = sourceFiles(['shared', 'supervisor', 'worker', 'test']).filter(
+      ({ path, text, imports }) =>
+        path !== own &&
+        (imports.some(({ target, typeOnly }) => target === 'better-sqlite3' && !typeOnly) ||
+          loads.test(text.replaceAll(/^import type .*$/gm, ''))),
+    );
+
+    assert.deepEqual(
+      loaders.map(({ path }) => path),
+      [],
+    );
+  });
+
   it('keep TypeBox off the way of the supervisor and of the adapters', () => {
     const broken = files.filter(
       ({ path, imports }) =>

@@ -17,6 +17,7 @@ const TIMEOUT = { timeout: 590_000 };
 /** Readiness must follow within this, each way. */
 const FLIP_MS = 2_000;
 const missing = loopDiskMissing();
+const SQLITE = new URL('../../shared/sqlite.ts', import.meta.url).href;
 const dataFile = (host: FaultyHost): string => join(host.project.paths.stateDir, 'data.sqlite');
 
 /** What was acknowledged has been handled, as one item with one event; what was refused was not even stored. */
@@ -317,7 +318,7 @@ function fill(file: string): void {
 
 /** Another program that takes the write lock of the database. */
 function foreignLock(t: Cleanup, file: string): { lock(): Promise<void>; release(): Promise<void> } {
-  const script = `const Sqlite = require('better-sqlite3'); const db = new Sqlite(process.argv[1]); db.exec('BEGIN IMMEDIATE'); console.log('locked'); setInterval(() => {}, 1000);`;
+  const script = `import { Sqlite } from '${SQLITE}'; const db = new Sqlite(process.argv[1]); db.exec('BEGIN IMMEDIATE'); console.log('locked'); setInterval(() => {}, 1000);`;
   let child: ReturnType<typeof spawn> | undefined;
   const release = async (): Promise<void> => {
     const running = child;
@@ -330,7 +331,9 @@ function foreignLock(t: Cleanup, file: string): { lock(): Promise<void>; release
   t.after(release);
   return {
     async lock() {
-      const started = spawn(process.execPath, ['-e', script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const started = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, file], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       child = started;
       await new Promise((resolve) => started.stdout?.once('data', resolve));
     },
