@@ -2,14 +2,9 @@
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf, uuidv7 } from '../shared/identifiers.ts';
 import type { EndpointRunner } from './endpoints/endpoint-runner.ts';
-import type { Endpoints } from './endpoints/endpoints.ts';
-import type { GenerationView } from './handling/generation-view.ts';
 import type { ItemHead } from './inbox/inbox-store.ts';
 import type { SurfaceState } from './outbox/send-surface.ts';
 import type { ConversationRef } from './sdk/index.ts';
-
-/** Sends mostly wait: for their turn at the rate of their endpoint, for the platform, for the disk. Bounded by endpoint, not by what others do. */
-export const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
 
 /** `config`: that of the generation that serves, so that an account that is not known is not in it; undefined while there is none. */
 export function surfaceOf(
@@ -45,10 +40,6 @@ export function typing(runner: EndpointRunner | undefined, { id, thread }: Conve
   const place = { conversation: id, ...(thread === undefined ? {} : { thread }) };
   runner.send({ kind: 'typing', key: uuidv7(), ...place }).catch(() => {});
 }
-
-/** How many take deliveries: accounts that are enabled, and webhooks of plugins. */
-export const takers = (endpoints: Endpoints, generation: GenerationView | undefined): number =>
-  endpoints.enabled + (generation?.capabilities.ofKind('webhook').length ?? 0);
 
 export type Work = Pick<ItemHead, 'kind' | 'endpoint'>;
 

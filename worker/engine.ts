@@ -9,7 +9,8 @@ import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
 import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { disabledOwners, isHeld, OUTBOX_LIMITS, surfaceOf, takers, typing, type Work } from './engine-surface.ts';
+import { handlerPlaces, sendPlaces, takers } from './engine-places.ts';
+import { disabledOwners, isHeld, surfaceOf, typing, type Work } from './engine-surface.ts';
 import { Subscriptions } from './events/subscriptions.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
@@ -105,7 +106,7 @@ export class Engine {
     this.dispatcher = createDispatcher({
       core,
       inbox: this.inbox,
-      limits: () => config().inbox,
+      limits: () => handlerPlaces(config().inbox, this.endpoints, this.runtime.current),
       held: this.#holds,
       handle: (item) => (options.around === undefined ? this.#handle(item) : options.around(() => this.#handle(item))),
       left: (item) => this.inbox.release(item),
@@ -113,7 +114,7 @@ export class Engine {
     this.sender = createSender({
       core,
       recent: this.#recentSends,
-      limits: () => OUTBOX_LIMITS,
+      limits: () => sendPlaces(this.endpoints),
       policy: () => config().outbox,
       surface: (endpoint) => this.#surface(endpoint),
       due: (at) => this.timers.expect(at),

@@ -193,7 +193,11 @@ export const configSchema = Type.Object(
         64 * KIB,
         64 * GIB,
       ]),
-      concurrency: integer('Messages handled at the same time, each of another lane.', 256, [1, 10_000]),
+      concurrency: integer(
+        'Messages handled at the same time, each of another lane. Half of them are divided among the endpoints.',
+        256,
+        [1, 10_000],
+      ),
       endpointConcurrency: integer('Messages of one endpoint handled at the same time.', 128, [1, 10_000]),
     }),
     outbox: group('Messages going out.', {

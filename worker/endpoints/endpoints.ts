@@ -56,6 +56,11 @@ export class Endpoints {
     return this.#overrides.get(spec.id)?.enabled ?? spec.enabled;
   }
 
+  /** How many there are, enabled or not. */
+  get size(): number {
+    return this.#runners.size;
+  }
+
   /** How many are enabled. */
   get enabled(): number {
     let count = 0;

@@ -3,7 +3,7 @@
 import type { Core } from '../core.ts';
 import { type Follower, Followers } from '../lanes/followers.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
-import type { LaneLimits } from '../lanes/lanes.ts';
+import type { PlaceLimits } from '../lanes/places.ts';
 import { Suspects } from '../lanes/suspects.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readItem, readLane, readOpen, readSuspects } from './inbox-store.ts';
@@ -27,7 +27,7 @@ const isOpen = ({ state }: InboxRow): boolean => state === 'received' || state =
 export interface DispatcherOptions {
   readonly core: Core;
   readonly inbox: Pick<Inbox, 'recent'>;
-  readonly limits: () => LaneLimits;
+  readonly limits: () => PlaceLimits;
   /** True while there is no generation to serve, or an ingress pause holds the item back. */
   readonly held: (item: ItemHead) => boolean;
   /** Claims an item, where it is not claimed yet, and handles it; its outcome is on disk when it resolves. */

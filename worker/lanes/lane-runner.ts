@@ -9,7 +9,8 @@ import { within } from '../../shared/abort.ts';
 import { afterConnections } from '../../shared/connections-first.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
-import { LANE_WINDOW, type LaneItem, type LaneLimits, Lanes, type Refill } from './lanes.ts';
+import { LANE_WINDOW, type LaneItem, Lanes, type Refill } from './lanes.ts';
+import type { PlaceLimits } from './places.ts';
 import { UnreadLanes } from './unread-lanes.ts';
 
 /** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
@@ -26,7 +27,7 @@ export interface Slot {
 export interface LaneRunnerOptions<T extends LaneItem> {
   readonly name: string;
   readonly core: Core;
-  readonly limits: () => LaneLimits;
+  readonly limits: () => PlaceLimits;
   /** Open items after a position, in order. */
   readonly readOpen: (after: number, limit: number) => Promise<T[]>;
   readonly readLane: (lane: string, after: number, limit: number) => Promise<T[]>;

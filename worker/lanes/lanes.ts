@@ -2,8 +2,9 @@
 //
 //   L1  Within a lane order is order of arrival, retries included: an item that waits holds its lane.
 //   L2  No lane keeps more than `LANE_WINDOW` items in memory, no endpoint more than `ENDPOINT_LANES` lanes; the rest stay on disk until there is room.
-//   L3  A slow or held endpoint uses its own share of the concurrency and never the whole; endpoints take turns.
+//   L3  Slow or held endpoints use their own shares of the concurrency and never the whole (places.ts); endpoints take turns.
 // No I/O here: the lane runner feeds it rows and does what it says.
+import { freePlaces, type PlaceLimits } from './places.ts';
 import { ReadyLanes } from './ready-lanes.ts';
 
 /** What lanes need to know of a stored item. */
@@ -29,11 +30,6 @@ export interface Lane<T> {
   /** A row came by while a refill was being read, which may not have it. */
   missed: boolean;
   lastSeq: number;
-}
-
-export interface LaneLimits {
-  readonly concurrency: number;
-  readonly endpointConcurrency: number;
 }
 
 /** Read the lane's open items after this position and hand them to `refill`. */
@@ -79,9 +75,9 @@ export class Lanes<T extends LaneItem> {
   }
 
   /** Takes the lane for an item that is being stored, as if it ran already. False when anything else comes before it. */
-  reserve(item: T, limits: LaneLimits, held: (item: T) => boolean): boolean {
-    if (this.#lanes.has(item.lane) || this.#ready.size > 0 || this.#runningTotal >= limits.concurrency) return false;
-    if ((this.#running.get(item.endpoint) ?? 0) >= limits.endpointConcurrency || held(item)) return false;
+  reserve(item: T, limits: PlaceLimits, held: (item: T) => boolean): boolean {
+    if (this.#lanes.has(item.lane) || this.#ready.size > 0) return false;
+    if (!this.#free(limits)(item.endpoint) || held(item)) return false;
     const lane = this.#open(item);
     if (lane === undefined) return false;
     lane.queue.push(item);
@@ -108,11 +104,10 @@ export class Lanes<T extends LaneItem> {
   }
 
   /** The next item that may start, counted as running; undefined when nothing may. `held` says the same for all items of an endpoint. */
-  take(limits: LaneLimits, held: (item: T) => boolean): T | undefined {
+  take(limits: PlaceLimits, held: (item: T) => boolean): T | undefined {
     if (this.#runningTotal >= limits.concurrency) return undefined;
-    const lane = this.#ready.next(
-      (endpoint, head) => (this.#running.get(endpoint) ?? 0) < limits.endpointConcurrency && !held(head),
-    );
+    const isFree = this.#free(limits);
+    const lane = this.#ready.next((endpoint, head) => isFree(endpoint) && !held(head));
     if (lane === undefined) return undefined;
     this.#enter(lane);
     return lane.queue[0];
@@ -184,6 +179,10 @@ export class Lanes<T extends LaneItem> {
     lane.queue = fresh;
     lane.lastSeq = fresh.at(-1)?.seq ?? lane.lastSeq;
     return this.#settle(lane, now);
+  }
+
+  #free(limits: PlaceLimits): (endpoint: string) => boolean {
+    return freePlaces({ total: this.#runningTotal, byEndpoint: this.#running }, limits);
   }
 
   #settle(lane: Lane<T>, now: number): Refill | undefined {

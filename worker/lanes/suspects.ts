@@ -4,7 +4,7 @@
 //   U1  While there are suspects, nothing starts beside what runs, unless that has been running for GRACE_MS: slow is not deadly.
 //   U2  A suspect that has ended, or has lived through its grace, is none any more. After LIMIT_MS nobody is: a pause may hold some back.
 import type { Core } from '../core.ts';
-import type { LaneLimits } from './lanes.ts';
+import type { PlaceLimits } from './places.ts';
 
 export interface SuspectsOptions {
   /** What was in hand at two deaths or more: a single one is most often nobody's fault, then all start again at once. */
@@ -43,7 +43,7 @@ export class Suspects {
     return this.#ids.size > 0;
   }
 
-  limits(usual: LaneLimits): LaneLimits {
+  limits(usual: PlaceLimits): PlaceLimits {
     if (this.#ids.size === 0) return usual;
     const concurrency = 1 + this.#slow;
     return { concurrency, endpointConcurrency: concurrency };

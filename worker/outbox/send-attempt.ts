@@ -6,7 +6,7 @@ import { type Core, reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
-import type { LaneLimits } from '../lanes/lanes.ts';
+import type { PlaceLimits } from '../lanes/places.ts';
 import type { RecentRows } from '../lanes/recent-rows.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
@@ -35,7 +35,7 @@ export interface SenderOptions {
   readonly core: Core;
   /** Sends that were just stored. */
   readonly recent: RecentRows<NewOutboxRow>;
-  readonly limits: () => LaneLimits;
+  readonly limits: () => PlaceLimits;
   readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
   readonly surface: (endpoint: string) => SurfaceState;
   readonly due: (at: number) => void;
