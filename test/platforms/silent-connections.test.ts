@@ -37,6 +37,33 @@ describe('a connection that falls silent', { concurrency: true }, () => {
     assert.ok(next.link.isOnline);
   });
 
+  it('of IRC stands while the host cannot store what came, and says meanwhile that it is there', async (t) => {
+    const timing = { ...IRC, pingMs: 50, silentMs: 400, confirmMs: 400 };
+    const adapter = definitionOf(createIrc(timing), ircProperties);
+    const server = await scriptedIrc(t);
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const bot = await ircBot(t, adapter, { ...ircAccount(server.port), store: () => gate });
+    const texts = Array.from({ length: 1_500 }, (_, n) => `line ${n}`);
+    const signs = (): number => server.lines.filter(({ text }) => text.startsWith('PING :svc-reads-later')).length;
+    const said = (): number => server.lines.filter(({ text }) => text.startsWith('PRIVMSG')).length;
+
+    server.send(texts.map((text) => `:ann!u@h PRIVMSG #room :${text}\r\n`).join(''));
+    await until(() => signs() > 0, { what: 'the pause' });
+    const posted = bot.post('k1', 'ann', 'hello');
+    await until(() => signs() > 30 || !bot.isRunning(), { what: 'more of it than a silence may last' });
+    assert.deepEqual([bot.isRunning(), said()], [true, 0], 'nothing is said that could not be confirmed');
+    open();
+
+    assert.deepEqual(await posted, { kind: 'sent' });
+    await until(() => bot.messages().length === texts.length, { what: 'all that was said' });
+    assert.deepEqual(
+      bot.messages().map(({ text }) => text),
+      texts,
+    );
+    assert.ok(bot.isRunning());
+  });
+
   it('of XMPP is lost once a ping is not answered, and the next one stands', async (t) => {
     const adapter = definitionOf(createXmpp({ ...XMPP, pingMs: 50, answerMs: 800 }), xmppProperties);
     let isSilent = false;

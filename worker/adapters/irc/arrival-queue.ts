@@ -22,7 +22,10 @@ export class ArrivalQueue {
   readonly #options: ArrivalQueueOptions;
   #waiting: Arrival[] = [];
   #running: Promise<void> | undefined;
-  #isPaused = false;
+  /** Ends the pause. */
+  #resume: (() => void) | undefined;
+  /** Until the connection is read again; undefined while it is. */
+  flowing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: ArrivalQueueOptions) {
@@ -31,17 +34,27 @@ export class ArrivalQueue {
 
   push(arrival: Arrival): void {
     this.#waiting.push(arrival);
-    if (this.#waiting.length > MAX_WAITING && !this.#isPaused) {
-      this.#isPaused = true;
-      this.#options.pause();
-    }
+    if (this.#waiting.length > MAX_WAITING && this.#resume === undefined) this.#pause();
     this.#running ??= this.#run();
   }
 
   /** Resolves when nothing waits any more. */
   close(): Promise<void> {
     this.#isClosed = true;
+    this.#resume?.();
     return this.#running ?? Promise.resolve();
+  }
+
+  #pause(): void {
+    this.#options.pause();
+    this.flowing = new Promise((resolve) => {
+      this.#resume = () => {
+        this.#resume = undefined;
+        this.flowing = undefined;
+        this.#options.resume();
+        resolve();
+      };
+    });
   }
 
   async #run(): Promise<void> {
@@ -50,10 +63,7 @@ export class ArrivalQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);
       await this.#store(batch);
-      if (this.#isPaused && this.#waiting.length < RESUME_BELOW) {
-        this.#isPaused = false;
-        this.#options.resume();
-      }
+      if (this.#waiting.length < RESUME_BELOW) this.#resume?.();
     }
     this.#running = undefined;
   }

@@ -55,7 +55,7 @@ declare module 'irc-framework' {
     requestCap(name: string): void;
     connect(options: ClientOptions): void;
     caseLower(text: string): string;
-    on(event: 'registered' | 'ping timeout', listener: () => void): void;
+    on(event: 'registered', listener: () => void): void;
     on(event: 'socket close', listener: (error: Error | false | undefined) => void): void;
     on(event: 'sasl failed', listener: (event: { readonly reason: string }) => void): void;
     on(event: 'raw socket connected', listener: (socket: Socket) => void): void;

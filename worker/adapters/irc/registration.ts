@@ -9,10 +9,7 @@ import { MORE_NICKS, nickForTry } from './nick.ts';
 import type { SessionTiming } from './timing.ts';
 
 /** Options of the client library: it neither reconnects nor answers CTCP by itself. */
-export function clientOptions(
-  account: Account,
-  { pingMs, silentMs }: Pick<SessionTiming, 'pingMs' | 'silentMs'>,
-): ClientOptions {
+export function clientOptions(account: Account, { pingMs }: Pick<SessionTiming, 'pingMs'>): ClientOptions {
   return {
     host: account.server,
     port: account.port,
@@ -28,7 +25,8 @@ export function clientOptions(
     auto_reconnect: false,
     version: '',
     ping_interval: pingMs / 1_000,
-    ping_timeout: silentMs / 1_000,
+    // Silence is watched in silence.ts: the library would say goodbye first, and wait until that is written, at a dead connection for ever.
+    ping_timeout: 0,
   };
 }
 

@@ -20,7 +20,9 @@ import { NickKeeper } from './nick-keeper.ts';
 import { arrivalOf } from './parse.ts';
 import { afterRefusal, clientOptions, saslError } from './registration.ts';
 import { ServiceLogin } from './service-login.ts';
+import { Silence } from './silence.ts';
 import { Standing } from './standing.ts';
+import { Timers } from './timers.ts';
 import type { SessionTiming } from './timing.ts';
 
 export interface SessionOptions {
@@ -41,7 +43,8 @@ export class IrcSession {
   readonly #epoch: string;
   readonly #queue: ArrivalQueue;
   readonly #confirmations: Confirmations;
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #timers = new Timers();
+  readonly #silence: Silence;
   readonly #channels: Channels;
   readonly #history: History;
   readonly #login: ServiceLogin;
@@ -69,16 +72,10 @@ export class IrcSession {
       log: link.log,
       lower: (text: string) => client.caseLower(text),
       raw: (line: string) => this.#raw(line),
+      after: (delayMs: number, run: () => void) => this.#timers.after(delayMs, run),
     };
-    this.#channels = new Channels({
-      ...common,
-      standing: (trouble) => this.#standing.told('channels', trouble),
-    });
-    this.#login = new ServiceLogin({
-      ...common,
-      limitMs: timing.identifyMs,
-      after: (delayMs, run) => this.#after(delayMs, run),
-    });
+    this.#channels = new Channels({ ...common, standing: (trouble) => this.#standing.told('channels', trouble) });
+    this.#login = new ServiceLogin({ ...common, limitMs: timing.identifyMs });
     this.#nick = new NickKeeper({
       ...common,
       current: () => client.user.nick,
@@ -88,16 +85,21 @@ export class IrcSession {
       ...common,
       cursor: link.cursor,
       limitMs: timing.historyMs,
-      after: (delayMs, run) => this.#after(delayMs, run),
       push: (arrival) => this.#queue.push(arrival),
       trouble: (reason) => this.#standing.told('history', reason),
       note: (cursor) => void link.receive([], cursor).catch(() => {}), // with the next message, then
     });
     this.#queue = new ArrivalQueue({
       store: (arrivals) => link.receive(arrivals, this.#history.cursorAfter(arrivals)),
-      pause: () => client.connection.transport?.socket?.pause(),
-      resume: () => client.connection.transport?.socket?.resume(),
+      pause: () => this.#reading(false),
+      resume: () => this.#reading(true),
       log: link.log,
+    });
+    this.#silence = new Silence({
+      ...timing,
+      after: common.after,
+      ping: () => this.#raw('PING :svc-reads-later'),
+      lost: (error) => this.#end(error),
     });
   }
 
@@ -149,13 +151,9 @@ export class IrcSession {
           : new Error('connection lost'),
       ),
     );
-    // The library would say goodbye first, and wait until that is written: at a dead connection it may never be.
-    client.on('ping timeout', () =>
-      this.#end(new Error(`nothing was heard of the server for ${this.#timing.silentMs} ms`)),
-    );
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
     client.connection.on('message', (line) => this.#onLine(line));
-    this.#after(this.#timing.registerMs, () => {
+    this.#timers.after(this.#timing.registerMs, () => {
       if (!this.#isRegistered) this.#end(new Error(`not registered within ${this.#timing.registerMs} ms`));
     });
     client.connect(clientOptions(this.#link.account, this.#timing));
@@ -164,6 +162,7 @@ export class IrcSession {
   /** Joins, and is online once the server has answered to all of it. */
   async #settleIn(): Promise<void> {
     this.#isRegistered = true;
+    this.#silence.watch();
     await Promise.resolve(); // the client library takes in the nick of the welcome behind us
     if (this.#link.account.sasl !== undefined && !this.#isLoggedIn) throw saslError('the server does not offer it');
     await this.#logIn();
@@ -184,6 +183,7 @@ export class IrcSession {
 
   #onLine(line: IrcLine): void {
     const { command, params } = line;
+    this.#silence.heard();
     if (command === '900' || command === '903') {
       this.#isLoggedIn = true;
       this.#login.loggedIn();
@@ -225,11 +225,11 @@ export class IrcSession {
   #onMembership(line: IrcLine): void {
     const who = line.command === 'KICK' ? (line.params[1] ?? '') : line.nick;
     if (!this.#nick.isOurs(who)) return;
-    if (this.#channels.changed(line)) this.#after(this.#timing.rejoinMs, () => this.#channels.join());
+    if (this.#channels.changed(line)) this.#timers.after(this.#timing.rejoinMs, () => this.#channels.join());
   }
 
   #regainLater(): void {
-    this.#after(this.#timing.regainMs, () => {
+    this.#timers.after(this.#timing.regainMs, () => {
       this.#nick.regain();
       this.#channels.join();
       this.#regainLater();
@@ -244,6 +244,7 @@ export class IrcSession {
   ): Promise<{ readonly confirmed: Promise<Refusal | undefined> | undefined }> {
     for (const [index, line] of lines.entries()) {
       await this.#pace();
+      await this.#queue.flowing; // what is not read confirms nothing
       if (!this.#isOpen) {
         if (index === 0) return { confirmed: undefined };
         throw new Error('connection lost between two lines');
@@ -267,6 +268,13 @@ export class IrcSession {
     return answered;
   }
 
+  #reading(isReading: boolean): void {
+    const socket = this.#client.connection.transport?.socket;
+    this.#silence.reading(isReading);
+    if (isReading) socket?.resume();
+    else socket?.pause();
+  }
+
   get #isOpen(): boolean {
     return !this.#hasEnded && this.#client.connection.connected;
   }
@@ -276,19 +284,11 @@ export class IrcSession {
 
   #quit(): void {
     if (this.#isOpen) this.#client.connection.end('QUIT :bye');
-    this.#after(this.#client.connection.connected ? QUIT_MS : 0, () => this.#end());
-  }
-
-  #after(delayMs: number, run: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      run();
-    }, delayMs);
-    this.#timers.add(timer);
+    this.#timers.after(this.#client.connection.connected ? QUIT_MS : 0, () => this.#end());
   }
 
   #release(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
     this.#confirmations.end(new Error('connection lost before the server confirmed'));
     this.#client.removeAllListeners();
     this.#client.connection.removeAllListeners();
