@@ -198,6 +198,32 @@ describe('IRC history', () => {
     assert.equal(bot.trouble(), undefined);
   });
 
+  for (const late of ['INVALID_TARGET AFTER #room', 'MESSAGE_ERROR AFTER #room', 'INVALID_PARAMS AFTER msgid=m0'])
+    it(`is asked to the end where a refusal of an earlier question comes late (${late})`, async (t) => {
+      const server = await HistoryServer.start(t, {
+        late: `:s FAIL CHATHISTORY ${late} :Messages could not be retrieved`,
+      });
+      server.keep('bob', 'bob', 'one in private');
+      const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString() });
+
+      await until(() => server.asked.length > 1, { what: 'who wrote to be asked' });
+      server.says('#room', 'ann', 'now');
+      await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
+
+      assert.deepEqual(texts(bot.arrivals), ['one in private', 'now']);
+    });
+
+  it('takes a refusal that names its channel in other letters, or names nothing', async (t) => {
+    for (const refusal of ['INVALID_TARGET AFTER #ROOM', 'INVALID_TARGET', 'NEED_MORE_PARAMS after']) {
+      const server = await HistoryServer.start(t, { behaves: 'refuses', refusal });
+      const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString() });
+
+      await until(() => server.asked.some((line) => line.includes(' TARGETS ')), { what: 'the next question' });
+
+      assert.equal(bot.trouble(), undefined);
+    }
+  });
+
   it('that the server could not read for now is asked for again while the connection stands', async (t) => {
     const server = await HistoryServer.start(t, { behaves: 'fails', failures: 2 });
     server.keep('#room', 'ann', 'missed');

@@ -25,6 +25,10 @@ export interface HistoryOptions {
   /** `fails` for as many answers as `failures`, with what is the server's own trouble, or `is silent`; `refuses` who may not ask. */
   readonly behaves?: 'refuses' | 'fails' | 'is silent';
   readonly failures?: number;
+  /** What a refusal says, but for the words for people. */
+  readonly refusal?: string;
+  /** What it says, late, before it answers who wrote. */
+  readonly late?: string;
 }
 
 export class HistoryServer {
@@ -116,7 +120,7 @@ export class HistoryServer {
   }
 
   #history(kind: string, words: readonly string[], most: number): readonly string[] {
-    const { behaves, refs, failures = Number.POSITIVE_INFINITY } = this.#options;
+    const { behaves, refs, late, refusal, failures = Number.POSITIVE_INFINITY } = this.#options;
     if (behaves === 'is silent' && this.#failed < failures) {
       this.#failed += 1;
       return [];
@@ -126,13 +130,15 @@ export class HistoryServer {
         `:s FAIL CHATHISTORY INVALID_MSGREFTYPE ${kind} ${words[0]} ${words[1]} :Message reference type not supported`,
       ];
     if (behaves === 'refuses')
-      return [`:s FAIL CHATHISTORY INVALID_TARGET ${kind} ${words[0]} :Messages could not be retrieved`];
+      return [
+        `:s FAIL CHATHISTORY ${refusal ?? `INVALID_TARGET ${kind} ${words[0]}`} :Messages could not be retrieved`,
+      ];
     if (behaves === 'fails' && this.#failed < failures) {
       this.#failed += 1;
       return [`:s FAIL CHATHISTORY MESSAGE_ERROR ${kind} ${words[0]} :Messages could not be retrieved`];
     }
     const limit = Math.min(most, Number(words.at(-1)));
-    if (kind === 'TARGETS') return this.#targets(words, limit);
+    if (kind === 'TARGETS') return [...(late === undefined ? [] : [late]), ...this.#targets(words, limit)];
     const [place = '', from = ''] = words;
     const found = this.#of(place).filter((one, i, all) =>
       from.startsWith('msgid=')

@@ -8,9 +8,10 @@
 //   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
 //   H4  What the server could not read for now (MESSAGE_ERROR), or did not answer, is asked for again while the connection stands, and holds
 //       nothing up. Until it has come the account is degraded. Whom it will not tell at all is left.
-//       An answer that begins while its question is not asked, or began before it was asked again, is none: the new one tells all of it.
-//   H6  What is more than is asked for is lost: the account is degraded for it until the rest has come, so that its last error tells of it.
+//       An answer that begins while its question is not asked, or began before it was asked again, is none: the new one tells all of it. Nor
+//       is a refusal of another question one of this.
 //   H5  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
+//   H6  What is more than is asked for is lost: the account is degraded for it until the rest has come, so that its last error tells of it.
 import { createHash } from 'node:crypto';
 import type { IrcLine } from 'irc-framework';
 import type { Arrival, Logger } from '../../sdk/index.ts';
@@ -43,6 +44,8 @@ const PAGE = 100;
 const MOST_PAGES = 10;
 const MOST_TARGETS = 100;
 const MOST_HELD = 500;
+/** Refusals that say of whom. */
+const NAMES_TARGET: ReadonlySet<string> = new Set(['INVALID_TARGET', 'MESSAGE_ERROR']);
 
 interface Question {
   /** Undefined: who wrote. */
@@ -201,12 +204,20 @@ export class History {
   /** H4. */
   #refused({ params }: IrcLine): void {
     const [question, ...others] = this.#questions;
-    if (question === undefined) return;
+    if (question === undefined || !this.#isAbout(question, params)) return;
     const isPassing = params[1] === 'MESSAGE_ERROR';
     this.#options.log.debug({ reason: params.slice(1), isPassing }, 'the history is not to be read');
     if (isPassing) this.#again.push(question);
     this.#questions = others;
     this.#next();
+  }
+
+  /** As far as a refusal names what it is about: the question, and of whom. */
+  #isAbout({ target }: Question, [, code = '', ...words]: readonly string[]): boolean {
+    const [asked, of] = words.slice(0, -1); // the last one is for people
+    if (asked !== undefined && asked.toUpperCase() !== (target === undefined ? 'TARGETS' : 'AFTER')) return false;
+    if (target === undefined || of === undefined || !NAMES_TARGET.has(code)) return true;
+    return this.#options.lower(of) === this.#options.lower(target);
   }
 
   /** Who wrote in private: the channels are known. */
