@@ -6,7 +6,8 @@
 //   K4  While the first request still runs, a second one is told to come back: 409 with Retry-After.
 //   K5  A change that is one unit of the store keeps its answer in that unit: the same request after a kill in between gets it. What ends
 //       a process or a connection keeps it before that begins: the kill has done the rest. Registering the address of a webhook is of no
-//       unit and free to be asked again after a kill, as after a failure: the platform is told the same address.
+//       unit, since it is made at a platform. So it is free to be asked again after a kill, as after a failure, and may be: adapters owe that
+//       the same address registered twice is registered once (`webhook.register` of sdk/adapter.ts).
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { IdempotencyStore, KeptAnswer } from './kept-answer.ts';
