@@ -2,6 +2,7 @@
 import { systemClock } from '../shared/clock.ts';
 import { VERSION } from '../shared/version.ts';
 import type { Parts } from './app-parts.ts';
+import { holdsAuthority, readAuthority, takeAuthority } from './database/authority.ts';
 import type { ProjectState } from './database/project-state.ts';
 import { recordStart } from './database/starts-ledger.ts';
 import { createEventGateway } from './events/event-gateway.ts';
@@ -38,7 +39,10 @@ export async function recordThisStart({ options, facts, core }: Parts): Promise<
     previousCode: previous.code,
   };
   const events = recordEvents([{ type: 'runtime.started', at: systemClock.now(), runtimeId, data }]);
-  await core.writer.commit({ name: 'runtime.started', statements: [forgetUnfinished(), recordStart(row), ...events] });
+  const statements = [takeAuthority(), forgetUnfinished(), recordStart(row), ...events];
+  const answer = await core.writer.commit({ name: 'runtime.started', statements });
+  const [mine] = answer.kind === 'committed' ? (answer.rows[0] ?? []) : [{ value: await readAuthority(core.reader) }];
+  if (mine?.['value'] !== undefined) core.fence = holdsAuthority(Number(mine['value']));
 }
 
 /** The first generation. One that the storage did not take is made again once that is back: nothing else would ask for it. */

@@ -64,7 +64,7 @@ export class Parts {
     draining: false,
     streams: 0,
   };
-  readonly core: Core & { projectId: ProjectId };
+  readonly core: Core & { projectId: ProjectId; fence?: Statement };
   readonly database: DatabaseHost;
   readonly media: MediaFolder;
   readonly engine: Engine;

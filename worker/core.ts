@@ -2,7 +2,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { ProjectId, RuntimeId } from '../shared/identifiers.ts';
 import { messageOf } from '../shared/svc-error.ts';
-import type { Reader, Unit, UnitAnswer, Writer } from './database/unit.ts';
+import type { Reader, Statement, Unit, UnitAnswer, Writer } from './database/unit.ts';
 import type { Failpoint } from './failpoints.ts';
 
 export interface Log {
@@ -18,6 +18,8 @@ export interface Core {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly reader: Reader;
+  /** Of units that claim work (lanes/claims.ts). Undefined where nobody else can write: in tests and one-shot commands. */
+  readonly fence?: Statement;
   readonly log: Log;
   /** Texts of errors and of operators as they may be stored and shown: without a known secret, or where the project lies. Left out: as they are. */
   readonly mask?: (text: string) => string;

@@ -72,7 +72,8 @@ export class GroupCommit {
     if (this.#database.inTransaction) this.#exec('ROLLBACK');
   }
 
-  #runPlain({ statements }: Unit): UnitAnswer {
+  #runPlain({ fence, statements }: Unit): UnitAnswer {
+    if (fence !== undefined) this.#runStatement(fence);
     return { kind: 'committed', rows: statements.map((statement) => this.#runStatement(statement)), head: 0 };
   }
 

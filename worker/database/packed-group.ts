@@ -2,7 +2,8 @@
 // so a group is one flat list of primitives, texts of statements are sent once and named by a number afterwards, and the answer to a unit
 // that was committed and returned nothing is `null`.
 //
-//   units: [statements, (shape, parameter…)…] for each unit, one after the other; the shape tells how many parameters follow.
+//   units: [statements, (shape, parameter…)…] for each unit, one after the other; the shape tells how many parameters follow. With a fence, which
+//   is the first of them then, the number is negative.
 import type { GroupAnswer } from './group-commit.ts';
 import type { Statement, Unit, UnitAnswer } from './unit.ts';
 
@@ -37,12 +38,14 @@ export class GroupPacker {
 
   #flatten(units: readonly Unit[], shapes: Shape[]): readonly unknown[] {
     const flat: unknown[] = [];
-    for (const { statements } of units) {
-      flat.push(statements.length);
-      for (const statement of statements) {
-        flat.push(this.#numberOf(statement, shapes));
-        for (const parameter of statement.parameters) flat.push(parameter);
-      }
+    const put = (statement: Statement): void => {
+      flat.push(this.#numberOf(statement, shapes));
+      for (const parameter of statement.parameters) flat.push(parameter);
+    };
+    for (const { fence, statements } of units) {
+      flat.push(fence === undefined ? statements.length : -1 - statements.length);
+      if (fence !== undefined) put(fence);
+      for (const statement of statements) put(statement);
     }
     return flat;
   }
@@ -77,12 +80,13 @@ export class GroupUnpacker {
     const units: Unit[] = [];
     for (let at = 0; at < flat.length; ) {
       const statements: Statement[] = [];
-      for (let left = flat[at++] as number; left > 0; left -= 1) {
+      const count = flat[at++] as number;
+      for (let left = Math.abs(count); left > 0; left -= 1) {
         const { sql, parameters, expect, guard } = this.#shapes[flat[at++] as number] as Shape;
         statements.push({ sql, parameters: flat.slice(at, at + parameters), expect, guard });
         at += parameters;
       }
-      units.push({ name: '', statements });
+      units.push({ name: '', fence: count < 0 ? statements.shift() : undefined, statements });
     }
     return units;
   }

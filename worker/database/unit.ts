@@ -3,6 +3,7 @@
 //   U1  A unit is answered only after COMMIT, that is after the sync.
 //   U2  A failed guard (`expect`) or a unique violation takes back that unit alone and answers `refused`.
 //   U3  Nothing else writes: stores return statements, services join them to units.
+//   U4  A unit whose fence finds its authority gone changes nothing: `refused`, guard `fence` (authority.ts).
 
 export interface Statement {
   readonly sql: string;
@@ -18,6 +19,8 @@ export interface Statement {
 export interface Unit {
   /** What it is, for logs and failpoints: `inbox.accept`. */
   readonly name: string;
+  /** The authority under which it is written, as a guard that runs before all else; not among the rows of the answer. Left out: anybody's. */
+  readonly fence?: Statement | undefined;
   readonly statements: readonly Statement[];
 }
 

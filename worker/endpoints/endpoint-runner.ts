@@ -1,6 +1,6 @@
 // One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
 import type { TProperties } from 'typebox';
-import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
+import { sharedAbort, within } from '../../shared/abort.ts';
 import type { Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
@@ -18,8 +18,8 @@ import type {
   SendResult,
 } from '../sdk/index.ts';
 import { AcceptedSockets } from './accepted-sockets.ts';
+import { makeLink } from './account-link.ts';
 import { Announcement } from './announcement.ts';
-import { checkArrivals, checkCursor } from './arrival-shapes.ts';
 import {
   type EndpointEffect,
   type EndpointEvent,
@@ -29,6 +29,7 @@ import {
   takesDeliveries,
   takesSends,
 } from './endpoint-machine.ts';
+import { SentFiles } from './sent-files.ts';
 
 /** An account as the configuration describes it. */
 export interface EndpointSpec {
@@ -80,6 +81,7 @@ export class EndpointRunner {
   #timer: Timer | undefined;
   readonly #announcement: Announcement;
   readonly #sockets = new AcceptedSockets();
+  readonly #files: SentFiles;
   /** The end of the connection before this one: platforms take one at a time. */
   #former: Promise<void>;
 
@@ -88,6 +90,7 @@ export class EndpointRunner {
     this.#deps = deps;
     this.#former = former;
     this.#announcement = new Announcement(deps.core);
+    this.#files = new SentFiles(deps.files, spec.id);
     this.#state = initialEndpoint(deps.core.clock.now());
   }
 
@@ -124,7 +127,8 @@ export class EndpointRunner {
     const link = this.#link;
     if (link === undefined)
       return Promise.reject(new SvcError('endpoint_unavailable', `${this.spec.id} is not connected`));
-    return this.spec.adapter.send(call, link);
+    const files = call.kind === 'post' || call.kind === 'edit' ? call.files : [];
+    return this.#files.during(files, async () => this.spec.adapter.send(call, link));
   }
 
   /** Tells the platform where to deliver; resolves to what was done. Throws `endpoint_unavailable`. */
@@ -229,7 +233,8 @@ export class EndpointRunner {
     try {
       await former;
       if (signal.aborted) return;
-      const link = await this.#makeLink(signal, { online: () => online(link), degraded });
+      const parts = { signal, sockets: this.#sockets, files: this.#files, online: () => online(link), degraded };
+      const link = await makeLink(this.spec, this.#deps, parts);
       if (signal.aborted) return;
       this.#link = link;
       if (adapter.connect === undefined) return link.online();
@@ -251,36 +256,6 @@ export class EndpointRunner {
     Object.assign(health, change);
     if (health.isBehind || health.trouble !== undefined) return;
     mine({ kind: 'well' });
-  }
-
-  async #makeLink(signal: AbortSignal, state: Pick<Link<never>, 'online' | 'degraded'>): Promise<Link<never>> {
-    const { spec } = this;
-    let cursor = await this.#deps.cursor(spec.id);
-    const { files, logger } = this.#deps;
-    const log = logger(spec.id);
-    return {
-      account: spec.values as never,
-      endpoint: spec.id,
-      signal: guardedSignal(signal, (error) => log.error({ err: error }, 'a listener of link.signal failed')),
-      log,
-      get cursor() {
-        return cursor;
-      },
-      ...state,
-      accept: (take) => this.#sockets.accept(take, signal),
-      readFile: (file) => files.read(file, spec.id),
-      openFile: (file) => files.open(file, spec.id),
-      fileUrl: (file) => this.#deps.fileUrl(spec, file),
-      get maxFileBytes() {
-        return files.mostBytes;
-      },
-      receive: async (arrivals, next) => {
-        const { name } = spec.adapter;
-        const covered = checkCursor(name, next);
-        await this.#deps.receive(spec, checkArrivals(name, arrivals), covered);
-        cursor = covered ?? cursor;
-      },
-    };
   }
 
   async #catchUp(link: Link<never>, health: Health, mine: (event: EndpointEvent) => void): Promise<void> {

@@ -8,7 +8,7 @@
 import { within } from '../../shared/abort.ts';
 import { tooLargeFile } from '../sdk/file-body.ts';
 import type { FileContent, FileRef } from '../sdk/index.ts';
-import type { FileStore, StoredFile } from './file-store.ts';
+import { type FileStore, notRead, type StoredFile } from './file-store.ts';
 
 /** Longer than adapters wait for an answer themselves: they say why there is none. */
 const IDLE_MS = 60_000;
@@ -82,6 +82,8 @@ export class FileSource {
     const kept = await this.#kept(id);
     try {
       for await (const chunk of kept.content()) yield chunk as Uint8Array;
+    } catch (error) {
+      throw notRead(error as NodeJS.ErrnoException);
     } finally {
       await kept.close();
     }

@@ -2,7 +2,7 @@
 //
 //   S1  A file has its name once all of it is on the disk: a crash leaves a half under another name (`*.tmp`), which goes at the next start.
 //   S2  What lies on a platform is copied once, as it comes: memory does not grow with it. The row that names the copy is written after it.
-//   S3  What this machine refuses while a file is written (a full disk, no free descriptor) is a failure of the storage, of no file.
+//   S3  What this machine refuses while a file is written or read (a full disk, no free descriptor) is a failure of the storage, of no file.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -59,7 +59,7 @@ export class MediaFolder implements FileStore {
     if (!DIGEST.test(id)) throw new Error('not the id of a stored file');
     return readFile(join(this.#folder, id)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') throw new Error(`file ${id} is not kept here any more`);
-      throw error;
+      throw notRead(error);
     });
   }
 
@@ -67,7 +67,10 @@ export class MediaFolder implements FileStore {
     if (!DIGEST.test(id)) return undefined;
     const row = await this.#core.reader.first(sql.selectFrom('files').select('mime').where('id', '=', id));
     const path = join(this.#folder, id);
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ELOOP') return undefined;
+      throw notRead(error);
+    });
     if (file === undefined) return undefined;
     const { size } = await file.stat();
     const close = (): Promise<void> => file.close().catch(() => {});
@@ -235,6 +238,11 @@ export class MediaFolder implements FileStore {
 }
 
 /** S3. */
+export const notRead = (cause: NodeJS.ErrnoException): SvcError =>
+  new SvcError('storage_unavailable', `a file of data/media cannot be read (${cause.code ?? cause.message})`, {
+    cause,
+  });
+
 function notWritten(cause: NodeJS.ErrnoException): never {
   const message = `a file cannot be written to data/media (${cause.code ?? cause.message})`;
   throw new SvcError('storage_unavailable', message, { cause });

@@ -19,11 +19,11 @@ import { type Failure, failureOf, sorryEffect } from './failure.ts';
 import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
+import { ownFailureIn } from './own-failure.ts';
 import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
 import { readSentMessages } from './sent-messages.ts';
-import { ownFailure } from './unspent-attempts.ts';
 
 const STATE_MOVES = 10;
 export async function handleItem(
@@ -142,7 +142,9 @@ class ItemHandling {
           cause: causeOf(this.#ledger.row, this.#payload, attempt),
           moved,
         });
-        if (result.kind === 'failed') return await failed(ownFailure(result.error));
+        const ours = result.kind === 'failed' ? ownFailureIn(result.error) : undefined;
+        if (ours !== undefined) throw ours; // `get`, `once`, `readFile`: that ends no attempt
+        if (result.kind === 'failed') return await failed(result.error);
         if (FAILPOINTS) await core.point('decided');
         const committed = turn.mayCommit(result.run) ? await this.#commit(step, result, isLast) : 'moved';
         if (FAILPOINTS && committed !== 'moved') await core.point('committed');

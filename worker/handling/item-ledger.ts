@@ -6,6 +6,7 @@ import type { NewEvent } from '../events/event-types.ts';
 import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import { buryItem, claimItem, claimNextItem, countRun, finishItem, postponeItem } from '../inbox/inbox-store.ts';
+import { commitClaiming } from '../lanes/claims.ts';
 import { commitWith } from '../lanes/followers.ts';
 import { putDue } from '../schedule/due-store.ts';
 import type { ContextDeps } from './context.ts';
@@ -101,10 +102,8 @@ export class ItemLedger {
   }
 
   async #claim(): Promise<boolean> {
-    const answer = await this.#deps.core.writer.commit({
-      name: 'inbox.claim',
-      statements: [claimItem({ id: this.row.id })],
-    });
+    const statements = [claimItem({ id: this.row.id })];
+    const answer = await commitClaiming(this.#deps.core, { name: 'inbox.claim', statements });
     if (answer.kind === 'refused') return false;
     this.row = Object.assign({ ...this.row }, { state: 'handling', attempts: this.row.attempts + 1 } as const);
     return true;
@@ -205,7 +204,7 @@ export class ItemLedger {
     const { after, core } = this.#deps;
     const follower = ends ? this.#next() : undefined;
     const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
-    return commitDecided(after, decided, () => commitWith(core.writer, unit, claim));
+    return commitDecided(after, decided, () => commitWith(core, unit, claim));
   }
 
   event(event: Parameters<typeof eventOf>[1]): NewEvent {
@@ -213,7 +212,8 @@ export class ItemLedger {
   }
 
   async unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
-    this.note(await this.#deps.core.writer.commit({ name, statements: [...statements, ...recordEvents(events)] }));
+    const unit = { name, statements: [...statements, ...recordEvents(events)] };
+    this.note(await commitClaiming(this.#deps.core, unit));
   }
 
   /** A unit that had to be taken was, or the item is gone. */

@@ -10,6 +10,7 @@ import type { Core } from '../core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
+import { commitClaiming } from '../lanes/claims.ts';
 import type { Slot } from '../lanes/lane-runner.ts';
 import { RecentRows } from '../lanes/recent-rows.ts';
 import { type Amount, refusal, roomForOwn } from './admission.ts';
@@ -242,7 +243,8 @@ export class Inbox {
         ...recordEvents(open.flatMap((item) => item.events)),
       ];
       if (statements.length === 0) return { stored: [], duplicates, conflicts };
-      const answer = await this.#core.writer.commit({ name: 'inbox.accept', statements });
+      const isClaiming = open.some(({ slot }) => slot !== undefined);
+      const answer = await commitClaiming(this.#core, { name: 'inbox.accept', statements }, isClaiming);
       if (answer.kind === 'committed') return { stored: open, duplicates, conflicts };
       if (answer.reason !== 'unique')
         throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);

@@ -3,7 +3,9 @@
 //
 //   F1  Only an item that this process has just stored and never begun is claimed so: its attempts and its state are known, and whatever
 //       ended a process before is claimed by itself, and counted.
-import type { Statement, Unit, UnitAnswer, Writer } from '../database/unit.ts';
+import type { Core } from '../core.ts';
+import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
+import { commitClaiming } from './claims.ts';
 import type { Suspects } from './suspects.ts';
 
 /** Refuses a unit whose follower is not open any more: the unit is to be committed without it. */
@@ -44,13 +46,13 @@ export interface Claim {
 
 /** Commits a unit together with the claim of the follower; without it, when somebody else has ended that one meanwhile. */
 export async function commitWith(
-  writer: Writer,
+  core: Pick<Core, 'writer' | 'fence'>,
   { name, statements }: Unit,
   claim: Claim | undefined,
 ): Promise<UnitAnswer> {
-  if (claim === undefined) return writer.commit({ name, statements });
-  const answer = await writer.commit({ name, statements: [claim.statement, ...statements] });
-  if (answer.kind === 'refused' && answer.guard === NEXT_GUARD) return writer.commit({ name, statements });
+  if (claim === undefined) return commitClaiming(core, { name, statements });
+  const answer = await commitClaiming(core, { name, statements: [claim.statement, ...statements] });
+  if (answer.kind === 'refused' && answer.guard === NEXT_GUARD) return commitClaiming(core, { name, statements });
   if (answer.kind === 'committed') claim.follower.claimed();
   return answer;
 }

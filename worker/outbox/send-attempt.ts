@@ -4,6 +4,8 @@ import { wholeWaitMs } from '../../shared/backoff.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
+import { ownFailureIn } from '../handling/own-failure.ts';
+import { commitClaiming } from '../lanes/claims.ts';
 import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import type { PlaceLimits } from '../lanes/places.ts';
@@ -26,7 +28,7 @@ import { asRepeat, dropsRepeat, knowsKeys } from './repeats.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { SendRate } from './send-rate.ts';
 import { type SendSurface, type SurfaceState, takesAtOnce } from './send-surface.ts';
-import { type EndedSend, unitOf } from './send-units.ts';
+import { type EndedSend, putOffSend, unitOf } from './send-units.ts';
 
 const SEND_TIMEOUT_MS = 60_000;
 const STORAGE_RETRY_MS = 1_000;
@@ -49,8 +51,14 @@ export interface Pace {
   readonly alone: CallSlots;
   readonly quiet: QuietAccounts;
 }
-/** `returned`: the account did not take it; it is `counted` where it was the answer to this send that said so. */
-type CallEnd = AttemptEnd | { readonly kind: 'returned'; readonly reason: string; readonly counted: boolean };
+/**
+ * `returned`: the account did not take it; it is `counted` where it was the answer to this send that said so. `ours`: the host failed at what
+ * the call needed of it, a file.
+ */
+type CallEnd =
+  | AttemptEnd
+  | { readonly kind: 'returned'; readonly reason: string; readonly counted: boolean }
+  | { readonly kind: 'ours'; readonly reason: string };
 
 export interface Turn {
   readonly item: SendHead;
@@ -141,11 +149,14 @@ export class SendAttempt {
     const attempts = row.attempts + 1;
     if (end.kind === 'later' && end.account === true) this.#beQuiet(row, end.accountMs ?? end.afterMs);
     if (FAILPOINTS) await core.point('posted');
-    const outcome = await this.#stored(() =>
-      end.kind === 'returned'
-        ? this.#returnToLine(row, end)
-        : this.#end(row, this.#judge(row, end, { attempts, can }), attempts),
-    );
+    const outcome = await this.#stored(() => {
+      if (end.kind === 'returned') return this.#returnToLine(row, end);
+      const verdict = this.#judge(row, end.kind === 'ours' ? { ...end, kind: 'threw' } : end, { attempts, can });
+      // Where nobody may repeat what may have gone out, an operator decides about this one as well.
+      return end.kind === 'ours' && verdict.kind !== 'unknown'
+        ? this.#putOff(row, end.reason)
+        : this.#end(row, verdict, attempts);
+    });
     if (FAILPOINTS) await core.point('sent');
     return outcome;
   }
@@ -155,7 +166,7 @@ export class SendAttempt {
     const isClaimed = this.#claimed !== undefined;
     this.#claimed = undefined;
     if (isClaimed) return true;
-    const answer = await this.#options.core.writer.commit({ name: 'outbox.claim', statements: [claimSend({ id })] });
+    const answer = await commitClaiming(this.#options.core, { name: 'outbox.claim', statements: [claimSend({ id })] });
     return answer.kind === 'committed';
   }
 
@@ -177,8 +188,11 @@ export class SendAttempt {
       const end = Promise.resolve(surface.send(call)).then(readResult); // of plain JavaScript it may be no promise
       return await within(end, { ms: SEND_TIMEOUT_MS, late: noResult(SEND_TIMEOUT_MS), clock: core.clock });
     } catch (error) {
-      const reason = reasonOf(core, error);
-      core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
+      const ours = ownFailureIn(error);
+      const reason = reasonOf(core, ours ?? error);
+      if (ours === undefined || row.last_error !== reason)
+        core.log.warn({ send: row.id, endpoint: row.endpoint, error: reason }, 'send failed');
+      if (ours !== undefined) return { kind: 'ours', reason };
       if (error instanceof SvcError && error.code === 'endpoint_unavailable')
         return { kind: 'returned', reason, counted: false };
       if (errorCode(error) !== 'account_failed') return { kind: 'threw', reason };
@@ -217,6 +231,14 @@ export class SendAttempt {
     return 'again';
   }
 
+  /** Through no fault of the send or its platform: no attempt is used up. */
+  async #putOff(row: OutboxRow, reason: string): Promise<LaneOutcome> {
+    const nextAt = this.#options.core.clock.now() + STORAGE_RETRY_MS;
+    await this.#unit('outbox.put_off', putOffSend(row, { reason, nextAt, lane: this.#item.lane }));
+    this.#options.due(nextAt);
+    return 'waiting';
+  }
+
   #beQuiet({ endpoint }: OutboxRow, afterMs: number): void {
     const ms = wholeWaitMs(afterMs) ?? 0;
     if (ms === 0) return;
@@ -247,7 +269,7 @@ export class SendAttempt {
   }
 
   async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<void> {
-    const answer = await commitWith(this.#options.core.writer, { name, statements }, claim);
+    const answer = await commitWith(this.#options.core, { name, statements }, claim);
     // Refused: an operator ended the send meanwhile.
     if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
   }

@@ -60,6 +60,15 @@ export function unitOf(row: OutboxRow, { verdict, attempts, at }: EndedSend, whe
   }
 }
 
+/** It comes again at that time as if this attempt had not been. */
+export const putOffSend = (
+  { id, attempts, failures }: OutboxRow,
+  { reason, nextAt, lane }: { readonly reason: string; readonly nextAt: number; readonly lane: string },
+): readonly Statement[] => [
+  postponeSend({ id, nextAt, error: reason, attempts, failures }),
+  putDue({ id: `outbox/${id}`, kind: 'outbox', at: nextAt, capability: null, lane, data: id }),
+];
+
 type Told = Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>;
 
 const eventOf = (row: OutboxRow, { runtimeId, now }: Where, event: Told): NewEvent =>
