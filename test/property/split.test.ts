@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { render } from '../../worker/outbox/render.ts';
 import { sizeOf, split } from '../../worker/outbox/split.ts';
 import { plainText, type Segment } from '../../worker/sdk/message.ts';
+import { render } from '../../worker/sdk/render.ts';
 
 const text = fc.string({
   unit: fc.constantFrom(

@@ -129,6 +129,31 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
     assert.equal(received[0]?.text, 'still here');
   });
 
+  it('hands files over both ways: by the address that a message names, and as a signed link', async (t) => {
+    const { host, received, url } = await hostWithReceiver(t);
+    const body = JSON.stringify({
+      ...(JSON.parse(line('@Bob look')) as object),
+      mentions: [{ text: '@Bob', user: 'bob' }],
+      files: [{ url: `${url}a.txt`, mime: 'text/plain' }],
+    });
+
+    assert.ok((await deliver(host, { id: 'm1', body })).ok);
+    await until(() => received.length === 1, { what: 'the answer' });
+
+    const answer = JSON.parse(received[0]?.raw ?? '') as {
+      text: string;
+      mentions: unknown;
+      files: { url: string; name: string }[];
+    };
+    assert.deepEqual([answer.text, answer.mentions], ['@bob: bytes of a file', [{ text: '@bob', user: 'bob' }]]);
+    const [file] = answer.files;
+    assert.ok(file);
+    assert.ok(file.url.startsWith('https://bot.example/files/'), file.url);
+    assert.equal(file.name, 'a.txt');
+    const linked = await fetch(file.url.replace('https://bot.example/', host.url));
+    assert.equal(await linked.text(), 'bytes of a file');
+  });
+
   it('fails an account whose secret can never verify, with its remedy, and serves the others', async (t) => {
     const { host } = await hostWithReceiver(t, { shop: 'hunter2-is-no-secret' });
 
@@ -151,6 +176,18 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
   });
 });
 
+/** Says to whom what was in the file, and sends it back. */
+const BACK = `import { definePlugin, md } from 'svc';
+export default definePlugin({ name: 'back', setup(p) {
+  p.on('message', {}, async (ctx, { files: [file], segments }) => {
+    if (file === undefined) return undefined;
+    const bytes = await ctx.readFile(file);
+    const who = segments.find(({ kind }) => kind === 'mention');
+    return { text: md\`\${who}: \${Buffer.from(bytes).toString()}\`, files: [await ctx.saveFile(file.name, file.mime, bytes)] };
+  });
+} });
+`;
+
 interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
@@ -161,9 +198,10 @@ interface Received {
 async function hostWithReceiver(
   t: TestContext,
   { shop = SHOP } = {},
-): Promise<{ readonly host: RunningHost; readonly received: readonly Received[] }> {
+): Promise<{ readonly host: RunningHost; readonly received: readonly Received[]; readonly url: string }> {
   const received: Received[] = [];
   const receiver = createServer((request, response) => {
+    if (request.method === 'GET') return void response.end('bytes of a file');
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -185,10 +223,12 @@ async function hostWithReceiver(
     { id: 'desk', url, secrets: ['${DESK_SECRET}'] },
   ];
   const host = await runningHost(t, {
-    plugins: { webhook: { endpoints }, echo: {} },
+    http: { publicUrl: 'https://bot.example' },
+    plugins: { webhook: { endpoints }, echo: {}, back: { use: './plugins/back.js' } },
+    sources: { 'back.js': BACK },
     env: { SHOP_SECRET: shop, DESK_SECRET: DESK },
   });
-  return { host, received };
+  return { host, received, url };
 }
 
 interface Delivery {

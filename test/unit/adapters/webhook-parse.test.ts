@@ -67,6 +67,63 @@ describe('parse (webhook)', () => {
     });
   });
 
+  it('reads mentions where they stand, and takes that of the bot away at the beginning', () => {
+    const mentions = [
+      { text: '@Ann', user: 'ann' },
+      { text: '@Ann B', user: 'b' },
+      { text: '@all', everyone: true },
+      { text: '@svc', self: true },
+    ];
+    const group = { conversation: { id: 'room-1', kind: 'group' }, user: { id: 'ann' }, mentions };
+    const read = (text: string) => {
+      const arrival = arrivalOf({ ...group, text });
+      return arrival.kind === 'message' ? [arrival.text, arrival.addressed] : arrival.kind;
+    };
+    const text = (of: string) => ({ kind: 'text', text: of });
+    const who = (id: string) => ({ kind: 'mention', user: { endpoint: '', id } });
+
+    assert.deepEqual(read('@svc: hi @Ann and @Ann B'), [[text('hi '), who('ann'), text(' and '), who('b')], true]);
+    assert.deepEqual(read('hi @svc and @all'), [[text('hi @svc and '), { kind: 'mention', user: 'everyone' }], true]);
+    assert.deepEqual(read('@svc /ping'), ['/ping', true]);
+    assert.deepEqual(read('nobody. (a+)+'), ['nobody. (a+)+', false]);
+  });
+
+  it('keeps whole what names nobody, two at once or too many', () => {
+    const wrong = [
+      [{ text: '@a' }],
+      [{ text: '@a', user: 'a', self: true }],
+      Array.from({ length: 21 }, () => ({ text: '@a', user: 'a' })),
+    ];
+
+    for (const mentions of wrong) assert.equal(arrivalOf({ ...place, text: '@a', mentions }).kind, 'other');
+  });
+
+  it('takes a text of more than 32,000 characters as it is: to look for many names in it would take long', () => {
+    const mentions = [{ text: '@a', user: 'a' }];
+    const read = (text: string) => {
+      const arrival = arrivalOf({ ...place, text, mentions });
+      return arrival.kind === 'message' && typeof arrival.text;
+    };
+
+    assert.deepEqual([read(`@a${'x'.repeat(31_998)}`), read(`@a${'x'.repeat(31_999)}`)], ['object', 'string']);
+  });
+
+  it('reads files by their addresses, with or without a text, and none that is no address of the web', () => {
+    const read = (files: unknown, text?: string) => {
+      const arrival = arrivalOf({ ...place, files, ...(text === undefined ? {} : { text }) });
+      return arrival.kind === 'message' ? [arrival.text, arrival.files] : arrival.kind;
+    };
+    const url = 'https://shop.example/a/b.png?x';
+
+    assert.deepEqual(read([{ url, name: '../c.png', mime: 'image/png', bytes: 7 }], 'look'), [
+      'look',
+      [{ id: url, name: '..c.png', mime: 'image/png', bytes: 7 }],
+    ]);
+    assert.deepEqual(read([{ url }]), ['', [{ id: url, name: 'b.png', mime: 'application/octet-stream', bytes: 0 }]]);
+    for (const wrong of [[{ url: 'file:///etc/passwd' }], [{ name: 'a' }], Array.from({ length: 11 }, () => ({ url }))])
+      assert.equal(read(wrong, 'look'), 'other');
+  });
+
   it('reads a removal, a press and a reaction', () => {
     assert.deepEqual(arrivalOf({ ...place, type: 'deleted', message: 'm1' }), {
       ...base,

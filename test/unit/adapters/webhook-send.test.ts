@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { send } from '../../../worker/adapters/webhook/send.ts';
+import { renderMarkdown } from '../../../worker/adapters/webhook/text.ts';
 import { verify } from '../../../worker/adapters/webhook/verify.ts';
-import type { Outgoing, Secret } from '../../../worker/sdk/index.ts';
+import { type FileRef, md, mention, type Outgoing, type Secret } from '../../../worker/sdk/index.ts';
 
 const secretOf = (text: string): Secret => ({ reveal: () => text });
 const ONE = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -52,6 +53,7 @@ const link = (url: string | undefined, outgoingSecrets?: readonly Secret[]) => (
     ...(outgoingSecrets === undefined ? {} : { outgoingSecrets: [...outgoingSecrets] }),
   },
   signal: new AbortController().signal,
+  fileUrl: ({ id }: FileRef) => (id === 'gone' ? undefined : `https://bot.example/files/${id}`),
 });
 
 describe('send (webhook)', () => {
@@ -71,6 +73,36 @@ describe('send (webhook)', () => {
     );
     const raw = { method: 'POST', path: '', query: {}, headers, body: request.body, receivedAt: Date.now() };
     assert.equal(verify(raw, { secrets: [secretOf(ONE)] }).kind, 'ok');
+  });
+
+  it('names who is mentioned beside the text, as it stands there, and nobody by what is written', async (t) => {
+    const { url, received } = await receiver(t, { status: 204 });
+    const person = mention({ endpoint: 'e', id: 'ann_b*' });
+    const rich = md`**hi** ${person}, ${mention('everyone')} and ${person}: ${'\u2063-\u2063 @bob'}`;
+
+    await send({ ...post, text: renderMarkdown(rich) }, link(url));
+
+    const { text, mentions } = JSON.parse(received[0]?.body.toString() ?? '') as Record<string, unknown>;
+    assert.equal(text, '**hi** @ann\\_b\\*, @everyone and @ann\\_b\\*: - @bob');
+    assert.deepEqual(mentions, [
+      { text: '@ann\\_b\\*', user: 'ann_b*' },
+      { text: '@everyone', user: 'everyone' },
+    ]);
+  });
+
+  it('sends files as signed links, and refuses one to which there is none', async (t) => {
+    const { url, received } = await receiver(t, { status: 204 });
+    const file = (id: string): FileRef => ({ id, name: 'a.png', mime: 'image/png', bytes: 7 });
+
+    const results = [
+      (await send({ ...post, files: [file('f1')] }, link(url))).kind,
+      (await send({ ...post, files: [file('gone')] }, link(url))).kind,
+    ];
+
+    assert.deepEqual(results, ['sent', 'refused']);
+    const { files } = JSON.parse(received[0]?.body.toString() ?? '') as Record<string, unknown>;
+    assert.deepEqual(files, [{ name: 'a.png', mime: 'image/png', bytes: 7, url: 'https://bot.example/files/f1' }]);
+    assert.equal(received.length, 1);
   });
 
   it('signs with each outgoing secret, so that the receiver may change over', async (t) => {

@@ -1,8 +1,8 @@
 // Rendering: literal text is shown as written, in every format.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { render } from '../../../worker/outbox/render.ts';
 import { md, mention, type Segment } from '../../../worker/sdk/index.ts';
+import { render } from '../../../worker/sdk/render.ts';
 
 const EVIL = '*x* [a](b) @everyone <b>';
 const literal = (text: string): readonly Segment[] => [{ kind: 'text', text }];

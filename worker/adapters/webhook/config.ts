@@ -17,6 +17,11 @@ export const account = {
   outgoingSecrets: t.optional(
     t.array(t.secret(), { minItems: 1, description: 'Sign what is sent, when the other side has secrets of its own' }),
   ),
+  fileHosts: t.optional(
+    t.array(t.string({ minLength: 1 }), {
+      description: 'Hosts of files that may have a private address or speak plain HTTP; that of url is one',
+    }),
+  ),
 };
 export type Account = Values<typeof account>;
 

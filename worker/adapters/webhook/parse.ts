@@ -3,7 +3,9 @@
 //   { "type": "message",                     // or "edited", "deleted", "pressed", "reaction"; default "message"
 //     "conversation": { "id": "room-1", "kind": "group", "name": "Room", "thread": "t1" },   // kind: private (default) or group
 //     "user": { "id": "ann", "name": "Ann", "admin": false },                              // "self": true for what the bot said
-//     "text": "hello",                       // message, edited
+//     "text": "hello @Bob",                  // message, edited
+//     "mentions": [{ "text": "@Bob", "user": "bob" }],   // what stands in the text; "everyone": true, or "self": true for the bot
+//     "files": [{ "url": "https://…", "name": "a.png", "mime": "image/png", "bytes": 123 }],   // name, mime and bytes are optional
 //     "message": "m-17",                     // its id in the sender's system; default: webhook-id
 //     "replyTo": "m-3", "addressed": true,   // both optional; addressed is true in private conversations
 //     "token": "…",                          // pressed: the token of the button
@@ -11,11 +13,26 @@
 //     "sentAt": 1767000000000 }              // epoch ms; default: webhook-timestamp
 //
 // A signed body of another form arrives as `other`, whole. A repeat of a webhook-id is one delivery.
-import { type Arrival, parse as checked, type RawRequest, t, type Values } from '../../sdk/index.ts';
+import { type Arrival, parse as checked, type FileRef, type RawRequest, t, type Values } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
+import { heard } from './text.ts';
 import { readTimestamp } from './verify.ts';
 
 const id = () => t.string({ minLength: 1, maxLength: 512 });
+const MOST_MENTIONS = 20;
+const MOST_FILES = 10;
+const mention = {
+  text: t.string({ minLength: 1, maxLength: 64 }),
+  user: t.optional(id()),
+  everyone: t.optional(t.boolean()),
+  self: t.optional(t.boolean()),
+};
+const file = {
+  url: t.string({ maxLength: 2_000, pattern: '^https?://' }),
+  name: t.optional(t.string({ minLength: 1, maxLength: 200 })),
+  mime: t.optional(t.string({ pattern: '^[\\w.+-]{1,100}/[\\w.+-]{1,100}$' })),
+  bytes: t.optional(t.integer({ minimum: 0 })),
+};
 const fields = {
   type: t.enum(['message', 'edited', 'deleted', 'pressed', 'reaction'], { default: 'message' }),
   conversation: t.object({
@@ -31,6 +48,8 @@ const fields = {
     self: t.optional(t.boolean()),
   }),
   text: t.optional(t.string()),
+  mentions: t.optional(t.array(t.object(mention), { maxItems: MOST_MENTIONS })),
+  files: t.optional(t.array(t.object(file), { maxItems: MOST_FILES })),
   message: t.optional(id()),
   replyTo: t.optional(id()),
   addressed: t.optional(t.boolean()),
@@ -55,13 +74,14 @@ export function parse(request: RawRequest): readonly Arrival[] {
 function known(raw: unknown, delivery: string, sentAt: number): Arrival | undefined {
   const body = read(raw);
   if (body === undefined) return undefined;
-  const { conversation, message = delivery, text, replyTo, token, emoji } = body;
+  const { conversation, message = delivery, text, replyTo, token, emoji, mentions = [], files = [] } = body;
   const user = Object.assign({}, body.user, { name: body.user.name ?? body.user.id });
   const base = { id: delivery, conversation, user, sentAt: body.sentAt ?? sentAt, message };
   switch (body.type) {
     case 'message':
-    case 'edited':
-      if (text === undefined) return undefined;
+    case 'edited': {
+      if ((text === undefined && files.length === 0) || !mentions.every(isWhole)) return undefined;
+      const said = heard(text ?? '', mentions);
       return {
         id: delivery,
         conversation,
@@ -69,10 +89,12 @@ function known(raw: unknown, delivery: string, sentAt: number): Arrival | undefi
         sentAt: base.sentAt,
         message,
         kind: body.type,
-        text,
-        addressed: body.addressed ?? conversation.kind === 'private',
+        text: said.text,
+        addressed: body.addressed ?? (conversation.kind === 'private' || said.isToBot),
+        ...(files.length === 0 ? {} : { files: files.map(fileOf) }),
         ...(replyTo === undefined ? {} : { replyTo }),
       };
+    }
     case 'deleted':
       return body.message === undefined ? undefined : { ...base, kind: 'deleted' };
     case 'pressed':
@@ -82,6 +104,16 @@ function known(raw: unknown, delivery: string, sentAt: number): Arrival | undefi
         ? undefined
         : { ...base, kind: 'reaction', emoji, on: body.on };
   }
+}
+
+/** Somebody is meant, and one alone. */
+const isWhole = ({ user, everyone = false, self = false }: Values<typeof mention>): boolean =>
+  [user !== undefined, everyone, self].filter(Boolean).length === 1;
+
+/** Its address is its id: by it the bytes are fetched. */
+function fileOf({ url, name, mime = 'application/octet-stream', bytes = 0 }: Values<typeof file>): FileRef {
+  const last = URL.canParse(url) ? (new URL(url).pathname.split('/').at(-1) ?? '') : '';
+  return { id: url, name: (name ?? last).replace(/[\p{Cc}/\\]/gu, '') || 'file', mime, bytes };
 }
 
 function read(raw: unknown): Body | undefined {

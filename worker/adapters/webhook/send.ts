@@ -1,7 +1,7 @@
 // What goes out: one signed POST to the account's url.
 //
 //   { "type": "post" | "edit" | "remove" | "react", "key", "conversation", "thread"?, "message"?, "text"?, "buttons"? [{ "label", "token" }],
-//     "replyTo"?, "emoji"?, "on"?, "timestamp" }
+//     "mentions"? [{ "text", "user" }], "files"? [{ "name", "mime", "bytes", "url" }], "replyTo"?, "emoji"?, "on"?, "timestamp" }
 //
 // `webhook-id` is the idempotency key: the receiver drops a second delivery of it, as Standard Webhooks asks of receivers. The signature
 // holds one entry for each secret, so that the receiver may change over at any time. Text is Markdown. A JSON answer `{ "id": … }` names
@@ -11,6 +11,8 @@ import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } 
 import { withLimit } from '../../sdk/limited-signal.ts';
 import { callPlatform } from '../../sdk/platform-call.ts';
 import type { Account } from './config.ts';
+import { linksTo } from './files.ts';
+import { placeMentions } from './text.ts';
 
 const TIME_LIMIT_MS = 15_000;
 /** Of Standard Webhooks: whoever answers so is no longer sent to. */
@@ -19,13 +21,15 @@ const GONE = 410;
 /** One POST. Throws when it may have arrived and the answer is not known, and `accountFailed` when the receiver answers 401, 403 or 410. */
 export async function send(
   call: Outgoing,
-  { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
+  { account, signal, fileUrl }: Pick<Link<Account>, 'account' | 'signal' | 'fileUrl'>,
 ): Promise<SendResult> {
   if (account.url === undefined) return { kind: 'refused', reason: 'this account has no url to send to' };
   if (call.kind === 'typing') return { kind: 'refused', reason: 'webhook has no typing' };
 
+  const files = 'files' in call ? linksTo(call.files, { fileUrl }) : [];
+  if (typeof files === 'string') return { kind: 'refused', reason: `there is no link to ${files} (http.publicUrl)` };
   const now = new Date();
-  const body = JSON.stringify(wireBody(call, now));
+  const body = JSON.stringify({ ...wireBody(call, now), ...(files.length === 0 ? {} : { files }) });
   const headers = { 'content-type': 'application/json', ...signedHeaders({ key: call.key, now, body }, account) };
   const { url } = account;
   const response = await withLimit(signal, TIME_LIMIT_MS, (limited) =>
@@ -42,7 +46,10 @@ export async function send(
 
 function wireBody(call: Exclude<Outgoing, { kind: 'typing' }>, now: Date): object {
   const { kind, ...rest } = call;
-  return { type: kind, timestamp: now.toISOString(), ...rest };
+  const base = { type: kind, timestamp: now.toISOString(), ...rest };
+  if (!('text' in rest)) return base;
+  const { text, mentions } = placeMentions(rest.text);
+  return { ...base, text, files: undefined, ...(mentions.length === 0 ? {} : { mentions }) };
 }
 
 function signedHeaders(

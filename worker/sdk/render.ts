@@ -4,9 +4,9 @@
 //   R2  Runs with the same marks are one run; marks never enclose blanks at their edges, where platforms do not read them.
 //   R3  A link with a scheme that could run something is text.
 
-import type { Can } from '../sdk/adapter.ts';
-import { type Mark, plainText, type Rich, type Segment } from '../sdk/message.ts';
-import { edgesOf } from '../sdk/text-edges.ts';
+import type { Can } from './adapter.ts';
+import { type Mark, plainText, type Rich, type Segment } from './message.ts';
+import { edgesOf } from './text-edges.ts';
 
 export type Render = Can['text']['render'];
 
