@@ -94,6 +94,37 @@ describe('IRC session', () => {
     assert.deepEqual(await irc.send(post('k2', 'ann', 'x'), link), { kind: 'sent' });
   });
 
+  it('says without codes what a channel takes with none, once, and is plain there from then on (O2)', async (t) => {
+    const server = await scriptedIrc(t, {
+      answer: (line) =>
+        /^PRIVMSG #plain .*\u0002/.test(line) ? [':s 404 svcbot #plain :Formatting codes are blocked'] : undefined,
+    });
+    const { link } = await start(t, server.port);
+    const said = (): readonly string[] =>
+      server.lines.map(({ text }) => text).filter((text) => text.startsWith('PRIVMSG'));
+
+    assert.deepEqual(await irc.send(post('k1', '#plain', 'one\n\u0002two\u0002'), link), { kind: 'sent' });
+    assert.deepEqual(await irc.send(post('k2', '#PLAIN', '\u0002three\u0002'), link), { kind: 'sent' });
+    assert.deepEqual(await irc.send(post('k3', '#room', '\u0002four\u0002'), link), { kind: 'sent' });
+
+    assert.deepEqual(said(), [
+      'PRIVMSG #plain :one',
+      'PRIVMSG #plain :\u0002two\u0002',
+      'PRIVMSG #plain :two',
+      'PRIVMSG #PLAIN :three',
+      'PRIVMSG #room :\u0002four\u0002',
+    ]);
+  });
+
+  it('refuses what is refused without codes, too', async (t) => {
+    const server = await scriptedIrc(t, {
+      answer: (line) => (line.startsWith('PRIVMSG') ? [':s 404 svcbot #other :Cannot send to channel'] : undefined),
+    });
+    const { link } = await start(t, server.port);
+
+    assert.equal((await irc.send(post('k1', '#other', '\u0002x\u0002'), link)).kind, 'refused');
+  });
+
   it('says nothing sent that the server dropped: too many targets in too short a time, or a person who takes no strangers', async (t) => {
     const drops: Readonly<Record<string, string>> = {
       ann: ':s 707 svcbot ann :Targets changing too fast, message dropped',

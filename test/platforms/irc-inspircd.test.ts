@@ -4,11 +4,12 @@ import { describe, it } from 'node:test';
 import { account as properties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
+import { md } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf } from '../support/adapter-link.ts';
 import { inspircd, inspircdMissing } from '../support/inspircd.ts';
 import { ircAccount } from '../support/irc-account.ts';
-import { ircBot } from '../support/irc-bot.ts';
+import { ircBot, ircText } from '../support/irc-bot.ts';
 import { ircPerson } from '../support/irc-person.ts';
 import { until } from '../support/until.ts';
 
@@ -114,6 +115,28 @@ describe('IRC adapter at InspIRCd', { skip, timeout: 590_000, concurrency: 3 }, 
       everyMs: 50,
     });
     await until(() => ann.heard('svcbot', '#room').includes('back'), { what: 'the post' });
+  });
+
+  it('says marks as codes, and without them where the channel blocks them (mode +c)', async (t) => {
+    const server = await inspircd(t);
+    const ann = await ircPerson(t, server.port, 'ann');
+    await ann.join('#room');
+    const bot = await ircBot(t, irc, { port: server.port });
+    const text = ircText(irc, md`plain\n**bold** _it_ ~~no~~ \`x\``);
+
+    const results = [await bot.post('k1', '#room', text)];
+    ann.raw('MODE #room +c');
+    await until(() => ann.lines.some((line) => / MODE #room :?\+c/.test(line)), { what: 'codes to be blocked' });
+    for (const key of ['k2', 'k3']) results.push(await bot.post(key, '#room', text));
+    await until(() => ann.heard('svcbot', '#room').length >= 6, { what: 'all lines' });
+
+    assert.deepEqual(
+      results.map(({ kind }) => kind),
+      ['sent', 'sent', 'sent'],
+    );
+    const [, coded = ''] = text.split('\n');
+    const bare = ['plain', 'bold it no x'];
+    assert.deepEqual(ann.heard('svcbot', '#room'), ['plain', coded, ...bare, ...bare]);
   });
 
   it('fails the account for a wrong password of the server, loses the connection with the server, and works again with it', async (t) => {

@@ -20,7 +20,7 @@ export interface InspircdOptions {
 }
 
 const MODULES =
-  'cap ircv3 ircv3_batch ircv3_capnotify ircv3_ctctags ircv3_echomessage ircv3_labeledresponse ircv3_msgid ircv3_servertime chanhistory knock';
+  'cap ircv3 ircv3_batch ircv3_capnotify ircv3_ctctags ircv3_echomessage ircv3_labeledresponse ircv3_msgid ircv3_servertime chanhistory knock blockcolor';
 
 export async function inspircd(t: Cleanup, { threshold = 100_000, password }: InspircdOptions = {}): Promise<Inspircd> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-inspircd-'));

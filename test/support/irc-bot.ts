@@ -1,7 +1,8 @@
 // An account of the IRC adapter at a real server; the host is a stub.
 import type { TestContext } from 'node:test';
 import type { Account, account as properties } from '../../worker/adapters/irc/config.ts';
-import type { AdapterDefinition, Arrival, Outgoing } from '../../worker/sdk/index.ts';
+import { compose } from '../../worker/outbox/compose.ts';
+import type { AdapterDefinition, Arrival, Outgoing, Rich } from '../../worker/sdk/index.ts';
 import { adapterLink, type TestLink, type TestLinkOptions } from './adapter-link.ts';
 import { ircAccount } from './irc-account.ts';
 import { until } from './until.ts';
@@ -16,6 +17,12 @@ export interface IrcBot {
   post(key: string, conversation: string, text: string): ReturnType<Irc['send']>;
   /** What came as messages. */
   messages(): readonly MessageArrival[];
+}
+
+/** What the host makes of a body that fits into one message. */
+export function ircText({ can }: Pick<Irc, 'can'>, { segments }: Rich): string {
+  const [part] = compose({ segments, buttons: [], files: [] }, can, { private: false });
+  return part !== undefined && 'text' in part ? part.text : '';
 }
 
 /** Resolves when it is online, or has ended. */

@@ -4,9 +4,10 @@ import { describe, it } from 'node:test';
 import { account as properties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
+import { md } from '../../worker/sdk/index.ts';
 import { adapterLink, definitionOf } from '../support/adapter-link.ts';
 import { ircAccount } from '../support/irc-account.ts';
-import { ircBot } from '../support/irc-bot.ts';
+import { ircBot, ircText } from '../support/irc-bot.ts';
 import { ircPerson } from '../support/irc-person.ts';
 import { ngircd, ngircdMissing } from '../support/ngircd.ts';
 import { until } from '../support/until.ts';
@@ -80,6 +81,21 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
     await bot.post('k', '#room', text);
 
     await until(() => ann.heard('a-long-nick-here', '#room').join(' ') === text, { what: 'all of the text' });
+  });
+
+  it('says marks as codes, which reach people, and hears those of people', async (t) => {
+    const server = await ngircd(t);
+    const bot = await ircBot(t, irc, { port: server.port });
+    const ann = await ircPerson(t, server.port, 'ann');
+    await ann.join('#room');
+
+    await bot.post('k', '#room', ircText(irc, md`**bold** _it_ ~~no~~ \`x\``));
+    ann.says('#room', '\u000304svcbot\u0003: \u0002now\u0002');
+    await until(() => ann.heard('svcbot', '#room').length > 0 && bot.messages().length > 0, { what: 'both lines' });
+
+    assert.deepEqual(ann.heard('svcbot', '#room'), ['\u0002bold\u0002 \u001dit\u001d \u001eno\u001e \u0011x\u0011']);
+    const [heard] = bot.messages();
+    assert.deepEqual([heard?.text, heard?.addressed], [[{ kind: 'text', text: 'now', marks: ['bold'] }], true]);
   });
 
   it('takes another nick when its own is in use, and gets it back', async (t) => {

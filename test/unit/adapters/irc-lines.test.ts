@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { fullBucket, takeLine } from '../../../worker/adapters/irc/flood.ts';
-import { isTarget, messageLines, withoutFormatting } from '../../../worker/adapters/irc/lines.ts';
+import { readCodes } from '../../../worker/adapters/irc/formatting.ts';
+import { isTarget, messageLines } from '../../../worker/adapters/irc/lines.ts';
 import { nickForTry } from '../../../worker/adapters/irc/nick.ts';
 
+/** Any text, and one in which codes are many. */
+const textWithCodes = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 2_000 }),
+  fc.string({ unit: fc.constantFrom('\u0002', '\u0011', '\u001d', '\u001e', 'word ', 'ö', '😀'), maxLength: 600 }),
+);
 const envelope = { nick: 'bot', target: '#room' };
 
 describe('messageLines', () => {
@@ -14,11 +20,11 @@ describe('messageLines', () => {
 
   it('lets nothing be injected and no line grow over 512 bytes, whatever the text (L1, L2)', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
+      fc.property(textWithCodes, (text) => {
         for (const line of messageLines(text, envelope)) {
-          assert.doesNotMatch(line, /\p{Cc}/u);
+          assert.doesNotMatch(line, /[^\P{Cc}\u0002\u0011\u001d\u001e]/u);
           assert.ok(Buffer.byteLength(`:bot!12345678901@${'h'.repeat(63)} PRIVMSG #room :${line}\r\n`) <= 512);
-          assert.ok(line.trim() !== '');
+          assert.ok(line.replace(/\p{Cc}/gu, '').trim() !== '');
         }
       }),
     );
@@ -30,6 +36,34 @@ describe('messageLines', () => {
 
     assert.equal(messageLines(words, envelope).join(' '), words);
     assert.equal(messageLines(faces, envelope).join(''), faces);
+  });
+});
+
+describe('messageLines with codes of marks', () => {
+  it('ends in each piece what it began, and begins it again in the next: every letter has its marks', () => {
+    const words = Array.from({ length: 120 }, (_, i) => `wört${i}`).join(' ');
+    const lines = messageLines(`\u0002\u001d${words}\u001d ${words}\u0002 ${words}`, envelope);
+
+    const runs = lines.flatMap((line) => readCodes(line));
+    const marked = (marks: readonly string[]): string =>
+      runs
+        .filter((run) => String(run.marks ?? []) === String(marks))
+        .map(({ text }) => text.trim())
+        .join(' ');
+    assert.ok(lines.length > 3);
+    assert.deepEqual([marked(['bold', 'italic']), marked(['bold']), marked([])], [words, words, words]);
+  });
+
+  it('has room for the codes in every piece (L2)', () => {
+    const lines = messageLines(`\u0002\u001d\u001e\u0011${'x'.repeat(2_000)}`, envelope);
+
+    for (const line of lines)
+      assert.ok(Buffer.byteLength(`:bot!12345678901@${'h'.repeat(63)} PRIVMSG #room :${line}\r\n`) <= 512);
+    assert.equal(lines.join('').replace(/\p{Cc}/gu, ''), 'x'.repeat(2_000));
+  });
+
+  it('makes no line of codes alone', () => {
+    assert.deepEqual(messageLines('\u0002\u0002\n\u0002 \u0002\nx', envelope), ['x']);
   });
 });
 
@@ -46,12 +80,6 @@ describe('isTarget', () => {
       false,
       false,
     ]);
-  });
-});
-
-describe('withoutFormatting', () => {
-  it('drops colours and marks, and keeps what stands behind them', () => {
-    assert.equal(withoutFormatting('\u000304,01red\u0003 \u0002bold\u000f \u0004ff0000x\u001d 5\t6'), 'red bold x 5 6');
   });
 });
 

@@ -86,6 +86,31 @@ describe('arrivalOf (IRC)', () => {
     assert.deepEqual(arrival?.kind === 'message' && arrival.text, [{ kind: 'text', text: '/ping', marks: ['italic'] }]);
   });
 
+  it('reads marks, and takes an address away that is set off itself', () => {
+    const texts = [
+      '\u0002bot\u0002: \u0002/ping\u0002 me',
+      '\u000304bot:\u0003 /ping',
+      'bot: hi',
+      '\u0001ACTION \u0002waves\u0001',
+    ];
+
+    const read = texts
+      .map((text) => said('#room', text))
+      .map((arrival) => (arrival?.kind === 'message' ? [arrival.text, arrival.addressed] : undefined));
+
+    const marked = (text: string, ...marks: readonly string[]) => ({
+      kind: 'text',
+      text,
+      ...(marks.length === 0 ? {} : { marks }),
+    });
+    assert.deepEqual(read, [
+      [[marked('/ping', 'bold'), marked(' me')], true],
+      ['/ping', true],
+      ['hi', true],
+      [[marked('waves', 'bold', 'italic')], false],
+    ]);
+  });
+
   it('reads who comes and goes', () => {
     const lines = [
       line('JOIN', ['#room']),

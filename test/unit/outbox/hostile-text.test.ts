@@ -4,14 +4,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toMarkdown } from '../../../worker/adapters/discord/text.ts';
 import { render as renderGitHub } from '../../../worker/adapters/github/render.ts';
+import { renderCodes } from '../../../worker/adapters/irc/formatting.ts';
 import { messageLines } from '../../../worker/adapters/irc/lines.ts';
 import { render as renderLine } from '../../../worker/adapters/line/text.ts';
 import { toCq } from '../../../worker/adapters/onebot11/text.ts';
 import { toMrkdwn } from '../../../worker/adapters/slack/text.ts';
 import { renderHtml } from '../../../worker/adapters/telegram/render.ts';
 import { renderStyled } from '../../../worker/adapters/xmpp/text.ts';
-import { render } from '../../../worker/outbox/render.ts';
 import type { Segment } from '../../../worker/sdk/index.ts';
+import { render } from '../../../worker/sdk/render.ts';
 
 type Renders = (segments: readonly Segment[]) => unknown;
 
@@ -21,7 +22,7 @@ const RENDERERS: Readonly<Record<string, Renders>> = {
   html: (segments) => render(segments, 'html'),
   discord: (segments) => toMarkdown({ segments }),
   github: (segments) => renderGitHub({ segments }),
-  irc: (segments) => messageLines(render(segments, 'plain'), { nick: 'bot', target: '#room' }),
+  irc: (segments) => messageLines(renderCodes({ segments }), { nick: 'bot', target: '#room' }),
   line: (segments) => renderLine({ segments }),
   onebot11: (segments) => toCq({ segments }),
   slack: (segments) => toMrkdwn({ segments }),

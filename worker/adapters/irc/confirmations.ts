@@ -7,6 +7,11 @@
 import type { SendResult } from '../../sdk/index.ts';
 
 export type Refusal = Exclude<SendResult, { readonly kind: 'sent' }>;
+export interface Refused {
+  readonly result: Refusal;
+  /** How many lines the server has refused; the result is that of the first. */
+  readonly lines: number;
+}
 
 const MAX_REASON_LENGTH = 200;
 const TOO_FAST: ReadonlySet<string> = new Set(['439', '707']);
@@ -24,8 +29,8 @@ export function refusalOf(numeric: string, reason: string): Refusal {
 
 interface Waiting {
   readonly target: string | undefined;
-  refusal: Refusal | undefined;
-  settle(outcome: { readonly refusal: Refusal | undefined } | Error): void;
+  refused: Refused | undefined;
+  settle(outcome: { readonly refused: Refused | undefined } | Error): void;
 }
 
 export interface ConfirmationOptions {
@@ -43,7 +48,7 @@ export class Confirmations {
   }
 
   /** Resolves with the server's refusal, or undefined when it took the line. */
-  expect(token: string, target?: string): Promise<Refusal | undefined> {
+  expect(token: string, target?: string): Promise<Refused | undefined> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -53,24 +58,28 @@ export class Confirmations {
       const settle: Waiting['settle'] = (outcome) => {
         clearTimeout(timer);
         if (outcome instanceof Error) reject(outcome);
-        else resolve(outcome.refusal);
+        else resolve(outcome.refused);
       };
       this.#waiting.set(token, {
         target: target === undefined ? undefined : this.#options.lower(target),
-        refusal: undefined,
+        refused: undefined,
         settle,
       });
     });
   }
 
   pong(token: string): void {
-    this.#settle(token, { refusal: this.#waiting.get(token)?.refusal });
+    this.#settle(token, { refused: this.#waiting.get(token)?.refused });
   }
 
   /** An error of the server about a nick or channel. */
   refused(target: string, refusal: Refusal): void {
     const name = this.#options.lower(target);
-    for (const waiting of this.#waiting.values()) if (waiting.target === name) waiting.refusal ??= refusal;
+    for (const waiting of this.#waiting.values()) {
+      if (waiting.target !== name) continue;
+      const { result = refusal, lines = 0 } = waiting.refused ?? {};
+      waiting.refused = { result, lines: lines + 1 };
+    }
   }
 
   /** The connection is gone. */
@@ -79,7 +88,7 @@ export class Confirmations {
     for (const token of this.#waiting.keys()) this.#settle(token, error);
   }
 
-  #settle(token: string, outcome: { readonly refusal: Refusal | undefined } | Error): void {
+  #settle(token: string, outcome: { readonly refused: Refused | undefined } | Error): void {
     const waiting = this.#waiting.get(token);
     this.#waiting.delete(token);
     waiting?.settle(outcome);

@@ -2,12 +2,14 @@
 //
 // In: config.ts (account) → connect.ts → session.ts (one connection) → parse.ts (a line) → history.ts (what was missed goes first) →
 // arrival-queue.ts → inbox.
-// Out: send.ts → session.ts → lines.ts; sent means that the server answered a PING written after the last line. IRC knows no key by which it
-// could drop a repeat, so after a lost connection a post may be said twice: `unsure` of its body decides.
+// Out: formatting.ts (marks as codes) → send.ts → session.ts → posting.ts → lines.ts; sent means that the server answered a PING written
+// after the last line. IRC knows no key by which it could drop a repeat, so after a lost connection a post may be said twice: `unsure` of
+// its body decides.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect, type Sessions } from './connect.ts';
+import { renderCodes } from './formatting.ts';
 import { TEXT_BYTES } from './lines.ts';
 import { send } from './send.ts';
 import { type SessionTiming, TIMING } from './timing.ts';
@@ -18,7 +20,7 @@ export function createIrc(timing: SessionTiming = TIMING): AdapterModule {
   return defineAdapter({
     name: 'irc',
     account,
-    can: { text: { limit: TEXT_BYTES, unit: 'bytes', render: 'plain' } },
+    can: { text: { limit: TEXT_BYTES, unit: 'bytes', render: renderCodes } },
     rate: { perSecond: 20 },
     connect: (link) => connect(link, sessions, timing),
     direct: (nick) => nick,

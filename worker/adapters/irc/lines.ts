@@ -1,9 +1,11 @@
 // Text → lines of IRC. Pure.
 //
-//   L1  No CR, LF, NUL or other control character is ever inside a line: nothing can be injected, neither commands nor CTCP.
-//   L2  A line as the server relays it, with our prefix, is at most 512 bytes with CR LF; a longer one is split, at a blank where there is
-//       one, and never inside a character.
+//   L1  No CR, LF, NUL or other control character but the codes of marks is ever inside a line: nothing can be injected, neither commands
+//       nor CTCP.
+//   L2  A line as the server relays it, with our prefix, is at most 512 bytes with CR LF, its codes included; a longer one is split, at a
+//       blank where there is one, and never inside a character. Each piece ends the codes that it began, and the next begins them again.
 //   L3  A target is one word: what could be read as two, or as a parameter of its own, is none.
+import { MOST_CODE_BYTES, onlyCodes, openIn, withoutCodes } from './formatting.ts';
 
 const LINE_BYTES = 510;
 const USER_AND_HOST_BYTES = 1 + 11 + 1 + 63;
@@ -28,31 +30,23 @@ export function isTarget(text: string): boolean {
   return /^[^:\s,\p{Cc}][^\s,\p{Cc}]{0,199}$/u.test(text);
 }
 
-/** Text of a line that came, without the codes for colours and marks. */
-export function withoutFormatting(text: string): string {
-  return text
-    .replace(/\u0003(?:\d{1,2}(?:,\d{1,2})?)?|\u0004(?:[0-9a-fA-F]{6}(?:,[0-9a-fA-F]{6})?)?/g, '')
-    .replace(/\p{Cc}/gu, (code) => (code === '\t' ? ' ' : ''));
-}
-
-const inert = (line: string): string =>
-  line
-    .replace(/\t/g, ' ')
-    .replace(/\p{Cc}/gu, '')
-    .trimEnd();
+const inert = (line: string): string => onlyCodes(line.replace(/\t/g, ' ')).trimEnd();
+const isBlank = (line: string): boolean => withoutCodes(line).trim() === '';
 const bytes = (text: string): number => Buffer.byteLength(text);
 
 function split(line: string, room: number): readonly string[] {
   const pieces: string[] = [];
   let rest = line;
   while (bytes(rest) > room) {
-    const fits = prefixOf(rest, room);
+    const fits = prefixOf(rest, room - MOST_CODE_BYTES);
     const blank = fits.lastIndexOf(' ');
     const cut = blank > fits.length / 2 ? blank : fits.length;
-    pieces.push(rest.slice(0, cut));
-    rest = rest.slice(cut).trimStart();
+    const piece = rest.slice(0, cut);
+    const open = openIn(piece);
+    pieces.push(piece + open.toReversed().join(''));
+    rest = open.join('') + rest.slice(cut).trimStart();
   }
-  return [...pieces, rest].filter((piece) => piece !== '');
+  return [...pieces, rest].filter((one) => !isBlank(one));
 }
 
 /** The longest beginning of whole characters that fits. */

@@ -4,8 +4,9 @@
 //   P2  In private the bot is always spoken to; in a channel by "nick: …", "nick, …" or "@nick …", which is then not part of the text.
 //   P3  Conversations and users have the server's lower case of channel and nick as id. A nick is no proof of who somebody is: name operators
 //       over IRC only on networks that protect nicks.
-import type { Arrival, Segment } from '../../sdk/index.ts';
-import { withoutFormatting } from './lines.ts';
+import type { Arrival } from '../../sdk/index.ts';
+import { plainText } from '../../sdk/message.ts';
+import { alsoMarked, behind, readCodes, textOf } from './formatting.ts';
 
 export interface Line {
   readonly command: string;
@@ -46,14 +47,14 @@ function message(line: Line, context: Context): Arrival | undefined {
   const action = /^\u0001ACTION (.*?)\u0001?$/s.exec(raw)?.[1];
   if (action === undefined && raw.startsWith('\u0001')) return undefined;
   const channel = channelOf(target, context);
-  const said = withoutFormatting(action ?? raw);
-  const { text, isSpokenTo } = spokenTo(said, context);
+  const said = readCodes(action ?? raw);
+  const { address, isSpokenTo } = spokenTo(plainText(said), context);
   const base = baseOf(line, channel ?? line.nick, context);
   return {
     ...base,
     kind: 'message',
     message: base.id,
-    text: action === undefined ? text : emphasis(said),
+    text: textOf(action === undefined ? behind(said, address) : alsoMarked(said, 'italic')),
     addressed: channel === undefined || isSpokenTo,
   };
 }
@@ -87,10 +88,9 @@ function channelOf(target: string, { channelTypes }: Context): string | undefine
   return channelTypes.includes(bare.charAt(0)) ? bare : undefined;
 }
 
-function spokenTo(text: string, { nick, lower }: Context): { readonly text: string; readonly isSpokenTo: boolean } {
+/** How long the address is with which it begins. */
+function spokenTo(text: string, { nick, lower }: Context): { readonly address: number; readonly isSpokenTo: boolean } {
   const [whole, at, name = '', sign] = /^\s*(@?)([^\s:,@]+)([:,]?)(?:\s+|$)/.exec(text) ?? [];
   const isSpokenTo = whole !== undefined && lower(name) === lower(nick) && (at === '@' || sign !== '');
-  return { text: isSpokenTo ? text.slice(whole.length) : text, isSpokenTo };
+  return { address: isSpokenTo ? whole.length : 0, isSpokenTo };
 }
-
-const emphasis = (text: string): readonly Segment[] => [{ kind: 'text', text, marks: ['italic'] }];

@@ -4,20 +4,17 @@
 //       and `degraded` while it is not in one of its channels (nothing is heard there), or what was missed has not come.
 //   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free,
 //       and then the service hears of us anew.
-//   S3  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
-//       no faster than the flood limit.
-//   S4  A refusal of the account itself (password, SASL, service, ban, nick that cannot be) throws `accountFailed`: no loop.
+//   S3  A refusal of the account itself (password, SASL, service, ban, nick that cannot be) throws `accountFailed`: no loop.
 import type { Client, IrcLine } from 'irc-framework';
 import type { Link, SendResult } from '../../sdk/index.ts';
 import { ArrivalQueue } from './arrival-queue.ts';
 import { Channels } from './channels.ts';
 import type { Account } from './config.ts';
-import { Confirmations, isError, type Refusal, refusalOf } from './confirmations.ts';
-import { type Bucket, fullBucket, takeLine } from './flood.ts';
+import { Confirmations, isError, refusalOf } from './confirmations.ts';
 import { CAPABILITY, History } from './history.ts';
-import { messageLines } from './lines.ts';
 import { NickKeeper } from './nick-keeper.ts';
 import { arrivalOf } from './parse.ts';
+import { Posting } from './posting.ts';
 import { afterRefusal, clientOptions, saslError } from './registration.ts';
 import { ServiceLogin } from './service-login.ts';
 import { Silence } from './silence.ts';
@@ -34,7 +31,6 @@ export interface SessionOptions {
 }
 
 const QUIT_MS = 2_000;
-const NOT_JOINED_MS = 5_000;
 
 export class IrcSession {
   readonly #client: Client;
@@ -49,10 +45,9 @@ export class IrcSession {
   readonly #history: History;
   readonly #login: ServiceLogin;
   readonly #nick: NickKeeper;
+  readonly #posting: Posting;
   readonly #standing: Standing;
   #end: (error?: Error) => void = () => {};
-  #bucket: Bucket;
-  #turn: Promise<unknown> = Promise.resolve();
   #isRegistered = false;
   #isLoggedIn = false;
   #hasEnded = false;
@@ -65,7 +60,6 @@ export class IrcSession {
     this.#timing = timing;
     this.#epoch = epoch;
     this.#standing = new Standing(link);
-    this.#bucket = fullBucket(performance.now(), this.#flood);
     this.#confirmations = new Confirmations({ limitMs: timing.confirmMs, lower: (text) => client.caseLower(text) });
     const common = {
       account: link.account,
@@ -80,6 +74,15 @@ export class IrcSession {
       ...common,
       current: () => client.user.nick,
       regained: () => void this.#logIn().catch((error: unknown) => this.#end(asError(error))),
+    });
+    this.#posting = new Posting({
+      ...common,
+      confirmations: this.#confirmations,
+      flood: { burst: link.account.burstLines, perSecond: link.account.linesPerSecond },
+      nick: () => client.user.nick,
+      isOpen: () => this.#isOpen,
+      flowing: () => this.#queue.flowing,
+      isMissing: (target) => this.#channels.isMissing(target),
     });
     this.#history = new History({
       ...common,
@@ -123,22 +126,9 @@ export class IrcSession {
     if (error !== undefined && !this.#link.signal.aborted) throw error;
   }
 
-  /** S3. Throws when lines were written and the server did not confirm them. */
-  async post(key: string, target: string, text: string): Promise<SendResult> {
-    if (this.#channels.isMissing(target)) return { kind: 'later', afterMs: NOT_JOINED_MS };
-    const lines = messageLines(text, { nick: this.#client.user.nick, target });
-    if (lines.length === 0) return { kind: 'refused', reason: 'nothing to say: the text is blank' };
-
-    const written = this.#turn.then(() => this.#write(key, target, lines));
-    this.#turn = written.catch(() => {});
-    const { confirmed } = await written;
-    if (confirmed === undefined) return { kind: 'later', afterMs: NOT_JOINED_MS };
-    return (await confirmed) ?? { kind: 'sent' };
-  }
-
-  get #flood(): { readonly burst: number; readonly perSecond: number } {
-    const { burstLines, linesPerSecond } = this.#link.account;
-    return { burst: burstLines, perSecond: linesPerSecond };
+  /** Throws when lines were written and the server did not confirm them. */
+  post(key: string, target: string, text: string): Promise<SendResult> {
+    return this.#posting.post(key, target, text);
   }
 
   #connect(): void {
@@ -167,7 +157,7 @@ export class IrcSession {
     if (this.#link.account.sasl !== undefined && !this.#isLoggedIn) throw saslError('the server does not offer it');
     await this.#logIn();
     this.#channels.join();
-    await this.#ping('joined');
+    await this.#posting.ping('joined');
     this.#link.log.info({ nick: this.#client.user.nick, channels: this.#channels.joined.length }, 'connected');
     this.#channels.settled();
     const { cap, options } = this.#client.network;
@@ -234,38 +224,6 @@ export class IrcSession {
       this.#channels.join();
       this.#regainLater();
     });
-  }
-
-  /** Waits for the flood limit, then writes all lines and the PING. Without `confirmed` nothing was written. */
-  async #write(
-    key: string,
-    target: string,
-    lines: readonly string[],
-  ): Promise<{ readonly confirmed: Promise<Refusal | undefined> | undefined }> {
-    for (const [index, line] of lines.entries()) {
-      await this.#pace();
-      await this.#queue.flowing; // what is not read confirms nothing
-      if (!this.#isOpen) {
-        if (index === 0) return { confirmed: undefined };
-        throw new Error('connection lost between two lines');
-      }
-      this.#raw(`PRIVMSG ${target} :${line}`);
-    }
-    this.#bucket = takeLine(this.#bucket, performance.now(), this.#flood).bucket;
-    return { confirmed: this.#ping(key.replace(/[^\w.-]/g, '-').slice(0, 80), target) };
-  }
-
-  async #pace(): Promise<void> {
-    const { bucket, waitMs } = takeLine(this.#bucket, performance.now(), this.#flood);
-    this.#bucket = bucket;
-    if (waitMs > 0) await new Promise<void>((resolve) => void setTimeout(resolve, waitMs));
-  }
-
-  #ping(name: string, target?: string): Promise<Refusal | undefined> {
-    const token = `svc-${name}-${++this.#lines}`;
-    const answered = this.#confirmations.expect(token, target);
-    this.#raw(`PING :${token}`);
-    return answered;
   }
 
   #reading(isReading: boolean): void {
