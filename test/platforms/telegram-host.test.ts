@@ -11,6 +11,15 @@ const says = (id: number, text: string) => ({
   message: { message_id: 1, date: 1, chat: { ...person(id), type: 'private' }, from: person(id), text },
 });
 const SECRET = 'a_secret-of-the-webhook';
+const ALBUM = `import { definePlugin } from 'svc';
+export default definePlugin({ name: 'album', setup(p) {
+  p.command('album', { summary: 'Shows files' }, async (ctx) => {
+    const files = [];
+    for (const name of ['a.txt', 'b.png']) files.push(await ctx.saveFile(name, name === 'a.txt' ? 'text/plain' : 'image/png', Buffer.from(name)));
+    return { text: 'see these', files };
+  });
+} });
+`;
 
 async function hostWithBots(t: TestContext) {
   const telegram = await new FakeTelegram().listen(t);
@@ -28,8 +37,10 @@ async function hostWithBots(t: TestContext) {
         ],
       },
       echo: {},
+      album: { use: './plugins/album.js' },
     },
     env: { MAIN_TOKEN: main, SHOP_TOKEN: shop, SHOP_SECRET: SECRET },
+    sources: { 'album.js': ALBUM },
   });
   const texts = (chat: number): readonly string[] => telegram.messages(chat).map(({ text }) => text);
   return { telegram, host, main, shop, texts };
@@ -79,6 +90,24 @@ describe('telegram at the whole host', { timeout: 590_000 }, () => {
     assert.deepEqual(
       telegram.called('setMyCommands').map(({ commands }) => (commands as { command: string }[])[0]?.command),
       Array(telegram.called('setMyCommands').length).fill('echo'),
+    );
+  });
+
+  it('says again after a kill no more than the call that was on its way, of a text with files', async (t) => {
+    const { telegram, host, main } = await hostWithBots(t);
+    telegram.next('sendDocument', 'hold');
+    telegram.happens(main, says(5, '/album'));
+    await until(() => telegram.held === 1, { what: 'the last of three calls, without an answer' });
+
+    await host.stop('SIGKILL');
+    await host.start();
+    await until(() => telegram.messages(5).length >= 3, { what: 'all of it' });
+    telegram.happens(main, says(5, '/echo last'));
+    await until(() => telegram.messages(5).some(({ text }) => text === 'last'), { what: 'what comes behind it' });
+
+    assert.deepEqual(
+      telegram.messages(5).map(({ text, file }) => text || file),
+      ['see these', 'b.png: b.png', 'a.txt: a.txt', 'last'],
     );
   });
 

@@ -10,7 +10,7 @@ import type { Core } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { compose, type SendPart, type Where } from '../outbox/compose.ts';
 import { laneOf, type NewOutboxRow, prepareSend, type StoredCall } from '../outbox/outbox-store.ts';
-import { addedPartKey, partKey, removedPartKey, type SentMessage } from '../outbox/sent-message.ts';
+import { addedPartKey, filesPartKey, partKey, removedPartKey, type SentMessage } from '../outbox/sent-message.ts';
 import type { Can, Content, ConversationRef, MessageRef } from '../sdk/index.ts';
 import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
@@ -107,9 +107,12 @@ export class SendStatements {
       ...namesOf(this.#of, effect.content),
     });
     const sent = parts.filter((part) => part.kind !== 'refused');
-    if (sent.at(-1)?.isCut === true)
+    if (sent.some(({ isCut }) => isCut === true))
       this.#of.core.log.warn({ key: effect.key, parts: sent.length }, 'a message was too long for its platform: cut');
-    const keys = sent.map((part, index) => keyOf(effect, part, index));
+    const behind = sent.findIndex(({ isBehind }) => isBehind === true);
+    const keys = sent.map((part, index) =>
+      part.isBehind === true ? filesPartKey(effect.key, index - behind) : keyOf(effect, part, index),
+    );
     const statements = [
       ...sent.map((part, index) => this.#part(effect, { part, target, key: keys[index] ?? '', index })),
       ...parts.flatMap((part, index) =>
@@ -136,8 +139,15 @@ export class SendStatements {
   ): void {
     const [first] = sent;
     if (first === undefined) return;
+    const keysOf = (isBehind: boolean): readonly string[] =>
+      keys.filter((_, index) => (sent[index]?.isBehind === true) === isBehind);
     if (effect.kind === 'send')
-      this.#sent.set(effect.key, { place: placeOfPart(first, target.place), parts: keys, rows: 0 });
+      this.#sent.set(effect.key, {
+        place: placeOfPart(first, target.place),
+        parts: keysOf(false),
+        files: keysOf(true),
+        rows: 0,
+      });
     else if (first.kind === 'edit' && 'sent' in effect.message && target.message !== undefined) {
       const kept = target.message.parts.slice(0, target.can.remove === true ? sent.length : undefined);
       this.#sent.set(effect.message.sent, { ...target.message, parts: [...kept, ...keys.slice(kept.length)] });
@@ -194,15 +204,15 @@ export class SendStatements {
 
   /** Every part of it. */
   #remove(effect: Extract<Effect, { kind: 'remove' }>, { place, message }: Target): Statement[] {
-    const refs = message?.parts.map((sent): MessageRef => ({ sent })) ?? [effect.message];
+    const { parts = [], files = [] } = message ?? {};
     const own = 'sent' in effect.message ? effect.message.sent : '';
-    return refs.map((ref, index) =>
-      this.#row({
-        key: index === 0 ? effect.key : removedPartKey(own, index, effect.key),
-        place,
-        call: { kind: 'remove', message: ref },
-      }),
-    );
+    const remove = (ref: MessageRef, key: string): Statement =>
+      this.#row({ key, place, call: { kind: 'remove', message: ref } });
+    const refs = message === undefined ? [effect.message] : parts.map((sent): MessageRef => ({ sent }));
+    return [
+      ...refs.map((ref, index) => remove(ref, index === 0 ? effect.key : removedPartKey(own, index, effect.key))),
+      ...files.map((sent, index) => remove({ sent }, `${filesPartKey(own, index)}-${effect.key}`)),
+    ];
   }
 
   #row({ key, place, call, unsure, refused }: RowOf): Statement {

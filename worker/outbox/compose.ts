@@ -4,10 +4,11 @@
 //       message, no replies "name: ", no threads the channel, no `only` a private message or the open with the name, no files
 //       (or smaller ones) a link. What cannot be degraded is a refused part with its reason; the rest goes out.
 //   K2  Parts are in order. A reply is on the first, buttons, files and menu are on the last. An edit changes
-//       as many parts as the message has, and posts what is more.
+//       as many parts as the message has, and posts what is more. Files of a post that the platform takes in calls of their own are parts
+//       behind those.
 //   K3  All text is rendered by the adapter's format, with everything literal escaped, and no part is over its limit.
 //   K4  One message has at most MOST_PARTS parts: what is longer is cut, and says so.
-import type { Can } from '../sdk/adapter.ts';
+import type { Can, FilesApart } from '../sdk/adapter.ts';
 import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
 import { split } from './split.ts';
 
@@ -55,6 +56,8 @@ export interface SendPart {
   readonly conversation?: string;
   /** Tokens of the numbered list: the bare number, from anyone there, is the press. */
   readonly menu?: readonly string[];
+  /** Files in a call of their own. */
+  readonly isBehind?: true;
   /** An edit has more parts than the message had. */
   readonly isMore?: true;
   /** The text was longer than MOST_PARTS: its end is left out, and this part says so. */
@@ -83,6 +86,7 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
     return files.refused.length > 0 ? files.refused : [refuse('the message is empty')];
   }
 
+  const { withText, behind } = apartOf(texts.at(-1) ?? '', files.attached, { can, where });
   const edited = where.kind === 'edit' && can.edit === true ? (where.parts ?? 1) : 0;
   const parts = (texts.length === 0 ? [''] : texts).map((text, i, { length }): SendPart => {
     const isLast = i === length - 1;
@@ -91,7 +95,7 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
       ...(edited > 0 && i >= edited ? { isMore: true } : {}),
       text,
       buttons: isLast ? buttons.shown : [],
-      files: isLast ? files.attached : [],
+      files: isLast ? withText : [],
       ...(i === 0 && can.replies === true && content.replyTo !== undefined ? { replyTo: content.replyTo } : {}),
       ...(can.threads === true && content.thread !== undefined ? { thread: content.thread } : {}),
       ...audience.address,
@@ -99,7 +103,29 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
       ...(isLast && isCut ? { isCut } : {}),
     };
   });
-  return [...parts, ...files.refused];
+  const [first] = parts;
+  const more = behind.map((some): SendPart => ({ ...base(first), files: some, isBehind: true }));
+  return [...parts, ...more, ...files.refused];
+}
+
+/** Where the parts of a post go, and nothing else of them. */
+const base = ({ thread, only, conversation }: Partial<SendPart> = {}): Omit<SendPart, 'files'> => ({
+  kind: 'post',
+  text: '',
+  buttons: [],
+  ...(thread === undefined ? {} : { thread }),
+  ...(only === undefined ? {} : { only }),
+  ...(conversation === undefined ? {} : { conversation }),
+});
+
+/** An edit adds its files to what it changes, or is refused. */
+function apartOf(
+  text: string,
+  files: readonly FileRef[],
+  { can, where }: { readonly can: Can; readonly where: Where },
+): FilesApart {
+  const apart = files.length === 0 || where.kind === 'edit' ? undefined : can.files?.apart?.(text, files);
+  return apart ?? { withText: files, behind: [] };
 }
 
 /** What it answers to, and the thread that it is in, are not where it goes. */

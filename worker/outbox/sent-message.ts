@@ -1,6 +1,6 @@
 // A message of ours as it lies on its platform: one that was too long for it lies there in several parts, each a send of its own.
 //
-//   The first part has the message's key, the others `<key>.<n>`. What an edit adds is `<key>.<n>~<edit>`, what it takes away is
+//   The first part has the message's key, the others `<key>.<n>`, from 1,000 on those that are files alone. What an edit adds is `<key>.<n>~<edit>`, what it takes away is
 //   noted by `<key>.<n>-<edit>`: so the rows under `<key>.` tell, in order, which parts there are.
 import type { ExpressionBuilder } from 'kysely';
 import { sql, statement } from '../database/statement.ts';
@@ -13,12 +13,17 @@ export interface SentMessage {
   readonly place: ConversationRef;
   /** Keys of the sends, in order. */
   readonly parts: readonly string[];
+  /** Of those that are files alone, behind the others: no edit changes them. */
+  readonly files: readonly string[];
   /** How many rows said so; 0 for what this unit itself sends. */
   readonly rows: number;
 }
 
 /** The key of a part at its first sending. */
 export const partKey = (key: string, index: number): string => (index === 0 ? key : `${key}.${index}`);
+const FILES_FROM = 1_000;
+/** Of files alone, whatever parts edits may add before them. */
+export const filesPartKey = (key: string, index: number): string => partKey(key, FILES_FROM + index);
 /** Of one that an edit adds. */
 export const addedPartKey = (key: string, index: number, edit: string): string => `${key}.${index}~${edit}`;
 /** Of the removal of a part. */
@@ -36,9 +41,13 @@ export async function readSentMessage(reader: Reader, key: string): Promise<Sent
       .where(isOf(key))
       .orderBy('seq'),
   );
-  const parts = partsOf(key, rows);
+  const all = partsOf(key, rows);
+  const keysOf = (isFiles: boolean): readonly string[] =>
+    all.flatMap(([index, part]) => (index >= FILES_FROM === isFiles ? [part] : []));
   const first = rows.find((row) => row.key === key);
-  return first === undefined ? undefined : { place: placeOf(first), parts, rows: rows.length };
+  return first === undefined
+    ? undefined
+    : { place: placeOf(first), parts: keysOf(false), files: keysOf(true), rows: rows.length };
 }
 
 const MOST_BESIDE = 1_000;
@@ -63,14 +72,17 @@ export async function readMessagesBeside(
 export const holdMessage = (key: string, { rows }: SentMessage): Statement =>
   statement(sql.selectFrom('outbox').select('seq').where(isOf(key)), { expect: rows, guard: 'message' });
 
-function partsOf(key: string, rows: readonly Pick<OutboxRow, 'key' | 'kind'>[]): readonly string[] {
+function partsOf(
+  key: string,
+  rows: readonly Pick<OutboxRow, 'key' | 'kind'>[],
+): readonly (readonly [index: number, key: string])[] {
   const parts = new Map<number, string>();
   for (const row of rows) {
     const index = row.key === key ? 0 : Number(/^\d+/.exec(row.key.slice(key.length + 1))?.[0] ?? Number.NaN);
     if (row.kind === 'remove') parts.delete(index);
     else if (row.kind === 'post') parts.set(index, row.key);
   }
-  return [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+  return [...parts].sort(([a], [b]) => a - b);
 }
 
 type Row = Pick<OutboxRow, 'endpoint' | 'conversation' | 'payload_version' | 'body'>;

@@ -34,11 +34,22 @@ export interface Can {
     readonly maxBytes: number;
     /** Media types that it takes; others come as links. Left out: all. */
     readonly types?: readonly string[];
+    /**
+     * Pure: of a post with this text, which files go with it in one call, and which in calls of their own: each such call is a send of its
+     * own, so that a crash repeats one of them at most. Left out: all go with the text.
+     */
+    readonly apart?: (text: string, files: readonly FileRef[]) => FilesApart;
     /** It fetches them itself (`link.fileUrl`), over https alone: without such an address they are what is not taken. */
     readonly byLink?: true;
   };
   /** Drops a second call with the same key: always, or so long after the first. Behind that time it is a `repeat`. */
   readonly idempotent?: boolean | { readonly forMs: number };
+}
+
+/** In which calls the files of a post go, in order. */
+export interface FilesApart {
+  readonly withText: readonly FileRef[];
+  readonly behind: readonly (readonly FileRef[])[];
 }
 
 /** One account, while its generation lives. */

@@ -13,6 +13,8 @@ export function faultOfCan({ can, rate }: { readonly can?: unknown; readonly rat
   if (buttons !== undefined && !isAtLeast(buttons, 0)) return 'can.buttons has to be a number: the most of one message';
   if (files !== undefined && !(isObject(files) && isAtLeast(files['maxBytes'], 0)))
     return 'can.files has to be { maxBytes }';
+  if (isObject(files) && files['apart'] !== undefined && typeof files['apart'] !== 'function')
+    return 'can.files.apart has to be a function';
   return rate === undefined ? undefined : faultOfRate(rate);
 }
 

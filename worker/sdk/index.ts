@@ -10,6 +10,7 @@ export {
   type CommandInfo,
   defineAdapter,
   type FileContent,
+  type FilesApart,
   type Link,
   type Outgoing,
   type SendResult,

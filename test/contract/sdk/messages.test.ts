@@ -171,6 +171,80 @@ describe('an edit of a message in parts', () => {
   });
 });
 
+/** Each file in a call of its own, behind the text. */
+const APART: TestBotOptions['can'] = {
+  ...SHORT,
+  files: { maxBytes: 1_000, apart: (_text, files) => ({ withText: [], behind: files.map((file) => [file]) }) },
+};
+/** As `editor`, with files. */
+const album: SetupOf = (p) => {
+  const shown = p.state('shown', { scope: 'conversation', value: t.object(MESSAGE) });
+  p.on('message', { text: 'album' }, async (ctx) => {
+    const files = [];
+    for (const name of ['a', 'b']) files.push(await ctx.saveFile(name, 'text/plain', Buffer.from(name)));
+    ctx.set(shown, ctx.reply({ text: 'see these', files }) as { sent: string }, 'any');
+  });
+  p.on('message', { text: /^edit (?<text>.*)/s }, async (ctx) => {
+    const message = await ctx.get(shown);
+    if (message !== undefined) ctx.edit(message, ctx.groups['text'] ?? '');
+  });
+  p.on('message', { text: 'remove' }, async (ctx) => {
+    const message = await ctx.get(shown);
+    if (message !== undefined) ctx.remove(message);
+  });
+};
+
+const albumAtOnce: SetupOf = (p) => {
+  p.on('message', {}, async (ctx) => {
+    const file = await ctx.saveFile('a', 'text/plain', Buffer.from('a'));
+    ctx.edit(ctx.reply({ text: 'see this', files: [file] }), 'short');
+  });
+};
+
+describe('a message whose files go in calls of their own', () => {
+  const shownOf = (bot: MemoryBot): readonly string[] =>
+    bot.platform.messages('dm-ann').map(({ text, files }) => [text, ...files.map(({ name }) => name)].join(' ').trim());
+
+  it('is sent call by call, each once over a kill at any point, where the platform drops repeats', () =>
+    everyCrash(
+      () => start(album, { can: APART }),
+      (bot) => bot.person('ann').says('album'),
+      (bot, point) => assert.deepEqual(shownOf(bot), ['see these', 'a', 'b'], point),
+    ));
+
+  it('repeats one call at most for a kill where the platform drops no repeats', () =>
+    everyCrash(
+      () => start(album, { can: { ...APART, idempotent: false } }),
+      (bot) => bot.person('ann').says('album'),
+      (bot, point) => {
+        assert.deepEqual([...new Set(shownOf(bot))], ['see these', 'a', 'b'], point);
+        assert.ok(shownOf(bot).length <= 4, `${point}: ${shownOf(bot).join(', ')}`);
+      },
+    ));
+
+  it('keeps its files when the same run edits it', async () => {
+    const bot = await start(albumAtOnce, { can: APART });
+    await bot.person('ann').says('x');
+
+    assert.deepEqual(shownOf(bot), ['short', 'a']);
+    await bot.stop();
+  });
+
+  it('keeps its files when its text is edited to more or less, and is removed with them', async () => {
+    const bot = await start(album, { can: APART });
+    await bot.person('ann').says('album');
+    await bot.person('ann').says(`edit ${THREE}`);
+    assert.deepEqual(shownOf(bot), [ONE, 'a', 'b', TWO, REST]);
+    await bot.person('ann').says('edit short');
+    assert.deepEqual(shownOf(bot), ['short', 'a', 'b']);
+    await bot.restart();
+    await bot.person('ann').says('remove');
+
+    assert.deepEqual(shownOf(bot), []);
+    await bot.stop();
+  });
+});
+
 describe('an edited message', () => {
   it('is matched by its text as a message is, and is no command', async () => {
     const bot = await start((p) => {

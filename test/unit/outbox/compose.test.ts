@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compose, MOST_PARTS, type StoredContent, type Where } from '../../../worker/outbox/compose.ts';
-import type { Can } from '../../../worker/sdk/index.ts';
+import type { Can, FileRef } from '../../../worker/sdk/index.ts';
 
 const POOR: Can = { text: { limit: 400, unit: 'utf16', render: 'plain' } };
 const GROUP: Where = { private: false };
@@ -128,6 +128,37 @@ describe('compose', () => {
       message({ kind: 'edit', text: 'aaaaaaaaa', replyTo }),
       message({ kind: 'edit', text: 'bbbbbbbbb', buttons: BUTTONS, files: [FILE] }),
     ]);
+  });
+
+  it('puts files behind the text that the platform takes in calls of their own, the first in place of a text that is none (K2)', () => {
+    const replyTo = { sent: 'k1' };
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ ...FILE, name }));
+    const files = [a, b, c].flatMap((file) => file ?? []);
+    const can: Can = {
+      ...POOR,
+      edit: true,
+      buttons: 5,
+      replies: true,
+      files: {
+        maxBytes: 9_999,
+        apart: (text, given) =>
+          text === ''
+            ? { withText: given.slice(0, 1), behind: [given.slice(1)] }
+            : { withText: [], behind: [given.slice(0, 2), given.slice(2)] },
+      },
+    };
+    const behind = (some: readonly FileRef[]) => message({ text: '', files: some, isBehind: true });
+
+    assert.deepEqual(compose(content({ files, buttons: BUTTONS, replyTo }), can, GROUP), [
+      message({ buttons: BUTTONS, replyTo }),
+      behind(files.slice(0, 2)),
+      behind(files.slice(2)),
+    ]);
+    assert.deepEqual(compose(content({ segments: [], files }), can, GROUP), [
+      message({ text: '', files: files.slice(0, 1) }),
+      behind(files.slice(1)),
+    ]);
+    assert.deepEqual(compose(content({ files }), can, { ...GROUP, kind: 'edit' }), [message({ kind: 'edit', files })]);
   });
 
   it('has a bounded number of parts: the end is cut, says so, and keeps links and lists (K4)', () => {

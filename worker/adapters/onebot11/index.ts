@@ -11,7 +11,7 @@ import { fetchFile, MOST_SENT_BYTES } from './files.ts';
 import { catchUp } from './history.ts';
 import { parse } from './parse.ts';
 import { placeName } from './place.ts';
-import { send } from './send.ts';
+import { apart, send } from './send.ts';
 import { toCq } from './text.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { verify, verifySocket } from './verify.ts';
@@ -28,7 +28,7 @@ export function createOnebot11(timing: Timing = TIMING): AdapterModule {
       remove: true,
       react: true,
       replies: true,
-      files: { maxBytes: MOST_SENT_BYTES },
+      files: { maxBytes: MOST_SENT_BYTES, apart },
     },
     // Of the account itself pace.ts takes care.
     rate: { perSecond: 100, perConversation: { count: 1, perMs: 300 } },

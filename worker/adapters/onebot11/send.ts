@@ -9,7 +9,7 @@
 //   S5  What took several messages is removed with all of them; answers and reactions are of the first.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { isObject } from '../../sdk/foreign-json.ts';
-import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import type { FileRef, FilesApart, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import type { Answer } from './answer.ts';
 import { type Caller, callerOf } from './caller.ts';
@@ -94,6 +94,14 @@ function stepsOf(call: Post, target: Target): readonly (() => Promise<Answer>)[]
   ];
   if (call.text === '' && first.length === 0) return steps;
   return [() => say(call, first, target), ...steps];
+}
+
+/** Pictures go with the text, as many as one call takes; every other call is a post of its own. */
+export function apart(text: string, files: readonly FileRef[]): FilesApart {
+  const [first, ...more] = inMessages(files.filter(isPicture));
+  const behind = [...more, ...files.filter((file) => !isPicture(file)).map((file) => [file])];
+  if (first !== undefined) return { withText: first, behind };
+  return text === '' ? { withText: behind[0] ?? [], behind: behind.slice(1) } : { withText: [], behind };
 }
 
 /** S4. */

@@ -4,6 +4,7 @@
 // → inbox. Out: send.ts (calls, files, render.ts) over client.ts. Telegram knows no key by which it could drop a repeat: after a lost answer
 // a post may be said twice, and `unsure` of its body decides.
 import { defineAdapter } from '../../sdk/index.ts';
+import { apart } from './albums.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { announce, connect, register } from './connect.ts';
@@ -26,7 +27,7 @@ export const telegram = defineAdapter({
     replies: true,
     threads: true,
     typing: true,
-    files: { maxBytes: MOST_SENT_BYTES },
+    files: { maxBytes: MOST_SENT_BYTES, apart },
   },
   // For groups, which take 20 a minute, send.ts counts.
   rate: { perSecond: 30, perConversation: { count: 1, perMs: 1_000 } },

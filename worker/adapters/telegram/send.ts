@@ -1,5 +1,6 @@
-// One post, edit, removal, reaction or typing → calls of the Bot API. A post is one call where it can be: text that is too long for the
-// caption of a file, several files and their buttons take several, and a repeat within the life of the process goes on where it stopped.
+// One post, edit, removal, reaction or typing → calls of the Bot API. A post is one call: files that do not go with its text are posts of
+// their own (albums.ts). One that was stored with all of them by an older version takes several, and a repeat within the life of the process
+// goes on where it stopped.
 //
 //   S1  Threads: `topic:<id>` is a topic, `direct:<id>` who writes to a channel in private; a message as thread is
 //       answered, for Telegram opens no thread under one.
@@ -11,20 +12,18 @@
 import type { InlineKeyboardMarkup, InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
+import { albumsOf, isCaptioned } from './albums.ts';
 import { ChatWaits } from './chat-waits.ts';
 import { type Client, clientOf, failureOf } from './client.ts';
 import { type Account, botIdOf } from './config.ts';
 import { isById, isOfAnotherKind, type Kind, waysOf } from './file-kind.ts';
 import { isPhoto } from './files.ts';
 import { GroupRate } from './group-rate.ts';
-import { visibleLength } from './render.ts';
 
 type Call<K extends Outgoing['kind'] = Outgoing['kind']> = Extract<Outgoing, { kind: K }>;
 type Post = Call<'post' | 'edit'>;
 
 const TIME_LIMIT_MS = 50_000;
-const MOST_CAPTION = 1_024;
-const MOST_IN_ALBUM = 10;
 const MOST_KEPT = 1_000;
 
 interface SendState {
@@ -160,9 +159,9 @@ class Sending {
     const to = { chat_id: chat, ...topicOf(call.thread), ...replyOf(call) };
     const markup = keyboardOf(call);
     const buttons = markup === undefined ? {} : { reply_markup: markup };
-    const [only, ...others] = call.files;
-    const isCaption = only !== undefined && others.length === 0 && visibleLength(call.text) <= MOST_CAPTION;
-    if (isCaption) return [async () => [await this.#file(only, { ...to, ...buttons, ...captionOf(call.text) })]];
+    const [only] = call.files;
+    if (only !== undefined && isCaptioned(call.text, call.files))
+      return [async () => [await this.#file(only, { ...to, ...buttons, ...captionOf(call.text) })]];
     const albums = albumsOf(call.files).map(
       (files) => () => this.#album(files, { chat_id: chat, ...topicOf(call.thread) }),
     );
@@ -264,16 +263,6 @@ function topicOf(thread: string | undefined): Pick<Target, 'message_thread_id' |
 function replyOf({ replyTo, thread }: Post) {
   const message_id = numberOf(replyTo ?? thread ?? '');
   return message_id === 0 ? {} : { reply_parameters: { message_id, allow_sending_without_reply: true } };
-}
-
-/** Photos together, everything else together: Telegram does not mix them. */
-function albumsOf(files: readonly FileRef[]): readonly (readonly FileRef[])[] {
-  const kinds = [files.filter(isPhoto), files.filter((file) => !isPhoto(file))];
-  return kinds.flatMap((kind) =>
-    Array.from({ length: Math.ceil(kind.length / MOST_IN_ALBUM) }, (_, i) =>
-      kind.slice(i * MOST_IN_ALBUM, (i + 1) * MOST_IN_ALBUM),
-    ),
-  );
 }
 
 const ROW_CHARACTERS = 30;

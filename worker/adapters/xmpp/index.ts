@@ -8,7 +8,7 @@ import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile } from './fetch-file.ts';
-import { send } from './send.ts';
+import { apart, send } from './send.ts';
 import { type SessionTiming, TIMING } from './session.ts';
 import { normalJid } from './stanza.ts';
 import { stateOf } from './state.ts';
@@ -27,7 +27,7 @@ export function createXmpp(timing: SessionTiming = TIMING): AdapterModule {
       react: true,
       replies: true,
       typing: true,
-      files: { maxBytes: 100_000_000 },
+      files: { maxBytes: 100_000_000, apart },
     },
     rate: { perSecond: 10 },
     connect: (link) => connect(link, timing),

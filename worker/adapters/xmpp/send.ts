@@ -1,4 +1,5 @@
-// One post, edit, removal, reaction or typing → stanzas. A post is one stanza; each file is one more, behind it.
+// One post, edit, removal, reaction or typing → stanzas. A post is one stanza, and so is each file, which the host hands over as a post of its
+// own; one that was stored with them by an older version takes several.
 //
 //   S1  A post is sent when the server has acknowledged it, in a room when the room has echoed it. Its id is made of the key: the same on
 //       each attempt.
@@ -8,7 +9,7 @@
 //   S4  What took several messages is removed with all of them; answers, corrections and reactions are of the first.
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
-import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import type { FileRef, FilesApart, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import { type Account, bareJidOf } from './config.ts';
 import type { Conversations } from './conversations.ts';
@@ -41,6 +42,12 @@ export async function send(call: Outgoing, link: Link<Account>, state: AccountSt
   if (closed?.isFinal === true) return { kind: 'refused', reason: `not in the room: ${closed.reason}` };
   if (closed !== undefined) return { kind: 'later', afterMs: NOT_JOINED_MS };
   return new Sending({ link, state, session, conversations, to, isGroup }).run(call);
+}
+
+/** Each file is a stanza, and so a post of its own. */
+export function apart(text: string, files: readonly FileRef[]): FilesApart {
+  const each = files.map((file) => [file]);
+  return text.trim() === '' ? { withText: each[0] ?? [], behind: each.slice(1) } : { withText: [], behind: each };
 }
 
 interface Surroundings {
