@@ -53,6 +53,13 @@ function changed({ method, path, body }: RawRequest): HttpAnswer {
   return { headers: JSON_TYPE, json: { id, channel_id: SLASH_COMMAND.channel_id, content } };
 }
 
+const APPLICATION = {
+  id: '845027738276462632',
+  name: 'svc',
+  verify_key: publicOf(current),
+  interactions_endpoint_url: 'https://bot.example/webhooks/discord/main',
+};
+
 adapterContract(discord, {
   account: (url) => ({
     token: TOKEN,
@@ -68,9 +75,16 @@ adapterContract(discord, {
     const messages = `/api/v10/channels/${SLASH_COMMAND.channel_id}/messages`;
     if ([messages, `/api/v10/channels/${ELSEWHERE}/messages`].includes(request.path)) return posted(request);
     if (request.path.startsWith(`${messages}/`)) return changed(request);
+    if (request.path === '/api/v10/applications/@me') return { headers: JSON_TYPE, json: APPLICATION };
     return { status: 404, headers: JSON_TYPE, json: { message: '404: Not Found', code: 0 } };
   },
   changes: true,
+  // Its connection only watches over the address.
+  history: [],
+  without: {
+    own: 'no interaction is of the bot itself',
+    history: 'Discord delivers an interaction once, and keeps none',
+  },
   good: () => delivery(SLASH_COMMAND),
   several: () => ['786008729715212340', '786008729715212339'].map((id) => delivery({ ...SLASH_COMMAND, id })),
   order: ['845027738276462632/i/786008729715212340', '845027738276462632/i/786008729715212339'],

@@ -31,7 +31,7 @@ function delivery(id: number, login = 'ann'): RawRequest {
 }
 
 let comments = 98;
-function commented({ body }: RawRequest): HttpAnswer {
+function commented({ path, body }: RawRequest): HttpAnswer {
   const { body: text } = JSON.parse(Buffer.from(body).toString()) as { body: string };
   if (text.length > 65_536)
     return {
@@ -39,8 +39,15 @@ function commented({ body }: RawRequest): HttpAnswer {
       json: { message: 'Validation Failed', errors: [{ message: 'Body is too long' }] },
       headers: JSON_TYPE,
     };
-  return { status: 201, json: { id: (comments += 1) }, headers: JSON_TYPE };
+  const id = (comments += 1);
+  const [issue = ''] = /^\/repos\/octo\/hello\/issues\/\d+/.exec(path) ?? [];
+  shown.unshift({ id, body: text, user: { login: 'helper-bot' }, issue_url: `https://api.github.com${issue}` });
+  return { status: 201, json: { id }, headers: JSON_TYPE };
 }
+/** The newest first. */
+const shown: object[] = [];
+const listed = ({ method, path }: RawRequest): HttpAnswer | undefined =>
+  method === 'GET' && path === '/repos/octo/hello/issues/comments' ? { json: shown, headers: JSON_TYPE } : undefined;
 
 const whoseToken = ({ path }: RawRequest): HttpAnswer | undefined =>
   path === '/user' ? { status: 200, json: { login: 'helper-bot' }, headers: JSON_TYPE } : undefined;
@@ -89,11 +96,14 @@ adapterContract(createGithub({ ...WAITS, betweenMs: 0 }), {
   platform: (request) =>
     whoseToken(request) ??
     webhooks(request) ??
+    listed(request) ??
     changed(request) ??
     (request.method === 'POST'
       ? commented(request)
       : { status: 404, json: { message: 'Not Found' }, headers: JSON_TYPE }),
   changes: true,
+  finds: true,
+  without: { idempotent: 'GitHub knows no keys by which it could drop a repeat: it is looked for' },
   // Of the three, one is our own.
   history: [21, 23].map(guidOf),
   redelivers({ path }) {

@@ -15,6 +15,9 @@ const SAID = [
 
 let server: ScriptedIrc;
 let isRefused = false;
+/** What becomes of lines of the bot: seconds to wait, refused once, or nothing. */
+let waitSeconds: number | undefined;
+let isUnwelcome = false;
 const ends: (() => void | Promise<void>)[] = [];
 before(async () => {
   server = await scriptedIrc(
@@ -24,6 +27,12 @@ before(async () => {
       answer(line) {
         const [command, channel] = line.split(' ');
         if (Buffer.byteLength(line) > 510) return [':s 417 svcbot :Input line was too long'];
+        if (line.startsWith('PRIVMSG ') && waitSeconds !== undefined)
+          return [`:s 439 svcbot ${channel} :Message target change too fast. Please wait ${waitSeconds} seconds`];
+        if (line.startsWith('PRIVMSG ') && isUnwelcome) {
+          isUnwelcome = false;
+          return [`:s 404 svcbot ${channel} :Cannot send to channel`];
+        }
         if (line.startsWith('PASS ')) isRefused = line !== `PASS ${PASSWORD}`;
         if (command === 'USER' && isRefused) return [':s 464 svcbot :Password incorrect', 'ERROR :Closing Link'];
         if (command === 'JOIN') return [`:svcbot!u@h JOIN ${channel}`, `:s 366 svcbot ${channel} :End`, ...SAID];
@@ -44,4 +53,16 @@ adapterContract(irc, {
   refused: () => ({ ...ircAccount(server.port), password: 'another one' }),
   taken: () => server.lines.map(({ text }) => text).filter((text) => text.startsWith('PRIVMSG ')),
   cut: () => server.cut(),
+  slows: (afterMs) => void (waitSeconds = afterMs === undefined ? undefined : afterMs / 1_000),
+  refuses: () => void (isUnwelcome = true),
+  elsewhere: 'ann',
+  without: {
+    webhook: 'IRC says everything over the connection',
+    catchUp: 'what was missed comes over the connection, before what is said (irc-history.test.ts)',
+    idempotent: 'IRC knows no keys by which a server could drop a repeat',
+    finds: 'IRC shows nobody what they have said themselves before',
+    edit: 'what was said on IRC stays as it is',
+    react: 'IRC knows no reactions',
+    remove: 'what was said on IRC stays as it is',
+  },
 });

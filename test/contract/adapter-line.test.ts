@@ -62,6 +62,13 @@ adapterContract(line, {
   },
   // Its connection only watches over the address.
   history: [],
+  without: {
+    history: 'LINE only delivers, and has no history',
+    catchUp: 'LINE only delivers, and has no history',
+    edit: 'LINE lets nothing be changed that was sent',
+    react: 'LINE lets no bot react',
+    remove: 'LINE lets no bot take back what it sent',
+  },
   good: () => delivery(TEXT),
   own: () => delivery({ ...TEXT, events: [{ ...said(4), source: { type: 'group', groupId: GROUP, userId: BOT } }] }),
   several: () => [delivery({ ...TEXT, events: [said(3), said(1), said(2)] })],

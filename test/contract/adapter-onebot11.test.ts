@@ -24,6 +24,11 @@ const said = (id: number): RawRequest =>
   delivery(JSON.stringify({ ...(JSON.parse(POSTED) as object), message_id: id }));
 
 let messages = 4_710;
+const DATA: Readonly<Record<string, () => object>> = {
+  '/send_group_msg': () => ({ data: { message_id: (messages += 1) } }),
+  '/get_login_info': () => ({ data: { user_id: 10_001_000, nickname: 'bot' } }),
+  '/get_status': () => ({ data: { online: true, good: true } }),
+};
 
 adapterContract(onebot11, {
   account: (url) => ({
@@ -38,10 +43,16 @@ adapterContract(onebot11, {
   secrets: [SECRET, TOKEN, 'an older secret'],
   // Of the time nothing is signed but what is in the event: a delivery that is sent again is known by its id.
   unsigned: ['time'],
-  platform: ({ path }) => ({
-    json: path === '/send_group_msg' ? { ...ANSWERED, data: { message_id: (messages += 1) } } : ANSWERED,
-  }),
+  platform: ({ path }) => ({ json: { ...ANSWERED, ...DATA[path]?.() } }),
   changes: true,
+  // Its connection asks how the bot is.
+  history: [],
+  without: {
+    history: 'an implementation only posts: what it could not deliver it has forgotten',
+    idempotent: 'OneBot knows no keys by which a repeat could be dropped',
+    finds: 'OneBot shows nothing by which a post could be found again',
+    edit: 'QQ lets nothing be changed that was sent',
+  },
   good: () => delivery(POSTED),
   // Implementations tell of it when they are told to (`reportSelfMessage`).
   own: () =>

@@ -2,4 +2,21 @@
 import { sandbox } from '../../worker/adapters/sandbox/index.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 
-adapterContract(sandbox, { account: () => ({}), history: [], secrets: [] });
+const HERE = 'there is nothing outside that could be asked, be cut or refuse: the row that is stored is the message';
+
+adapterContract(sandbox, {
+  account: () => ({}),
+  history: [],
+  secrets: [],
+  without: {
+    webhook: 'people write on the chat page and in svc chat: the host itself stores their lines',
+    connect: HERE,
+    catchUp: 'nothing is said anywhere while the host is away',
+    taken: HERE,
+    changes: HERE,
+    slows: HERE,
+    refuses: HERE,
+    refused: HERE,
+    secrets: 'there is no password',
+  },
+});

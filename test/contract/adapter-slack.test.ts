@@ -40,10 +40,15 @@ const OURS = {
 };
 
 let count = 246;
+/** The newest first, with the metadata that nobody sees. */
+const shown: object[] = [];
 function posted({ body }: RawRequest): HttpAnswer {
-  const text = new URLSearchParams(Buffer.from(body).toString()).get('text') ?? '';
+  const form = new URLSearchParams(Buffer.from(body).toString());
+  const text = form.get('text') ?? '';
   if (text.length > 4_000) return { json: { ok: false, error: 'msg_too_long' } };
-  return { json: { ok: true, channel: 'C123ABC456', ts: `1503435956.000${(count += 1)}`, message: { text } } };
+  const ts = `1503435956.000${(count += 1)}`;
+  shown.unshift({ ...OURS.event, text, ts, metadata: JSON.parse(form.get('metadata') ?? '{}') as object });
+  return { json: { ok: true, channel: 'C123ABC456', ts, message: { text } } };
 }
 
 /** Said while the host was away, the newest first, as the history tells it: Slack itself delivers over HTTP for some minutes alone. */
@@ -64,7 +69,9 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'reactions.add': {},
   'reactions.remove': {},
 };
-const answered = ({ path }: RawRequest): HttpAnswer => {
+const answered = ({ path, body }: RawRequest): HttpAnswer => {
+  if (path === '/api/conversations.history' && Buffer.from(body).includes('include_all_metadata'))
+    return { json: { ok: true, messages: shown } };
   const answer = ANSWERS[path.replace('/api/', '')];
   return { json: answer === undefined ? { ok: false, error: 'unknown_method' } : { ok: true, ...answer } };
 };
@@ -76,6 +83,8 @@ adapterContract(slack, {
   secrets: [SECRET, TOKEN, 'an older secret'],
   platform: (request) => (request.path === '/api/chat.postMessage' ? posted(request) : answered(request)),
   changes: true,
+  finds: true,
+  without: { idempotent: 'Slack knows no keys by which it could drop a repeat: it is looked for' },
   // An account that is new has missed nothing.
   cursor: JSON.stringify({ workspace: 'T123ABC456', at: (now - 7_200) * 1_000, seen: [] }),
   history: [1, 3].map((n) => `T123ABC456/C123ABC456/${now - 3_600}.00000${n}`),

@@ -24,6 +24,11 @@ function delivery(update_id: number, from: object = PERSON): RawRequest {
   };
 }
 
+const NO_KEYS = {
+  idempotent: 'Telegram knows no keys by which it could drop a repeat',
+  finds: 'Telegram shows a bot nothing of what was said before',
+};
+
 const BOT = { id: 123_456, is_bot: true, first_name: 'svc', username: 'svc_bot' };
 let messages = 6;
 /** 4,096 characters, once the tags are read. */
@@ -59,6 +64,11 @@ adapterContract(telegram, {
   changes: true,
   // Its connection only watches over the address.
   history: [],
+  without: {
+    history: 'Telegram keeps what it could not deliver, and delivers it again',
+    catchUp: 'Telegram keeps what it could not deliver, and delivers it again',
+    ...NO_KEYS,
+  },
   good: () => delivery(10_000),
   own: () => delivery(10_001, BOT),
   several: () => [delivery(10_004), delivery(10_002), delivery(10_003)],
@@ -90,6 +100,12 @@ describe('polling', () => {
       const { offset = 0 } = JSON.parse(Buffer.from(request.body).toString()) as { offset?: number };
       // One at a time, so that there is something in between.
       return { json: { ok: true, result: WAITING.filter(({ update_id }) => update_id >= offset).slice(0, 1) } };
+    },
+    changes: true,
+    without: {
+      good: 'to a bot that polls Telegram delivers nothing',
+      catchUp: 'the first poll of each connection brings what waited',
+      ...NO_KEYS,
     },
     history: WAITING.map(({ update_id }) => `123456:${update_id}`),
   });

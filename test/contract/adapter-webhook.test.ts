@@ -20,6 +20,11 @@ adapterContract(webhook, {
   elsewhere: 'another room',
   platform: ({ headers }) => ({ status: 202, json: { id: `message of ${headers['webhook-id']}` } }),
   changes: true,
+  history: [],
+  without: {
+    connect: 'a sender of webhooks keeps no connection',
+    history: 'what a sender could not deliver it delivers again: there is no history to ask for',
+  },
   good: () => delivery('msg_1'),
   own: () => delivery('msg_5', { id: 'bot', self: true }),
   several: () => [delivery('msg_4'), delivery('msg_2'), delivery('msg_3')],

@@ -37,6 +37,12 @@ const [EDITED, REACTED, REMOVED, CHANGES] = [
   'removes its message',
   'passes Retry-After and a refused token on from edits, reactions and removals',
 ] as const;
+const [WIRE_WAITS, WIRE_REFUSES, WIRE_TOKEN, WIRE_CHANGES] = [
+  'waits as its platform asks, over its connection: two sends to two conversations are taken in order after that',
+  'refuses what its platform refuses',
+  'a connection with a refused token ends the account with a remedy',
+  'has edits, reactions and removals wait as its platform asks',
+] as const;
 const [CAUGHT, UP, HEARD, CUT, LOST, KILLED] = [
   'catches up once, from the committed cursor, without its own messages',
   'comes online over its connection, twice, and ends an account whose token is refused',
@@ -92,6 +98,13 @@ const BROKEN: Partial<Record<Fault, readonly string[]>> = {
   'throws-at-429-of-a-change': [CHANGES],
   'refuses-at-401-of-a-change': [CHANGES],
 };
+/** Of platforms without HTTP; a sound one has another list of promises. */
+const BROKEN_WITHOUT_HTTP: Partial<Record<Fault, readonly string[]>> = {
+  'throws-when-it-has-to-wait': [WIRE_WAITS, WIRE_CHANGES],
+  'says-sent-when-it-is-refused': [WIRE_REFUSES],
+  'goes-on-with-a-refused-token': [WIRE_TOKEN, UP, FAILS_ALONE, SECRETS],
+  'forgets-to-wait-with-a-change': [WIRE_CHANGES],
+};
 /** These, and perhaps others: ids that are never the same, and what is waited for in vain, for no longer than a second. */
 const BROKEN_AT_LEAST: Partial<Record<Fault, readonly string[]>> = {
   'makes-up-ids': [ONCE],
@@ -123,6 +136,16 @@ describe('the suite of adapters', () => {
       'each promise can be broken',
     );
     assert.ok(kept.length > 30, `${kept.length} promises were kept`);
+  });
+
+  it('finds what is broken where the platform has no HTTP, too', async () => {
+    const faults = Object.keys(BROKEN_WITHOUT_HTTP) as Fault[];
+    const { failed, passed } = await suiteOver(['is-sound-without-http', ...faults]);
+
+    assert.deepEqual(failed.get('is-sound-without-http') ?? [], []);
+    for (const title of [WIRE_WAITS, WIRE_REFUSES, WIRE_TOKEN, WIRE_CHANGES])
+      assert.ok(passed.get('is-sound-without-http')?.includes(title), title);
+    for (const name of faults) assert.deepEqual(failed.get(name), BROKEN_WITHOUT_HTTP[name], name);
   });
 
   it('takes the end of a connection for no fault of what was being caught up with', async () => {

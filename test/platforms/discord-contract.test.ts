@@ -6,12 +6,14 @@ import { FakeDiscord } from '../support/fake-platforms/discord.ts';
 import { until } from '../support/until.ts';
 
 const REFUSED = 'ODQ1MDI3NzM4Mjc2NDYyNzc3.GabcdE.refused-token-0123456789abcdef';
+const ELSEWHERE = '645027906669510668';
 let [fake, another]: FakeDiscord[] = [];
 let ends: (() => void | Promise<void>)[] = [];
 
 beforeEach(async () => {
   const owner = { after: (end: () => void | Promise<void>) => void ends.push(end) };
   [fake, another] = [await FakeDiscord.start(owner), await FakeDiscord.start(owner)];
+  fake.world.addChannel(ELSEWHERE);
   for (const { world, gateway } of [fake, another])
     for (const [id, author] of [
       ['2001', '80351110224678912'],
@@ -58,4 +60,9 @@ adapterContract(discord, {
   changes: true,
   taken: () => fake?.requests.filter(({ method }) => method !== 'GET').map((request) => JSON.stringify(request)) ?? [],
   cut,
+  slows: (afterMs) => void (fake !== undefined && (fake.waitMs = afterMs)),
+  refuses: () =>
+    fake?.next(/^POST .*\/messages$/, { status: 403, body: '{"message":"Missing Permissions","code":50013}' }),
+  elsewhere: ELSEWHERE,
+  without: { good: 'over the gateway Discord delivers nothing over HTTP' },
 });

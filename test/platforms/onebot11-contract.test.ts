@@ -4,6 +4,7 @@ import { createOnebot11 } from '../../worker/adapters/onebot11/index.ts';
 import { TIMING } from '../../worker/adapters/onebot11/timing.ts';
 import { adapterContract } from '../../worker/sdk/testing/index.ts';
 import { FakeOneBot } from '../support/fake-platforms/onebot11.ts';
+import { failed } from '../support/fake-platforms/onebot11-bot.ts';
 
 const AT = 1_767_225_600;
 let [fake, another]: FakeOneBot[] = [];
@@ -42,4 +43,12 @@ adapterContract(createOnebot11({ ...TIMING, retryMs: 10 }), {
       .filter(({ action }) => /^(?:send_group_msg|delete_msg|set_msg_emoji_like)$/.test(action))
       .map(({ params }) => JSON.stringify(params)),
   cut: () => fake?.cut(),
+  refuses: () => fake?.next('send_group_msg', failed(1200, 'refused')),
+  without: {
+    good: 'over a WebSocket an implementation posts nothing',
+    slows: 'an answer over a WebSocket cannot ask to wait',
+    idempotent: 'OneBot knows no keys by which a repeat could be dropped',
+    finds: 'OneBot shows nothing by which a post could be found again',
+    edit: 'QQ lets nothing be changed that was sent',
+  },
 });

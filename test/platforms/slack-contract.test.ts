@@ -13,6 +13,7 @@ let ends: (() => void | Promise<void>)[] = [];
 beforeEach(async () => {
   const owner = { after: (end: () => void | Promise<void>) => void ends.push(end) };
   [slack, another] = [await FakeSlack.start(owner), await FakeSlack.start(owner)];
+  slack.workspace.channels.set('C123ABC457', 'open');
   for (const { workspace, line, push } of [bound(slack), bound(another)]) {
     push(line('one'));
     push(line('our own', { bot_id: 'B1', app_id: workspace.app, subtype: 'bot_message' }));
@@ -37,6 +38,8 @@ const accountOf = (of: FakeSlack, token = of.botToken): Record<string, unknown> 
   apiUrl: of.apiUrl,
 });
 
+const CALLS = ['chat.postMessage', 'chat.update', 'chat.delete', 'reactions.add', 'reactions.remove'];
+
 adapterContract(createSlack({ ...TIMING, retryMs: 10 }), {
   account: () => accountOf(slack),
   other: () => accountOf(another),
@@ -52,4 +55,16 @@ adapterContract(createSlack({ ...TIMING, retryMs: 10 }), {
       .filter(({ method }) => /^(chat|reactions)\./.test(method))
       .map(({ method, args }) => `${method} ${args['text'] ?? ''}`),
   cut: () => slack.cut(),
+  slows(afterMs) {
+    for (const method of CALLS) {
+      if (afterMs === undefined) slack.left.delete(method);
+      else slack.left.set(method, 0);
+    }
+  },
+  refuses: () => slack.next('chat.postMessage', { status: 200, body: '{"ok":false,"error":"channel_not_found"}' }),
+  elsewhere: 'C123ABC457',
+  without: {
+    good: 'over Socket Mode Slack delivers nothing over HTTP',
+    idempotent: 'Slack knows no keys by which it could drop a repeat: it is looked for',
+  },
 });

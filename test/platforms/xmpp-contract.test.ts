@@ -30,6 +30,15 @@ else {
     refused: () => accountOf('bot', 'another one'),
     conversation: 'ann@localhost',
     history: [],
+    without: {
+      webhook: 'XMPP says everything over the connection',
+      history: 'what Prosody keeps differs from run to run (adapter-xmpp.test.ts has a server whose archive does not)',
+      idempotent: 'XMPP knows no keys by which a server could drop a repeat: it is looked for',
+      changes: 'Prosody shows nobody what another one was sent (adapter-xmpp.test.ts runs at a server that does)',
+      slows: 'Prosody is not asked for too much by one client',
+      refuses: 'Prosody takes what one of its people says to another',
+      cut: 'Prosody ends no connection by itself',
+    },
     finds: true,
     secrets: [passwordOf('bot')],
   });

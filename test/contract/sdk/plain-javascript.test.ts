@@ -275,6 +275,18 @@ describe('a misspelt or wrong key', () => {
       [{ unsigned: ['byte'] }, /^a: fixtures: unsigned has to be a list of 'bytes' and 'time'$/],
     ] as const)
       assert.throws(() => adapterContract(adapter({}), { ...fixtures, ...more } as never), said(message));
+    const reasons = (without: object) => adapterContract(adapter({}), { ...fixtures, without } as never);
+    assert.throws(
+      () => reasons({}),
+      /^Error: a: .*: fixtures\.without\.\w+ may say why the platform has no such thing$/,
+    );
+    const all = ['webhook', 'connect', 'catchUp', 'check', 'slows', 'refuses', 'refused', 'idempotent'];
+    const most = Object.fromEntries([...all, 'finds', 'edit', 'react', 'remove', 'secrets'].map((of) => [of, 'none']));
+    assert.throws(
+      () => reasons({ ...most, eidt: 'none' }),
+      /fixtures\.without\.eidt gives a reason, and nothing is left out for it$/,
+    );
+    assert.throws(() => reasons({ edit: 5 }), said(/^a: fixtures: without has to be texts by what is missing$/));
     assert.throws(() => adapterContract(adapter({}), undefined as never), said(/^a: fixtures: expected an object$/));
   });
 });

@@ -42,6 +42,8 @@ export class FakeDiscord {
   readonly requests: RestRequest[] = [];
   /** Those that it cannot serve now (500). */
   isDown: (call: RestRequest) => boolean = () => false;
+  /** How long every call of a channel is told to wait (429); undefined: not at all. */
+  waitMs: number | undefined;
   /** Calls whose answer is held back for good. */
   held = 0;
   /** How long a nonce is enforced: Discord says a few minutes. */
@@ -228,6 +230,7 @@ export class FakeDiscord {
     this.calls.push(`${call.method} ${call.path}`);
     this.requests.push(call);
     if (this.isDown(call)) return void response.writeHead(500, { 'content-type': 'application/json' }).end('{}');
+    if (this.waitMs !== undefined && call.path.startsWith('/channels/')) return tooMany(response, this.waitMs);
     const at = this.#next.findIndex(({ of }) => of.test(`${call.method} ${call.path}`));
     const misfortune = at === -1 ? undefined : this.#next.splice(at, 1)[0]?.misfortune;
     if (typeof misfortune === 'object' && 'slow' in misfortune) await misfortune.slow;
@@ -278,6 +281,16 @@ export class FakeDiscord {
     if (file === undefined) return void response.writeHead(404).end();
     this.giveFile(response, { bytes: file.bytes, type: file.content_type });
   }
+}
+
+function tooMany(response: ServerResponse, waitMs: number): void {
+  const seconds = waitMs / 1_000;
+  response.writeHead(429, {
+    'content-type': 'application/json',
+    'retry-after': String(seconds),
+    'x-ratelimit-scope': 'user',
+  });
+  response.end(JSON.stringify({ message: 'You are being rate limited.', retry_after: seconds, global: false }));
 }
 
 async function read(request: IncomingMessage, bytes: Buffer): Promise<Pick<RestRequest, 'body' | 'files'>> {

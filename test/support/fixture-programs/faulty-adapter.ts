@@ -66,10 +66,25 @@ export type Fault =
   | 'tells-its-token-when-it-connects'
   | 'throws-its-token-when-it-is-refused'
   | 'goes-on-when-it-is-told-to-end'
-  | 'has-an-address-all-the-same';
+  | 'has-an-address-all-the-same'
+  | 'is-sound-without-http'
+  | 'throws-when-it-has-to-wait'
+  | 'says-sent-when-it-is-refused'
+  | 'goes-on-with-a-refused-token'
+  | 'forgets-to-wait-with-a-change';
+
+/** Those whose platform is reached over their connection alone. */
+export const WITHOUT_HTTP: ReadonlySet<Fault> = new Set([
+  'is-sound-without-http',
+  'throws-when-it-has-to-wait',
+  'says-sent-when-it-is-refused',
+  'goes-on-with-a-refused-token',
+  'forgets-to-wait-with-a-change',
+]);
 
 /** Those that can edit, react and remove. */
 export const CHANGES: ReadonlySet<Fault> = new Set([
+  ...WITHOUT_HTTP,
   'is-sound-and-changes',
   'edits-nothing',
   'edits-with-the-old-text',
@@ -99,6 +114,9 @@ export const HISTORY = [said('h1'), said('h2', US), said('h3'), said('h4')];
 
 /** What a faulty one keeps where all accounts of the process see it; a test begins without. */
 export const everywhere = { seen: new Set<string>(), keys: new Map<string, SendResult>(), failed: false };
+
+/** The platform that has no HTTP: what it was sent, how long it asks to wait, and whether it refuses the next. */
+export const wire = { taken: [] as string[], waitMs: undefined as number | undefined, refuses: false };
 
 export function faultyAdapter(fault: Fault): AdapterModule {
   const has = (...faults: readonly Fault[]): boolean => faults.includes(fault);
@@ -199,7 +217,8 @@ export function faultyAdapter(fault: Fault): AdapterModule {
   /** Without HTTP: all comes at once, and what is caught up with is cut off with the connection. */
   const ends = new Map<string, Promise<void>>();
   async function connectForLong(link: Link<Account>): Promise<void> {
-    if (link.account.token.reveal() !== TOKEN) throw accountFailed('the token is wrong', 'take the other one');
+    if (link.account.token.reveal() !== TOKEN && !has('goes-on-with-a-refused-token'))
+      throw accountFailed('the token is wrong', 'take the other one');
     const closed = new Promise<void>((resolve) => link.signal.addEventListener('abort', () => resolve()));
     const end = closed.then(() => Promise.reject(new Error('the connection is over')));
     end.catch(() => {});
@@ -228,7 +247,24 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     return sendResult(response);
   }
 
+  /** The key is what a repeat is known by. */
+  function overWire(out: Outgoing): SendResult {
+    if (out.kind === 'typing') return { kind: 'refused', reason: 'there is no typing here' };
+    const isPost = out.kind === 'post';
+    if (wire.waitMs !== undefined && !(has('forgets-to-wait-with-a-change') && !isPost)) {
+      if (has('throws-when-it-has-to-wait')) throw new Error('too much');
+      return { kind: 'later', afterMs: wire.waitMs };
+    }
+    if (wire.refuses) {
+      wire.refuses = false;
+      if (!has('says-sent-when-it-is-refused')) return { kind: 'refused', reason: 'not here' };
+    }
+    wire.taken.push(JSON.stringify(out));
+    return { kind: 'sent', message: (isPost ? out.key : out.message) ?? '' };
+  }
+
   async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
+    if (WITHOUT_HTTP.has(fault)) return overWire(out);
     if (canChange && out.kind !== 'post' && out.kind !== 'typing') return change(out, link);
     if (out.kind !== 'post') {
       if (has('throws-at-what-it-cannot')) throw new Error('what is that?');
@@ -281,7 +317,7 @@ export function faultyAdapter(fault: Fault): AdapterModule {
             }),
       parse: delivered,
     },
-    ...(has('is-sound-and-catches-up-for-long')
+    ...(has('is-sound-and-catches-up-for-long') || WITHOUT_HTTP.has(fault)
       ? { connect: connectForLong, catchUp: catchUpForLong }
       : has('is-sound-and-catches-up', 'tells-no-cursor')
         ? { catchUp }

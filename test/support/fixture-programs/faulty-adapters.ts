@@ -1,6 +1,6 @@
 // Runs the suite of adapters over those that have one fault each: a program, since most of its tests fail.
 import { beforeEach } from 'node:test';
-import { adapterContract } from 'svc/testing';
+import { adapterContract, type Fixtures } from 'svc/testing';
 import {
   CHANGES,
   delivery,
@@ -13,6 +13,8 @@ import {
   said,
   TOKEN,
   US,
+  WITHOUT_HTTP,
+  wire,
 } from './faulty-adapter.ts';
 
 /** What shows only in what does not come is not waited for any longer. */
@@ -23,7 +25,14 @@ const IN_VAIN: ReadonlySet<Fault> = new Set([
   'moves-its-cursor-first',
   'hears-for-all-accounts',
   'goes-on-when-it-is-told-to-end',
+  'goes-on-with-a-refused-token',
 ]);
+
+const OVER_THE_WIRE: Partial<Fixtures> = {
+  taken: () => wire.taken,
+  slows: (afterMs) => void (wire.waitMs = afterMs),
+  refuses: () => void (wire.refuses = true),
+};
 
 let [platform, silent] = [imaginaryPlatform(), imaginaryPlatform([])];
 beforeEach(() => {
@@ -31,13 +40,15 @@ beforeEach(() => {
   everywhere.seen.clear();
   everywhere.keys.clear();
   everywhere.failed = false;
+  Object.assign(wire, { taken: [], waitMs: undefined, refuses: false });
 });
 
 for (const fault of process.argv.slice(2) as Fault[]) {
   const isDeaf = fault === 'is-sound-and-hears-nothing';
   adapterContract(faultyAdapter(fault), {
     account: (url) => ({ url, token: TOKEN, signing: SIGNING }),
-    ...(fault === 'is-sound-and-catches-up-for-long'
+    ...(WITHOUT_HTTP.has(fault) ? OVER_THE_WIRE : {}),
+    ...(WITHOUT_HTTP.has(fault) || fault === 'is-sound-and-catches-up-for-long'
       ? { refused: (url) => ({ url, token: 'another', signing: SIGNING }) }
       : { platform: (request) => (isDeaf ? silent(request) : platform(request)) }),
     ...(fault === 'has-an-address-all-the-same' ? {} : { good: () => delivery(said('d1')) }),

@@ -7,8 +7,9 @@ import { CHANGES } from './contract/changes.ts';
 import { CONNECTIONS } from './contract/connections.ts';
 import { DELIVERIES } from './contract/deliveries.ts';
 import type { Fixtures } from './contract/fixtures.ts';
+import type { Definition, Lack, Missing } from './contract/lack.ts';
 import { SENDS } from './contract/sends.ts';
-import { onTrial } from './contract/trial.ts';
+import { onTrial, type Promised } from './contract/trial.ts';
 import { FIXTURES, refuseBadOptions } from './option-shapes.ts';
 
 /** Registers the tests. */
@@ -22,17 +23,53 @@ export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): voi
     throw new Error(`${name} has a webhook: the suite needs fixtures.good, a delivery with a good signature`);
   if (fixtures.history?.length === 1)
     throw new Error(`${name}: fixtures.history names one message: in what order they come shows in two or more`);
-  for (const promised of [...DELIVERIES, ...SENDS, ...CHANGES, ...CONNECTIONS, ...ACCOUNTS]) {
-    if (promised.insteadOf !== undefined && promised.insteadOf(definition, fixtures) === undefined) continue;
+  const plans = planOf(definition, fixtures);
+  refuseWhatIsOpen(plans, { name, fixtures });
+  for (const { promised, missing } of plans) {
     const title = `${name}: ${promised.title}`;
-    const lack = promised.lack?.(definition, fixtures);
     // The runner waits for what is registered.
-    if (lack !== undefined) void test(title, { skip: lack }, () => {});
+    if (missing !== undefined) void test(title, { skip: reasonOf(missing, fixtures) }, () => {});
     else
       void test(title, async (t) => {
         const part = promised.part?.(definition, fixtures);
-        if (part !== undefined) t.diagnostic(`${title}: ${part}`);
+        if (part !== undefined) t.diagnostic(`${title}: ${reasonOf(part, fixtures)}`);
         await onTrial(t, { adapter, fixtures }, promised);
       });
   }
+}
+
+interface Plan {
+  readonly promised: Promised;
+  readonly missing: Missing | undefined;
+}
+
+function planOf(definition: Definition, fixtures: Fixtures): readonly Plan[] {
+  const lackOf = (lack: Lack | undefined): Missing | undefined => lack?.(definition, fixtures);
+  const all = [...DELIVERIES, ...SENDS, ...CHANGES, ...CONNECTIONS, ...ACCOUNTS];
+  return all
+    .filter(
+      ({ unless, insteadOf }) =>
+        lackOf(unless) === undefined && (insteadOf === undefined || lackOf(insteadOf) !== undefined),
+    )
+    .map((promised) => ({ promised, missing: lackOf(promised.lack) }));
+}
+
+const reasonOf = ({ of, reason }: Missing, { without }: Fixtures): string =>
+  (of === undefined ? undefined : without?.[of]) ?? reason;
+
+/** With `without` nothing is left out by oversight. */
+function refuseWhatIsOpen(
+  plans: readonly Plan[],
+  { name, fixtures }: { readonly name: string; readonly fixtures: Fixtures },
+): void {
+  const { without } = fixtures;
+  if (without === undefined) return;
+  const missing = plans.flatMap(({ missing: of }) => (of === undefined ? [] : [of]));
+  const open = missing.find(({ of }) => of !== undefined && without[of] === undefined);
+  if (open !== undefined)
+    throw new Error(`${name}: ${open.reason}: fixtures.without.${open.of} may say why the platform has no such thing`);
+  const used = new Set<string | undefined>(missing.map(({ of }) => of));
+  const idle = Object.keys(without).find((of) => !used.has(of));
+  if (idle !== undefined)
+    throw new Error(`${name}: fixtures.without.${idle} gives a reason, and nothing is left out for it`);
 }

@@ -81,6 +81,9 @@ const FIXTURE_KEYS: Forms<Omit<Fixtures, 'account' | 'secrets'>> = {
   finds: form('true', (value) => value === true),
   taken: FUNCTION,
   cut: FUNCTION,
+  slows: FUNCTION,
+  refuses: FUNCTION,
+  without: textsBy('what is missing'),
   timeoutMs: ABOVE_0,
 };
 export const FIXTURES: Shape = { needed: { account: FUNCTION, secrets: TEXTS }, other: FIXTURE_KEYS };

@@ -1,15 +1,11 @@
 // What an adapter promises of edits, removals and reactions, where its platform has them.
 import assert from 'node:assert/strict';
 import type { Outgoing } from '../../adapter.ts';
-import { eitherGiven, given, type Lack, needs } from './lack.ts';
-import { assertLater } from './sends.ts';
+import { CHANGES_OF_A_MESSAGE, type Change, can, canChange, given, needs, overHttp, seen } from './lack.ts';
+import { assertLater, assertWaits } from './sends.ts';
 import { assertFailed, type Promised, postTo, type Trial } from './trial.ts';
 
-type Kind = 'edit' | 'react' | 'remove';
-/** In the order in which one message can go through all of them. */
-const KINDS: readonly Kind[] = ['edit', 'react', 'remove'];
-
-const changeOf = (kind: Kind, { fixtures }: Trial, message: string): Outgoing => {
+const changeOf = (kind: Change, { fixtures }: Trial, message: string): Outgoing => {
   const base = { key: `k-${kind}`, conversation: fixtures.conversation ?? 'room', message };
   if (kind === 'edit') return { ...postTo(fixtures, { key: base.key, text: CHANGED }), kind, message };
   return kind === 'react' ? { ...base, kind, emoji: '👍', on: true } : { ...base, kind };
@@ -68,7 +64,7 @@ async function removes(trial: Trial): Promise<void> {
 async function passesOn(trial: Trial): Promise<void> {
   const { open, definition, platform } = trial;
   const message = await posted(trial);
-  for (const kind of KINDS.filter((of) => definition.can[of] === true)) {
+  for (const kind of CHANGES_OF_A_MESSAGE.filter((of) => definition.can[of] === true)) {
     const call = changeOf(kind, trial, message);
     platform.next({ status: 429, headers: { 'retry-after': '7' } });
     assertLater(await open().send(call), 7_000, kind);
@@ -81,13 +77,18 @@ async function passesOn(trial: Trial): Promise<void> {
   }
 }
 
-const can =
-  (kind: Kind): Lack =>
-  (definition) =>
-    definition.can[kind] === true ? undefined : `can.${kind} is not set`;
-const canAny: Lack = (definition) =>
-  KINDS.some((kind) => definition.can[kind] === true) ? undefined : 'it can neither edit, react nor remove';
-const taken = needs(given('changes'), eitherGiven('platform', 'taken'));
+/** Without HTTP there is one life: the connection over which the platform asks to wait. */
+async function waits(trial: Trial): Promise<void> {
+  const { bench, definition, fixtures } = trial;
+  const message = await posted(trial);
+  fixtures.slows?.(WAIT_MS);
+  for (const kind of CHANGES_OF_A_MESSAGE.filter((of) => definition.can[of] === true))
+    assertWaits(await bench.send(changeOf(kind, trial, message)), kind);
+}
+
+const WAIT_MS = 7_000;
+
+const taken = needs(given('changes'), seen);
 
 export const CHANGES: readonly Promised[] = [
   { title: 'edits its message, and takes an edit that a crash repeats', lack: needs(can('edit'), taken), keep: edits },
@@ -95,7 +96,14 @@ export const CHANGES: readonly Promised[] = [
   { title: 'removes its message', lack: needs(can('remove'), taken), keep: removes },
   {
     title: 'passes Retry-After and a refused token on from edits, reactions and removals',
-    lack: needs(canAny, taken, given('platform')),
+    unless: overHttp,
+    lack: needs(canChange, taken),
     keep: passesOn,
+  },
+  {
+    title: 'has edits, reactions and removals wait as its platform asks',
+    insteadOf: overHttp,
+    lack: needs(canChange, taken, given('slows')),
+    keep: waits,
   },
 ];

@@ -108,7 +108,9 @@ export const DELIVERIES: readonly Promised[] = [
     title: 'refuses any changed byte, a missing and an old signature',
     lack: delivered,
     part: (_, { unsigned = [] }) =>
-      unsigned.length === 0 ? undefined : `not tried: the signature does not cover the ${unsigned.join(' and the ')}`,
+      unsigned.length === 0
+        ? undefined
+        : { reason: `not tried: the signature does not cover the ${unsigned.join(' and the ')}` },
     keep: refusesChanges,
   },
   {

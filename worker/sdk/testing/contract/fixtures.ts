@@ -44,6 +44,34 @@ export interface Fixtures {
    * With HTTP the suite cuts them.
    */
   cut?(): Promise<void> | void;
+  /**
+   * A platform without HTTP has enough: it takes nothing that is sent from now on, and asks to wait so long, in its own way; undefined: it
+   * takes everything again. With HTTP the suite answers 429.
+   */
+  slows?(afterMs: number | undefined): void;
+  /** A platform without HTTP refuses the next send, for good. With HTTP the suite answers 400. */
+  refuses?(): void;
+  /**
+   * Why the platform has nothing of it, by what is missing: in a word to whoever reads what was skipped. With it everything is tried
+   * that has no reason here; what is neither given nor has one, and a reason for what is there, are refused.
+   */
+  readonly without?: Readonly<Partial<Record<Part, string>>>;
   /** How long something may take to come. Default a minute. */
   readonly timeoutMs?: number;
 }
+
+/** What a promise may need of the fixtures. */
+export type Fixture = Exclude<keyof Fixtures, 'account' | 'secrets' | 'without' | 'timeoutMs'>;
+
+/** What may be missing where a promise cannot be tried: of the adapter, of what its platform can, or of the fixtures. */
+export type Part =
+  | 'webhook'
+  | 'connect'
+  | 'catchUp'
+  | 'check'
+  | 'edit'
+  | 'react'
+  | 'remove'
+  | 'idempotent'
+  | 'secrets'
+  | Fixture;

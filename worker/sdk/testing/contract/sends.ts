@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { compose, MOST_PARTS } from '../../../outbox/compose.ts';
 import type { Outgoing, SendResult } from '../../adapter.ts';
 import type { RawRequest } from '../../request.ts';
-import { eitherGiven, given, idempotent, needs } from './lack.ts';
-import { type Promised, postTo, type Trial, until } from './trial.ts';
+import { finds, given, idempotent, type Lack, needs, overHttp, seen } from './lack.ts';
+import { assertFailed, type Promised, postTo, type Trial, until } from './trial.ts';
 
 async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial): Promise<void> {
   await online(bench);
@@ -20,6 +20,12 @@ async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial
 export function assertLater(result: SendResult, afterMs: number, what?: string): void {
   const { kind, afterMs: told } = { afterMs: undefined, ...result };
   assert.deepEqual({ kind, afterMs: told }, { kind: 'later', afterMs }, what);
+}
+
+/** For some time: of platforms that name none, or do so in words of their own. */
+export function assertWaits(result: SendResult, what?: string): void {
+  assert.equal(result.kind, 'later', what);
+  assert.ok(result.kind === 'later' && result.afterMs > 0, what);
 }
 
 /** Each in a life of its own: an account may keep quiet for as long as it was asked to. */
@@ -71,19 +77,61 @@ async function waitsForBoth({ bench, fixtures, platform }: Trial): Promise<void>
   assert.deepEqual(shownFrom(before), texts, 'each is taken once, in order');
 }
 
+/** The same without HTTP: another life has nothing to wait for. */
+async function waitsOverConnection({ bench, fixtures, online, open }: Trial): Promise<void> {
+  const { conversation = 'room', elsewhere = conversation, slows, taken } = fixtures;
+  const texts = ['zq000001z', 'zq000002z'];
+  const posts = texts.map((text, i) => ({
+    ...postTo(fixtures, { key: `wait ${i}`, text }),
+    conversation: i === 0 ? conversation : elsewhere,
+  }));
+  await online(bench);
+  slows?.(WAIT_MS);
+  for (const result of await Promise.all(posts.map((post) => bench.send(post)))) assertWaits(result);
+  slows?.(undefined);
+  bench.stop();
+  const next = open();
+  await online(next);
+  const before = taken?.().length ?? 0;
+  const results = [];
+  for (const post of posts) results.push((await next.send(post)).kind);
+  assert.deepEqual(results, ['sent', 'sent'], 'the wait is over');
+  const shown = taken?.().slice(before).join('\n').match(MARK) ?? [];
+  assert.deepEqual([...new Set(shown)], texts, 'each is taken, in order');
+}
+
+async function isRefused({ bench, fixtures, online }: Trial): Promise<void> {
+  await online(bench);
+  fixtures.refuses?.();
+  const first = await bench.send(postTo(fixtures));
+  assert.equal(first.kind, 'refused');
+  assert.ok(first.kind === 'refused' && first.reason !== '', 'with a reason');
+  assert.equal((await bench.send(postTo(fixtures, { key: 'k2' }))).kind, 'sent', 'the next one is taken');
+}
+
 async function endsAccount({ bench, fixtures, platform }: Trial): Promise<void> {
   platform.next({ status: 401 });
   await assert.rejects(bench.send(postTo(fixtures)), { code: 'account_failed', remedy: /./ });
 }
 
-async function refusesWhatItCannot({ bench, definition: { can }, fixtures, online }: Trial): Promise<void> {
-  await online(bench);
-  const base = { conversation: fixtures.conversation ?? 'room', message: 'm' };
-  const calls: readonly Outgoing[] = [
+/** What the host would not ask for, and a plugin of another version might. */
+const cannot = ({ can }: Trial['definition'], conversation: string): readonly Outgoing[] => {
+  const base = { conversation, message: 'm' };
+  return [
     ...(can.react === true ? [] : [{ ...base, kind: 'react', key: 'k2', emoji: 'x', on: true } as const]),
     ...(can.remove === true ? [] : [{ ...base, kind: 'remove', key: 'k3' } as const]),
+    ...(can.typing === true ? [] : [{ ...base, kind: 'typing', key: 'k4' } as const]),
   ];
-  for (const call of calls) assert.equal((await bench.send(call)).kind, 'refused', call.kind);
+};
+const canAll: Lack = (definition) =>
+  cannot(definition, 'room').length === 0
+    ? { reason: 'it can react, remove and show that it types: there is nothing to refuse' }
+    : undefined;
+
+async function refusesWhatItCannot({ bench, definition, fixtures, online }: Trial): Promise<void> {
+  await online(bench);
+  for (const call of cannot(definition, fixtures.conversation ?? 'room'))
+    assert.equal((await bench.send(call)).kind, 'refused', call.kind);
 }
 
 /** Split as the host splits it; the platform's side says whether a part is too long. */
@@ -92,6 +140,7 @@ async function sendsParts({ bench, definition: { can }, fixtures, online, platfo
   const words = wordsOver(can.text.limit * 3);
   const segments = [{ kind: 'text', text: words.join(' ') }] as const;
   const parts = compose({ segments, buttons: [], files: [] }, can, { private: false });
+  const before = fixtures.taken?.().length;
   assert.ok(parts.length > 2 && parts.length <= MOST_PARTS, `${parts.length} parts`);
   for (const [i, part] of parts.entries()) {
     assert.notEqual(part.kind, 'refused');
@@ -99,7 +148,7 @@ async function sendsParts({ bench, definition: { can }, fixtures, online, platfo
     const { kind } = await bench.send(postTo(fixtures, { key: `part ${i}`, text }));
     assert.equal(kind, 'sent', `part ${i + 1} of ${parts.length} is taken`);
   }
-  const seen = fixtures.platform === undefined ? fixtures.taken?.() : platform.asked.map(textIn);
+  const seen = fixtures.platform === undefined ? fixtures.taken?.().slice(before) : platform.asked.map(textIn);
   if (seen === undefined) return;
   // A request may hold its text twice: as what is shown, and as what is read out.
   const taken = seen.flatMap((text) => [...new Set(text.match(MARK))]);
@@ -135,6 +184,10 @@ async function repeatsAfterCrash({ bench, fixtures, online, open, platform }: Tr
   assert.deepEqual(results[1], results[0], 'the same message each time');
 }
 
+async function endsConnection({ refusal }: Trial): Promise<void> {
+  assertFailed(await refusal());
+}
+
 /** A process that knows of an attempt before it only what it is told. */
 async function findsWhatIsThere({ bench, fixtures, online, open }: Trial): Promise<void> {
   const [post, from] = [postTo(fixtures), Date.now()];
@@ -148,34 +201,41 @@ async function findsWhatIsThere({ bench, fixtures, online, open }: Trial): Promi
   assert.deepEqual(again, first, 'what is there is found, and not made again');
 }
 
-/** Whoever sees what was sent. */
-const seen = eitherGiven('platform', 'taken');
-
 export const SENDS: readonly Promised[] = [
-  { title: 'a send has a result, and the same key gives the same message', lack: idempotent, keep: sendsOnce },
+  { title: 'a send has a result, and the same key gives the same message', unless: idempotent, keep: sendsOnce },
   { title: 'a send has a result', insteadOf: idempotent, keep: sendsOnce },
-  { title: 'passes Retry-After on, refuses what the platform refuses', lack: given('platform'), keep: passesRefusals },
+  { title: 'passes Retry-After on, refuses what the platform refuses', unless: overHttp, keep: passesRefusals },
   {
     title: 'two sends to two conversations wait while the platform asks for it, and are taken in order after that',
-    lack: given('platform'),
+    unless: overHttp,
     keep: waitsForBoth,
   },
-  { title: 'a refused token ends the account with a remedy', lack: given('platform'), keep: endsAccount },
   {
-    title: 'what it cannot do is refused, never thrown',
-    lack: ({ can }) => (can.react === true && can.remove === true ? 'it can react and remove' : undefined),
-    keep: refusesWhatItCannot,
+    title:
+      'waits as its platform asks, over its connection: two sends to two conversations are taken in order after that',
+    insteadOf: overHttp,
+    lack: needs(given('slows'), given('taken')),
+    keep: waitsOverConnection,
   },
+  { title: 'refuses what its platform refuses', insteadOf: overHttp, lack: given('refuses'), keep: isRefused },
+  { title: 'a refused token ends the account with a remedy', unless: overHttp, keep: endsAccount },
+  {
+    title: 'a connection with a refused token ends the account with a remedy',
+    insteadOf: overHttp,
+    lack: given('refused'),
+    keep: endsConnection,
+  },
+  { title: 'what it cannot do is refused, never thrown', lack: canAll, keep: refusesWhatItCannot },
   {
     title: 'sends a text of several times its limit in parts, whole and in order',
-    lack: seen,
+    unless: seen,
     keep: sendsParts,
   },
   { title: 'sends a text of several times its limit in parts', insteadOf: seen, keep: sendsParts },
   { title: 'a send that a crash repeats is the same message', lack: needs(idempotent, seen), keep: repeatsAfterCrash },
   {
     title: 'a send that is told of an attempt before it is the message that is there',
-    lack: given('finds'),
+    lack: finds,
     keep: findsWhatIsThere,
   },
 ];

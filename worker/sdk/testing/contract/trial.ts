@@ -13,7 +13,9 @@ export interface Promised {
   readonly title: string;
   /** Why it cannot be tried; undefined where it can. Left out: it always can. */
   readonly lack?: Lack;
-  /** Of a promise that stands in for another where that has this lack. */
+  /** Where this is missing the promise is left to those that are there `insteadOf` it. */
+  readonly unless?: Lack;
+  /** Of a promise that stands in for others where this is missing. */
   readonly insteadOf?: Lack;
   /** Which part of it cannot be. */
   readonly part?: Lack;
@@ -92,6 +94,7 @@ export async function onTrial(
       },
     });
   } finally {
+    fixtures.slows?.(undefined);
     for (const bench of benches) bench.stop();
     for (const connection of connections) await endOnceTold(connection, fixtures);
   }
