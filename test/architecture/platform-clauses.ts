@@ -1,8 +1,11 @@
-// What each chat platform is promised, clause by clause: what goes both ways, the life of an account, deliveries → tests, for each platform that has
-// it. `host` is what the host does for all of them. What a platform does not have is in the README of its adapter.
-import type { Requirement } from './requirements.ts';
+// What each chat platform is promised, clause by clause: what goes both ways, the life of an account, deliveries → tests, or why the platform has
+// nothing of it. A cell that is missing does not compile (platform-cells.ts). `host` is what the host does for all of them.
+import type { ByPlatform, Clause } from './platform-cells.ts';
 
-type ByPlatform = Readonly<Record<string, Requirement['tests']>>;
+const PARTS_OF_THE_SUITE = 'sends a text of several times its limit in parts, whole and in order';
+const NO_PRESSES = 'has no buttons: a numbered list, by whose numbers people answer';
+const NO_TYPING = 'lets nobody show that they type';
+const NO_ADDRESS = 'delivers nothing to an address';
 
 const SENDS_OF_TELEGRAM = 'posts, answers, edits, reacts, removes; what is already so counts as done';
 const SENDS_OF_DISCORD = 'messages, replies, edits, reactions and removals';
@@ -66,6 +69,12 @@ const ANSWERS: ByPlatform = {
   line: ['replies as quotes, of what came and of what it said, and without one where the token is not known'],
   onebot11: [SENDS_OF_ONEBOT, 'arrive from the example of the specification'],
   xmpp: [SENDS_OF_XMPP, ARRIVALS_OF_XMPP],
+  irc: { without: 'IRC has neither: `name: ` before the text, in the channel' },
+  sandbox: { without: 'the chat page has neither: `name: ` before the text' },
+  webhook: [
+    'reads every field of a message',
+    'posts once, signed so that another implementation and our own take it, with the key as webhook-id',
+  ],
 };
 
 const MENTIONS: ByPlatform = {
@@ -96,6 +105,11 @@ const MENTIONS: ByPlatform = {
     'knows when it is spoken to, by its whole name alone',
   ],
   irc: ['knows in which ways one speaks to it, and takes the address away (P2)'],
+  sandbox: ['is spoken to in a room only by name'],
+  webhook: [
+    'reads mentions where they stand, and takes that of the bot away at the beginning',
+    'names who is mentioned beside the text, as it stands there, and nobody by what is written',
+  ],
 };
 
 const CHANGES: ByPlatform = {
@@ -114,6 +128,9 @@ const CHANGES: ByPlatform = {
   ],
   onebot11: [CHANGES_OF_ONEBOT, 'become deletions, members and reactions'],
   xmpp: [SENDS_OF_XMPP, ARRIVALS_OF_XMPP],
+  irc: { without: 'IRC changes nothing that was said: an edit is a new message, a removal nothing' },
+  sandbox: ['applies edits, removals and reactions in place, and counts them as changes (C1, C2)'],
+  webhook: ['reads a removal, a press and a reaction', 'reads every field of a message'],
 };
 
 const REACTIONS: ByPlatform = {
@@ -134,6 +151,10 @@ const REACTIONS: ByPlatform = {
     'of reactions are emoji, or numbers of faces',
   ],
   xmpp: [SENDS_OF_XMPP, ARRIVALS_OF_XMPP],
+  line: { without: 'LINE lets no bot react, and tells it of no reaction' },
+  irc: { without: 'IRC knows none' },
+  sandbox: ['applies edits, removals and reactions in place, and counts them as changes (C1, C2)'],
+  webhook: ['reads a removal, a press and a reaction'],
 };
 
 const FILES: ByPlatform = {
@@ -171,6 +192,15 @@ const FILES: ByPlatform = {
     'are fetched by their address, by a fresh one, or out of the answer, and never by a path',
   ],
   xmpp: ['names the files of a message, each once, with what the sender says of them', FILES_OF_XMPP],
+  github: { without: 'the API of GitHub takes no files into comments, and names none of those in them' },
+  irc: { without: 'IRC takes none: a link, where the host has an address' },
+  sandbox: { without: 'the chat page takes none: a link, where the host has an address' },
+  webhook: [
+    'reads files by their addresses, with or without a text, and none that is no address of the web',
+    'are fetched from the host of the account and from fileHosts, without a secret',
+    'sends files as signed links, and refuses one to which there is none',
+    'hands files over both ways: by the address that a message names, and as a signed link',
+  ],
 };
 
 const BUTTONS: ByPlatform = {
@@ -185,6 +215,15 @@ const BUTTONS: ByPlatform = {
     'takes a press of its button, and the same interaction at each of two accounts',
   ],
   line: ['has its buttons behind the text, with labels that LINE takes', PRESSES_OF_LINE],
+  github: { without: `GitHub ${NO_PRESSES}` },
+  onebot11: { without: `QQ ${NO_PRESSES}` },
+  xmpp: { without: `XMPP ${NO_PRESSES}` },
+  irc: { without: `IRC ${NO_PRESSES}` },
+  sandbox: ['presses a button of a message'],
+  webhook: [
+    'reads a removal, a press and a reaction',
+    'posts once, signed so that another implementation and our own take it, with the key as webhook-id',
+  ],
 };
 
 const TYPING: ByPlatform = {
@@ -192,8 +231,12 @@ const TYPING: ByPlatform = {
   discord: ['to a person, in the private channel with them, which is asked for once'],
   line: ['a loading animation to people, nothing to groups'],
   xmpp: [SENDS_OF_XMPP],
-  slack: ['nothing where Slack refuses, and says why'],
-  onebot11: [CHANGES_OF_ONEBOT],
+  slack: { without: `Slack ${NO_TYPING} any more who is an app` },
+  github: { without: `GitHub ${NO_TYPING}` },
+  onebot11: { without: `OneBot ${NO_TYPING}` },
+  irc: { without: `IRC ${NO_TYPING}` },
+  sandbox: { without: `the chat page ${NO_TYPING}` },
+  webhook: { without: 'a hint that nobody answers is no delivery' },
 };
 
 const PARTS: ByPlatform = {
@@ -203,8 +246,21 @@ const PARTS: ByPlatform = {
     'closes and opens fences again (K3)',
     'comes in parts where it is too long, each once, also over a kill',
   ],
-  slack: ['hold a long text in sections of 3,000, cut at lines, with fences closed and opened again'],
+  telegram: [PARTS_OF_THE_SUITE],
+  slack: [
+    'hold a long text in sections of 3,000, cut at lines, with fences closed and opened again',
+    PARTS_OF_THE_SUITE,
+  ],
+  discord: [PARTS_OF_THE_SUITE],
+  github: [PARTS_OF_THE_SUITE],
+  line: [PARTS_OF_THE_SUITE],
+  onebot11: [PARTS_OF_THE_SUITE],
+  xmpp: [PARTS_OF_THE_SUITE],
+  sandbox: ['sends a text of several times its limit in parts'],
+  webhook: [PARTS_OF_THE_SUITE],
   irc: [
+    'ends in each piece what it began, and begins it again in the next: every letter has its marks',
+    'are closed and opened again where a text comes in parts, and count as bytes of it',
     'splits at blanks, loses nothing, and never cuts a character',
     { file: 'platforms/irc-inspircd.test.ts', title: IN_PIECES },
     { file: 'system/irc-ngircd.test.ts', title: IN_PIECES },
@@ -220,6 +276,17 @@ const MARKUP: ByPlatform = {
   line: ['is plain text, with links spelled out and blocks on lines of their own'],
   onebot11: ['of text that goes out are escaped, and mentions are codes'],
   xmpp: ['writes marks as XEP-0393 has them, blocks on lines of their own'],
+  irc: [
+    'are bold, italic, strikethrough and monospace; links are spelled out, blocks stand on lines of their own (M1)',
+    'are read back: bold, italic, strikethrough and monospace, to their end, a reset or the end of the line (M2)',
+    'says marks as codes, which reach people, and hears those of people',
+    'says marks as codes, and without them where the channel blocks them (mode +c)',
+  ],
+  sandbox: ['escapes what markdown reads at the start of a line, and entities (R1)'],
+  webhook: [
+    'escapes what markdown reads at the start of a line, and entities (R1)',
+    'names who is mentioned beside the text, as it stands there, and nobody by what is written',
+  ],
 };
 
 const LOSSES: ByPlatform = {
@@ -249,6 +316,9 @@ const LOSSES: ByPlatform = {
     'works with a server that acknowledges nothing and keeps nothing',
   ],
   irc: ['keeps one server when the other is killed, says so, and sends there what waited once it is back'],
+  github: ['is degraded, says why, and heals by itself'],
+  sandbox: { without: 'the chat page is the host itself: there is no connection' },
+  webhook: { without: 'a sender of webhooks keeps no connection' },
 };
 
 const RAW_BYTES: ByPlatform = {
@@ -283,22 +353,22 @@ const RAW_BYTES: ByPlatform = {
     'takes any of several secrets and any of several signatures, and skips versions that it does not know',
     'refuses a body that is not byte for byte what was signed (row 29)',
   ],
+  xmpp: { without: `XMPP ${NO_ADDRESS}` },
+  irc: { without: `IRC ${NO_ADDRESS}` },
+  sandbox: { without: `the chat page ${NO_ADDRESS}` },
 };
 
-const clause = (name: string, platforms: ByPlatform): readonly Requirement[] =>
-  Object.entries(platforms).map(([platform, tests]) => ({ id: `platforms: ${name}: ${platform}`, tests }));
-
-export const PLATFORM_CLAUSES: readonly Requirement[] = [
-  ...clause('its ways of delivery', WAYS),
-  ...clause('replies and threads', ANSWERS),
-  ...clause('mentions', MENTIONS),
-  ...clause('edits and deletions', CHANGES),
-  ...clause('reactions', REACTIONS),
-  ...clause('files, both ways', FILES),
-  ...clause('buttons', BUTTONS),
-  ...clause('typing', TYPING),
-  ...clause('long texts in parts', PARTS),
-  ...clause('Markdown', MARKUP),
-  ...clause('connections that are lost', LOSSES),
-  ...clause('raw bytes over every secret', RAW_BYTES),
+export const CLAUSES: readonly Clause[] = [
+  { name: 'its ways of delivery', platforms: WAYS },
+  { name: 'replies and threads', platforms: ANSWERS },
+  { name: 'mentions', platforms: MENTIONS },
+  { name: 'edits and deletions', platforms: CHANGES },
+  { name: 'reactions', platforms: REACTIONS },
+  { name: 'files, both ways', platforms: FILES },
+  { name: 'buttons', platforms: BUTTONS },
+  { name: 'typing', platforms: TYPING },
+  { name: 'long texts in parts', platforms: PARTS },
+  { name: 'Markdown', platforms: MARKUP },
+  { name: 'connections that are lost', platforms: LOSSES },
+  { name: 'raw bytes over every secret', platforms: RAW_BYTES },
 ];

@@ -163,6 +163,13 @@ export const PLATFORMS: readonly Requirement[] = [
     ],
   },
   {
+    id: 'platforms: a kill repeats one call of a post at most',
+    tests: [
+      'repeats one call at most for a kill where the platform drops no repeats',
+      'says again after a kill no more than the call that was on its way, of a text with files',
+    ],
+  },
+  {
     id: 'platforms: files are streamed and bounded',
     tests: [
       'goes to Slack as it is read, with its size',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CONTRACT } from './contract-requirements.ts';
 import { FAULT_NUMBERS, FAULTS } from './faults.ts';
-import { PLATFORM_CLAUSES } from './platform-clauses.ts';
+import { PLATFORM_CLAUSES } from './platform-cells.ts';
 import { PLATFORMS } from './platform-requirements.ts';
 import { INPUT_COUNT, REQUIREMENTS, type Requirement, type TitleIn, WITHOUT_FEATURE } from './requirements.ts';
 
