@@ -17,7 +17,12 @@ const WAIT_MS = 120_000;
 const START = ['runtime', 'start', '--mode', 'production', '--no-watch'];
 const SLOW = `import { definePlugin } from 'svc';
 export default definePlugin({ name: 'slow', setup(p) {
-  p.command('slow', { summary: 'Takes its time', timeoutMs: 600_000 }, () => new Promise((resolve) => setTimeout(resolve, 600_000)));
+  let running = 0;
+  p.command('slow', { summary: 'Takes its time', timeoutMs: 600_000 }, () => {
+    running += 1;
+    return new Promise((resolve) => setTimeout(resolve, 600_000));
+  });
+  p.route('GET /running', { scope: 'full' }, () => ({ json: { running } }));
 } });
 `;
 
@@ -48,10 +53,11 @@ async function own(t: TestContext, supervisor: Readonly<Record<string, unknown>>
     },
     async busy() {
       await post('/api/chat/say', { person: 'ann', text: '/slow', delivery: randomUUID() });
+      // Of this process: that an item is being handled is also told of one that was cut before.
       await until(
         async () => {
-          const { items } = (await (await get('/api/inbox?state=handling')).json()) as { readonly items: unknown[] };
-          return items.length === 1;
+          const { running } = (await (await get('/plugins/slow/running')).json()) as { readonly running: number };
+          return running === 1;
         },
         { what: 'the handler', timeoutMs: WAIT_MS },
       );
