@@ -64,11 +64,15 @@ describe('Confirmations', () => {
     const [ann, bob] = [waiting.expect('1', 'Ann'), waiting.expect('2', 'Bob')];
 
     waiting.refused('ann', { kind: 'refused', reason: 'no such nick' });
+    waiting.refused('ann', { kind: 'refused', reason: 'another' });
     waiting.pong('1');
     waiting.pong('2');
     waiting.pong('3');
 
-    assert.deepEqual([await ann, await bob], [{ kind: 'refused', reason: 'no such nick' }, undefined]);
+    assert.deepEqual(
+      [await ann, await bob],
+      [{ result: { kind: 'refused', reason: 'no such nick' }, lines: 2 }, undefined],
+    );
   });
 
   it('throws at the time limit and at the end of the connection (F1)', async () => {
