@@ -9,6 +9,7 @@ import type { Engine } from './engine.ts';
 import type { EventGateway, HostPort, HttpSettings, NamedToken } from './http/host-port.ts';
 import { createInboxAdmin } from './inbox/inbox-admin.ts';
 import { createIdempotency } from './ingress/idempotency.ts';
+import { RefusalLog } from './ingress/refusal-log.ts';
 import { createSandboxChat, type SandboxView } from './ingress/sandbox-chat.ts';
 import { createWebhookControl, publicAddress } from './ingress/webhook-addresses.ts';
 import { createWebhookSockets } from './ingress/webhook-sockets.ts';
@@ -47,6 +48,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     observe: ({ endpoint, kind }) => metrics.webhooks.inc({ endpoint, outcome: kind }),
     failed: (failed) => engine.pluginFailed(failed),
   });
+  const refusals = new RefusalLog(core);
   const sandboxEndpoint = () => engine.endpoints.all().find(({ spec }) => spec.adapter.name === 'sandbox');
   const chat = createSandboxChat({
     core,
@@ -122,8 +124,10 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     get chat() {
       return sandboxEndpoint() === undefined ? undefined : chat;
     },
-    observe: ({ kind, route, status, ms }) => {
+    observe: ({ kind, route, status, ms, address, requestId }) => {
       if (kind === 'auth_failed') metrics.authFailures.inc();
+      if (kind === 'auth_failed' || (kind === 'refused' && status === 403))
+        refusals.token({ address, route, status, requestId });
       metrics.requestSeconds.observe({ route, code: `${Math.floor(status / 100)}xx` }, ms / 1_000);
     },
   };

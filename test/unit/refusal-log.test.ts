@@ -29,3 +29,22 @@ it('says once a minute for each account that deliveries are refused, and how man
     { endpoint: 'mute', reason: '', unsaid: 0 },
   ]);
 });
+
+it('says once a minute that tokens are refused, whoever sent them, and how many it left out', () => {
+  let now = 1_000_000;
+  const lines: object[] = [];
+  const refusals = new RefusalLog({
+    clock: { now: () => now },
+    log: { warn: (fields: object) => void lines.push(fields) },
+  } as never);
+  const request = { route: '/api/events', status: 401, requestId: 'r' };
+
+  for (let n = 0; n < 1_000; n += 1) refusals.token({ ...request, address: `192.0.2.${n % 256}` });
+  now += 60_000;
+  refusals.token({ ...request, address: '192.0.2.7' });
+
+  assert.deepEqual(lines, [
+    { ...request, address: '192.0.2.0', unsaid: 0 },
+    { ...request, address: '192.0.2.7', unsaid: 999 },
+  ]);
+});

@@ -1,5 +1,6 @@
-// What the log says of deliveries that are refused, turned away, or taken and not understood. There may be as many as anybody likes: one line of each kind
-// for an account and a minute tells of the first, and of how many came behind the last line. The metrics count each.
+// What the log says of deliveries that are refused, turned away, or taken and not understood, and of requests whose token is refused. There may be as
+// many as anybody likes: one line of each kind for an account and a minute tells of the first, and of how many came behind the last line. The metrics
+// count each.
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 
@@ -10,6 +11,15 @@ interface Told {
   readonly at: number;
   /** Since then, without a line. */
   more: number;
+}
+
+export interface RefusedRequest {
+  /** Of the client, after trusted proxies. */
+  readonly address: string;
+  /** As the interface has it, not as it was asked for. */
+  readonly route: string;
+  readonly status: number;
+  readonly requestId: string;
 }
 
 export class RefusalLog {
@@ -49,6 +59,16 @@ export class RefusalLog {
     this.#core.log.warn(
       { endpoint, code, reason, unsaid },
       'a delivery was turned away, its sender told to come again (said once a minute)',
+    );
+  }
+
+  /** One line for all who ask: an address is easily changed, and each would have a line of its own. Nothing of what was sent is in it. */
+  token(request: RefusedRequest): void {
+    const unsaid = this.#unsaid('token');
+    if (unsaid === undefined) return;
+    this.#core.log.warn(
+      { ...request, unsaid },
+      'a request was refused: its token is not known, or may not do this (said once a minute)',
     );
   }
 
