@@ -7,6 +7,7 @@ import { ERRORS, type ErrorCode } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog, type Log } from '../shared/logger.ts';
+import { SecretRegistry } from '../shared/redaction.ts';
 import { coerceError, type SvcError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
 
@@ -14,6 +15,8 @@ export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
   checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
+  /** Of what is told to `secrets`: masks a text. */
+  newSecrets(): Pick<SecretRegistry, 'add' | 'mask'>;
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
   storedSchema(file: string): Promise<StoredSchema>;
 }
@@ -24,6 +27,8 @@ export interface TaskOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Ends the process where code of a plugin runs without an end. Left out: nobody looks. */
   readonly end?: (error: SvcError) => void;
+  /** Told the texts of secrets before code of a plugin sees them. */
+  readonly secrets?: (texts: readonly string[]) => void;
 }
 
 export interface OnceFault {
@@ -98,7 +103,7 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
-  const { warnings, accounts } = await bounded(options, loaded, () => checkPlugins({ project, mode, loaded }));
+  const { warnings, accounts } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
   return { loaded, warnings: [...loaded.warnings, ...warnings], accounts };
 }
 
@@ -126,6 +131,7 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
     base: { project: loaded.config.host.name ?? '', runtimeId: newRuntimeId() },
   });
   log.secrets.add(loaded.secrets);
+  if (options.secrets !== undefined) log.secrets.follow(options.secrets);
   const once = await import('./runtime/assemble-once.ts');
   try {
     return await bounded(options, loaded, () => once.assembleOnce({ ...options, log, loaded }));
@@ -134,6 +140,8 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
     await log.drained();
   }
 }
+
+export const newSecrets: TaskModule['newSecrets'] = () => new SecretRegistry();
 
 export async function storedSchema(file: string): Promise<StoredSchema> {
   const { readStoredSchema } = await import('./database/stored-schema.ts');
@@ -167,10 +175,11 @@ export async function checkEndpoint(options: EndpointCheckOptions): Promise<Endp
 
 /** Plugins are loaded by the work: what they do holds nobody up for ever. */
 async function bounded<T>(
-  { project, mode, end }: TaskOptions,
+  { project, mode, end, secrets }: TaskOptions,
   loaded: LoadedConfig,
   work: () => Promise<T>,
 ): Promise<T> {
+  secrets?.(loaded.secrets);
   if (end === undefined) return work();
   const { endBusyCode } = await import('./runtime/busy-code.ts');
   const stop = endBusyCode({ project, mode, loaded, end });

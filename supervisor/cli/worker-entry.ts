@@ -69,11 +69,13 @@ export const storedSchema: TaskModule['storedSchema'] = async (file) => {
 export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<TaskModule> {
   const tasks: TaskModule = await import('../../worker/task.ts');
   if (!BUNDLED) return tasks; // the process is not the command's: a test runs it from the sources
-  containProjectCode();
+  const known = tasks.newSecrets();
+  containProjectCode((text) => known.mask(text));
+  const contained = { end, secrets: (texts: readonly string[]) => known.add(texts) };
   return {
-    checkProject: (options) => tasks.checkProject({ ...options, end }),
-    assembleOnce: (options) => tasks.assembleOnce({ ...options, end }),
-    storedSchema: tasks.storedSchema,
-    checkEndpoint: (options) => tasks.checkEndpoint({ ...options, end }),
+    ...tasks,
+    checkProject: (options) => tasks.checkProject({ ...options, ...contained }),
+    assembleOnce: (options) => tasks.assembleOnce({ ...options, ...contained }),
+    checkEndpoint: (options) => tasks.checkEndpoint({ ...options, ...contained }),
   };
 }

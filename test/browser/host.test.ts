@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type BrowserUnderTest, browser, chromiumMissing } from '../support/browser.ts';
+import { assertNoCanary, leakyHost } from '../support/canaries.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
 
 const POLL = `import { definePlugin, t } from 'svc';
@@ -74,6 +75,31 @@ describe('chat page of the whole host', { skip: chromiumMissing(), timeout: 600_
       'typed while down',
     ]);
     assert.deepEqual(faults, []);
+  });
+
+  it('holds no secret of the configuration: in its document, what it stores, and what it was sent', async (t) => {
+    const host = await leakyHost(t);
+    const { page } = await chromium.open(t, host.url);
+    const sent: Promise<string>[] = [];
+    page.on('response', (response) => {
+      if (!response.url().includes('/api/events')) sent.push(response.text().catch(() => ''));
+    });
+
+    await signIn(page, host);
+    await say(page, '/echo hello');
+    await seen(page, 'hello');
+    await say(page, '/leak');
+    await page.goto(`${host.url}plugins/leaky/leak`);
+    const refused = await page.content();
+    await page.goto(host.url);
+    await signIn(page, host);
+    await page.locator('.message[data-own=true]', { hasText: '/leak' }).waitFor();
+
+    const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+    assertNoCanary('the document', await page.content(), host);
+    assertNoCanary('an error page', refused, host);
+    assertNoCanary('the storage', String(stored), host);
+    assertNoCanary('what was sent to the page', (await Promise.all(sent)).join('\n'), host);
   });
 
   it('shows to a second tab of the same person what the first one says', async (t) => {

@@ -1,36 +1,16 @@
-// Every secret that a configuration can hold, looked for in all that the host shows: answers, stream, metrics, logs, files.
+// Every secret that a configuration can hold, looked for in all that the host shows: answers, stream, metrics, logs, files. What commands print
+// is in test/longer/canary-commands.test.ts, what the page holds in test/browser/host.test.ts, reports in test/longer/watchdog.test.ts.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type RunningHost, runningHost } from '../support/running-host.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { accounts, assertNoCanary, haveMetTheirPlatforms, leakyHost, SECRETS } from '../support/canaries.ts';
+import type { RunningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
 
-const canary = (): string => `canary${randomBytes(18).toString('hex')}`;
-const SECRETS: Readonly<Record<string, string>> = {
-  DEMO_TOKEN: canary(),
-  NAMED_TOKEN: canary(),
-  HOOK_SECRET: `whsec_${Buffer.from(canary()).toString('base64')}`,
-  IRC_PASSWORD: canary(),
-  LEAKY_KEY: canary(),
-  TELEGRAM_TOKEN: `1234:${canary()}`,
-  TELEGRAM_SECRET: canary(),
-};
-
-/**
- * A plugin that does with its secret what no plugin should: logs it, and throws it in several forms. Whoever posts to its webhook sends it in
- * a header, as some platforms do.
- */
-const LEAKY = `import { definePlugin, t } from 'svc';
-export default definePlugin({ name: 'leaky', config: { key: t.secret() }, setup(p) {
-  const key = p.config.key.reveal();
-  p.log.info({ token: key, nested: { url: 'https://x.example/?k=' + encodeURIComponent(key) } }, 'using ' + key);
-  p.command('leak', { summary: 'Leaks', attempts: 1 }, () => { throw new Error('failed with ' + key + ' and ' + Buffer.from(key).toString('base64')); });
-  const verify = ({ headers }) => (headers['x-hook-token'] === key ? { kind: 'ok' } : { kind: 'refused', reason: 'no' });
-  p.webhook('hook', { verify, delivery: () => 'one', body: t.object({}) }, () => {});
-} });
-`;
+const ADAPTERS = join(import.meta.dirname, '../../worker/adapters');
 
 const GET_PATHS = [
   'pub/health',
@@ -49,9 +29,27 @@ const GET_PATHS = [
   'api/events?format=json&limit=200',
   'api/chat/messages?person=ann&after=0',
   'api/nothing',
+  'plugins/leaky/leak',
 ]; // prettier-ignore
 
 describe('secrets', () => {
+  it('have a canary in each place of the configuration, of the host and of each adapter, that holds one', async () => {
+    const planted = accounts('http://127.0.0.1:1', 1);
+    const missing: string[] = [];
+    for (const adapter of readdirSync(ADAPTERS)) {
+      const config = (await import(join(ADAPTERS, adapter, 'config.ts')).catch(() => ({}))) as { account?: object };
+      const found = new Set((planted[adapter] ?? []).flatMap((account) => placesOf(account, isPlanted)));
+      const places = Object.entries(config.account ?? {}).flatMap(([key, schema]) =>
+        placesOf(schema, isSecret).map((place) => `.${key}${schemaPath(place)}`),
+      );
+      missing.push(...places.filter((place) => !found.has(place)).map((place) => adapter + place));
+    }
+
+    assert.deepEqual(missing, []);
+    const ofHost = placesOf(configSchema, isSecret).map(schemaPath);
+    assert.deepEqual(ofHost.toSorted(), ['.http.demoToken', '.http.token', '.http.tokens[].token']);
+  });
+
   it('of every kind are in no answer, stream, log or file, whatever a plugin does with them (row 41)', async (t) => {
     const host = await leakyHost(t);
     await say(host, '/leak');
@@ -62,66 +60,40 @@ describe('secrets', () => {
     await until(async () => JSON.stringify(await host.get('api/inbox?limit=200')).includes('dead'), {
       what: 'the leaking command to end',
     });
+    await haveMetTheirPlatforms(host);
 
-    const shown = [...(await answers(host)), ['stream', await stream(host)] as const];
+    const shown = [...(await answers(host)), ['stream', await stream(host)] as const, ...(await refusals(host))];
     const item = ((await host.get('api/inbox?state=dead')) as { items: readonly { id: string }[] }).items[0]?.id ?? '';
     const items = await texts(host);
     await host.stop();
     const files = filesBelow(join(host.project.path, '.svc'));
 
     assert.notEqual(item, '', 'the leaking command is a dead letter');
-    for (const [where, content] of [
-      ...shown,
-      ['output', host.output()] as const,
-      ['items', items] as const,
-      ...files,
-    ]) {
-      for (const [name, secret] of secretsOf(host)) {
-        for (const form of formsOf(secret)) assert.ok(!content.includes(form), `${name} is in ${where}`);
-      }
-    }
+    for (const [where, content] of [...shown, ['output', host.output()] as const, ['items', items] as const, ...files])
+      assertNoCanary(where, content, host);
   });
 });
 
-function leakyHost(t: Parameters<typeof runningHost>[0]): Promise<RunningHost> {
-  return runningHost(t, {
-    env: { ...SECRETS },
-    plugins: {
-      sandbox: {},
-      echo: {},
-      webhook: { endpoints: [{ id: 'shop', secrets: ['${HOOK_SECRET}'] }] }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-      irc: {
-        endpoints: [{ id: 'net', server: '127.0.0.1', port: 1, tls: false, nick: 'svc', password: '${IRC_PASSWORD}' }],
-      }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-      telegram: {
-        endpoints: [
-          {
-            id: 'shop',
-            apiUrl: 'http://127.0.0.1:1',
-            mode: 'webhook',
-            username: 'shop_bot',
-            token: '${TELEGRAM_TOKEN}',
-            secrets: ['${TELEGRAM_SECRET}'],
-          },
-        ],
-      }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-      leaky: { use: './plugins/leaky.mjs', key: '${LEAKY_KEY}' }, // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-    },
-    sources: { 'leaky.mjs': LEAKY },
-  });
+const isSecret = (value: object | string): boolean =>
+  typeof value === 'object' && (value as { format?: unknown }).format === 'svc-secret';
+const isPlanted = (value: object | string): boolean => typeof value === 'string' && /^\$\{\w+\}$/.test(value);
+
+/** Paths of all that is looked for, elements of a list as `[]`. */
+function placesOf(value: unknown, isOne: (value: object | string) => boolean, at = ''): string[] {
+  if (typeof value === 'string') return isOne(value) ? [at] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (isOne(value)) return [at];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    placesOf(inner, isOne, at + (Array.isArray(value) ? '[]' : `.${key}`)),
+  );
 }
 
-const secretsOf = (host: RunningHost): readonly (readonly [string, string])[] => [
-  ...Object.entries(SECRETS),
-  ['HTTP_TOKEN', host.project.token],
-];
-
-/** As it is, in base64 and as a part of a URL. */
-const formsOf = (secret: string): readonly string[] => [
-  secret,
-  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
-  encodeURIComponent(secret),
-];
+/** The path in a value, from that in its schema. */
+const schemaPath = (place: string): string =>
+  place
+    .replaceAll(/\.properties(?=\.)/g, '')
+    .replaceAll(/\.items(?![\w])/g, '[]')
+    .replaceAll(/\.anyOf\[\]/g, '');
 
 const authorization = (host: RunningHost): { readonly authorization: string } => ({
   authorization: `Bearer ${host.project.token}`,
@@ -135,12 +107,33 @@ async function answers(host: RunningHost): Promise<(readonly [string, string])[]
   return Promise.all(GET_PATHS.map(async (path) => [path, await text(host, path)] as const));
 }
 
+/** What is answered to secrets that come where they do not belong. */
+async function refusals(host: RunningHost): Promise<(readonly [string, string])[]> {
+  const asked: Promise<readonly [string, string]>[] = [];
+  for (const [name, secret] of Object.entries(SECRETS)) {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ state: 'paused', reason: secret });
+    const ask = (path: string, init: RequestInit): void =>
+      void asked.push(
+        fetch(host.url + path, init).then(async (answer) => [
+          `${path.split('?', 1)} with ${name}`,
+          await answer.text(),
+        ]),
+      );
+    ask('api/system/readiness', { headers });
+    ask(`api/system/readiness?token=${encodeURIComponent(secret)}`, {});
+    ask('api/system/ingress', { method: 'PUT', headers, body });
+    for (const path of ['webhook/shop', 'slack/web', 'github/org', 'line/shop', 'onebot11/web', 'leaky/hook'])
+      ask(`webhooks/${path}`, { method: 'POST', headers: { ...headers, 'x-hook-token': secret }, body });
+  }
+  return Promise.all(asked);
+}
+
 /** Every item of the inbox, with its text. */
 async function texts(host: RunningHost): Promise<string> {
   const { items } = (await host.get('api/inbox?limit=200')) as { items: readonly { id: string }[] };
   return (await Promise.all(items.map(({ id }) => text(host, `api/inbox/${id}`)))).join('\n');
 }
-
 /** A delivery that is taken. */
 async function post(host: RunningHost, path: string, given: { body: string; headers: Record<string, string> }) {
   const headers = { 'content-type': 'application/json', ...given.headers };

@@ -7,11 +7,10 @@
 //   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
 import type { ConfigFault } from '../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
-import type { Mode } from '../../shared/config/mode.ts';
 import { SecretRegistry } from '../../shared/redaction.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { nextRun } from '../schedule/cron.ts';
-import type { AssembleOnce, CheckedProject, OnceFault } from '../task.ts';
+import type { AssembleOnce, CheckedProject, OnceFault, TaskOptions } from '../task.ts';
 import { accountFaults, doubleAccounts } from './account-findings.ts';
 import { assembleAll, type Candidate } from './assemble.ts';
 import { alsoFailed } from './assembly-errors.ts';
@@ -138,15 +137,15 @@ export async function checkPlugins({
   project,
   mode,
   loaded,
-}: {
-  readonly project: string;
-  readonly mode: Mode;
-  readonly loaded: LoadedConfig;
-}): Promise<CheckedPlugins> {
+  secrets: tell,
+}: Pick<TaskOptions, 'project' | 'mode' | 'secrets'> & { readonly loaded: LoadedConfig }): Promise<CheckedPlugins> {
   const stray = collectStrayErrors(loaded, { project, mode });
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
-  const secrets = (texts: readonly string[]): void => registry.add(texts);
+  const secrets = (texts: readonly string[]): void => {
+    registry.add(texts);
+    tell?.(texts);
+  };
   const options = { project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT };
   const { candidate, error } = await assembleAll(options);
   candidate.abort.abort();

@@ -14,7 +14,7 @@ import { type AssembleOptions, assemble } from './assemble.ts';
 /** Accounts that are asked at once. */
 const AT_ONCE = 5;
 
-export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endpoint, limitMs }) => {
+export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endpoint, limitMs, secrets: tell }) => {
   const names = namesIn(loaded);
   const found = names.find(({ name, id }) => name === endpoint || id === endpoint);
   if (found === undefined) return { kind: 'unknown', names: names.map(({ name }) => name) };
@@ -25,7 +25,10 @@ export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endp
   const accounts = await accountsOf({
     ...options,
     loaded: withSlot(loaded, found.slot),
-    secrets: (texts) => registry.add(texts),
+    secrets: (texts) => {
+      registry.add(texts);
+      tell?.(texts);
+    },
   });
   const asked = accounts.filter(({ name }) => found.name === found.slot || name === found.name);
   return asked.length === 0 ? { kind: 'no accounts' } : { kind: 'checked', accounts: checkAll(asked, of) };
