@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { workerLog } from '../crash/kit/worker-life.ts';
-import { fairMs } from '../support/fair-time.ts';
+import { eachWithin } from '../support/fair-time.ts';
 import { FaultyHost } from '../support/faulty-host.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import { requestText, sendRaw } from '../support/raw-http.ts';
@@ -49,16 +49,9 @@ interface Fault {
   end(): void | Promise<void>;
 }
 
-/** Readiness follows in time. A busy machine may be late: of three outages one has to keep the limit, each way. */
-async function assertOutage(host: FaultyHost, fault: Fault): Promise<void> {
-  const late: number[] = [];
-  for (let n = 0; n < 3; n += 1) {
-    const slowestMs = await outage(host, fault);
-    if (slowestMs <= fairMs(FLIP_MS)) return;
-    late.push(slowestMs);
-  }
-  assert.fail(`readiness was late each time: ${late.join(', ')} ms`);
-}
+/** Readiness follows in time, each way. */
+const assertOutage = (host: FaultyHost, fault: Fault): Promise<void> =>
+  eachWithin({ limitMs: FLIP_MS, count: 1 }, async () => () => outage(host, fault));
 
 /** Nothing is taken while the fault is there; all is as before when it is gone. How late readiness was. */
 async function outage(host: FaultyHost, fault: Fault): Promise<number> {

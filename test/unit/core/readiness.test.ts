@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evaluate, type ReadinessFacts } from '../../../worker/readiness/evaluate.ts';
+import { Readiness } from '../../../worker/readiness/readiness.ts';
+import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
 
 const facts = (more: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
   database: { kind: 'open' },
@@ -66,5 +68,24 @@ describe('readiness', () => {
     assert.deepEqual(unmet({ requirements: { database: true, endpoints: [], agents: ['helper'] } }), [
       'agent:helper: no such binding is configured',
     ]);
+  });
+
+  it('ends with a drain, whatever the checks say, and tells of each change once', () => {
+    const told: string[] = [];
+    const readiness = new Readiness({
+      clock: new ManualClock(0),
+      facts: () => facts(),
+      identity: () => ({ project: 'p', version: '1', runtimeId: 'r', configVersion: 'c', ingress: 'open' }),
+      changed: ({ ready, state }) => told.push(`${state} ${ready}`),
+    });
+
+    readiness.look();
+    readiness.started();
+    readiness.look();
+    readiness.draining();
+
+    assert.equal(readiness.ready, false);
+    assert.ok(readiness.report().checks.every(({ ready }) => ready));
+    assert.deepEqual(told, ['ready true', 'draining false']);
   });
 });
