@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { dependencies, INSTALLED, REASONS } from '../../.ci/build/dependencies.ts';
 import { ROOT } from './source-tree.ts';
 
 interface LockEntry {
@@ -68,6 +69,19 @@ describe('package.json', () => {
     );
 
     assert.deepEqual(loose, []);
+  });
+
+  it('names no dependency without a reason, and brings no more packages along than were reviewed', () => {
+    const { named, installed } = dependencies();
+
+    assert.deepEqual(named, Object.keys(REASONS).toSorted());
+    assert.ok(installed <= INSTALLED, `${installed} packages, ${INSTALLED} were reviewed: .ci/build/dependencies.ts`);
+  });
+
+  it('lets one package alone run a script when it is installed', () => {
+    const { allowScripts } = JSON.parse(read('package.json')) as { readonly allowScripts: unknown };
+
+    assert.deepEqual(allowScripts, { 'better-sqlite3': true });
   });
 });
 

@@ -1,0 +1,5 @@
+// Prints how many packages are installed with svc. test/architecture/tree.test.ts fails where there are more than .ci/build/dependencies.ts says.
+import { dependencies } from './build/dependencies.ts';
+
+const { named, installed } = dependencies();
+console.log(`${named.length} packages are named as dependencies, ${installed} are installed with them`);
