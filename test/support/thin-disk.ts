@@ -1,0 +1,71 @@
+// A disk that has less room than it says, as root on Linux: ext4 in a sparse file over a loop device, whose blocks are taken from a small file
+// system in memory only when they are written. Where that is full, a write is taken, as on every disk, and it is the sync after it that fails
+// (EIO): so do a thin volume that has run out and a disk with bad blocks. `loopDiskMissing` says where there can be none.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Cleanup } from './temporary-project.ts';
+
+const ROOM_MB = 64;
+const TOLD_MB = 1_024;
+
+export class ThinDisk {
+  readonly #room = join(tmpdir(), `svc-room-${randomUUID()}`);
+  readonly #folder: string;
+
+  /**
+   * Mounts a new one on the folder, with the rights of a state folder. One with a journal takes no writes any more once that could not be written,
+   * until it is mounted anew; one without goes on.
+   */
+  constructor(t: Cleanup, folder: string, { journal = true } = {}) {
+    this.#folder = folder;
+    for (const path of [this.#room, folder]) mkdirSync(path, { recursive: true, mode: 0o700 });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${ROOM_MB}m`, 'none', this.#room]);
+    t.after(() => {
+      for (const path of [folder, this.#room]) spawnSync('umount', ['-l', path]);
+      rmSync(this.#room, { recursive: true, force: true });
+    });
+    execFileSync('truncate', ['-s', `${TOLD_MB}M`, this.#image]);
+    const kept = journal ? ['-J', 'size=4'] : ['-O', '^has_journal'];
+    execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', '-b', '4096', ...kept, this.#image]);
+    this.#mount();
+    execFileSync('chmod', ['700', folder]);
+    rmSync(join(folder, 'lost+found'), { recursive: true, force: true });
+  }
+
+  get #image(): string {
+    return join(this.#room, 'disk.img');
+  }
+
+  get #filler(): string {
+    return join(this.#room, 'filler');
+  }
+
+  /** From now on no block can be written that was not written before. */
+  runOut(): void {
+    for (let block = 1_048_576; block >= 4_096; block /= 2) {
+      try {
+        for (;;) writeFileSync(this.#filler, Buffer.alloc(block), { flag: 'a' });
+      } catch {
+        // no room for a block of this size: a smaller one
+      }
+    }
+  }
+
+  /** There is room again. */
+  refill(): void {
+    rmSync(this.#filler);
+  }
+
+  /** What was not synced is gone, as after a crash of the machine: nothing that uses the disk may be alive. */
+  remount(): void {
+    execFileSync('umount', [this.#folder]);
+    this.#mount();
+  }
+
+  #mount(): void {
+    execFileSync('mount', ['-o', 'loop', this.#image, this.#folder]);
+  }
+}
