@@ -3,16 +3,34 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { configSchema } from '../../shared/config/schema.ts';
+import { HTTP, ROWS, WITHOUT_ROW } from './contract-http.ts';
+import { KEYS, WITHOUT_KEY } from './contract-keys.ts';
+import { PROCESSES } from './contract-processes.ts';
 import { CONTRACT } from './contract-requirements.ts';
+import { COMMANDS, FRAMES, METRICS, STATE, WITHOUT_PART } from './contract-state.ts';
 import { FAULT_NUMBERS, FAULTS } from './faults.ts';
+import { HOSTILE_HTTP } from './hostile-http.ts';
+import { CHECKLISTS, HOSTILE_SECRETS, WITHOUT_RULE } from './hostile-secrets.ts';
 import { PLATFORM_CLAUSES } from './platform-cells.ts';
 import { PLATFORMS } from './platform-requirements.ts';
-import { INPUT_COUNT, REQUIREMENTS, type Requirement, type TitleIn, WITHOUT_FEATURE } from './requirements.ts';
+import {
+  INPUT_COUNT,
+  REQUIREMENTS,
+  type Requirement,
+  SECTIONS,
+  type TitleIn,
+  WITHOUT_FEATURE,
+} from './requirements.ts';
 
 const TESTS = join(import.meta.dirname, '..');
 const TITLE = /\b(?:it|test)\(\s*(['"`])(.*?)\1,/g;
 
-const ALL = [...REQUIREMENTS, ...FAULTS, ...CONTRACT, ...PLATFORMS, ...PLATFORM_CLAUSES];
+const OF_CONTRACT = [...CONTRACT, ...PROCESSES, ...KEYS, ...HTTP, ...STATE];
+const OF_HOSTILE = [...HOSTILE_HTTP, ...HOSTILE_SECRETS];
+const ALL = [...REQUIREMENTS, ...FAULTS, ...OF_CONTRACT, ...OF_HOSTILE, ...PLATFORMS, ...PLATFORM_CLAUSES];
+/** What is not there, and why: none of these may have a test as well. */
+const WITHOUT: Readonly<Record<string, string>> = { ...WITHOUT_KEY, ...WITHOUT_ROW, ...WITHOUT_PART, ...WITHOUT_RULE };
 
 /** What the suite of adapters tries with each of them (test/contract/adapter-*.test.ts). */
 const PROMISES = join(TESTS, '../worker/sdk/testing/contract');
@@ -83,9 +101,45 @@ describe('every requirement has a test', () => {
     assert.deepEqual(missing, []);
   });
 
+  for (const section of SECTIONS)
+    it(`maps something of each section: ${section}`, () => {
+      assert.ok(ALL.some(({ id }) => id.startsWith(`${section}: `)));
+    });
+
+  for (const [what, names] of Object.entries({
+    'row of the contract: HTTP': ROWS,
+    'control frame of the stream': FRAMES,
+    'command of the contract': COMMANDS,
+    'metric of the contract': METRICS,
+    'number of the checklists': CHECKLISTS,
+    'key of the configuration': keysOf(configSchema),
+  }))
+    it(`maps every ${what}, or says why there is none`, () => {
+      const ids = new Set(ALL.map(({ id }) => id));
+      assert.deepEqual(
+        names.filter((name) => !ids.has(name) && WITHOUT[name] === undefined),
+        [],
+      );
+    });
+
+  it('maps nothing that is said not to be there', () => {
+    assert.deepEqual(
+      ALL.filter(({ id }) => WITHOUT[id] !== undefined).map(({ id }) => id),
+      [],
+    );
+    assert.ok(Object.values(WITHOUT).every((reason) => reason !== ''));
+  });
+
   for (let number = 1; number <= INPUT_COUNT; number += 1) {
     const isMapped = REQUIREMENTS.some(({ id }) => id === `input ${number}`);
     if (!isMapped && WITHOUT_FEATURE[number] === undefined)
       it(`input ${number}`, () => assert.fail('no test is mapped, and no reason is given'));
   }
 });
+
+/** Keys of the configuration by their places; of a list, and of what plugins bring, the key itself. */
+function keysOf({ properties }: { readonly properties?: object }, at = ''): readonly string[] {
+  return Object.entries(properties ?? {}).flatMap(([name, schema]: [string, { readonly properties?: object }]) =>
+    schema.properties === undefined ? [`key ${at}${name}`] : keysOf(schema, `${at}${name}.`),
+  );
+}

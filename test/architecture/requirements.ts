@@ -1,6 +1,6 @@
-// Requirement → test: the hostile inputs by their number in the table of inputs, and what the contract promises without
-// condition; the faults are in faults.ts. requirements.test.ts fails on an entry whose test is not there, and on a number that is neither mapped, nor
-// awaited, nor without a feature. A new requirement is entered here with the title of its test.
+// Requirement → test: the hostile inputs by their number in their table, and what the contract promises without condition. The rules before that
+// table are in hostile-*.ts, the contract section by section in contract-*.ts, the faults in faults.ts. requirements.test.ts fails on an entry whose
+// test is not there, and on a number that has neither a test nor a reason. A new requirement is entered here with the title of its test.
 
 export interface Requirement {
   /** `input <number>`, `fault <number>`, or the section of the contract and what it says. */
@@ -20,6 +20,15 @@ export interface TitleIn {
 
 /** Numbers of the table of hostile inputs that there are. */
 export const INPUT_COUNT = 53;
+
+/** Sections of the hostile inputs and of the contract: what an id begins with. Those of the checklists (3.7) and of the inputs (3.8) are counted. */
+export const SECTIONS: readonly string[] = [
+  'hostile 3.2',
+  'hostile 3.3',
+  'hostile 3.4',
+  'hostile 3.5',
+  'hostile 3.6',
+].concat([1, 2, 3, 4, 5, 6, 7].map((section) => `contract ${section}`));
 
 /** Inputs whose feature is not there. */
 export const WITHOUT_FEATURE: Readonly<Record<number, string>> = {
@@ -189,7 +198,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: 'input 41',
-    tests: ['of every kind are in no answer, stream, log or file, whatever a plugin does with them (row 41)'],
+    tests: [
+      'of every kind are in no answer, stream, log or file, whatever a plugin does with them (row 41)',
+      'have a canary in each place of the configuration, of the host and of each adapter, that holds one',
+      'holds no secret of the configuration: in its document, what it stores, and what it was sent',
+      'in a loop is replaced, and the report has its stack, without a secret of it (13)',
+      'is not in the record of its end, the status of it, nor a file of the supervisor',
+    ],
   },
   {
     id: 'input 46',
@@ -250,6 +265,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'is removed, and put back',
       'is overwritten, and written back',
       'dies: nothing more is acknowledged, and the worker still stops when it is asked to',
+      'a sync that fails on the disk is followed by no 2xx for what it should have kept',
+      'a disk that has room again is used again by the same process, and nothing of what was acknowledged is missing',
+      'no 2xx follows the loss of the power, and none from before it is lost',
       'the log is removed and cannot be saved yet, answers nothing, and goes on once it is',
       'mends it before anybody asks, and stays usable',
     ],
@@ -377,9 +395,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'hands a file out as a download that no browser runs',
       'refuses what is not signed, whatever the path says',
     ],
-  },
-  {
-    id: 'contract 2: all faults at once, with places',
-    tests: ['tells all faults at once, in the order of the file'],
   },
 ];

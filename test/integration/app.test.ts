@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { startWriterThread } from '../../worker/database/start-thread.ts';
 import { HTTP, running } from '../support/app-host.ts';
 import { documentCheck } from '../support/document-check.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
@@ -179,6 +180,25 @@ describe('restart and stop', () => {
     assert.deepEqual(end, { cut: [] });
     assert.equal(again, end);
     await assert.rejects(fetch(`http://127.0.0.1:${host.app.address()?.port}/pub/health`));
+  });
+});
+
+describe('the thread of the writer', () => {
+  it('that is gone cannot be replaced: nothing is taken, and the worker ends with 75', async (t) => {
+    const thread = startWriterThread();
+    const host = await running(t, { writerThread: thread });
+    const say = () => host.call('POST', '/api/chat/say', { person: 'ann', text: 'hi', delivery: randomUUID() });
+    const before = await say();
+
+    await thread.terminate();
+    await until(() => host.exits.length > 0, { what: 'the exit' });
+
+    assert.deepEqual([before.status, (await say()).status], [202, 503]);
+    assert.deepEqual(
+      host.exits.map(([code]) => code),
+      [75],
+    );
+    assert.match(host.exits[0]?.[1] ?? '', /the writer thread ended/);
   });
 });
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SvcError } from '../../shared/svc-error.ts';
+import { ROUTES } from '../../worker/http/route-table.ts';
 import { DEMO_TOKEN, FULL_TOKEN } from '../support/fake-host-port.ts';
 import { startHttp } from '../support/http-server.ts';
+import { examplePath } from '../support/route-examples.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -94,14 +96,42 @@ describe('headers of every answer', () => {
       assert.equal(answer.headers['x-content-type-options'], 'nosniff', line);
       assert.equal(answer.headers['referrer-policy'], 'no-referrer', line);
       assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin', line);
-      assert.match(
-        answer.headers['content-security-policy'] ?? '',
-        /^default-src 'none'; frame-ancestors 'none'/,
+      assert.equal(
+        answer.headers['content-security-policy'],
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
         line,
       );
       assert.match(answer.headers['cache-control'] ?? '', /^no-store/, line);
       assert.equal(answer.headers.server ?? answer.headers['x-powered-by'], undefined, line);
+      assert.equal(answer.headers['strict-transport-security'], undefined, `${line}: that is of the TLS edge`);
+      assert.equal(answer.headers['set-cookie'], undefined, line);
     }
+  });
+
+  it('say what they are in Content-Type, text with its encoding, wherever they have a body', async (t) => {
+    const server = await startHttp(t);
+    const reads = ROUTES.filter(
+      ({ method, path }) => method === 'GET' && path.startsWith('/api/') && path !== '/api/ws',
+    );
+    for (const route of reads) {
+      const path = `${examplePath(route)}${route.path === '/api/chat/messages' ? '?person=a' : ''}`;
+      for (const answer of [await server.raw(`GET ${path}`, [full]), await server.raw(`GET ${path}`)]) {
+        const type = answer.headers['content-type'] ?? '';
+        assert.match(
+          type,
+          /^application\/(problem\+json|json; charset=utf-8)$|^text\/[\w.; =-]+; charset=utf-8$/,
+          `${path}: ${type}`,
+        );
+      }
+    }
+  });
+
+  it('let a connection idle for longer than the 60 s of a proxy', async (t) => {
+    const server = await startHttp(t);
+
+    const answer = await server.raw('GET /pub/health');
+
+    assert.equal(answer.headers['keep-alive'], 'timeout=65');
   });
 });
 

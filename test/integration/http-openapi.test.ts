@@ -22,6 +22,31 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** As section 3 of the contract has them. */
+const OF_CONTRACT: readonly (readonly [route: string, scope: string])[] = [
+  ['GET /pub/health', 'none'],
+  ['GET /pub/ready', 'none'],
+  ['GET /api/system/readiness', 'full'],
+  ['GET /api/system/status', 'demo'],
+  ['POST /api/system/restart', 'full'],
+  ['POST /api/system/reload', 'full'],
+  ['GET /api/system/ingress', 'demo'],
+  ['PUT /api/system/ingress', 'full'],
+  ['GET /api/events', 'demo'],
+  ['GET /api/ws', 'demo'],
+  ['POST /webhooks/{path+}', 'none'],
+  ['GET /api/metrics', 'demo'],
+  ['GET /api/endpoints', 'demo'],
+  ['GET /api/inbox', 'demo'],
+  ['GET /api/outbox', 'demo'],
+  ['POST /api/inbox/{id}/replay', 'full'],
+  ['POST /api/outbox/{id}/drop', 'full'],
+  ['GET /api/logs', 'full'],
+  ['GET /api/config', 'full'],
+  ['GET /api/openapi.json', 'demo'],
+  ['GET /', 'none'],
+];
+
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async (t) => {
     const server = await startHttp(t, { base: '/bot' });
@@ -55,6 +80,15 @@ describe('the OpenAPI document', () => {
       Object.values(operations).map(({ operationId }) => operationId),
     );
     assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('has each route of the contract under the scope that the contract gives it', () => {
+    const scopes = new Map(ROUTES.map(({ method, path, scope }) => [`${method} ${path}`, scope]));
+
+    assert.deepEqual(
+      OF_CONTRACT.filter(([route, scope]) => scopes.get(route) !== scope).map(([route]) => route),
+      [],
+    );
   });
 
   it('lists Idempotency-Key on every change below /api, and If-Match where a revision is', async (t) => {

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import type { StreamRequest } from '../../worker/http/host-port.ts';
+import { ROUTES } from '../../worker/http/route-table.ts';
 import { DEMO_TOKEN, FULL_TOKEN } from '../support/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText, sendRaw } from '../support/raw-http.ts';
+import { examplePath } from '../support/route-examples.ts';
 import { until } from '../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
@@ -86,6 +88,25 @@ describe('event streams over HTTP', () => {
     await stillServes(server);
   });
 
+  it('are cut by no limit of a request', async (t) => {
+    const server = await startHttp(t, { timeouts: { headersMs: 200, requestMs: 300, checkMs: 20 } });
+    const socket = connect(server.port, '127.0.0.1')
+      .on('error', () => {})
+      .resume();
+    t.after(() => socket.destroy());
+    socket.write(requestText('GET /api/events', [full]));
+    await until(() => server.host.streams.size === 1, { what: 'the stream' });
+
+    const slow = await sendRaw(server.port, 'GET /pub/health HTTP/1.1\r\n');
+    const slower = await sendRaw(
+      server.port,
+      requestText('PUT /api/system/ingress', [full, 'Content-Type: application/json', 'Content-Length: 9']),
+    );
+
+    assert.deepEqual([slow.status, slower.status], [408, 408], 'both limits are over for requests of later');
+    assert.equal(server.host.streams.size, 1);
+  });
+
   it('count with the time until they begin, not with how long they stay open', async (t) => {
     const server = await startHttp(t);
     const began = performance.now();
@@ -116,6 +137,13 @@ describe('event streams over HTTP', () => {
 
     assert.equal(answer.headers['svc-event-position'], 'abcdefgh12345678.1');
     assert.equal((await server.raw('GET /api/system/status')).headers['svc-event-position'], undefined);
+    const reads = ROUTES.filter(({ method, path }) => method === 'GET' && path.startsWith('/api/'));
+    const streams = ['/api/ws', '/api/events'];
+    for (const route of reads.filter(({ path }) => !streams.includes(path))) {
+      const path = `${examplePath(route)}${route.path === '/api/chat/messages' ? '?person=a' : ''}`;
+      const { headers } = await server.raw(`GET ${path}`, [full]);
+      assert.match(headers['svc-event-position'] ?? '', /^abcdefgh12345678\.\d+$/, path);
+    }
   });
 });
 

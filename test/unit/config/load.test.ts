@@ -22,7 +22,12 @@ describe('loadConfig', () => {
     assert.deepEqual(config.events.history, { maxEvents: 100_000, maxBytes: 268_435_456, maxAgeHours: 72 });
     assert.equal(config.http.limits.streamsPerToken, 100);
     assert.deepEqual([config.supervisor.restarts, config.supervisor.windowSeconds], [5, 120]);
-    assert.equal(config.host.name, 'test-project');
+    assert.deepEqual([config.host.kind, config.host.name], ['bot', 'test-project']);
+    assert.deepEqual(
+      [config.commands.prefix, config.schedule.timezone, config.outbox.onUnknown],
+      ['/', 'UTC', 'resend'],
+    );
+    assert.deepEqual(config.http.readiness, { database: true, endpoints: [], agents: [] });
     assert.deepEqual(warnings, []);
   });
 
