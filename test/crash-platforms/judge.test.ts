@@ -6,8 +6,12 @@ import { type Books, type Evidence, judge, rowOf } from './kit/judge.ts';
 import { Ledger } from './kit/ledger.ts';
 import type { Delivered, Repeats } from './kit/platform.ts';
 
+/** A further message of the bot: in life 1, or in that one. */
+type MoreOf = string | readonly [text: string, life: number];
+
 interface Case {
   readonly repeats?: Repeats;
+  readonly filesRepeat?: true;
   readonly kills?: number;
   readonly books?: Books;
   /** By token: how it was delivered, and what the bot said to it in which life. */
@@ -16,18 +20,23 @@ interface Case {
   >;
   /** By token: what its line asked for, what came of it beside the answer, and what people see of it in the end. */
   readonly extras?: Readonly<
-    Record<string, { readonly extra: Extra; readonly more?: readonly string[]; readonly shown?: readonly Shown[] }>
+    Record<string, { readonly extra: Extra; readonly more?: readonly MoreOf[]; readonly shown?: readonly Shown[] }>
   >;
+  /** By token: another conversation than 1. */
+  readonly conversations?: Readonly<Record<string, number>>;
   /** When lives were ended; answers without a time of their own came then. */
   readonly ends?: Readonly<Record<number, number>>;
 }
 
-function evidenceOf({ repeats = 'none', kills = 5, books, lines, extras = {}, ends = {} }: Case): Evidence {
+function evidenceOf({ repeats = 'none', kills = 5, books, lines, extras = {}, ends = {}, ...of }: Case): Evidence {
   const open = (): never => assert.fail('nothing is opened');
-  const ledger = new Ledger({ name: 'p', repeats, mostOwed: 1, conversations: 1, open });
+  const { filesRepeat, conversations = {} } = of;
+  const files = filesRepeat === undefined ? {} : { filesRepeat };
+  const ledger = new Ledger({ name: 'p', repeats, mostOwed: 1, conversations: 1, open, ...files });
   for (const [life, at] of Object.entries(ends)) ledger.ends.set(Number(life), at);
   for (const [token, [fate, ...answers]] of Object.entries(lines)) {
-    ledger.end(ledger.say({ token, text: token, conversation: 1, extra: extras[token]?.extra }, 1), fate, 1);
+    const conversation = conversations[token] ?? 1;
+    ledger.end(ledger.say({ token, text: token, conversation, extra: extras[token]?.extra }, 1), fate, 1);
     for (const [number, life, at = ends[life] ?? 0] of answers) {
       const before = ledger.answersEver;
       ledger.read((from) => (from === before ? [`${token} n${number}`] : []), life, at);
@@ -36,8 +45,11 @@ function evidenceOf({ repeats = 'none', kills = 5, books, lines, extras = {}, en
   for (const [token, { extra, more = [] }] of Object.entries(extras)) {
     const said = ledger.lines.get(token);
     if (said !== undefined && extra === 'button') said.press = 'acknowledged';
-    const before = ledger.answersEver;
-    ledger.read((from) => more.slice(from - before), 1);
+    for (const one of more) {
+      const [text, life] = typeof one === 'string' ? [one, 1] : one;
+      const before = ledger.answersEver;
+      ledger.read((from) => [text].slice(from - before), life, ends[life] ?? 0);
+    }
   }
   const handled = Object.values(lines).filter((line) => line.length > 1).length;
   const shown = Object.values(extras).flatMap((one) => one.shown ?? []);
@@ -76,27 +88,78 @@ describe('the oracle of the kill test of the platforms', () => {
     assert.match(faultsOf({ lines: again, repeats: 'key' }), /shows 2 times, in lives 1, 2/);
     assert.match(faultsOf({ lines: again, repeats: 'search' }), /shows 2 times, in lives 1, 2/);
     const both = { ...again, T2X: ['acknowledged', [2, 1], [2, 2]] } as const;
-    assert.match(faultsOf({ lines: both }), /two answers show again in conversation 1 at the end of life 1/);
+    assert.match(faultsOf({ lines: both }), /two sends show again in conversation 1 at the end of life 1/);
     assert.match(faultsOf({ lines: { T1X: ['acknowledged', [1, 2], [1, 2]] } }), /shows twice in one life: 2, 2/);
   });
 
   it('counts them by the kill that made them show again', () => {
     const again = { T1X: ['acknowledged', [1, 1], [1, 2]], T2X: ['acknowledged', [2, 1], [2, 2], [2, 3]] } as const;
-    const { doubled, mostAtOneKill } = rowOf(evidenceOf({ lines: again }));
-    assert.deepEqual([doubled, mostAtOneKill], [3, 2]);
-    assert.match(faultsOf({ lines: again }), /2 answers of the account show again at the end of life 1/);
+    const row = rowOf(evidenceOf({ lines: again }));
+    assert.deepEqual([row.again, row.byKills, row.mostAtOneKill], [3, 2, 2]);
+    assert.match(faultsOf({ lines: again }), /2 sends of the account show again at the end of life 1, where 1 may/);
   });
 
-  it('counts calls apart that were under way for too long when the kill came', () => {
-    const lines = {
-      T1X: ['acknowledged', [1, 1, 7_000], [1, 2]],
-      T2X: ['acknowledged', [2, 1, 9_500], [2, 2]],
-    } as const;
-    const ends = { 1: 10_000 };
-    const { doubled, slow, mostAtOneKill } = rowOf(evidenceOf({ lines, ends }));
+  it('leaves none out for the time that it took, and takes of slow calls as many as the sender begins beside each other', () => {
+    const at = (...times: readonly number[]): Case => {
+      const tokens = times.map((time, n) => [`T${n}X`, ['acknowledged', [1, 1, time], [1, 2]]] as const);
+      const conversations = Object.fromEntries(tokens.map(([token], n) => [token, n]));
+      return { lines: Object.fromEntries(tokens), conversations, ends: { 1: 10_000 } };
+    };
+    const seen = (of: Case): string => /\d+ sends of the account .*/.exec(faultsOf(of))?.[0] ?? '';
 
-    assert.deepEqual([doubled, slow, mostAtOneKill], [2, 1, 1]);
-    assert.doesNotMatch(faultsOf({ lines, ends }), /of the account show again/);
+    assert.equal(rowOf(evidenceOf(at(7_000, 9_500))).mostAtOneKill, 2);
+    assert.deepEqual([seen(at(9_990)), seen(at(7_900, 9_990)), seen(at(5_000, 7_900, 9_990))], ['', '', '']);
+    const two = '2 sends of the account show again at the end of life 1, where 1 may';
+    assert.deepEqual([seen(at(9_990, 9_995)), seen(at(8_600, 9_990))], [two, two]);
+    assert.equal(seen(at(7_000, 7_000, 9_990)), two.replace('2 sends', '3 sends').replace('1 may', '2 may'));
+  });
+
+  it('counts parts, files and what is said to presses as it counts answers, and a post with its file as one', () => {
+    const again = (extra: Extra, more: readonly MoreOf[], life = 2): Case => ({
+      lines: { T1X: ['acknowledged', [1, 1], ...(extra === 'file' ? ([[1, life]] as const) : [])] },
+      extras: { T1X: { extra, more } },
+    });
+    const parts = again('split', [
+      ['T1Xw9 T1Xw10', 1],
+      ['T1Xw9 T1Xw10', 2],
+      ['T1Xw11', 1],
+      ['T1Xw11', 3],
+    ]);
+    const press = again('button', [
+      ['T1Xpressed1', 1],
+      ['T1Xpressed1', 2],
+      ['T1Xpressed1', 3],
+    ]);
+    const file = again('file', [
+      ['T1Xfile', 1],
+      ['T1Xfile', 2],
+    ]);
+    const count = (of: Case): readonly number[] => {
+      const { again: all, byKills, mostAtOneKill } = rowOf(evidenceOf(of));
+      return [all, byKills, mostAtOneKill];
+    };
+
+    assert.deepEqual(
+      [count(parts), count(press), count(file)],
+      [
+        [2, 1, 2],
+        [2, 2, 1],
+        [1, 1, 1],
+      ],
+    );
+    assert.match(faultsOf(parts), /two sends show again in conversation 1 at the end of life 1/);
+    assert.match(faultsOf({ ...press, repeats: 'key' }), /what is said of T1X in "T1Xpressed1" shows 3 times/);
+    assert.match(faultsOf({ ...file, repeats: 'search' }), /the answer to T1X shows 2 times/);
+    assert.doesNotMatch(faultsOf({ ...file, repeats: 'search', filesRepeat: true }), /shows 2 times/);
+    assert.match(
+      faultsOf(
+        again('split', [
+          ['T1Xw9', 2],
+          ['T1Xw9', 2],
+        ]),
+      ),
+      /"T1Xw9" shows twice in one life: 2, 2/,
+    );
   });
 
   it('sees what is open or dead in the books of the host, and what was handled without a trace', () => {
@@ -161,17 +224,25 @@ describe('the oracle of the kill test of the platforms', () => {
   });
 
   it('sees a press that was handled twice, shown twice or never answered', () => {
-    const of = (repeats: Repeats, ...more: readonly string[]): string =>
+    const of = (repeats: Repeats, ...more: readonly MoreOf[]): string =>
       extraFaults(repeats, { extra: 'button', more });
 
-    assert.deepEqual([of('key', 'T1Xpressed1'), of('none', 'T1Xpressed1', 'T1Xpressed1')], ['', '']);
+    assert.deepEqual([of('key', 'T1Xpressed1'), of('none', 'T1Xpressed1', ['T1Xpressed1', 2])], ['', '']);
     assert.match(of('none', 'T1Xpressed1', 'T1Xpressed2'), /button: its press was handled 1, 2 times/);
     assert.match(of('key', 'T1Xpressed1', 'T1Xpressed1'), /button: what was said to its press shows 2 times/);
     assert.match(of('key'), /button: its press was acknowledged and never answered/);
   });
 
-  it('expects an item of each press, and sends of each edit and part, in the books', () => {
-    const of = (extra: Extra, more: readonly string[], books: Books): string =>
+  it('sees a reaction that is not there', () => {
+    const of = (...reactions: readonly string[]): string =>
+      extraFaults('none', { extra: 'reacted', shown: [{ text: 'T1X n1', reactions }] });
+
+    assert.equal(of('👍'), '');
+    assert.match(of(), /reacted: its reaction does not show/);
+  });
+
+  it('expects an item of each press, and sends of each edit, part and reaction, in the books', () => {
+    const of = (extra: Extra, more: readonly MoreOf[], books: Books): string =>
       judge(
         evidenceOf({
           lines: { T1X: ['acknowledged', [1, 1]] },
@@ -187,6 +258,10 @@ describe('the oracle of the kill test of the platforms', () => {
       of('edited', [], { items: { done: 1 }, sends: { sent: 2 } }),
       /2 sends are sent for 1 items and 2 more/,
     );
+    assert.match(
+      of('reacted', [], { items: { done: 1 }, sends: { sent: 1 } }),
+      /1 sends are sent for 1 items and 1 more/,
+    );
   });
 });
 
@@ -195,10 +270,12 @@ const SEEN: Readonly<Record<Extra, readonly Shown[]>> = {
   split: [],
   file: [],
   button: [],
+  reacted: [{ text: 'T1X n1', reactions: ['👍'] }],
+  given: [],
 };
 
 /** Those of one answered line that asked for an extra, whatever the books say. */
 const extraFaults = (repeats: Repeats, extra: NonNullable<Case['extras']>[string]): string =>
   judge(evidenceOf({ repeats, lines: { T1X: ['acknowledged', [1, 1]] }, extras: { T1X: extra } }))
-    .filter((fault) => / (edited|split|file|button): /.test(fault))
+    .filter((fault) => / (edited|split|file|button|reacted): /.test(fault))
     .join('\n');

@@ -3,8 +3,9 @@
 //   S1  An attempt is on disk before the call, its result after it: an attempt without a result can be told after a crash. Where the
 //       platform drops repeats it joins the unit that stores the send, or the one that ends the send before it.
 //   S2  The key is the same on each attempt; where the platform drops repeats nothing goes out twice.
-//       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them, and of
-//       those that take over PATIENCE_MS.
+//       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them. Beside a call
+//       that takes over PATIENCE_MS the next is begun, and so on: of an account a crash repeats one more for each PATIENCE_MS for which the eldest
+//       was under way, of a conversation never more than one.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
 import { Followers } from '../lanes/followers.ts';

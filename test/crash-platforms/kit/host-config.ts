@@ -1,10 +1,15 @@
 // The configuration of the host that is killed, and the plugin that answers in it.
 import { WORDS } from './extras.ts';
+import { PUBLIC_URL } from './links.ts';
 import type { OpenPlatform } from './platform.ts';
+
+/** Every platform with reactions takes it. */
+const REACTION = '👍';
 
 /**
  * Says back the token of each line with the count of its conversation, which is state of the host: handled twice, it would show. As a text that
- * is edited, in parts, with a file or with a button where that is asked for; presses are counted by their line.
+ * is edited, in parts, with a file, with a button or with a reaction where that is asked for; presses are counted by their line. A line may
+ * come as a file.
  */
 export const COUNTING = `
 import { definePlugin, t } from 'svc';
@@ -35,12 +40,20 @@ export default definePlugin({
       split: async (ctx, text, token) => text + ' ' + Array.from({ length: ${WORDS} }, (_, index) => token + 'w' + (index + 1)).join(' '),
       file: async (ctx, text, token) => ({ text, files: [await ctx.saveFile(token + '.txt', 'text/plain', Buffer.from(token))] }),
       button: async (ctx, text, token) => ({ text, buttons: [pressed.button('Press', { token })] }),
+      async reacted(ctx, text) {
+        ctx.react(ctx.reply(text), '${REACTION}');
+      },
     };
     const say = async (ctx, { token, extra }) => {
       const text = await answer(ctx, token);
       return bodies[extra]?.(ctx, text, token) ?? text;
     };
-    p.on('message', { text: /hello (?<token>T[0-9a-z]+X)(?: as (?<extra>[a-z]+))?/ }, (ctx) => say(ctx, ctx.groups));
+    p.on('message', {}, async (ctx, message) => {
+      const [file] = message.files;
+      const line = file === undefined ? message.text : Buffer.from(await ctx.readFile(file)).toString();
+      const { groups } = /hello (?<token>T[0-9a-z]+X)(?: as (?<extra>[a-z]+))?/.exec(line) ?? {};
+      return groups === undefined ? undefined : say(ctx, groups);
+    });
     p.command('count', { summary: 'Counts', args: { token: t.string(), extra: t.optional(t.string()) } }, (ctx, given) => say(ctx, given));
   },
 });
@@ -60,7 +73,7 @@ export function configOf(
   return {
     log_level: 'warn',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-    http: { port, token: '${HTTP_TOKEN}', publicUrl: 'https://bot.example' },
+    http: { port, token: '${HTTP_TOKEN}', publicUrl: PUBLIC_URL },
     // Each kill costs what was under way an attempt: the bound is not what is tested here.
     inbox: { maxAttempts: 100 },
     outbox: { maxAttempts: 100 },

@@ -3,16 +3,14 @@
 //   J1  What was acknowledged is answered, and what the platform keeps for the bot. What was never said is not.
 //   J2  It is handled once: the bot's stored count of its conversation goes on by one with each, without a hole and without a number twice, in
 //       the order in which the conversation spoke; what was only written has no order over the end of its connection.
-//   J3  An answer shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and a
-//       kill makes at most one of the account show again: that which was under way. They are counted. Apart from those are calls that took over
-//       PATIENCE_MS when the kill came: the sender lets the next go beside them.
-//   J4  Edits, parts, files and presses are as extras.ts says.
+//   J3  What the bot says shows once where the platform has a key, or where a post can be looked for; else at most once a life of the host, and a
+//       kill makes no more of it show again than the outbox had in hand: one in a conversation, and in an account what repeats.ts derives. All of
+//       it is counted, by account and by kill.
+//   J4  Edits, parts, files, presses and reactions are as extras.ts says.
 //   J5  The host's own books agree: every item of the account is done, as many as have a number, and every send is sent.
-import { booksBeyond, judgeExtras, type Shown } from './extras.ts';
+import { booksBeyond, type Extra, judgeExtras, type Shown } from './extras.ts';
 import type { Ledger, Said } from './ledger.ts';
-
-/** Of the sender: a call that takes longer lets the next one go. */
-const PATIENCE_MS = 2_000;
+import { byKill, judgeRepeats, repeatsOf } from './repeats.ts';
 
 export interface Books {
   /** Items of the account that are messages, by state. */
@@ -29,14 +27,14 @@ export interface Row {
   readonly acknowledged: number | undefined;
   readonly handled: number;
   readonly answered: number;
-  readonly doubled: number;
-  /** Slow calls left out. */
+  /** Sends that show again, once for each kill that made them. */
+  readonly again: number;
+  /** Kills that made anything of the account show again. */
+  readonly byKills: number;
   readonly mostAtOneKill: number;
-  /** Of those that show again, the calls that the kill found under way for too long. */
-  readonly slow: number;
   readonly kills: number;
-  /** Answered lines that asked for an edit, parts, a file or a button. */
-  readonly extras: number;
+  /** Answered lines that asked for more than an answer. */
+  readonly extras: Readonly<Partial<Record<Extra, number>>>;
 }
 
 export interface Evidence {
@@ -48,7 +46,7 @@ export interface Evidence {
 }
 
 export function rowOf({ ledger, books, kills }: Evidence): Row {
-  const { perKill, slow } = doublesOf(ledger);
+  const perKill = [...byKill(repeatsOf(ledger)).values()].map(({ length }) => length);
   const fates = [...ledger.lines.values()].map(({ fate }) => fate);
   const { name, repeats } = ledger.platform;
   return {
@@ -61,12 +59,19 @@ export function rowOf({ ledger, books, kills }: Evidence): Row {
         : fates.filter((fate) => fate === 'acknowledged').length,
     handled: books.items['done'] ?? 0,
     answered: ledger.answered,
-    doubled: [...perKill.values()].reduce((sum, count) => sum + count, slow),
-    mostAtOneKill: Math.max(0, ...perKill.values()),
-    slow,
+    again: perKill.reduce((sum, count) => sum + count, 0),
+    byKills: perKill.length,
+    mostAtOneKill: Math.max(0, ...perKill),
     kills,
-    extras: [...ledger.lines.values()].filter(({ extra, answers }) => extra !== undefined && answers.length > 0).length,
+    extras: extrasOf(ledger),
   };
+}
+
+function extrasOf({ lines }: Ledger): Row['extras'] {
+  const counts: Partial<Record<Extra, number>> = {};
+  for (const { extra, answers } of lines.values())
+    if (extra !== undefined && answers.length > 0) counts[extra] = (counts[extra] ?? 0) + 1;
+  return counts;
 }
 
 export function judge(evidence: Evidence): readonly string[] {
@@ -75,7 +80,7 @@ export function judge(evidence: Evidence): readonly string[] {
     ...ledger.faults,
     ...judgeAnswers(ledger),
     ...judgeNumbers(ledger),
-    ...judgeDoubles(ledger),
+    ...judgeRepeats(ledger),
     ...judgeBooks(evidence),
     ...judgeExtras(ledger, evidence.shown ?? []),
   ];
@@ -119,29 +124,6 @@ const judgeOrder = (lines: readonly Said[]): string[] =>
       : [];
   });
 
-/** J3. */
-function judgeDoubles(ledger: Ledger): string[] {
-  const { repeats } = ledger.platform;
-  const faults: string[] = [];
-  const again = new Set<string>();
-  for (const { token, answers, conversation } of ledger.lines.values()) {
-    if (answers.length < 2) continue;
-    const lives = answers.map(({ life }) => life);
-    if (repeats !== 'none')
-      faults.push(`the answer to ${token} shows ${answers.length} times, in lives ${lives.join(', ')}`);
-    else if (new Set(lives).size < lives.length)
-      faults.push(`the answer to ${token} shows twice in one life: ${lives.join(', ')}`);
-    for (const life of lives.slice(0, -1)) {
-      const place = `${conversation} at the end of life ${life}`;
-      if (again.has(place)) faults.push(`two answers show again in conversation ${place}`);
-      again.add(place);
-    }
-  }
-  for (const [life, count] of doublesOf(ledger).perKill)
-    if (count > 1) faults.push(`${count} answers of the account show again at the end of life ${life}`);
-  return faults;
-}
-
 /** J5. */
 function judgeBooks({ ledger, books: { items, sends } }: Evidence): string[] {
   const done = items['done'] ?? 0;
@@ -163,17 +145,6 @@ const openOf = (counts: Readonly<Record<string, number>>, end: string, what: str
   Object.entries(counts)
     .filter(([state, count]) => state !== end && count > 0)
     .map(([state, count]) => `${count} ${what}s are ${state}`);
-
-/** How many answers show again because of each kill: the one at the end of the life in which the answer was there before. */
-function doublesOf({ lines, ends }: Ledger): { readonly perKill: ReadonlyMap<number, number>; readonly slow: number } {
-  const perKill = new Map<number, number>();
-  let slow = 0;
-  for (const { answers } of lines.values())
-    for (const { life, at } of answers.slice(0, -1))
-      if ((ends.get(life) ?? at) - at > PATIENCE_MS) slow += 1;
-      else perKill.set(life, (perKill.get(life) ?? 0) + 1);
-  return { perKill, slow };
-}
 
 function conversationsOf(ledger: Ledger): ReadonlyMap<number, readonly Said[]> {
   const conversations = new Map<number, Said[]>();

@@ -3,12 +3,20 @@
 import { tokenOfMore } from './extras.ts';
 import type { Delivered, Line, Platform } from './platform.ts';
 
-export interface Answer {
-  /** How many of its conversation the bot has handled, as its stored state says. */
-  readonly number: number;
+/** One time that a message of the bot shows. */
+export interface Showing {
   readonly life: number;
   /** When the platform had it; monotonic ms. */
   readonly at: number;
+}
+
+export interface Answer extends Showing {
+  /** How many of its conversation the bot has handled, as its stored state says. */
+  readonly number: number;
+}
+
+export interface More extends Showing {
+  readonly text: string;
 }
 
 export interface Said extends Line {
@@ -20,8 +28,8 @@ export interface Said extends Line {
   /** Acknowledgements that there were when it was said. */
   readonly begunAs: number;
   readonly answers: Answer[];
-  /** Further texts about it: parts of the answer behind the first, and what was said to a press. */
-  readonly more: string[];
+  /** Further messages about it: parts of the answer behind the first, its file, and what was said to a press. */
+  readonly more: More[];
   /** What became of the press of its button. */
   press?: Delivered | 'open';
 }
@@ -77,12 +85,12 @@ export class Ledger {
     for (const text of fresh) this.#take(text, { life, at });
   }
 
-  #take(text: string, when: Pick<Answer, 'life' | 'at'>): void {
+  #take(text: string, when: Showing): void {
     const [, token = '', number] = /(T[0-9a-z]+X) n(\d+)/.exec(text) ?? [];
     const more = number === undefined ? tokenOfMore(text) : undefined;
     const said = this.lines.get(more ?? token);
     if (said !== undefined && more !== undefined) {
-      said.more.push(text);
+      said.more.push({ text, ...when });
       this.#answersEver += 1;
       return this.onAnswer();
     }

@@ -39,6 +39,8 @@ export interface Platform {
   readonly linesAConversation?: number;
   /** What some of its lines ask for. */
   readonly extras?: readonly [Extra, ...Extra[]];
+  /** A post with files cannot be looked for where others can: one may show again, as everything may where there is no key. */
+  readonly filesRepeat?: true;
   /** Why it cannot be had on this machine, or false. */
   missing?(): string | false;
   open(t: Cleanup): Promise<OpenPlatform>;

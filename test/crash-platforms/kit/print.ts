@@ -6,35 +6,24 @@ const COLUMNS = [
   'acknowledged',
   'handled',
   'answered',
-  'doubled',
+  'shown again',
+  'by kills',
   'at one kill',
-  'slow',
   'kills',
   'repeats',
-  'extras',
 ] as const;
-const NAME_WIDTH = 22;
+const NAME_WIDTH = 30;
 const WIDTH = 13;
 
 export function tableOf(rows: readonly Row[]): string {
-  const line = (name: string, cells: readonly (string | number)[]): string =>
-    name.padEnd(NAME_WIDTH) + cells.map((cell) => String(cell).padStart(WIDTH)).join('');
+  const line = (name: string, cells: readonly (string | number)[], rest: string): string =>
+    `${name.padEnd(NAME_WIDTH)}${cells.map((cell) => String(cell).padStart(WIDTH)).join('')}  ${rest}`;
   return [
-    line('platform', COLUMNS),
-    ...rows.map(
-      ({ name, said, acknowledged, handled, answered, doubled, mostAtOneKill, slow, kills, repeats, extras }) =>
-        line(name, [
-          said,
-          acknowledged ?? 'none',
-          handled,
-          answered,
-          doubled,
-          mostAtOneKill,
-          slow,
-          kills,
-          repeats,
-          extras,
-        ]),
-    ),
+    line('platform', COLUMNS, 'extras'),
+    ...rows.map(({ name, said, acknowledged = 'none', handled, answered, again, byKills, mostAtOneKill, ...row }) => {
+      const cells = [said, acknowledged, handled, answered, again, byKills, mostAtOneKill, row.kills, row.repeats];
+      const extras = Object.entries(row.extras).map(([extra, count]) => `${count} ${extra}`);
+      return line(name, cells, extras.join(', '));
+    }),
   ].join('\n');
 }

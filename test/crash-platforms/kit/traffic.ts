@@ -10,8 +10,8 @@ const THINKS_MS = 1_000;
 const READ_EVERY_MS = 1;
 const REPEATED = 0.05;
 const SLOW = 0.05;
-/** Of the lines, where a platform has any. */
-const EXTRA = 0.1;
+/** Of the lines of an account, where its platform has any. */
+const EACH_EXTRA = 6;
 /** So long somebody waits for the button. */
 const SEES_MS = 15_000;
 
@@ -34,8 +34,6 @@ export class Traffic {
   readonly #people: Promise<void>[] = [];
   readonly #ending = new AbortController();
   readonly #reader: NodeJS.Timeout;
-  /** How many extras were asked of each platform: they take turns. */
-  readonly #asked = new Map<readonly Extra[], number>();
   #stopped = false;
   #count = 0;
 
@@ -96,7 +94,7 @@ export class Traffic {
     const { random } = this.#options;
     this.#count += 1;
     const token = `T${this.#count.toString(36)}X`;
-    const extra = this.#extraOf(ledger);
+    const extra = extraOf(ledger);
     const text = `hello ${token}${askedFor(extra)}`;
     const said = ledger.say({ token, text, conversation, extra }, this.#options.life());
     if (random.chance(SLOW)) platform.slowDown?.();
@@ -111,13 +109,6 @@ export class Traffic {
     }
   }
 
-  #extraOf({ platform: { extras } }: Ledger): Extra | undefined {
-    if (extras === undefined || !this.#options.random.chance(EXTRA)) return undefined;
-    const asked = this.#asked.get(extras) ?? 0;
-    this.#asked.set(extras, asked + 1);
-    return extras[asked % extras.length];
-  }
-
   /** Once the button is there; who does not see it in time goes on without. */
   async #press(platform: OpenPlatform, said: Said): Promise<void> {
     const end = performance.now() + SEES_MS;
@@ -130,4 +121,10 @@ export class Traffic {
     said.press = 'open';
     said.press = await platform.press(said, this.target);
   }
+}
+
+/** They take turns: each account comes to each of its own. */
+function extraOf({ platform: { extras }, said }: Ledger): Extra | undefined {
+  const turn = (said + 1) / EACH_EXTRA;
+  return extras !== undefined && Number.isInteger(turn) ? extras[turn % extras.length] : undefined;
 }

@@ -8,6 +8,12 @@ export interface ListedItem {
   readonly attempts: number;
 }
 
+export interface SandboxMessage {
+  readonly from: string;
+  readonly text: string;
+  readonly reactions: readonly string[];
+}
+
 export class HostApi {
   readonly #url: string;
   readonly #token: string;
@@ -62,17 +68,22 @@ export class HostApi {
 
   /** What the bot said in a conversation of the sandbox. */
   async said(person: string): Promise<readonly string[]> {
-    const all: { readonly from: string; readonly text: string }[] = [];
+    return (await this.shownTo(person)).map(({ text }) => text);
+  }
+
+  /** The same, with its reactions. */
+  async shownTo(person: string): Promise<readonly SandboxMessage[]> {
+    const all: SandboxMessage[] = [];
     for (let after = 0, more = true; more; ) {
       const page = (await this.get(`/api/chat/messages?person=${person}&after=${after}&limit=500`)) as {
-        messages: { from: string; text: string }[];
+        messages: SandboxMessage[];
         cursor: number;
         more: boolean;
       };
       all.push(...page.messages);
       ({ cursor: after, more } = page);
     }
-    return all.filter(({ from }) => from !== person).map(({ text }) => text);
+    return all.filter(({ from }) => from !== person);
   }
 
   /** Every stored event, oldest first. */

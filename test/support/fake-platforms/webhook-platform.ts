@@ -13,8 +13,14 @@ import { wholeBody } from '../whole-body.ts';
 export interface ShownPost {
   readonly key: string;
   readonly account: string;
+  /** `post`, or what it does to another one. */
+  readonly type: string;
+  /** By which it is named, or what it changes. */
+  readonly message: string;
   readonly conversation: string;
   readonly text: string;
+  readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly emoji?: string;
   /** Position among all posts of the platform. */
   readonly order: number;
   /** `stamp` of each time it was taken, the first included. */
@@ -88,7 +94,7 @@ export class WebhookPlatform {
       if (post !== undefined) post.unanswered += 1;
       return void request.socket.destroy();
     }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: `shown-${id}` }));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: nameOf(id) }));
   }
 
   #record({ headers, url = '' }: IncomingMessage, body: string): string | undefined {
@@ -99,15 +105,20 @@ export class WebhookPlatform {
       return undefined;
     }
     const key = String(headers['webhook-id']);
-    const { conversation, text } = JSON.parse(body) as { conversation: string; text: string };
+    const sent = JSON.parse(body) as Pick<ShownPost, 'type' | 'conversation' | 'text'> & Partial<ShownPost>;
+    const { type, conversation, text, buttons = [], emoji } = sent;
     const stamp = this.#options.stamp?.() ?? 0;
     const known = this.posts.get(key);
     if (known === undefined) {
       this.posts.set(key, {
         key,
         account: url.slice(1),
+        type,
+        message: sent.message ?? nameOf(key),
         conversation,
         text,
+        buttons,
+        ...(emoji === undefined ? {} : { emoji }),
         order: this.posts.size,
         taken: [stamp],
         unanswered: 0,
@@ -120,3 +131,5 @@ export class WebhookPlatform {
     return key;
   }
 }
+
+const nameOf = (key: string): string => `shown-${key}`;

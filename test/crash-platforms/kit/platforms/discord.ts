@@ -1,6 +1,7 @@
 // Discord, over the gateway and by interactions. The gateway repeats to a session what it has not heard, and channels keep their messages:
 // nothing that was said may be lost. A nonce is the key of a send, under which a repeat shows nothing new.
 import { FakeDiscord } from '../../../support/fake-platforms/discord.ts';
+import type { FakeAttachment } from '../../../support/fake-platforms/discord-world.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
 import type { Shown } from '../extras.ts';
 import {
@@ -20,7 +21,7 @@ const channelOf = (n: number): string => String(645_027_906_669_511_000n + BigIn
 export const discordGateway: Platform = {
   ...COMMON,
   name: 'discord, gateway',
-  extras: ['edited', 'split', 'file'],
+  extras: ['edited', 'split', 'file', 'reacted', 'given'],
   async open(t): Promise<OpenPlatform> {
     const discord = await server(t);
     // What was said before the bot was there for the first time is not for it.
@@ -35,9 +36,11 @@ export const discordGateway: Platform = {
         apiUrl: discord.apiUrl,
       },
       env: { DISCORD_MAIN: discord.token },
-      async deliver({ text, conversation }, to) {
+      async deliver({ token, text, conversation, extra }, to) {
         await writtenWhen(async () => (wasOnline ||= await isOnline('discord~main', to)), to);
-        discord.says(text, { channel: channelOf(conversation) });
+        const channel = channelOf(conversation);
+        if (extra === 'given') discord.says('', { channel, attachments: [attachmentOf(discord, token, text)] });
+        else discord.says(text, { channel });
         return 'kept';
       },
       answers: answersOf(discord),
@@ -49,7 +52,7 @@ export const discordGateway: Platform = {
 export const discordInteractions: Platform = {
   ...COMMON,
   name: 'discord, interactions',
-  extras: ['edited', 'split', 'file', 'button'],
+  extras: ['edited', 'split', 'file', 'button', 'reacted'],
   async open(t): Promise<OpenPlatform> {
     const discord = await server(t);
     return {
@@ -103,12 +106,23 @@ const signed = (discord: FakeDiscord, body: string): SignedRequest => ({
   body,
 });
 
+const attachmentOf = ({ world }: FakeDiscord, token: string, text: string): FakeAttachment => ({
+  id: world.snowflake(),
+  filename: `${token}.txt`,
+  content_type: 'text/plain',
+  bytes: Buffer.from(text),
+});
+
 const shownBy =
   ({ world }: FakeDiscord): (() => readonly Shown[]) =>
   () =>
     world.messages
       .filter(({ author }) => author.id === world.bot.id)
-      .map(({ content: text, attachments }) => ({ text, files: attachments.map(({ bytes }) => bytes.toString()) }));
+      .map(({ content: text, attachments, reactions }) => ({
+        text,
+        files: attachments.map(({ bytes }) => bytes.toString()),
+        reactions,
+      }));
 
 const answersOf = ({ world }: FakeDiscord): ((from: number) => readonly string[]) =>
   grown(

@@ -3,16 +3,20 @@
 import { randomUUID } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import { FakeGithub } from '../../../support/fake-platforms/github.ts';
+import { Links } from '../links.ts';
 import { type OpenPlatform, type Platform, push } from '../platform.ts';
 
 const REPOSITORY = 'octo/hello';
 const TOKEN = 'ghp_TokenOfTheBot0123456789';
 const SECRET = 'the secret of the webhook, long enough';
+/** By which svc knows a comment of its own; nobody sees it. */
+const MARK = /\s*<!-- svc .*? -->/g;
 const CONVERSATIONS = 6;
 
 export const github: Platform = {
   name: 'github',
   repeats: 'search',
+  extras: ['edited', 'file', 'reacted'],
   // It asks for a second between comments.
   mostOwed: 3,
   conversations: CONVERSATIONS,
@@ -20,6 +24,7 @@ export const github: Platform = {
     const fake = await new FakeGithub({ [TOKEN]: 'helper-bot' }).start(t);
     fake.remaining = Number.MAX_SAFE_INTEGER;
     const webhooks = new Webhooks({ secret: SECRET });
+    const links = new Links();
     for (let number = 1; number <= CONVERSATIONS; number += 1) fake.data.open(REPOSITORY, number);
     return {
       slot: 'github',
@@ -50,6 +55,19 @@ export const github: Platform = {
         return push(() => ({ path: '/webhooks/github/main', headers, body }), to);
       },
       answers: (from) => fake.data.comments.slice(from).map(({ body }) => body),
+      finish: (to) =>
+        links.open(
+          fake.data.comments.map(({ body }) => body),
+          to,
+        ),
+      shown: () =>
+        fake.data.comments.map(({ id, body }) => ({
+          text: body.replaceAll(MARK, ''),
+          files: links.filesOf(body),
+          reactions: fake.data.reactions.flatMap(({ subject, content }) =>
+            subject === `issues/comments/${id}` ? [content] : [],
+          ),
+        })),
     };
   },
 };

@@ -1,15 +1,17 @@
 // LINE: delivered again until it is answered 2xx, marked as such. The retry key is the key of a send, under which a repeat shows nothing new.
 import { FakeLine } from '../../../support/fake-platforms/line.ts';
-import { grown, type OpenPlatform, type Platform, push, type SignedRequest } from '../platform.ts';
+import { Links } from '../links.ts';
+import { grown, type Line, type OpenPlatform, type Platform, push, type SignedRequest } from '../platform.ts';
 
 export const line: Platform = {
   name: 'line',
-  extras: ['split', 'button'],
+  extras: ['split', 'file', 'button', 'given'],
   repeats: 'key',
   mostOwed: 20,
   conversations: 6,
   async open(t): Promise<OpenPlatform> {
     const fake = await FakeLine.start(t);
+    const links = new Links();
     return {
       slot: 'line',
       account: {
@@ -22,8 +24,8 @@ export const line: Platform = {
         dataApiUrl: fake.url,
       },
       env: { LINE_TOKEN: fake.token, LINE_SECRET: fake.secret },
-      deliver({ text, conversation }, to) {
-        return push(redelivered(fake, fake.says(text, { user: personOf(conversation) })), to);
+      deliver(said, to) {
+        return push(redelivered(fake, eventOf(fake, said)), to);
       },
       press({ token, conversation }, to) {
         const { messages } = fake.channel;
@@ -38,10 +40,21 @@ export const line: Platform = {
         () => fake.channel.messages.length,
         () => textsOf(fake),
       ),
-      shown: () => textsOf(fake).map((text) => ({ text })),
+      finish: (to) => links.open(textsOf(fake), to),
+      shown: () => textsOf(fake).map((text) => ({ text, files: links.filesOf(text) })),
     };
   },
 };
+
+/** As a text, or as a file that holds it. */
+function eventOf(fake: FakeLine, { token, text, conversation, extra }: Line): object {
+  const user = personOf(conversation);
+  if (extra !== 'given') return fake.says(text, { user });
+  const [minted, bytes] = [fake.channel.mint(user), Buffer.from(text)];
+  fake.keep(minted.id, bytes, { type: 'text/plain' });
+  const message = { ...minted, type: 'file', fileName: `${token}.txt`, fileSize: bytes.length };
+  return fake.event({ type: 'message', source: { type: 'user', userId: user }, message });
+}
 
 const personOf = (conversation: number): string => `U${String(conversation).padStart(32, '0')}`;
 const textsOf = ({ channel }: FakeLine): readonly string[] =>

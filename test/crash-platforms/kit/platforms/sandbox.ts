@@ -1,9 +1,12 @@
 // The sandbox: its messages are rows of the host, shown once by their key.
 import { HostApi } from '../../../crash/kit/host-api.ts';
+import type { Shown } from '../extras.ts';
+import { Links } from '../links.ts';
 import { type OpenPlatform, type Platform, push } from '../platform.ts';
 
 export const sandbox: Platform = {
   name: 'sandbox',
+  extras: ['edited', 'file', 'reacted'],
   repeats: 'key',
   mostOwed: Number.POSITIVE_INFINITY,
   conversations: 6,
@@ -11,7 +14,7 @@ export const sandbox: Platform = {
   // It shows the newest 500 messages of each.
   linesAConversation: 200,
   async open(): Promise<OpenPlatform> {
-    const said: string[] = [];
+    const said: Shown[] = [];
     const people = new Set<string>();
     const person = (n: number): string => `p${n}`;
     return {
@@ -22,10 +25,16 @@ export const sandbox: Platform = {
         const body = JSON.stringify({ person: person(conversation), text, delivery: token });
         return push(() => ({ path: '/api/chat/say', headers, body }), to);
       },
-      answers: (from) => said.slice(from),
-      async finish({ url, token }) {
-        const api = new HostApi(url, token);
-        for (const one of people) said.push(...(await api.said(one)));
+      answers: (from) => said.slice(from).map(({ text }) => text),
+      shown: () => said,
+      async finish(to) {
+        const [api, links] = [new HostApi(to.url, to.token), new Links()];
+        for (const one of people) {
+          const messages = await api.shownTo(one);
+          const texts = messages.map(({ text }) => text);
+          await links.open(texts, to);
+          said.push(...messages.map(({ text, reactions }) => ({ text, reactions, files: links.filesOf(text) })));
+        }
       },
     };
   },

@@ -3,15 +3,22 @@
 import { FakeSlack } from '../../../support/fake-platforms/slack.ts';
 import { BLOCK_ACTIONS } from '../../../support/slack-examples.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
+import type { Shown } from '../extras.ts';
 import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push } from '../platform.ts';
 
 /** Slack takes one message a second in a channel. */
-const COMMON = { repeats: 'search', mostOwed: 10, conversations: 6 } as const;
+const COMMON = {
+  repeats: 'search',
+  // They are posted by another call, which takes no mark.
+  filesRepeat: true,
+  mostOwed: 10,
+  conversations: 6,
+  extras: ['edited', 'split', 'file', 'button', 'reacted', 'given'],
+} as const;
 
 export const slackEvents: Platform = {
   ...COMMON,
   name: 'slack, Events API',
-  extras: ['edited', 'split', 'button'],
   async open(t): Promise<OpenPlatform> {
     const slack = await workspace(t);
     return {
@@ -28,21 +35,8 @@ export const slackEvents: Platform = {
         });
         return push(make, to);
       },
-      press({ token }, to) {
-        const message = slack.workspace.messages.find(({ text }) => text.startsWith(`${token} `));
-        const value = /"value":"([^"]+)"/.exec(JSON.stringify(message?.blocks))?.[1];
-        if (message === undefined || value === undefined) throw new Error('its answer has no button');
-        const { channel, ts } = message;
-        const press = {
-          ...BLOCK_ACTIONS,
-          trigger_id: `1.1.${token}`, // each press has one of its own, by which it is known
-          team: { id: slack.workspace.team },
-          container: { type: 'message', message_ts: ts, channel_id: channel },
-          channel: { id: channel },
-          message: { ts },
-          actions: [{ ...BLOCK_ACTIONS.actions[0], value }],
-        };
-        const body = new URLSearchParams({ payload: JSON.stringify(press) }).toString();
+      press(line, to) {
+        const body = new URLSearchParams({ payload: JSON.stringify(pressOf(slack, line)) }).toString();
         const make = () => ({
           path: '/webhooks/slack/work',
           headers: { 'content-type': 'application/x-www-form-urlencoded', ...slack.signed(body) },
@@ -50,7 +44,7 @@ export const slackEvents: Platform = {
         });
         return push(make, to);
       },
-      shown: () => slack.workspace.messages.map(({ text }) => ({ text })),
+      shown: shownBy(slack),
       answers: answersOf(slack),
     };
   },
@@ -77,6 +71,16 @@ export const slackSocket: Platform = {
         const envelope = slack.push('events_api', lineOf(slack, line));
         return acknowledgedWhen(() => isAcknowledged(envelope), to);
       },
+      async press(line, to) {
+        // Slack sends no press again: who hears nothing presses once more.
+        for (;;) {
+          const before = slack.connections;
+          const envelope = slack.push('interactive', pressOf(slack, line));
+          await acknowledgedWhen(() => isAcknowledged(envelope) || slack.connections !== before, to);
+          if (isAcknowledged(envelope)) return 'acknowledged';
+        }
+      },
+      shown: shownBy(slack),
       answers: answersOf(slack),
     };
   },
@@ -89,8 +93,41 @@ async function workspace(t: Cleanup): Promise<FakeSlack> {
 }
 
 const channelOf = (n: number): string => `C000000${n}`;
-const lineOf = (slack: FakeSlack, { text, conversation }: Line): object =>
-  slack.line(text, { channel: channelOf(conversation) });
+
+/** As a text, or as a file that holds it. */
+function lineOf(slack: FakeSlack, { token, text, conversation, extra }: Line): object {
+  const channel = channelOf(conversation);
+  if (extra !== 'given') return slack.line(text, { channel });
+  const [id, name, bytes] = [`F${token}`, `${token}.txt`, Buffer.from(text)];
+  slack.workspace.files.set(id, { id, name, bytes });
+  const files = [{ id, name, mimetype: 'text/plain', size: bytes.length }];
+  return slack.line('', { channel, subtype: 'file_share', files });
+}
+
+function pressOf({ workspace: { messages, team } }: FakeSlack, { token }: Line): object {
+  const message = messages.find(({ text }) => text.startsWith(`${token} `));
+  const value = /"value":"([^"]+)"/.exec(JSON.stringify(message?.blocks))?.[1];
+  if (message === undefined || value === undefined) throw new Error('its answer has no button');
+  const { channel, ts } = message;
+  return {
+    ...BLOCK_ACTIONS,
+    trigger_id: `1.1.${token}`, // each press has one of its own, by which it is known
+    team: { id: team },
+    container: { type: 'message', message_ts: ts, channel_id: channel },
+    channel: { id: channel },
+    message: { ts },
+    actions: [{ ...BLOCK_ACTIONS.actions[0], value }],
+  };
+}
+
+const shownBy =
+  ({ workspace }: FakeSlack): (() => readonly Shown[]) =>
+  () =>
+    workspace.messages.map(({ text, files, reactions }) => ({
+      text,
+      files: files.map((id) => workspace.files.get(id)?.bytes.toString() ?? ''),
+      reactions,
+    }));
 
 const answersOf =
   ({ workspace }: FakeSlack): ((from: number) => readonly string[]) =>

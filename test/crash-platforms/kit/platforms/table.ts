@@ -4,7 +4,7 @@ import { discordGateway, discordInteractions } from './discord.ts';
 import { github } from './github.ts';
 import { irc } from './irc.ts';
 import { line } from './line.ts';
-import { onebot11Http, onebot11Socket } from './onebot11.ts';
+import { onebot11Http, onebot11Reverse, onebot11Socket } from './onebot11.ts';
 import { sandbox } from './sandbox.ts';
 import { slackEvents, slackSocket } from './slack.ts';
 import { telegramPolling, telegramWebhook } from './telegram.ts';
@@ -19,6 +19,7 @@ const ALL: readonly Platform[] = [
   line,
   onebot11Http,
   onebot11Socket,
+  onebot11Reverse,
   sandbox,
   slackEvents,
   slackSocket,
