@@ -7,6 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { BOTS } from '../support/frames/bots.ts';
 import { PLATFORMS, type Platform } from '../support/frames/clients.ts';
 import { IRC_CLIENTS, ircSession } from '../support/frames/irc-session.ts';
+import { onebot11Http, onebot11Posts, onebot11Reverse } from '../support/frames/onebot11.ts';
 import { played } from '../support/frames/player.ts';
 import { type Recorded, Recorder } from '../support/frames/recorder.ts';
 import { slackSocket } from '../support/frames/slack-socket.ts';
@@ -16,6 +17,9 @@ interface Recording {
   readonly client: string;
   readonly frames: readonly Recorded[];
 }
+
+const CLIENTS = { ...PLATFORMS, 'onebot11-http': onebot11Http };
+const DELIVERED = { ...BOTS, onebot11: onebot11Posts };
 
 const fileOf = (platform: string): URL => new URL(`../fixtures/frames/${platform}.json`, import.meta.url);
 const recordingOf = (platform: string): Recording => JSON.parse(readFileSync(fileOf(platform), 'utf8')) as Recording;
@@ -35,10 +39,10 @@ async function record(t: TestContext, { client, start }: Platform): Promise<Reco
 }
 
 describe('recorded frames', { timeout: 590_000 }, () => {
-  for (const platform of Object.keys(PLATFORMS) as (keyof typeof PLATFORMS)[])
+  for (const platform of Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])
     describe(platform, () => {
       it('are what the client says today, and what the fake answers', async (t) => {
-        const now = keptOr(await record(t, PLATFORMS[platform]), platform);
+        const now = keptOr(await record(t, CLIENTS[platform]), platform);
 
         assert.deepEqual(now, recordingOf(platform));
       });
@@ -46,7 +50,7 @@ describe('recorded frames', { timeout: 590_000 }, () => {
       if (platform === 'onebot11') return; // frames of a socket alone
       it('are understood by the fake without the client', async (t) => {
         const requests = recordingOf(platform).frames.filter((frame) => 'status' in frame);
-        const { port, known, madeUp } = await PLATFORMS[platform].start(t);
+        const { port, known, madeUp } = await CLIENTS[platform].start(t);
 
         const again = await played(requests, { port, known, ...(madeUp === undefined ? {} : { madeUp }) });
 
@@ -55,7 +59,7 @@ describe('recorded frames', { timeout: 590_000 }, () => {
       });
     });
 
-  for (const [platform, bot] of Object.entries(BOTS))
+  for (const [platform, bot] of Object.entries(DELIVERED))
     describe(`${platform}, delivering`, () => {
       it('are what the platform delivers today, and what a bot of others answers', async (t) => {
         const now = keptOr(await record(t, bot), `${platform}-deliveries`);
@@ -68,6 +72,12 @@ describe('recorded frames', { timeout: 590_000 }, () => {
     const now = keptOr(await record(t, slackSocket), 'slack-socket');
 
     assert.deepEqual(now, recordingOf('slack-socket'));
+  });
+
+  it('of a WebSocket that an implementation of OneBot opens are what it says today, and what a bot of others answers', async (t) => {
+    const now = keptOr(await record(t, onebot11Reverse), 'onebot11-reverse');
+
+    assert.deepEqual(now, recordingOf('onebot11-reverse'));
   });
 
   for (const name of IRC_CLIENTS)

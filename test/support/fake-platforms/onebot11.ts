@@ -1,6 +1,6 @@
 // An implementation of OneBot 11 on the loopback address, as the specification (botuniverse/onebot-11) and NapCat describe it: calls and events
-// over its own WebSocket, over one that it opens, and over HTTP. An SDK of NapCat, which nobody here wrote, is driven against it first
-// (test/platforms/onebot11-fake.test.ts).
+// over its own WebSocket, over one that it opens, and over HTTP. It is driven first by clients that nobody here wrote: an SDK of NapCat over the
+// WebSocket (test/platforms/onebot11-fake.test.ts), Koishi's adapter over the two others (onebot11-koishi.test.ts).
 //
 //   P1  `/` is for both, `/api` for calls, `/event` for events. A token that is missing is 401, a wrong one 403; or, as NapCat has it (`saysLate`),
 //       the connection opens, is told `retcode` 1403 with no echo, and closes.
@@ -10,10 +10,11 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { Cleanup } from '../temporary-project.ts';
 import { wholeBody } from '../whole-body.ts';
 import { type Answer, Bot, failed } from './onebot11-bot.ts';
+import { type CallerOptions, OneBotCaller, type Role } from './onebot11-caller.ts';
 
 /** What happens to a call instead of its answer. `drop` does the work and cuts the connection, `hold` does it and never answers. */
 export type Misfortune =
@@ -21,13 +22,14 @@ export type Misfortune =
   | 'hold'
   | Answer
   | { readonly http: number; readonly headers?: Readonly<Record<string, string>> };
-type Role = 'Universal' | 'API' | 'Event';
 type Params = Readonly<Record<string, unknown>>;
 
 export interface FakeOneBotOptions {
   readonly self?: number;
   readonly token?: string;
   readonly saysLate?: boolean;
+  /** The token is taken whatever its scheme is called, as go-cqhttp does: the specification has `Bearer` alone. */
+  readonly takesAnyScheme?: boolean;
 }
 
 export class FakeOneBot {
@@ -38,20 +40,22 @@ export class FakeOneBot {
   readonly handshakes: number[] = [];
   format: 'array' | 'string' = 'array';
   readonly #saysLate: boolean;
+  readonly #scheme: RegExp;
   /** Events that are told to every socket as it begins to hear. */
   readonly waiting: Params[] = [];
   readonly #next = new Map<string, Misfortune[]>();
   readonly #events = new Set<WebSocket>();
   readonly #apis = new Set<WebSocket>();
-  readonly #callers = new Set<{ stop(): void }>();
+  readonly #callers = new Set<OneBotCaller>();
   readonly #http: Server = createServer((request, response) => void this.#serve(request, response));
   readonly #ws = new WebSocketServer({ noServer: true });
   readonly #served = new Map<string, Buffer>();
 
-  private constructor({ self = 10_001_000, token = 'kSLuTF2GC2Q4q4ugm3', saysLate = false }: FakeOneBotOptions) {
+  private constructor({ self = 10_001_000, token = 'kSLuTF2GC2Q4q4ugm3', ...more }: FakeOneBotOptions) {
     this.bot = new Bot(self);
     this.token = token;
-    this.#saysLate = saysLate;
+    this.#saysLate = more.saysLate ?? false;
+    this.#scheme = more.takesAnyScheme === true ? /^\w+ (.+)$/ : /^Bearer (.+)$/;
   }
 
   static async start(t: Cleanup, options: FakeOneBotOptions = {}): Promise<FakeOneBot> {
@@ -98,9 +102,12 @@ export class FakeOneBot {
     return this.url + path;
   }
 
-  /** Pushes an event, with what all events have. */
+  /** An event with what all events have. */
+  told(event: Params): Params {
+    return { time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...event };
+  }
   push(event: Params): void {
-    this.raw(JSON.stringify({ time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...event }));
+    this.raw(JSON.stringify(this.told(event)));
   }
   raw(frame: string): void {
     for (const socket of this.#events) socket.send(frame);
@@ -141,56 +148,17 @@ export class FakeOneBot {
   /** P3. */
   connectTo(
     url: string,
-    {
-      role = 'Universal',
-      token = this.token,
-      againMs = 50,
-      headers = {},
-    }: {
-      readonly role?: Role;
-      readonly token?: string;
-      readonly againMs?: number;
-      readonly headers?: Readonly<Record<string, string>>;
-    } = {},
-  ): { stop(): void; readonly isOpen: boolean } {
-    let isStopped = false;
-    let socket: WebSocket | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const open = (): void => {
-      const opened = new WebSocket(url, {
-        headers: {
-          authorization: `Bearer ${token}`,
-          'x-self-id': String(this.bot.self),
-          'x-client-role': role,
-          ...headers,
-        },
-      });
-      socket = opened;
-      opened.on('open', () => {
-        this.handshakes.push(101);
-        this.#use(opened, role);
-      });
-      opened.on('unexpected-response', (_request, { statusCode = 0 }) => {
-        this.handshakes.push(statusCode);
-        opened.terminate();
-      });
-      opened.on('error', () => {});
-      opened.on('close', () => {
-        if (!isStopped) timer = setTimeout(open, againMs);
-      });
-    };
-    const caller = {
-      stop: (): void => {
-        isStopped = true;
-        clearTimeout(timer);
-        socket?.terminate();
-      },
-      get isOpen(): boolean {
-        return socket?.readyState === WebSocket.OPEN;
-      },
-    };
+    { token = this.token, role = 'Universal', ...more }: Partial<CallerOptions> = {},
+  ): OneBotCaller {
+    const caller = new OneBotCaller(url, {
+      self: this.bot.self,
+      token,
+      role,
+      ...more,
+      answered: (status) => void this.handshakes.push(status),
+      opened: (socket) => this.#use(socket, role),
+    });
     this.#callers.add(caller);
-    open();
     return caller;
   }
 
@@ -220,7 +188,7 @@ export class FakeOneBot {
 
   #refusal(request: IncomingMessage): 401 | 403 | undefined {
     const query = new URL(request.url ?? '/', this.url).searchParams.get('access_token');
-    const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? query;
+    const given = this.#scheme.exec(request.headers.authorization ?? '')?.[1] ?? query;
     if (given === null || given === '') return 401;
     return given === this.token ? undefined : 403;
   }
@@ -234,8 +202,7 @@ export class FakeOneBot {
     if (role !== 'API') {
       this.#events.add(socket);
       const connected = { post_type: 'meta_event', meta_event_type: 'lifecycle', sub_type: 'connect' };
-      for (const event of [connected, ...this.waiting])
-        socket.send(JSON.stringify({ time: Math.floor(Date.now() / 1_000), self_id: this.bot.self, ...event }));
+      for (const event of [connected, ...this.waiting]) socket.send(JSON.stringify(this.told(event)));
     }
     socket.on('close', () => {
       this.#events.delete(socket);

@@ -26,7 +26,9 @@ export interface RecorderOptions {
   /** Values that the recording has by name. */
   readonly known: Readonly<Record<string, string>>;
   readonly madeUp?: readonly string[];
-  /** Frames that come when they like. */
+  /** Who opens a WebSocket. Default: the client. */
+  readonly opener?: 'client' | 'platform';
+  /** What comes when it likes. */
   readonly leavesOut?: (frame: unknown) => boolean;
 }
 
@@ -37,6 +39,8 @@ const KEPT = [
   'x-github-delivery',
   'x-hub-signature-256',
   'x-line-signature',
+  'x-self-id',
+  'x-signature',
   'x-signature-ed25519',
   'x-signature-timestamp',
   'x-slack-request-timestamp',
@@ -46,6 +50,9 @@ const KEPT = [
   'webhook-timestamp',
   'webhook-signature',
 ];
+
+/** Those with which a WebSocket is opened. */
+const OPENING = ['authorization', 'x-self-id', 'x-client-role'];
 
 export class Recorder {
   readonly frames: Recorded[] = [];
@@ -98,7 +105,7 @@ export class Recorder {
         ),
       ) as Exchange['headers'],
     };
-    this.frames.push(exchange);
+    if (this.#options.leavesOut?.(exchange) !== true) this.frames.push(exchange);
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const options = { host: '127.0.0.1', port: this.#options.port, method, path: url, agent: false } as const;
       ask({ ...options, headers: { ...headers, host: this.#upstream } }, resolve)
@@ -114,10 +121,13 @@ export class Recorder {
     return { status: exchange.status, headers: { ...rest, 'content-length': bytes.length }, bytes };
   }
 
-  #join({ url = '', headers: { authorization } }: IncomingMessage, client: WebSocket): void {
-    const platform = new WebSocket(`ws://${this.#upstream}${url}`, {
-      headers: authorization === undefined ? {} : { authorization },
-    });
+  /** `client`: whoever opened it. */
+  #join({ url = '', headers: all }: IncomingMessage, client: WebSocket): void {
+    const headers = Object.fromEntries(OPENING.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
+    const platform = new WebSocket(`ws://${this.#upstream}${url}`, { headers });
+    const [near, far] =
+      this.#options.opener === 'platform' ? (['platform', 'client'] as const) : (['client', 'platform'] as const);
+    if (near === 'platform') this.frames.push({ from: near, frame: this.#stable.json({ opens: url, ...headers }) });
     const waiting: string[] = [];
     const note = (from: Frame['from'], data: RawData): string => {
       const text = String(data).replaceAll(this.#upstream, this.address);
@@ -126,12 +136,12 @@ export class Recorder {
       return text;
     };
     client.on('message', (data) => {
-      const text = note('client', data);
+      const text = note(near, data);
       if (platform.readyState === WebSocket.OPEN) platform.send(text);
       else waiting.push(text);
     });
     platform.on('open', () => waiting.forEach((text) => platform.send(text)));
-    platform.on('message', (data) => client.send(note('platform', data)));
+    platform.on('message', (data) => client.send(note(far, data)));
     for (const [one, other] of [
       [client, platform],
       [platform, client],

@@ -41,6 +41,7 @@ export class Stable {
 
   json(value: unknown, key = ''): unknown {
     if (typeof value === 'string') return this.#madeUp.has(key) ? this.#name(key, value) : this.text(value);
+    if (typeof value === 'number' && this.#madeUp.has(key)) return `<${key}>`; // a count, and in many other texts
     if (typeof value === 'number') return value >= 1e9 ? this.text(String(value)) : value;
     if (Array.isArray(value)) return value.map((one) => this.json(one, key));
     if (typeof value !== 'object' || value === null) return value;
