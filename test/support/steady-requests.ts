@@ -1,5 +1,5 @@
 // Requests at a steady rate, each over a connection of its own, and what became of each: refused, cut after it was accepted, answered, after how long.
-import { request } from 'node:http';
+import { type RequestOptions, request } from 'node:http';
 
 export interface SteadyTally {
   readonly sent: number;
@@ -27,13 +27,19 @@ export interface SteadyRequests {
 
 const WAIT_MS = 30_000;
 
-export function sendSteadily(url: string, perSecond: number): SteadyRequests {
+/** What is sent, where that is no GET. */
+export interface SteadyRequest extends Pick<RequestOptions, 'method' | 'headers'> {
+  /** Of each request a new one. */
+  readonly body: () => string;
+}
+
+export function sendSteadily(url: string, perSecond: number, what?: SteadyRequest): SteadyRequests {
   const none = { sent: 0, answered: 0, refused: 0, cut: 0 };
   const never = { lastCutSentAt: Number.NEGATIVE_INFINITY };
   const tally: Counts = { ...none, ...never, waitsMs: [], others: [], refusedOnes: [] };
   const open = new Set<Promise<void>>();
   const sendAt = (sentAt: number): void => {
-    const one = send(url, tally, sentAt).finally(() => open.delete(one));
+    const one = send({ url, ...what }, tally, sentAt).finally(() => open.delete(one));
     open.add(one);
   };
   const startedAt = performance.now();
@@ -68,17 +74,21 @@ interface Counts {
   readonly refusedOnes: number[];
 }
 
-function send(url: string, tally: Counts, sentAt: number): Promise<void> {
+function send(
+  { url, body, ...options }: Partial<SteadyRequest> & { readonly url: string },
+  tally: Counts,
+  sentAt: number,
+): Promise<void> {
   const cut = (): void => {
     tally.cut += 1;
     tally.lastCutSentAt = Math.max(tally.lastCutSentAt, sentAt);
   };
   return new Promise((resolve) => {
-    const call = request(url, { agent: false, timeout: WAIT_MS }, (response) => {
+    const call = request(url, { ...options, agent: false, timeout: WAIT_MS }, (response) => {
       response.resume().on('error', () => {}); // `close` tells
       response.on('close', () => {
         if (!response.complete) cut();
-        else if (response.statusCode === 200) answered(tally, sentAt);
+        else if (Math.floor((response.statusCode ?? 0) / 100) === 2) answered(tally, sentAt);
         else tally.others.push(`status ${response.statusCode}`);
         resolve();
       });
@@ -92,7 +102,7 @@ function send(url: string, tally: Counts, sentAt: number): Promise<void> {
       else tally.others.push(error.code ?? error.message);
       resolve();
     });
-    call.end();
+    call.end(body?.());
   });
 }
 

@@ -1,6 +1,7 @@
 // The listening socket that outlives its workers, over the built programs. Numbers in titles are rows of the table of faults.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -42,8 +43,11 @@ async function status(path: string) {
 }
 
 /** Requests go on while the worker is replaced, until the next one has answered some. */
-async function throughout({ path, url, pid }: Daemon, replace: () => Promise<unknown>): Promise<SteadyTally> {
-  const requests = sendSteadily(`${url}/pub/health`, PER_SECOND);
+async function throughout(
+  { path, url, pid }: Daemon,
+  replace: () => Promise<unknown>,
+  requests = sendSteadily(`${url}/pub/health`, PER_SECOND),
+): Promise<SteadyTally> {
   await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker', timeoutMs: 120_000 });
   await replace();
   await until(
@@ -100,6 +104,20 @@ describe('the listening socket', () => {
       const { code, stderr } = await svc(['runtime', 'restart'], { cwd: host.path });
       assert.equal(code, 0, stderr);
     });
+
+    assertNothingLost(tally, 0);
+  });
+
+  it('takes each line that comes over a restart: none is told that the host is stopping', async (t) => {
+    const host = await daemon(t);
+    const headers = { authorization: `Bearer ${host.token}`, 'content-type': 'application/json' };
+    const body = (): string => JSON.stringify({ person: 'ann', text: 'hello', delivery: randomUUID() });
+
+    const tally = await throughout(
+      host,
+      () => svc(['runtime', 'restart'], { cwd: host.path }),
+      sendSteadily(`${host.url}/api/chat/say`, PER_SECOND, { method: 'POST', headers, body }),
+    );
 
     assertNothingLost(tally, 0);
   });

@@ -65,6 +65,8 @@ export interface HttpServer {
   listen(): Promise<Address>;
   /** Ends streams whose token is gone or was replaced: to be called after each reload. */
   tokensChanged(): void;
+  /** Takes no more connections: who comes now waits for the next worker where an owner holds the socket, and is refused elsewhere. */
+  stopListening(): void;
   /** S3, within `limitMs` (default 5,000). Coalesced. */
   drain(limitMs?: number): Promise<void>;
   /** Ends every connection and the server. */
@@ -101,6 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     bind: () => point.bind(),
     listen: () => point.listen(server),
     tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
+    stopListening: () => void server.close(),
     drain: (limitMs = 5_000) => {
       draining ??= drain(server, port, limitMs);
       return draining;
