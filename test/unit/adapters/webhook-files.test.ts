@@ -63,6 +63,7 @@ it('of a webhook are fetched from no other address of this machine or network, a
   await assert.rejects(fetched('/a.txt', {}, 'https'), /fileHosts/);
   assert.equal(connections(), 0);
   await assert.rejects(fetched('/a.txt', { url: `http://127.0.0.1:${port + 1}/bot` }), /fileHosts/);
+  await assert.rejects(fetched('/a.txt', { url: 'http://127.0.0.1/bot' }), /fileHosts/);
   await assert.rejects(fetched('/moved', { fileHosts: ['127.0.0.1'] }), /could not be fetched/);
 
   assert.deepEqual(asked, ['/moved ']);

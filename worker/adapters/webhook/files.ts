@@ -1,7 +1,8 @@
 // Files of the webhook: references both ways. The bytes go over HTTP, not in a message.
 //
 //   F1  A file that comes is fetched from where the message says, when somebody reads it: over https from public addresses, and from hosts
-//       that the account names (that of `url`, and `fileHosts`), which may be private. No secret goes there, and no redirect is followed.
+//       that the account names (that of `url` at its port, and `fileHosts`), which may be private. No secret goes there, and no redirect is
+//       followed.
 //   F2  A file that goes out is a signed link of the host, which ends after `files.linkHours`.
 import { fetchForeign } from '../../sdk/foreign-file.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
@@ -19,13 +20,9 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
 }
 
 /** F1. */
-const isOwn = (url: URL, account: Account): boolean =>
-  hostsOf(account).some((host) => host === url.host || host === url.hostname);
-
-const hostsOf = ({ url, fileHosts = [] }: Account): readonly string[] => [
-  ...fileHosts.map((host) => host.toLowerCase()),
-  ...(url === undefined || !URL.canParse(url) ? [] : [new URL(url).host]),
-];
+const isOwn = ({ host, hostname }: URL, { url, fileHosts = [] }: Account): boolean =>
+  fileHosts.some((named) => [host, hostname].includes(named.toLowerCase())) ||
+  (url !== undefined && URL.canParse(url) && new URL(url).host === host);
 
 interface FileLink extends Omit<FileRef, 'id'> {
   readonly url: string;
