@@ -90,6 +90,23 @@ describe('send (webhook)', () => {
     ]);
   });
 
+  it('names nobody by an address that is linked, nor by what an older version stored', async (t) => {
+    const { url, received } = await receiver(t, { status: 204 });
+    const segments = [{ kind: 'link', text: 'x', url: 'https://a.b/\u2063-\u2063?\u2063616e6e\u2063' }] as const;
+
+    await send({ ...post, text: renderMarkdown({ segments }) }, link(url));
+    await send({ ...post, text: 'a \u2063b\u2063 c\u2063' }, link(url));
+
+    const bodies = received.map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>);
+    assert.deepEqual(
+      bodies.map(({ text, mentions }) => [text, mentions]),
+      [
+        ['[x](https://a.b/-?616e6e)', undefined],
+        ['a \u2063b\u2063 c\u2063', undefined],
+      ],
+    );
+  });
+
   it('sends files as signed links, and refuses one to which there is none', async (t) => {
     const { url, received } = await receiver(t, { status: 204 });
     const file = (id: string): FileRef => ({ id, name: 'a.png', mime: 'image/png', bytes: 7 });

@@ -11,15 +11,20 @@ const EDGE = '\u2063';
 /** T1. Hexadecimal digits mean nothing in Markdown. */
 export function renderMarkdown({ segments }: Rich): string {
   const bare = (segment: Segment): Segment => {
-    if (segment.kind !== 'mention') return { ...segment, text: segment.text.replaceAll(EDGE, '') };
+    if (segment.kind === 'link') return { ...segment, text: bareText(segment.text), url: bareText(segment.url) };
+    if (segment.kind !== 'mention') return { ...segment, text: bareText(segment.text) };
     const who = segment.user === 'everyone' ? EVERYONE : Buffer.from(segment.user.id).toString('hex');
     return { kind: 'text', text: `${EDGE}${who}${EDGE}` };
   };
   return render(segments.map(bare), 'markdown');
 }
 
+const bareText = (text: string): string => text.replaceAll(EDGE, '');
+
 /** No id is written so. */
 const EVERYONE = '-';
+/** As `renderMarkdown` writes one: what an older version stored may have such marks of somebody's own around other text. */
+const WRITTEN = new RegExp(`${EDGE}(${EVERYONE}|(?:[0-9a-f]{2})+)${EDGE}`, 'g');
 
 /** Who is mentioned, and how that stands in the text. */
 export interface NamedMention {
@@ -31,16 +36,12 @@ export interface NamedMention {
 /** T1. Each person once. */
 export function placeMentions(rendered: string): { readonly text: string; readonly mentions: readonly NamedMention[] } {
   const mentions = new Map<string, NamedMention>();
-  const text = rendered
-    .split(EDGE)
-    .map((piece, i) => {
-      if (i % 2 === 0) return piece;
-      const user = piece === EVERYONE ? 'everyone' : Buffer.from(piece, 'hex').toString();
-      const shown = render([{ kind: 'text', text: `@${user}` }], 'markdown');
-      mentions.set(piece, { text: shown, user });
-      return shown;
-    })
-    .join('');
+  const text = rendered.replace(WRITTEN, (_, who: string) => {
+    const user = who === EVERYONE ? 'everyone' : Buffer.from(who, 'hex').toString();
+    const shown = render([{ kind: 'text', text: `@${user}` }], 'markdown');
+    mentions.set(who, { text: shown, user });
+    return shown;
+  });
   return { text, mentions: [...mentions.values()] };
 }
 
