@@ -86,8 +86,8 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
     return files.refused.length > 0 ? files.refused : [refuse('the message is empty')];
   }
 
-  const { withText, behind } = apartOf(texts.at(-1) ?? '', files.attached, { can, where });
   const edited = where.kind === 'edit' && can.edit === true ? (where.parts ?? 1) : 0;
+  const { withText, behind } = apartOf(texts.at(-1) ?? '', files.attached, { can, isEdit: edited > 0 });
   const parts = (texts.length === 0 ? [''] : texts).map((text, i, { length }): SendPart => {
     const isLast = i === length - 1;
     return {
@@ -118,13 +118,13 @@ const base = ({ thread, only, conversation }: Partial<SendPart> = {}): Omit<Send
   ...(conversation === undefined ? {} : { conversation }),
 });
 
-/** An edit adds its files to what it changes, or is refused. */
+/** An edit adds its files to what it changes, or is refused; where it is a new message, that is a post. */
 function apartOf(
   text: string,
   files: readonly FileRef[],
-  { can, where }: { readonly can: Can; readonly where: Where },
+  { can, isEdit }: { readonly can: Can; readonly isEdit: boolean },
 ): FilesApart {
-  const apart = files.length === 0 || where.kind === 'edit' ? undefined : can.files?.apart?.(text, files);
+  const apart = files.length === 0 || isEdit ? undefined : can.files?.apart?.(text, files);
   return apart ?? { withText: files, behind: [] };
 }
 

@@ -159,6 +159,8 @@ describe('compose', () => {
       behind(files.slice(1)),
     ]);
     assert.deepEqual(compose(content({ files }), can, { ...GROUP, kind: 'edit' }), [message({ kind: 'edit', files })]);
+    const asNewMessage = compose(content({ files }), { ...can, edit: false }, { ...GROUP, kind: 'edit' });
+    assert.deepEqual(asNewMessage, [message({}), behind(files.slice(0, 2)), behind(files.slice(2))]);
   });
 
   it('has a bounded number of parts: the end is cut, says so, and keeps links and lists (K4)', () => {
