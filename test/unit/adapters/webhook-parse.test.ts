@@ -108,6 +108,14 @@ describe('parse (webhook)', () => {
     assert.deepEqual([read(`@a${'x'.repeat(31_998)}`), read(`@a${'x'.repeat(31_999)}`)], ['object', 'string']);
   });
 
+  it('takes a text in which mentions stand in more than 1,000 places as it is: each would be stored with its id', () => {
+    const mentions = [{ text: 'a', user: 'u'.repeat(512) }];
+    const read = (text: string) => arrivalOf({ ...place, text, mentions });
+
+    assert.equal(JSON.stringify(read('a'.repeat(1_000))).split('mention').length - 1, 1_000);
+    assert.ok(JSON.stringify(read('a'.repeat(32_000))).length < 40_000);
+  });
+
   it('reads files by their addresses, with or without a text, and none that is no address of the web', () => {
     const read = (files: unknown, text?: string) => {
       const arrival = arrivalOf({ ...place, files, ...(text === undefined ? {} : { text }) });

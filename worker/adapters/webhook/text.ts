@@ -60,16 +60,20 @@ export interface Heard {
 
 /** To look through more for many names would take long; nobody writes so much at once. */
 const MOST_LETTERS = 32_000;
+/** Each is stored with its id: of one letter, named wherever it stands, a small body would be a row of many megabytes. */
+const MOST_PLACES = 1_000;
 
 /** T2. Where two could stand at one place, the longer one does. */
 export function heard(text: string, mentions: readonly Mention[]): Heard {
   if (mentions.length === 0 || text.length > MOST_LETTERS) return { text, isToBot: false };
   const byText = new Map(mentions.map((one) => [one.text, one]));
   const names = [...byText.keys()].toSorted((a, b) => b.length - a.length).map(escaped);
+  const pieces = text.split(new RegExp(`(${names.join('|')})`));
+  if (pieces.length > 2 * MOST_PLACES + 1) return { text, isToBot: false };
   const list = new SegmentList();
   let isToBot = false;
   let isBegin = true;
-  for (const piece of text.split(new RegExp(`(${names.join('|')})`))) {
+  for (const piece of pieces) {
     const { self, user } = byText.get(piece) ?? {};
     const isMention = byText.has(piece);
     isToBot ||= self === true;
