@@ -1,5 +1,6 @@
-// The packed package, installed in another folder as an operator would: the command, a plugin's imports, types and tests,
-// the schema. The SQLite binding is not built again (two minutes): the one of this repository is copied into its place.
+// The packed package, installed in another folder as an operator would: the command, a plugin's imports, types and tests, the schema. Install scripts
+// run as in a project of `svc init`, where that of better-sqlite3 alone may: the binding is fetched or built (one to two minutes). Where neither can be
+// had the one of this repository is copied into its place, but not where SVC_REQUIRE_REGISTRY=1 says that a registry answers.
 import assert from 'node:assert/strict';
 import {
   cpSync,
@@ -16,10 +17,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runProgram } from '../support/run-program.ts';
+import { type Ran, runProgram } from '../support/run-program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const BINDING = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
+
+/** As `svc init` writes it: npm withholds the install scripts of others. */
+const allowScripts = { 'better-sqlite3': true };
+
+/** What the lockfile installs with svc, as folder@version. */
+function installed(): readonly string[] {
+  const { packages } = JSON.parse(readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<
+      Record<string, { readonly version: string; readonly dev?: boolean; readonly devOptional?: boolean }>
+    >;
+  };
+  return Object.entries(packages)
+    .filter(([path, { dev, devOptional }]) => path !== '' && dev !== true && devOptional !== true)
+    .map(([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`);
+}
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED/;
 
 const PLUGIN = `import { definePlugin, t } from 'svc';
@@ -90,20 +106,25 @@ describe('the packed package', () => {
     mkdirSync(project);
     writeFileSync(
       join(project, 'package.json'),
-      '{"name":"a-project","version":"1.0.0","private":true,"type":"module"}\n',
+      JSON.stringify({ name: 'a-project', version: '1.0.0', private: true, type: 'module', allowScripts }),
     );
     const packed = await runProgram('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], REPOSITORY);
     assert.equal(packed.code, 0, packed.stderr);
     const tarball = join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
-    const installed = await runProgram(
-      'npm',
-      ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball],
-      project,
-    );
-    if (UNREACHABLE.test(installed.stderr)) unreachable = 'the package registry cannot be reached';
-    else assert.equal(installed.code, 0, installed.stderr);
+    const install = (...more: string[]): Promise<Ran> =>
+      runProgram('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...more, tarball], project);
+    const asOperator = await install();
+    if (asOperator.code === 0) return;
+    // biome-ignore lint/style/noProcessEnv: a switch of the test run
+    assert.notEqual(process.env['SVC_REQUIRE_REGISTRY'], '1', `a registry answers, but: ${asOperator.stderr}`);
+    const { code, stderr } = await install('--ignore-scripts');
+    if (UNREACHABLE.test(stderr)) unreachable = 'the package registry cannot be reached';
+    else assert.equal(code, 0, stderr);
+    if (unreachable === false) cpSync(join(REPOSITORY, BINDING), join(project, BINDING));
+  });
+
+  before(() => {
     if (unreachable !== false) return;
-    cpSync(join(REPOSITORY, BINDING), join(project, BINDING));
     mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
     for (const name of ['@types/node', 'undici-types']) {
       if (!existsSync(join(project, 'node_modules', name)))
@@ -239,6 +260,22 @@ describe('the packed package', () => {
     const { code, stderr } = await runProgram(process.execPath, ['using.js'], project);
 
     assert.equal(code, 0, stderr);
+  });
+
+  it('has a bill of materials with every package that is installed with it', async () => {
+    const { code, stdout, stderr } = await runProgram('npm', ['run', '-s', 'sbom'], REPOSITORY);
+
+    assert.equal(code, 0, stderr);
+    const { bomFormat, components } = JSON.parse(stdout) as {
+      readonly bomFormat: string;
+      readonly components: readonly { readonly name: string; readonly version: string }[];
+    };
+    assert.equal(bomFormat, 'CycloneDX');
+    const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
+    assert.deepEqual(
+      installed().filter((one) => !listed.has(one)),
+      [],
+    );
   });
 
   it('passes publint', async () => {
