@@ -12,7 +12,7 @@ import { eachWithin } from '../support/fair-time.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { freePort } from '../support/free-port.ts';
 import { limitFiles } from '../support/limit-files.ts';
-import { lives, type Supervised } from '../support/supervised.ts';
+import { hasBlocked, lives, type Supervised } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -99,6 +99,7 @@ describe('the supervisor killed', () => {
       const port = await freePort();
       const run = supervise(t, worker, { settings: { port } });
       const { pid } = await run.state('running');
+      if (worker === 'blocks-its-loop-always') await hasBlocked(run);
 
       run.child.kill('SIGKILL');
 

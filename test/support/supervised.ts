@@ -51,6 +51,10 @@ export interface Supervised {
   trace(): readonly TracedStep[];
 }
 
+/** Resolves when the worker `blocks-its-loop-always` has begun to. */
+export const hasBlocked = ({ project }: Pick<Supervised, 'project'>): Promise<unknown> =>
+  until(() => existsSync(join(project.path, 'blocked')), { what: 'the blocked loop' });
+
 export function startSupervisor(
   t: Cleanup,
   {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { bundlePrograms } from '../support/bundle.ts';
 import { eachWithin } from '../support/fair-time.ts';
-import { lives, startSupervisor } from '../support/supervised.ts';
+import { hasBlocked, lives, startSupervisor } from '../support/supervised.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 import { WITHOUT_SETPRIV } from '../support/without-setpriv.ts';
@@ -70,6 +70,7 @@ describe('a worker whose supervisor was killed', () => {
           worker: programs.get(worker) ?? '',
         });
         const { pid } = await run.state('running');
+        if (worker === WORKERS[1]) await hasBlocked(run);
         return () => outlivedBy(run.child.pid ?? 0, pid ?? 0);
       });
     });

@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { deadSocket } from '../support/dead-socket.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
-import { lives } from '../support/supervised.ts';
+import { hasBlocked, lives } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { assertReplays } from '../support/trace.ts';
 import { until } from '../support/until.ts';
@@ -157,10 +157,10 @@ describe('the supervisor and ends of its worker', () => {
   it('stops within the time for a drain though the worker is blocked (14)', async (t) => {
     const run = supervise(t, 'blocks-its-loop-always', { settings: { watchdogMs: 30_000, stopMs: 300 } });
     await run.state('running');
-    await until(() => run.log().includes('supervisor running'), { what: 'running' });
+    await hasBlocked(run);
+    const { last } = (await run.call('stop')) as { last: { detail: string } };
 
-    await run.call('stop');
-
+    assert.match(last.detail, /not drained within 300 ms/);
     assert.deepEqual(await run.ended, { code: 0, signal: null });
   });
 
