@@ -152,7 +152,8 @@ describe('the listening socket', () => {
     assert.equal(code, 0, stderr);
     assert.equal((await fetch(`http://127.0.0.1:${port}/pub/health`)).status, 200);
     await assert.rejects(fetch(`${host.url}/pub/health`), isRefused);
-    assert.equal((await status(host.path)).socket, 'supervisor');
+    const { socket, exits } = await status(host.path);
+    assert.deepEqual([socket, exits.length], ['supervisor', 1], 'with the first worker that is started for it');
   });
 
   it('moved to a port that is taken, ends in failed naming its holder, and recovers on command (45)', async (t) => {
