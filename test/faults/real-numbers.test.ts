@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { limitsOf } from '../../supervisor/settings.ts';
-import { isBusy } from '../support/fair-time.ts';
+import { isBusy, watchWaits } from '../support/fair-time.ts';
 import { overWorkers } from '../support/fixture-workers.ts';
 import { QUICK, type Supervised } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
@@ -153,12 +153,9 @@ describe('two commands `start --daemon`', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const start = async (delayMs: number) => {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
-        const from = performance.now();
+        const [from, waited] = [performance.now(), watchWaits()];
         const ended = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
-        const ms = performance.now() - from;
-        times.push(ms);
-        if (ms > 2_000 && !isBusy()) slow.push(`${Math.round(ms)} ms in round ${round}`);
-        return ended;
+        return { ...ended, ms: performance.now() - from, waitedMs: waited() };
       };
 
       const both = await Promise.all([start(0), start((300 * round) / (ROUNDS - 1))]);
@@ -170,15 +167,18 @@ describe('two commands `start --daemon`', () => {
       );
       const [one, other] = both.map(({ stdout }) => JSON.parse(stdout));
       assert.equal(one.supervisorPid, other.supervisorPid, `round ${round}`);
+      const from = performance.now();
+      await svc(['runtime', 'status'], { cwd: path });
+      // Where even a short answer takes long, the machine has other work.
+      const limitMs = Math.max(2_000, 10 * (performance.now() - from));
+      times.push(...both.map(({ ms }) => ms));
+      // Also where something waited for a processor for as long as it was late.
+      for (const { ms, waitedMs = isBusy() ? ms : 0 } of both)
+        if (ms > limitMs + waitedMs) slow.push(`${ms} ms of ${limitMs}, ${waitedMs} ms of waits, in round ${round}`);
       assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
     }
-    assert.deepEqual(slow, [], 'on a machine at rest');
+    assert.deepEqual(slow, []);
     const median = times.sort((a, b) => a - b)[ROUNDS] ?? 0;
     t.diagnostic(`${Math.round(median)} ms in the middle, ${Math.round(times.at(-1) ?? 0)} ms at most`);
-    const from = performance.now();
-    await svc(['runtime', 'status'], { cwd: path });
-    // Where even a short answer takes long, the machine has other work.
-    const limitMs = Math.max(2_000, 10 * (performance.now() - from));
-    assert.ok(median <= limitMs, `${median} ms`);
   });
 });
