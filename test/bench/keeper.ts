@@ -49,7 +49,9 @@ const LONGEST_MS = 120_000;
 
 /** Runs a command to its end; throws with what it said when that is not 0. */
 export async function run(command: string, args: readonly string[], env = process.env): Promise<void> {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'], timeout: LONGEST_MS });
+  // `timeout` of spawn would hold this process for as long where there is no such command.
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'], signal });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-2_000);

@@ -1,5 +1,7 @@
 // npm run peers [-- supervisor | platforms] [--json] [--kills N]. supervisor: svc beside PM2 and supervisord, the same host and the same programs
-// under each, row by row in the same minutes. platforms: svc beside a chat library, the same bot under the same kills. The others are installed into a temporary folder and removed with all that they started; what cannot be had is said.
+// under each, row by row in the same minutes. platforms: svc beside a chat library, the same bot under the same kills. The others are installed
+// into a temporary folder and removed with all that they started; what cannot be had is said, with its reason. The exit code is 0 only where
+// each comparison ran: with one of the others at least, and nothing of it failed or left out.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,6 +14,7 @@ import { installSupervisord } from './supervisord.ts';
 
 const NAME_WIDTH = 50;
 const CELL_WIDTH = 26;
+const FAILED = 'failed';
 let interrupted = false;
 
 const { values, positionals } = parseArgs({
@@ -34,14 +37,17 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   const asks = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
-  if (asks('supervisor')) await compare();
+  const ran: boolean[] = [];
+  if (asks('supervisor')) ran.push(await compare());
   if (asks('platforms') && !interrupted)
-    await comparePlatforms({ folder, kills: Number(values.kills), json: values.json, say });
+    ran.push(await comparePlatforms({ folder, kills: Number(values.kills), json: values.json, say }));
+  if (interrupted || ran.includes(false)) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function compare(): Promise<void> {
+/** False where there was nothing to compare with, or a cell failed. */
+async function compare(): Promise<boolean> {
   const installers = { pm2: installPm2, supervisord: installSupervisord } as const;
   const peers: Peer[] = [];
   for (const [name, install] of Object.entries(installers)) {
@@ -70,6 +76,7 @@ async function compare(): Promise<void> {
     }
   }
   if (values.json) console.log(JSON.stringify({ node: process.version, table }, null, 2));
+  return peers.length > 0 && table.every(({ cells }) => Object.values(cells).every(({ text }) => text !== FAILED));
 }
 
 /** A keeper that fails in a row does not end the comparison. */
@@ -78,7 +85,7 @@ async function cellsOf(measure: () => Promise<readonly Cell[]>, count: number): 
     return await measure();
   } catch (error) {
     console.error(messageOf(error));
-    return Array.from({ length: count }, () => ({ text: 'failed' }));
+    return Array.from({ length: count }, () => ({ text: FAILED }));
   }
 }
 
