@@ -44,8 +44,8 @@ const CHANNEL = '645027906669510999';
 interface Side {
   readonly name: string;
   giveFile: FileAnswer;
-  /** Somebody sends a file. */
-  sends(bytes: Buffer): unknown;
+  /** Somebody sends a file. Rejects where it is delivered and not taken. */
+  sends(bytes: Buffer): Promise<void>;
   /** What the bot has said. */
   said(): readonly string[];
 }
@@ -58,7 +58,7 @@ describe('a file that came', { timeout: 590_000 }, () => {
     for (const side of sides) side.giveFile = halfFile(() => held.add(side.name));
 
     for (const [index, side] of sides.entries()) await side.sends(bytes[index] ?? Buffer.alloc(0));
-    await until(() => held.size === sides.length, { what: 'each file to be on its way' });
+    await every(sides, host, { what: 'to hand its file out', of: ({ name }) => held.has(name) });
     const isHalf = (name: string): boolean => statSync(join(media, name)).size >= 250_000;
     await until(() => namesIn(media).filter(isHalf).length === sides.length, { what: 'the halves on the disk' });
     await host.stop('SIGKILL');
@@ -70,7 +70,7 @@ describe('a file that came', { timeout: 590_000 }, () => {
         wholeFile(response, file);
       };
     await host.start();
-    await until(() => sides.every((side) => side.said().length > 0), { what: 'an answer to each' });
+    await answers(sides, host, 1);
 
     assert.ok(left.length === sides.length && left.every((name) => name.endsWith('.tmp')), left.join());
     const digests = bytes.map((one) => createHash('sha256').update(one).digest('hex'));
@@ -85,7 +85,7 @@ describe('a file that came', { timeout: 590_000 }, () => {
   });
 
   it('is refused before it is read where it is said to be too large, and on the way where nobody says it', async (t) => {
-    const { sides, media } = await hostAt(t);
+    const { host, sides, media } = await hostAt(t);
     const sent = new Map<string, number>();
     const count = (name: string) => (bytes: number) => void sent.set(name, (sent.get(name) ?? 0) + bytes);
 
@@ -93,12 +93,12 @@ describe('a file that came', { timeout: 590_000 }, () => {
       side.giveFile = promisedFile(LIMIT + 1);
       await side.sends(Buffer.from('promised'));
     }
-    await until(() => sides.every((side) => side.said().length === 1), { what: 'the answers to the promises' });
+    await answers(sides, host, 1);
     for (const side of sides) {
       side.giveFile = endlessFile(count(side.name));
       await side.sends(Buffer.from('endless'));
     }
-    await until(() => sides.every((side) => side.said().length === 2), { what: 'the answers to the endless ones' });
+    await answers(sides, host, 2);
 
     for (const side of sides) {
       for (const text of side.said())
@@ -110,7 +110,7 @@ describe('a file that came', { timeout: 590_000 }, () => {
   });
 
   it('is fetched from its platform alone: no redirect leads to an address of this machine or network', async (t) => {
-    const { sides, media } = await hostAt(t);
+    const { host, sides, media } = await hostAt(t);
     let asked = 0;
     const inside = createServer((_, response) => {
       asked += 1;
@@ -125,7 +125,7 @@ describe('a file that came', { timeout: 590_000 }, () => {
         side.giveFile = elsewhere(address);
         await side.sends(Buffer.from(`redirected ${n}`));
       }
-      await until(() => sides.every((side) => side.said().length > n), { what: 'the answers' });
+      await answers(sides, host, n + 1);
     }
 
     for (const side of sides)
@@ -145,6 +145,27 @@ describe('a file that came', { timeout: 590_000 }, () => {
     assert.deepEqual(namesIn(media), ['mine.tmp', 'notes.txt']);
   });
 });
+
+const answers = (sides: readonly Side[], host: RunningHost, count: number): Promise<void> =>
+  every(sides, host, { what: `to have ${count} answers`, of: ({ said }) => said().length >= count });
+
+/** Who is waited for in vain is named, with what the host has said meanwhile. */
+async function every(
+  sides: readonly Side[],
+  { output }: RunningHost,
+  { what, of }: { readonly what: string; readonly of: (side: Side) => boolean },
+): Promise<void> {
+  const left = (): readonly string[] => sides.flatMap((side) => (of(side) ? [] : [side.name]));
+  await until(() => left().length === 0, { what: `each platform ${what}` }).catch((error: unknown) => {
+    throw new Error(`${String(error)}: not ${left().join(', ')}\n${output()}`, { cause: error });
+  });
+}
+
+async function taken(delivery: Promise<Response>): Promise<void> {
+  const answer = await delivery;
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`a delivery was answered ${answer.status}: ${text}`);
+}
 
 function namesIn(folder: string): readonly string[] {
   try {
@@ -212,7 +233,7 @@ function telegramSide(telegram: FakeTelegram, token: string): Side {
     set giveFile(answer: FileAnswer) {
       telegram.giveFile = answer;
     },
-    sends(bytes) {
+    async sends(bytes) {
       const document = { file_id: telegram.chats.holds(bytes), file_unique_id: 'x', file_name: 'a.bin' };
       const chat = { ...person, type: 'private' };
       telegram.happens(token, { message: { message_id: (messages += 1), date: 1, chat, from: person, document } });
@@ -233,7 +254,7 @@ function slackSide(slack: FakeSlack, url: string): Side {
       const id = `F${workspace.files.size + 1}`;
       workspace.files.set(id, { id, name: 'a.bin', bytes });
       const files = [{ id, name: 'a.bin', mimetype: 'application/octet-stream', size: bytes.length }];
-      return slack.deliver(url, slack.line('', { channel: 'C0000001', subtype: 'file_share', files }));
+      return taken(slack.deliver(url, slack.line('', { channel: 'C0000001', subtype: 'file_share', files })));
     },
     said: () => workspace.messages.map(({ text }) => text),
   };
@@ -246,7 +267,7 @@ function discordSide(discord: FakeDiscord): Side {
     set giveFile(answer: FileAnswer) {
       discord.giveFile = answer;
     },
-    sends(bytes) {
+    async sends(bytes) {
       const file = { id: world.snowflake(), filename: 'a.bin', content_type: 'application/octet-stream', bytes };
       discord.says('', { channel: CHANNEL, attachments: [file] });
     },
@@ -264,7 +285,7 @@ function lineSide(line: FakeLine, url: string): Side {
       const minted = line.channel.mint(ANN);
       line.keep(minted.id, bytes, { type: 'application/octet-stream' });
       const message = { ...minted, type: 'file', fileName: 'a.bin', fileSize: bytes.length };
-      return line.deliver(url, line.event({ type: 'message', source: { type: 'user', userId: ANN }, message }));
+      return taken(line.deliver(url, line.event({ type: 'message', source: { type: 'user', userId: ANN }, message })));
     },
     said: () => line.channel.messages.map(({ content }) => String(content['text'])),
   };
