@@ -237,11 +237,16 @@ export class MediaFolder implements FileStore {
   }
 }
 
+/** What passes by itself. A file that cannot be read for good (its rights, a bad block) is a fault of that file: tried as often as anything, and told. */
+const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']);
+
 /** S3. */
-export const notRead = (cause: NodeJS.ErrnoException): SvcError =>
-  new SvcError('storage_unavailable', `a file of data/media cannot be read (${cause.code ?? cause.message})`, {
-    cause,
-  });
+export function notRead(cause: NodeJS.ErrnoException): Error {
+  const message = `a file of data/media cannot be read (${cause.code ?? cause.message})`;
+  return PASSING.has(cause.code ?? '')
+    ? new SvcError('storage_unavailable', message, { cause })
+    : new Error(message, { cause });
+}
 
 function notWritten(cause: NodeJS.ErrnoException): never {
   const message = `a file cannot be written to data/media (${cause.code ?? cause.message})`;

@@ -65,8 +65,10 @@ const NO_ROOM = (_: TestContext, sending: Sending): Broken => {
   };
   return { refusals: () => refusals, mend: () => void (sending.room = () => {}) };
 };
-const NO_DESCRIPTOR = (test: TestContext): Broken => {
-  const refused = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+const NO_DESCRIPTOR = (test: TestContext): Broken => opensNothing(test, 'EMFILE');
+
+function opensNothing(test: TestContext, code: string): Broken {
+  const refused = Object.assign(new Error(`the machine says ${code}`), { code });
   const mocks = (['open', 'readFile'] as const).map(
     (name) => test.mock.method(promises, name, () => Promise.reject(refused)).mock,
   );
@@ -77,7 +79,7 @@ const NO_DESCRIPTOR = (test: TestContext): Broken => {
   };
   test.after(mend);
   return { refusals: () => mocks.reduce((sum, mock) => sum + mock.callCount(), 0), mend };
-};
+}
 
 /** By the id that the file has, and the state of the machine. */
 const FAILURES: Readonly<
@@ -118,6 +120,16 @@ describe('a message with a file', () => {
           { state: 'sent', attempts: 1, message: 'meow' },
         ]);
       });
+
+  it('is given up after its attempts where a kept file cannot be read for good', async (test) => {
+    const { host } = await sendingHost(test, { of: 'host', sends: ADAPTERS['throws it'], onUnknown: 'resend' });
+    opensNothing(test, 'EACCES');
+    await asks(host);
+    for (let made = 0; made < MOST_ATTEMPTS && !host.states('outbox').includes('dead'); made += 1)
+      await host.advance(600_000);
+
+    assert.deepEqual(host.rows('SELECT state, attempts FROM outbox'), [{ state: 'dead', attempts: 3 }]);
+  });
 
   it('is left to an operator where that is asked for what may have gone out', async (test) => {
     const sending = await sendingHost(test, { of: 'platform', sends: ADAPTERS['throws it'], onUnknown: 'hold' });
