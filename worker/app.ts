@@ -228,10 +228,10 @@ class Host implements App {
     };
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
+    engine.dispatcher.rest(); // what is read now is for the next start: begun here, it would only be cut
     this.#http.stopListening();
     await turns(ANSWER_TURNS); // requests that are here already are served
     facts.draining = true;
-    engine.dispatcher.rest(); // what is read now is for the next start: begun here, it would only be cut
     clearInterval(this.#looking);
     // A stop in the middle of a start: what is still being opened could not be closed.
     await step('start', left('start'), () => this.up.catch(() => {}));
