@@ -232,7 +232,7 @@ export class Parts {
         database: this.database.state,
         noRoom: this.disk.low,
         generation: runtime.current?.number ?? null,
-        failure: runtime.lastFailure?.message,
+        failure: runtime.lastFailure,
         requirements: runtime.loaded.config.http.readiness,
         endpoint: (id) => this.#endpointFact(id),
       }),

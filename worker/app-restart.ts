@@ -59,13 +59,14 @@ export async function refuseBadNext(parts: Parts): Promise<void> {
   if (isChanged) await refuseBadCode(parts);
 }
 
-/** A worker that serves nothing has nothing to lose. */
+/** A worker that serves nothing has nothing to lose but itself: what ends the next one with 78 leaves no host at all. */
 export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<void> {
-  if (engine.runtime.current === undefined) return;
+  const isServing = engine.runtime.current !== undefined;
   try {
     if (!(await nextCode.check())) core.log.warn({}, 'the code was not tried before a restart: no process for it');
   } catch (error) {
     const { code, hint } = coerceError(error);
+    if (!isServing && ERRORS[code].exit !== EXIT.config) return;
     const reason = reasonOf(core, error);
     core.log.warn({ code, reason }, 'not restarted: no worker would serve with the code as it is');
     throw new SvcError(code, reason, { cause: error, ...(hint === undefined ? {} : { hint }) });

@@ -34,6 +34,15 @@ async function daemon(t: TestContext, plugin = GOOD) {
   return { url, run, runWith, post, change: (source: string) => write('plugins/own.js', source) };
 }
 
+const isUp = (run: Awaited<ReturnType<typeof daemon>>['run']): Promise<string> =>
+  until(
+    async () => {
+      const { runtimeId, state } = (await run('status')).body;
+      return state === 'running' && runtimeId;
+    },
+    { what: 'the worker to be up', timeoutMs: 60_000 },
+  );
+
 describe('runtime restart', () => {
   for (const flag of [[], ['--daemon']])
     it(`stops nothing where a plugin throws when it is loaded: restart ${flag.join('')}`, async (t) => {
@@ -101,13 +110,7 @@ describe('runtime restart', () => {
   it('does as it is asked where nothing serves that could be lost', async (t) => {
     const { run } = await daemon(t, BROKEN);
     const started = await run('start', '--daemon', '--timeout', '1');
-    const before = await until(
-      async () => {
-        const { runtimeId, state } = (await run('status')).body;
-        return state === 'running' && runtimeId;
-      },
-      { what: 'the worker to be up', timeoutMs: 60_000 },
-    );
+    const before = await isUp(run);
 
     const { code } = await run('restart', '--timeout', '1');
 
@@ -146,5 +149,34 @@ describe('what else would end in a restart', () => {
     assert.equal((await run('status')).body.runtimeId, started.body.runtimeId);
     change(`${GOOD}// mended\n`);
     assert.equal((await post('restart')).status, 202);
+  });
+
+  it('takes in a plugin that was mended after a first assembly that failed: runtime reload --or-restart', async (t) => {
+    const { run, post, change } = await daemon(t, BROKEN);
+    await run('start', '--daemon', '--timeout', '1');
+    const before = await isUp(run);
+    change(GOOD);
+
+    const refused = await run('reload');
+    const overHttp = await post('reload');
+    const { code, body } = await run('reload', '--or-restart');
+
+    assert.deepEqual([refused.code, refused.body.error.code], [1, 'restart_required']);
+    assert.match(refused.body.error.message, /plugins\/own\.js/);
+    assert.deepEqual([overHttp.status, overHttp.body['code']], [409, 'restart_required']);
+    assert.equal(code, 0, JSON.stringify(body));
+    assert.notEqual(body.runtimeId, before);
+  });
+
+  it('ends no worker, though it serves nothing, where the next one would end with 78', async (t) => {
+    const { run, change } = await daemon(t, BROKEN);
+    await run('start', '--daemon', '--timeout', '1');
+    const before = await isUp(run);
+    change(WITH_KEY);
+
+    const { code, body } = await run('reload', '--or-restart');
+
+    assert.deepEqual([code, body.error.code], [78, 'config_invalid']);
+    assert.equal((await run('status')).body.runtimeId, before);
   });
 });

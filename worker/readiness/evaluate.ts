@@ -1,5 +1,6 @@
 // The readiness checks, from what is known now. Pure: no network call, no wait, no clock.
 import type { ReadinessCheck } from '../../shared/api/readiness.ts';
+import type { ErrorCode } from '../../shared/error-codes.ts';
 import { endpointId } from '../../shared/identifiers.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import type { EndpointStateName } from '../endpoints/endpoint-machine.ts';
@@ -10,7 +11,9 @@ export interface ReadinessFacts {
   /** Why nothing more is taken in for want of room on the disk. */
   readonly noRoom: string | undefined;
   /** Why the last candidate was not committed. */
-  readonly failure: string | undefined;
+  readonly failure:
+    | { readonly code: ErrorCode; readonly message: string; readonly hint?: string | undefined }
+    | undefined;
   readonly requirements: {
     readonly database: boolean;
     readonly endpoints: readonly { readonly owner: string; readonly name: string }[];
@@ -56,10 +59,14 @@ function runtimeFinding({ generation, failure, database }: ReadinessFacts): Find
   return {
     ...base,
     ready: false,
-    reason: failure ?? 'the first generation is being assembled',
-    remediation: failure === undefined ? '' : 'mend what the reason says, then: svc runtime reload',
+    reason: failure?.message ?? 'the first generation is being assembled',
+    remediation: failure === undefined ? '' : remedyOf(failure),
   };
 }
+
+/** What a running process cannot take in needs no mending, only another process. */
+const remedyOf = ({ code, hint = '' }: NonNullable<ReadinessFacts['failure']>): string =>
+  code === 'restart_required' ? hint : 'mend what the reason says, then: svc runtime reload';
 
 function databaseFinding({ database: state, noRoom }: ReadinessFacts): Finding {
   const base = { component: 'database', check: 'initialized' } as const;

@@ -36,7 +36,6 @@ export interface PluginInfo {
 export interface Candidate extends Registered {
   readonly endpoints: readonly EndpointSpec[];
   readonly plugins: readonly PluginInfo[];
-  readonly files: readonly string[];
   readonly abort: AbortController;
 }
 
@@ -65,7 +64,6 @@ interface Draft {
   readonly abort: AbortController;
   readonly endpoints: EndpointSpec[];
   readonly plugins: PluginInfo[];
-  readonly files: string[];
 }
 
 /** Throws SvcError: `config_invalid` with the faults of all slots, `plugin_failed` or `definition_invalid` naming the slot. */
@@ -82,7 +80,7 @@ export async function assembleAll(
 ): Promise<{ readonly candidate: Candidate; readonly error: SvcError | undefined }> {
   const options = { ...given, secretKeys: new Set(given.loaded.secretKeys) };
   const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
-  const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [], files: [] };
+  const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [] };
   const errors: SvcError[] = [];
   for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {
     if (!entry.enabled) continue;
@@ -105,10 +103,10 @@ export async function assembleAll(
   } catch (error) {
     errors.push(coerceError(error));
   }
-  const { abort, endpoints, plugins, files } = draft;
+  const { abort, endpoints, plugins } = draft;
   const [first, ...rest] = errors;
   return {
-    candidate: { ...registered, abort, endpoints, plugins, files },
+    candidate: { ...registered, abort, endpoints, plugins },
     error: first === undefined ? undefined : together([first, ...rest]),
   };
 }
@@ -120,8 +118,7 @@ async function addSlot(
 ): Promise<void> {
   const given = options.modules?.[slot];
   const found: LoadedModule =
-    given === undefined ? await loadNamed(options, { slot, use }) : { module: given, source: 'project', files: [] };
-  draft.files.push(...found.files);
+    given === undefined ? await loadNamed(options, { slot, use }) : { module: given, source: 'project' };
   const before = draft.registered.capabilities.all().length;
   const kind = inSlot(slot, () => readDefinition(found.module).kind);
   const endpoints = kind === 'adapter' ? addAdapter(options, { slot, module: found.module }) : [];

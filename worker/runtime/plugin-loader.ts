@@ -1,12 +1,11 @@
 // Finds and imports what `plugins.<slot>.use` names: built in, a file of the project, or a package.
 //
 //   F1  In production a project's plugin is compiled JavaScript (dist/<path> first, then <path>); TypeScript is run in development only.
-//   F2  In development each load is a fresh module graph; in production a module is loaded once a process, so its files are hashed
-//       and a reload says `restart_required` when they have changed.
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+//   F2  In development each load is a fresh module graph; in production a module is loaded once a process, and one that fails fails the
+//       same way ever after: `loaded-code.ts` keeps what its files were, and a reload says `restart_required` when they have changed.
+import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, systemClock, type Timer } from '../../shared/clock.ts';
 import { isRecord } from '../../shared/config/json-schema.ts';
@@ -16,6 +15,7 @@ import { readSmallFile } from '../../shared/config/small-file.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { BUILT_INS } from './built-ins.ts';
+import { codeOf } from './loaded-code.ts';
 
 export type PluginSource = 'built-in' | 'project' | 'package';
 
@@ -23,8 +23,6 @@ export interface LoadedModule {
   /** The default export. */
   readonly module: unknown;
   readonly source: PluginSource;
-  /** Files whose change a running process cannot take in; folders stand for all code below them. */
-  readonly files: readonly string[];
 }
 
 export interface LoaderOptions {
@@ -33,13 +31,15 @@ export interface LoaderOptions {
   /** How long a module may stand still before it is done; default 15 s, shorter than a start may take. */
   readonly importLimitMs?: number;
   readonly importClock?: Clock;
+  /** Told before a module is loaded, whatever comes of that: its paths, whose change a running process cannot take in from now on. */
+  readonly loading?: (paths: readonly string[]) => void;
 }
 
 /** Throws `plugin_failed` naming what was looked for and where; where nothing is, `details.names` is `use`, `details.suggestion` the nearest name. */
 export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
   if (isProjectFile(use)) return loadProjectFile(use, options);
   const builtIn = Object.hasOwn(BUILT_INS, use) ? BUILT_INS[use] : undefined;
-  if (builtIn !== undefined) return { module: await builtIn(), source: 'built-in', files: [] };
+  if (builtIn !== undefined) return { module: await builtIn(), source: 'built-in' };
   return loadPackage(use, options);
 }
 
@@ -49,10 +49,9 @@ export const isProjectFile = (use: string): boolean => /^\.{0,2}\//.test(use);
 
 async function loadProjectFile(use: string, options: LoaderOptions): Promise<LoadedModule> {
   const file = findProjectFile(use, options);
-  const { mode } = options;
-  const module =
-    mode === 'production' ? await importDefault(file, use, options) : await importFresh(file, use, options);
-  return { module, source: 'project', files: mode === 'production' ? [isIndex(file) ? dirname(file) : file] : [] };
+  if (options.mode !== 'production') return { module: await importFresh(file, use, options), source: 'project' };
+  options.loading?.(codeOf(file));
+  return { module: await importDefault(file, use, options), source: 'project' };
 }
 
 /** The file of the project that a mode would load. Throws `plugin_failed` when there is none. */
@@ -71,8 +70,6 @@ export function findProjectFile(use: string, { project, mode }: LoaderOptions): 
   }
   return file;
 }
-
-const isIndex = (file: string): boolean => /[\\/]index\.[cm]?[jt]s$/.test(file);
 
 function candidatesOf(use: string, project: string, mode: Mode): readonly string[] {
   const at = resolve(project, use);
@@ -101,7 +98,8 @@ async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedM
       },
     );
   }
-  return { module: await importDefault(file, use, options), source: 'package', files: [file] };
+  options.loading?.([file]);
+  return { module: await importDefault(file, use, options), source: 'package' };
 }
 
 /** Packages that the project names. */
@@ -166,31 +164,4 @@ async function importWithin(
 function defaultOf({ default: found }: { readonly default?: unknown }): unknown {
   const isCompiled = typeof found === 'object' && found !== null && '__esModule' in found && 'default' in found;
   return isCompiled ? found.default : found;
-}
-
-/** Digest of each file, or of all code below each folder; missing ones have a digest too. */
-export function hashFiles(paths: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(paths.map((path) => [path, hashPath(path)]));
-}
-
-function hashPath(path: string): string {
-  const hash = createHash('sha256');
-  for (const file of codeBelow(path)) hash.update(file).update('\0').update(readFileSync(file));
-  return hash.digest('hex');
-}
-
-function codeBelow(path: string): readonly string[] {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return [];
-  if (stat.isFile()) return [path];
-  return readdirSync(path, { withFileTypes: true })
-    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) =>
-      entry.isDirectory()
-        ? codeBelow(join(path, entry.name))
-        : /\.([cm]?js|json)$/.test(entry.name)
-          ? [join(path, entry.name)]
-          : [],
-    );
 }

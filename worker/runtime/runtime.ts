@@ -5,7 +5,7 @@
 //   R2  The number is stored and only grows; without a database there is no generation.
 //   R3  Assemblies run one after the other; a reload that is asked for meanwhile runs after the one under way.
 //   R4  Modules cannot be unloaded: the lockfile, packages, and in production the files of the project's plugins, refuse a reload
-//       once they differ from what this process has loaded (`restart_required`). In development plugins of the project are loaded anew.
+//       once they differ from what this process has loaded, or tried to (`restart_required`). In development plugins of the project are loaded anew.
 //
 //   what                               | the serving generation          | the one before it, draining
 //   an item or a request to a route    | begins and ends it              | ends what it has begun, begins nothing; cut at its life limit
@@ -26,7 +26,7 @@ import { assemble, type Candidate } from './assemble.ts';
 import { foreignCause, presentable } from './assembly-errors.ts';
 import { type CommittedBy, commitGeneration } from './commit-generation.ts';
 import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generation.ts';
-import { hashFiles } from './plugin-loader.ts';
+import { LoadedCode } from './loaded-code.ts';
 import { changedFixedKeys, restartRequired } from './restart-required.ts';
 
 export interface RuntimeOptions {
@@ -68,10 +68,9 @@ export class Runtime {
   readonly #draining = new Set<Generation>();
   #queue: Promise<unknown> = Promise.resolve();
   #loaded: LoadedConfig;
-  /** Of every file that this process has loaded, as it was then. */
-  readonly #hashes = new Map<string, string>();
-  /** Those of the serving generation. */
-  #files: readonly string[] = [];
+  readonly #code = new LoadedCode();
+  /** Of each candidate, as they are known there. */
+  readonly #modules = new WeakMap<Candidate, readonly string[]>();
   #lastFailure: SvcError | undefined;
 
   constructor(options: RuntimeOptions, loaded: LoadedConfig) {
@@ -131,15 +130,17 @@ export class Runtime {
         (await this.#assemble(loaded, { keysOnly: true })).abort.abort();
       } catch (error) {
         const known = coerceError(error);
+        if (known.code === 'restart_required') return { configVersion: loaded.version, isChanged: true };
         if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // anything else ends no process
       }
       return { configVersion: loaded.version, isChanged: loaded.version !== this.loaded.version };
     });
   }
 
-  /** What a reload cannot take in; empty when nothing. */
+  /** Of the serving generation, what a reload cannot take in; empty when nothing. */
   changedFiles(): readonly string[] {
-    return [...hashFiles(this.#files)].filter(([file, hash]) => this.#hashes.get(file) !== hash).map(([file]) => file);
+    const { candidate } = this.#current ?? {};
+    return this.#code.changed((candidate && this.#modules.get(candidate)) ?? []);
   }
 
   async stop(): Promise<void> {
@@ -193,7 +194,6 @@ export class Runtime {
     this.#current = generation;
     this.#loaded = loaded;
     this.#lastFailure = undefined;
-    this.#files = [...generation.candidate.files, this.#options.lockfile];
     try {
       await this.#options.serving(generation);
     } catch (error) {
@@ -205,28 +205,33 @@ export class Runtime {
 
   async #assemble(loaded: LoadedConfig, only: { readonly keysOnly?: true } = {}): Promise<Candidate> {
     const { project, mode, logger, partNames, modules } = this.#options;
-    const candidate = await assemble({
+    const loads: string[] = [];
+    const stale: string[] = [];
+    const loading = (paths: readonly string[]): void => {
+      loads.push(...paths.slice(0, 1));
+      stale.push(...this.#code.load(paths));
+    };
+    loading([this.#options.lockfile]);
+    const assembled = assemble({
       project,
       mode,
       loaded,
       logger,
       parts: partNames,
       secrets: this.#options.secrets,
+      loading,
       ...only,
       ...(modules === undefined ? {} : { modules }),
     });
-    this.#refuseStale(candidate);
+    const [end] = await Promise.allSettled([assembled]);
+    // It would run, or has failed, with code as it was when this process loaded it.
+    if (stale.length > 0) {
+      if (end.status === 'fulfilled') end.value.abort.abort();
+      throw restartRequired(project, [...new Set(stale)], []);
+    }
+    const candidate = await assembled;
+    this.#modules.set(candidate, loads);
     return candidate;
-  }
-
-  /** A file that was loaded by this process before, and has changed since, would run as it was then. */
-  #refuseStale(candidate: Candidate): void {
-    const now = hashFiles([...candidate.files, this.#options.lockfile]);
-    const stale = [...now].filter(([file, hash]) => (this.#hashes.get(file) ?? hash) !== hash).map(([file]) => file);
-    for (const [file, hash] of now) if (!this.#hashes.has(file)) this.#hashes.set(file, hash);
-    if (stale.length === 0) return;
-    candidate.abort.abort();
-    throw restartRequired(this.#options.project, stale, []);
   }
 
   async #commit(generation: Generation, by: CommittedBy): Promise<void> {

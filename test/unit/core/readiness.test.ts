@@ -27,11 +27,24 @@ describe('readiness', () => {
   it('asks for a committed generation and a database', () => {
     assert.deepEqual(unmet({}), []);
     assert.deepEqual(unmet({ generation: null }), ['runtime: the first generation is being assembled']);
-    assert.deepEqual(unmet({ generation: null, failure: 'bad plugin' }), ['runtime: bad plugin']);
+    assert.deepEqual(unmet({ generation: null, failure: { code: 'plugin_failed', message: 'bad plugin' } }), [
+      'runtime: bad plugin',
+    ]);
     assert.deepEqual(unmet({ generation: null, database: { kind: 'opening' } }), [
       'runtime: no generation without a database',
       'database: being opened',
     ]);
+  });
+
+  it('says what helps: a process that is asked for code it cannot load anew is to be restarted', () => {
+    const remedies = (failure: ReadinessFacts['failure']) =>
+      evaluate(facts({ generation: null, failure })).map(({ remediation }) => remediation);
+
+    assert.match(remedies({ code: 'plugin_failed', message: 'bad', hint: 'x' })[0] ?? '', /mend.*svc runtime reload$/);
+    assert.equal(
+      remedies({ code: 'restart_required', message: 'own.js', hint: 'svc runtime restart' })[0],
+      'svc runtime restart',
+    );
   });
 
   it('is not ready while the disk has no room, since every delivery is refused', () => {
