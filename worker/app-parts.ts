@@ -241,7 +241,7 @@ export class Parts {
         version: VERSION,
         runtimeId,
         configVersion: runtime.loaded.version,
-        ingress: gate.state.state,
+        ingress: gate.state?.state ?? 'paused', // not known: it has two words, and this one promises nothing
       }),
       changed: ({ ready, state, checks }) => {
         const unmet = checks.filter((check) => !check.ready).map(({ component }) => component);
@@ -292,7 +292,7 @@ export class Parts {
         endpoints: () =>
           engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
         disk: () => this.disk.use(),
-        ingressPaused: () => engine.gate.state.state === 'paused',
+        ingressPaused: () => engine.gate.state && Number(engine.gate.state.state === 'paused'),
         logs: () => this.options.log.counts(),
       },
     );

@@ -36,7 +36,7 @@ export async function hostStatus({
     reasons: report.checks.filter((check) => !check.ready).map(({ component, reason }) => `${component}: ${reason}`),
     restarts: facts.restarts,
     lastExits: starts.filter(({ previous_end }) => previous_end !== 'first').map(lastExit),
-    ingress: engine.gate.state,
+    ingress: engine.gate.state ?? null,
     epoch: facts.state?.epoch ?? null,
     head: facts.head,
     inbox: engine.inbox.pending,

@@ -65,7 +65,7 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     status: deps.status,
     requestRestart: deps.requestRestart,
     reload: deps.reload,
-    ingress: () => gate.state,
+    ingress: () => gate.known(),
     setIngress: (caller, change, asked) => gate.set(change, caller.actor, asked),
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),

@@ -59,7 +59,7 @@ export const statusSchema = Type.Object(
     reasons: Type.Optional(Type.Array(Type.String())),
     restarts: Type.Optional(Type.Integer()),
     lastExits: Type.Optional(Type.Array(lastExitSchema)),
-    ingress: Type.Optional(ingressSchema),
+    ingress: Type.Optional(Type.Union([ingressSchema, Type.Null()])),
     epoch: Type.Optional(nullableText),
     /** Number of the newest event. */
     head: Type.Optional(Type.Integer()),

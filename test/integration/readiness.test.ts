@@ -1,7 +1,7 @@
 // When the whole host, in this process, is ready and when it is not.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
@@ -122,6 +122,34 @@ describe('readiness', () => {
       assert.doesNotMatch(unknown, new RegExp(`^${name}\\{`, 'm'), 'a figure that nobody knows is no zero');
       assert.match(known, new RegExp(`^${name}\\{.*\\} [0-9]+$`, 'm'));
     }
+  });
+
+  it('says nowhere that ingress is open while nobody can read that it was paused', async (t) => {
+    const project = temporaryProject(t);
+    const file = join(project.paths.stateDir, 'data.sqlite');
+    const first = await running(t, { project });
+    await flips(first, true);
+    await first.call('PUT', '/api/system/ingress', { state: 'paused', reason: 'a look' });
+    await first.app.stop(2_000);
+    for (const end of ['', '-wal', '-shm'])
+      if (existsSync(`${file}${end}`)) renameSync(`${file}${end}`, `${file}.kept${end}`);
+    writeFileSync(file, 'no database, but long enough to be read as one'.repeat(200));
+
+    const host = await running(t, { project });
+    const get = await host.call('GET', '/api/system/ingress');
+    const open = await host.call('PUT', '/api/system/ingress', { state: 'open' });
+    const status = await host.call('GET', '/api/system/status');
+    const report = await host.call('GET', '/api/system/readiness');
+    const metrics = await host.call('GET', '/api/metrics');
+    for (const end of ['', '-wal', '-shm'])
+      if (existsSync(`${file}.kept${end}`)) renameSync(`${file}.kept${end}`, `${file}${end}`);
+    await flips(host, true);
+
+    assert.deepEqual([get.status, get.json['code'], open.status], [503, 'storage_unavailable', 503]);
+    assert.ok(Number(get.headers.get('retry-after')) >= 1);
+    assert.deepEqual([status.status, status.json['ingress'], report.json['ingress']], [200, null, 'paused']);
+    assert.doesNotMatch(metrics.text, /^svc_ingress_paused\{/m);
+    assert.equal((await host.call('GET', '/api/system/ingress')).json['reason'], 'a look');
   });
 
   it('is not touched by a paused ingress, and its report says since when each check says what it says', async (t) => {

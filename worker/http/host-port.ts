@@ -207,6 +207,7 @@ export interface HostPort {
   /** Refuses with `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
   requestRestart(caller: Caller, keep?: Keep<'restarts'>): Promise<void>;
   reload(caller: Caller, options: ReloadOptions): Promise<{ readonly generation: number }>;
+  /** Throws `storage_unavailable` while it is not known. */
   ingress(): IngressState;
   /** Throws `precondition_failed` where the state is not the one that is meant. */
   setIngress(caller: Caller, change: IngressChange, asked: AskedOfIngress): Promise<IngressState>;

@@ -3,6 +3,7 @@
 //   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
 //   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
 //   P3  Changes come one after the other: each is decided on the state that it replaces.
+//   P4  Until what is stored was read it is not known, which is told as such: neither open nor paused.
 import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { readDateTime } from '../../shared/date-time.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -29,7 +30,7 @@ export interface IngressGateDeps {
 export class IngressGate {
   readonly #core: Core;
   readonly #on: IngressGateDeps;
-  #state: IngressState = OPEN;
+  #state: IngressState | undefined;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(core: Core, on: IngressGateDeps) {
@@ -37,21 +38,31 @@ export class IngressGate {
     this.#on = on;
   }
 
-  get state(): IngressState {
+  /** Undefined until the database has been read. */
+  get state(): IngressState | undefined {
     return this.#state;
   }
   get parks(): boolean {
-    return this.#state.state === 'paused' && this.#state.mode === 'park';
+    return this.#state?.state === 'paused' && this.#state.mode === 'park';
+  }
+
+  /** Throws `storage_unavailable` until the database has been read. */
+  known(): IngressState {
+    if (this.#state !== undefined) return this.#state;
+    throw new SvcError('storage_unavailable', 'whether ingress is paused is not known: the database is not open', {
+      hint: 'svc runtime status says why',
+      details: { retryAfterMs: 2_000 },
+    });
   }
 
   async load(): Promise<void> {
     const stored = await readMeta(this.#core.reader, KEY);
-    if (stored !== undefined) this.#state = JSON.parse(stored) as IngressState;
+    this.#state = stored === undefined ? OPEN : (JSON.parse(stored) as IngressState);
   }
 
   /** Throws `ingress_paused` when deliveries are turned away. */
   refuseWhenRejecting(): void {
-    if (this.#state.state !== 'paused' || this.#state.mode !== 'reject') return;
+    if (this.#state?.state !== 'paused' || this.#state.mode !== 'reject') return;
     const until = this.#state.until === null ? undefined : Date.parse(this.#state.until) - this.#core.clock.now();
     throw new SvcError('ingress_paused', 'an operator has paused ingress', {
       details: { retryAfterMs: Math.max(1_000, until ?? 60_000) },
@@ -68,7 +79,7 @@ export class IngressGate {
     { isMeant = () => true, keep = () => [] }: AskedOfIngress = {},
   ): Promise<IngressState> {
     return this.#inTurn(async () => {
-      if (!isMeant(this.#state))
+      if (!isMeant(this.known()))
         throw new SvcError('precondition_failed', 'it has changed since it was read', {
           hint: 'Read it again, then repeat.',
         });
@@ -94,7 +105,8 @@ export class IngressGate {
   }
 
   async #set(change: IngressChange, actor: string, keep: Keep<IngressState>): Promise<IngressState> {
-    if (change.state === 'open' && this.#state.state === 'open') return this.#state;
+    const former = this.known();
+    if (change.state === 'open' && former.state === 'open') return former;
     const until = this.#untilOf(change);
     const now = this.#core.clock.now();
     const next: IngressState =
@@ -105,7 +117,7 @@ export class IngressGate {
             mode: change.mode ?? 'park',
             reason: change.reason === undefined ? null : maskedText(this.#core, change.reason),
             until: until === undefined ? null : new Date(until).toISOString(),
-            since: this.#state.state === 'paused' ? this.#state.since : new Date(now).toISOString(),
+            since: former.state === 'paused' ? former.since : new Date(now).toISOString(),
             by: actor,
           };
     const due =

@@ -30,7 +30,8 @@ export interface MetricSources {
   readonly eventOldest: () => number | undefined;
   readonly endpoints: () => readonly { readonly id: string; readonly online: boolean }[];
   readonly disk: () => Promise<{ readonly usedBytes: number; readonly freeBytes: number }>;
-  readonly ingressPaused: () => boolean;
+  /** 1 or 0; undefined while it is not known. */
+  readonly ingressPaused: () => number | undefined;
   readonly logs: () => Readonly<Record<string, number>>;
 }
 
@@ -72,7 +73,7 @@ export function createMetrics(build: Build, sources: MetricSources) {
   gauge('svc_disk_free_bytes', 'Free bytes of the file system of .svc/.', async () =>
     finite((await sources.disk()).freeBytes),
   );
-  gauge('svc_ingress_paused', '1 while an operator has paused ingress.', () => Number(sources.ingressPaused()));
+  gauge('svc_ingress_paused', '1 while an operator has paused ingress.', sources.ingressPaused);
   processMetrics(gauge);
   new Gauge({
     name: 'svc_endpoint_online',

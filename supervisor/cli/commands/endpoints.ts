@@ -4,6 +4,7 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import type { Command, HostClient } from '../command.ts';
 import { textArgument } from '../options.ts';
 import { shown } from '../printable.ts';
+import { requireGeneration } from '../serving.ts';
 
 type Endpoint = Readonly<Record<string, unknown>>;
 
@@ -13,7 +14,9 @@ const list: Command = {
   summary: 'Lists endpoints with their state and last error',
   examples: ['svc endpoints list', 'svc endpoints list --json'],
   async run({ host, print, json }) {
-    const endpoints = await allEndpoints(await host());
+    const client = await host();
+    const endpoints = await allEndpoints(client);
+    if (endpoints.length === 0) await requireGeneration(client);
     if (json) print.json({ endpoints, total: endpoints.length });
     else if (endpoints.length === 0) print.text('no endpoints: plugins.<slot> of svc.config.yml makes them');
     else {

@@ -2,6 +2,7 @@
 import { EXIT } from '../../../shared/exit-codes.ts';
 import type { Command } from '../command.ts';
 import { shown } from '../printable.ts';
+import { requireGeneration } from '../serving.ts';
 
 type Plugin = Readonly<Record<string, unknown>>;
 
@@ -11,9 +12,11 @@ export const command: Command = {
   summary: 'Lists the plugins of the current generation, what they registered, and who is asked before whom',
   examples: ['svc plugins list', 'svc plugins list --json'],
   async run({ host, print, json }) {
-    const { body } = await (await host()).request('GET', '/api/plugins');
+    const client = await host();
+    const { body } = await client.request('GET', '/api/plugins');
     // An older host tells no order.
     const { plugins, order = [] } = body as { readonly plugins: readonly Plugin[]; readonly order?: readonly Plugin[] };
+    if (plugins.length === 0) await requireGeneration(client);
     if (json) print.json(body);
     else if (plugins.length === 0) print.text('no plugins: plugins.<slot> of svc.config.yml names them');
     else {

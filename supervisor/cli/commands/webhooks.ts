@@ -7,6 +7,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
 import { textArgument } from '../options.ts';
 import { shown } from '../printable.ts';
+import { requireGeneration } from '../serving.ts';
 
 const NO_ADDRESS = 'only paths: set http.publicUrl in svc.config.yml to the address at which platforms reach this host';
 
@@ -17,8 +18,10 @@ const url: Command = {
   summary: 'Prints the address to register at the platform, of one endpoint or of all',
   examples: ['svc webhooks url', 'svc webhooks url telegram~main', 'svc webhooks url --json'],
   async run({ host, print, json }, [endpoint]) {
-    const { body } = await (await host()).request('GET', '/api/webhooks');
+    const client = await host();
+    const { body } = await client.request('GET', '/api/webhooks');
     const all = (body as { readonly webhooks: readonly WebhookAddress[] }).webhooks;
+    if (all.length === 0) await requireGeneration(client);
     const wanted =
       endpoint === undefined ? all : all.filter((one) => isNamed(one, textArgument(endpoint, '<endpoint>')));
     if (endpoint !== undefined && wanted.length === 0)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { Command } from '../../../supervisor/cli/command.ts';
 import { commands as endpoints } from '../../../supervisor/cli/commands/endpoints.ts';
 import { commands as inbox } from '../../../supervisor/cli/commands/inbox.ts';
 import { commands as ingress } from '../../../supervisor/cli/commands/ingress.ts';
 import { commands as outbox } from '../../../supervisor/cli/commands/outbox.ts';
 import { command as plugins } from '../../../supervisor/cli/commands/plugins.ts';
+import { commands as webhooks } from '../../../supervisor/cli/commands/webhooks.ts';
 import { cannedHost } from '../../support/canned-host.ts';
 import { capturedContext } from '../../support/cli-context.ts';
 
@@ -130,6 +131,45 @@ describe('svc endpoints', () => {
     );
     assert.deepEqual(json.documents, [{ endpoints: ids.map((id) => ({ id, state: 'online' })), total: 3 }]);
   });
+});
+
+describe('a list of what serves', () => {
+  const EMPTY = { endpoints: [], plugins: [], webhooks: [], total: 0 };
+  const lists = [
+    ['endpoints', pick(endpoints, 'list')],
+    ['plugins', plugins],
+    ['webhooks', pick(webhooks, 'url')],
+  ] as const;
+  const hostWith = (t: TestContext, path: string, status: object) =>
+    cannedHost(t, { [`GET /api/${path}`]: { json: EMPTY }, 'GET /api/system/status': { json: status } });
+
+  for (const [path, command] of lists) {
+    it(`is refused with the reason where no generation serves: ${path}`, async (t) => {
+      const lastFailure = { code: 'plugin_failed', reason: './plugins/own.js cannot be loaded' };
+      const failed = await hostWith(t, path, { generation: null, reasons: ['runtime: x'], lastFailure });
+      const closed = await hostWith(t, path, {
+        generation: null,
+        reasons: ['database: is damaged'],
+        lastFailure: null,
+      });
+      const rejects = (url: string, message: string) =>
+        assert.rejects(async () => command.run(capturedContext(url), [], {}), {
+          code: 'endpoint_unavailable',
+          message,
+        });
+
+      await rejects(failed.url, 'no generation serves: ./plugins/own.js cannot be loaded');
+      await rejects(closed.url, 'no generation serves: database: is damaged');
+    });
+
+    it(`may be empty where one serves: ${path}`, async (t) => {
+      const host = await hostWith(t, path, { generation: 3, reasons: [], lastFailure: null });
+      const context = capturedContext(host.url);
+
+      assert.equal(await command.run(context, [], {}), 0);
+      assert.match(context.out[0] ?? '', /^no /);
+    });
+  }
 });
 
 describe('svc ingress', () => {

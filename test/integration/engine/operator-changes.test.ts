@@ -38,7 +38,7 @@ async function operator(context: TestContext, config: NonNullable<HostOptions['c
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
-    ingress: () => gate.state,
+    ingress: () => gate.known(),
     setIngress: (...[caller, change, asked]: Parameters<typeof http.host.setIngress>) =>
       gate.set(change, caller.actor, asked),
   });
