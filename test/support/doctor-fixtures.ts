@@ -91,6 +91,19 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     rmSync(`${project.path}/.svc/worker.sock`);
     run.child.kill('SIGSTOP');
   },
+  'runtime.ready': async (project, t) => {
+    project.write('plugins/own.js', 'syntax error(');
+    project.write(
+      'svc.config.yml',
+      `http:\n  port: ${project.port}\n  token: \${HTTP_TOKEN}\nplugins:\n  own:\n    use: ./plugins/own.js\n`,
+    );
+    const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
+    t.after(() => run.child.kill('SIGKILL'));
+    await until(async () => /cannot be loaded/.test((await svc(['runtime', 'status'], { cwd: project.path })).stdout), {
+      what: 'a host that is up and not ready',
+      timeoutMs: 60_000,
+    });
+  },
   'machine.clock': ({ write, paths }) => {
     write('.svc/worker.json', '{}');
     chmodSync(paths.stateDir, 0o700);

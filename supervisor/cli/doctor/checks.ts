@@ -3,6 +3,13 @@ import type { Check } from './check.ts';
 import { EDGE_CHECKS } from './edge-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PROJECT_CHECKS } from './project-checks.ts';
+import { RUNTIME_CHECKS } from './runtime-checks.ts';
 import { STATE_CHECKS } from './state-checks.ts';
 
-export const CHECKS: readonly Check[] = [...PROJECT_CHECKS, ...STATE_CHECKS, ...MACHINE_CHECKS, ...EDGE_CHECKS];
+export const CHECKS: readonly Check[] = [
+  ...PROJECT_CHECKS,
+  ...STATE_CHECKS,
+  ...RUNTIME_CHECKS,
+  ...MACHINE_CHECKS,
+  ...EDGE_CHECKS,
+];
