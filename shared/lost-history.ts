@@ -7,6 +7,7 @@
 //   D3  The mark holds how far the history had come, as of now and then: one that ends before it is an older copy.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { writeFileAtomic } from './atomic-file.ts';
+import { LOST_REMEDY } from './database-remedies.ts';
 import { SvcError } from './svc-error.ts';
 
 const markOf = (file: string): string => `${file}.known`;
@@ -21,12 +22,12 @@ export function refuseLostHistory(file: string): void {
       'storage_unavailable',
       `the database file ${file} ${what}, while ${file}-wal holds its last commits`,
       {
-        hint: 'put the file back as it was, or restore a checkpoint; to begin with an empty history remove both',
+        hint: `${LOST_REMEDY}; to begin with an empty history remove both`,
       },
     );
   if (bytes === 0 && existsSync(markOf(file)))
     throw new SvcError('storage_unavailable', `the database file ${file} is empty, and was not before`, {
-      hint: 'put the file back as it was, or restore a checkpoint; to begin with an empty history remove it',
+      hint: `${LOST_REMEDY}; to begin with an empty history remove it`,
     });
 }
 

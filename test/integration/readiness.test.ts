@@ -5,6 +5,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import { DAMAGED_REMEDY } from '../../shared/database-remedies.ts';
 import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { HTTP, type Running, running } from '../support/app-host.ts';
 import { eachWithin } from '../support/fair-time.ts';
@@ -115,6 +116,7 @@ describe('readiness', () => {
     const told = [report.status, sent.status, report.json['generation'], status.json['generation']];
     assert.deepEqual(told, [503, 503, null, null]);
     assert.match(report.text, /is damaged/);
+    assert.ok(report.text.includes(DAMAGED_REMEDY), 'the remedy that doctor names');
     assert.equal((await host.call('GET', '/api/system/status')).json['generation'], 1);
     assert.match(unknown, /^svc_ready\{.*\} 0$/m);
     const known = (await host.call('GET', '/api/metrics')).text;

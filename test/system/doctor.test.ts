@@ -6,6 +6,7 @@ import { createServer as createHttp, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { DAMAGED_REMEDY } from '../../shared/database-remedies.ts';
 import type { Subject } from '../../supervisor/cli/doctor/check.ts';
 import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding, worstOf } from '../../supervisor/cli/doctor/state-checks.ts';
@@ -75,9 +76,13 @@ describe('svc doctor', () => {
       { cwd: project.paths.stateDir },
     );
 
+    const { checks } = JSON.parse(stdout) as { readonly checks: readonly { status: string; fix: string }[] };
     assert.deepEqual(
-      JSON.parse(stdout).checks.map(({ status }: { status: string }) => status),
-      ['error', 'error'],
+      checks.map(({ status, fix }) => [status, fix]),
+      [
+        ['error', DAMAGED_REMEDY],
+        ['error', DAMAGED_REMEDY],
+      ],
     );
   });
 

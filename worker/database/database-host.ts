@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Clock, Timer } from '../../shared/clock.ts';
+import { LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { openReadOnly } from './connection.ts';
 import { EarlyWriter } from './early-writer.ts';
@@ -122,7 +123,7 @@ export class DatabaseHost implements Writer {
       }
       if (statSync(file, { throwIfNoEntry: false }) === undefined)
         throw new SvcError('storage_unavailable', `the database file ${file} is gone`, {
-          hint: 'put it back as it was; or stop the host and restore a checkpoint',
+          hint: LOST_REMEDY,
         });
       const connection = openReadOnly(file);
       try {

@@ -65,7 +65,7 @@ export function refuseNewer(applied: readonly Applied[], list: readonly Migratio
     const known = list.find((migration) => migration.id === row.id);
     if (known === undefined && row.breaking === 1) {
       throw new SvcError('schema_newer', `the database has migration ${row.name}, which this svc does not know`, {
-        hint: 'start it with the newer svc, or restore a checkpoint that was made before the upgrade',
+        hint: 'start it with the newer svc, or put back a copy of the project folder that was made before the upgrade',
         details: { migration: row.name, known: list.at(-1)?.name },
       });
     }

@@ -1,4 +1,5 @@
 // Which migrations a database file has, without opening it: for what judges a project beside its running worker.
+import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../shared/database-remedies.ts';
 import { refuseLostHistory } from '../../shared/lost-history.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { type Applied, refuseNewer } from './migrate.ts';
@@ -56,11 +57,11 @@ function explain(file: string, error: unknown): SvcError {
   if (error instanceof Error && 'syscall' in error)
     return new SvcError('storage_unavailable', `the database ${file} cannot be read: ${error.message}`, {
       cause: error,
-      hint: 'make .svc/ and its files readable and writable for this user',
+      hint: RIGHTS_REMEDY,
     });
   return new SvcError('database_corrupt', `the database ${file} is damaged: ${messageOf(error)}`, {
     cause: error,
-    hint: 'stop the host and restore a checkpoint; keep the damaged file',
+    hint: DAMAGED_REMEDY,
   });
 }
 

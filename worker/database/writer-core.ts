@@ -11,6 +11,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { openWritable, sqliteCode } from './connection.ts';
@@ -194,7 +195,7 @@ function refuseUnlessWhole(file: string, database: Database): void {
 // These reach whoever asked over HTTP: a detail holds no path of the machine.
 const cut = (file: string): SvcError =>
   new SvcError('storage_unavailable', `the database file ${basename(file)} was cut short while in use`, {
-    hint: 'put the file back as it was; or stop the host and restore a checkpoint',
+    hint: LOST_REMEDY,
   });
 
 const gone = (file: string): SvcError =>
@@ -202,7 +203,7 @@ const gone = (file: string): SvcError =>
     'storage_unavailable',
     `the database file ${basename(file)} was moved, removed or replaced while in use`,
     {
-      hint: 'put the file back as it was; or stop the host and restore a checkpoint',
+      hint: LOST_REMEDY,
     },
   );
 
@@ -227,7 +228,7 @@ function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
     return new SvcError('database_corrupt', `the database ${basename(file)} is damaged (${code})`, {
       cause: error,
-      hint: 'stop the host and restore a checkpoint; keep the damaged file',
+      hint: DAMAGED_REMEDY,
     });
   }
   const { message, hint } = storageFault(error);

@@ -2,6 +2,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../../shared/database-remedies.ts';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { refuseLostHistory } from '../../../shared/lost-history.ts';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
@@ -191,18 +192,19 @@ async function database(filename: string): Promise<Finding> {
     return fault(message, hint);
   }
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
-  const restore = 'stop the runtime, keep a copy of the file, and put back the last copy of the project folder';
   try {
     const { Sqlite } = await import('../../../shared/sqlite.ts');
     const opened = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
     try {
       const answer = String(opened.pragma('quick_check(1)', { simple: true }));
-      return answer === 'ok' ? ok('whole') : fault(`the database is damaged: ${answer}`, restore);
+      return answer === 'ok' ? ok('whole') : fault(`the database is damaged: ${answer}`, DAMAGED_REMEDY);
     } finally {
       opened.close();
     }
   } catch (error) {
-    return fault(`the database does not open: ${messageOf(error)}`, restore);
+    const { code } = error as { readonly code?: unknown };
+    const remedy = /^SQLITE_(CANTOPEN|PERM|READONLY)/.test(String(code)) ? RIGHTS_REMEDY : DAMAGED_REMEDY;
+    return fault(`the database does not open: ${messageOf(error)}`, remedy);
   }
 }
 
