@@ -118,6 +118,20 @@ describe('JSON bodies over HTTP', () => {
     await stillServes(server);
   });
 
+  it('says once what may stand where a word was not one of those', async (t) => {
+    const server = await startHttp(t);
+    const faultsOf = async (body: string): Promise<unknown> =>
+      (JSON.parse((await put(server, body)).body) as { readonly details: { readonly faults: unknown } }).details.faults;
+
+    assert.deepEqual(await faultsOf('{"state":"paused","mode":"queue"}'), ['/mode must be one of "park", "reject"']);
+    assert.deepEqual(await faultsOf('{"state":"paused","mode":7}'), ['/mode must be one of "park", "reject"']);
+    assert.deepEqual(await faultsOf('{"state":"paused","reason":7}'), ['/reason must be string']);
+    assert.deepEqual(await faultsOf('{"state":"open","extra":1}'), [
+      'the body must NOT have additional properties (an unknown key)',
+    ]);
+    assert.deepEqual(await faultsOf('[]'), ['the body must be object']);
+  });
+
   it('refuses keys that reach a prototype, at every level (row 28)', async (t) => {
     const server = await startHttp(t);
     const bodies = [

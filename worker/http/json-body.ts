@@ -5,6 +5,7 @@ import type { ValidateFunction } from 'ajv';
 import { loadAjv } from '../../shared/load-ajv.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readBody } from './body.ts';
+import { bodyFaults } from './body-faults.ts';
 import type { SchemaName } from './schemas.ts';
 import { readStrictJson } from './strict-json.ts';
 import { type BodyCheck, isForm, refuseTokenInBody } from './token-elsewhere.ts';
@@ -30,10 +31,7 @@ export class BodyValidators {
     }
     const validate = await compiled;
     if (validate(value)) return;
-    const faults = (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
-      const known = typeof params.additionalProperty === 'string' ? ' (an unknown key)' : '';
-      return `${instancePath === '' ? 'the body' : instancePath.slice(0, 100)} ${message ?? 'does not fit'}${known}`;
-    });
+    const faults = bodyFaults(validate.errors ?? []);
     throw new SvcError('invalid_request', 'the body does not fit its schema', {
       hint: 'The schema of the body is in /api/openapi.json.',
       details: { faults },
