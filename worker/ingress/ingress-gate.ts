@@ -106,6 +106,7 @@ export class IngressGate {
 
   async #set(change: IngressChange, actor: string, keep: Keep<IngressState>): Promise<IngressState> {
     const former = this.known();
+    refuseDropped(change);
     if (change.state === 'open' && former.state === 'open') return former;
     const until = this.#untilOf(change);
     const now = this.#core.clock.now();
@@ -177,4 +178,20 @@ export class IngressGate {
       throw new SvcError('invalid_request', '`until` must be a time in the future, at most a year away');
     return at;
   }
+}
+
+/** What an open ingress has none of would be dropped without a word. */
+function refuseDropped({ state, mode, reason, until }: IngressChange): void {
+  if (state !== 'open') return;
+  const dropped = Object.entries({ mode: mode === 'park' ? undefined : mode, reason, until })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => `\`${name}\``);
+  if (dropped.length > 0)
+    throw new SvcError(
+      'invalid_request',
+      `${dropped.join(' and ')} cannot be with \`state: open\`: only a pause has that`,
+      {
+        hint: 'pause it with {"state":"paused"}, or leave that out',
+      },
+    );
 }

@@ -58,6 +58,26 @@ async function operator(context: TestContext, config: NonNullable<HostOptions['c
   };
 }
 
+describe('an opening of ingress', () => {
+  it('is refused with what only a pause has, which would be dropped', async (context) => {
+    const { host, ask } = await operator(context);
+    const put = async (body: object) => (await ask('PUT', '/api/system/ingress', { body })).status;
+    const until = new Date(host.clock.now() + 5_000).toISOString();
+    await put({ state: 'paused' });
+
+    const refused = [
+      await put({ state: 'open', mode: 'reject' }),
+      await put({ state: 'open', until }),
+      await put({ state: 'open', reason: 'why' }),
+    ];
+    const still = host.engine.gate.state?.state;
+    const taken = await put({ state: 'open', mode: 'park' }); // as an open one is read
+
+    assert.deepEqual([refused, still], [[400, 400, 400], 'paused']);
+    assert.deepEqual([taken, host.engine.gate.state?.state], [200, 'open']);
+  });
+});
+
 describe('a change repeated under its Idempotency-Key', () => {
   it('has the whole of the first answer, its ETag too', async (context) => {
     const { ask } = await operator(context);
