@@ -32,6 +32,7 @@ export const readinessReportSchema = Type.Object({
   version: Type.String(),
   runtimeId: Type.String(),
   configVersion: Type.String(),
+  /** `paused` too while nobody can read which it is. */
   ingress: Type.Union([Type.Literal('open'), Type.Literal('paused')]),
   checks: Type.Array(readinessCheckSchema),
 });
