@@ -80,4 +80,6 @@ export interface HostClient {
   ): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }>;
   /** Authorization header, for streams. */
   authorization(): string;
+  /** What `ask` asks the host by itself, with what every request has: says what is waited for, and ends by the signal. */
+  awaited<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }

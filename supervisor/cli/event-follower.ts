@@ -111,11 +111,17 @@ async function connect(
   );
   const headers = new Headers(init?.headers);
   headers.set('Authorization', host.authorization());
-  const response = await fetch(`${host.url}/api/events?${search}`, { ...init, headers, redirect: 'error' }).catch(
-    (cause: unknown) => {
-      throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
-    },
-  );
+  const ask = (signal: AbortSignal): Promise<Response> =>
+    fetch(`${host.url}/api/events?${search}`, {
+      ...init,
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.any([signal, ...(init?.signal == null ? [] : [init.signal])]),
+    });
+  const response = await host.awaited(ask).catch((cause: unknown) => {
+    if (cause instanceof SvcError) throw cause;
+    throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
+  });
   if (response.status === 200) return response;
   throw await refusalOf(response);
 }

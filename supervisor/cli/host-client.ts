@@ -7,6 +7,7 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { isEveryAddress } from '../../shared/ip-address.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+import { awaited, refuseDeferred } from './awaited-host.ts';
 import type { HostClient } from './command.ts';
 import { findRunning } from './control-client.ts';
 import { readAnswer } from './read-answer.ts';
@@ -14,11 +15,15 @@ import { readAnswer } from './read-answer.ts';
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
+export interface ConnectOptions {
+  readonly project: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A line on stderr. */
+  readonly note: (line: string) => void;
+}
+
 /** Throws `config_invalid`, `secret_invalid`, `not_running`. */
-export async function connectHost(
-  project: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<HostClient> {
+export async function connectHost({ project, env, note }: ConnectOptions): Promise<HostClient> {
   const { config } = loadConfig({ project, mode: 'development', environment: env });
   const token = config.http.token?.reveal();
   if (token === undefined) throw new SvcError('secret_invalid', 'http.token is not set', { hint: 'svc token create' });
@@ -28,9 +33,10 @@ export async function connectHost(
   return {
     url,
     authorization: () => authorization,
+    awaited: (ask) => awaited(ask, { project, note }),
     async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const response = await send(`${url}${path}`, {
+      const asked = {
         method,
         body: text,
         headers: {
@@ -42,6 +48,12 @@ export async function connectHost(
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
           ...headers,
         },
+      };
+      const change = method === 'GET' ? {} : { change: `${method} ${path}` };
+      const response = await awaited((signal) => send(`${url}${path}`, { ...asked, signal }), {
+        project,
+        note,
+        ...change,
       });
       const received = parse(await readAnswer(response, MAX_BYTES));
       const status = response.statusCode ?? 0;
@@ -61,6 +73,7 @@ export function loopbackOf(host: string): string {
 async function boundAddress(project: string): Promise<RuntimeStatus['address'] | undefined> {
   const status = (await findRunning(project))?.status;
   if (status === undefined) throw notRunning('nothing is running here');
+  refuseDeferred(status);
   const { address, socket, state, reason } = status;
   if (address === null && (socket ?? null) === null)
     throw notRunning(`the host is ${state.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}`);
@@ -77,13 +90,18 @@ interface SendOptions {
   readonly method: string;
   readonly body: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
 }
 
-function send(url: string, { method, body, headers }: SendOptions): Promise<IncomingMessage> {
+function send(url: string, { method, body, headers, signal }: SendOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method, headers: { ...headers }, agent: false }, resolve);
+    const request = httpRequest(url, { method, headers: { ...headers }, agent: false, signal }, resolve);
     request.setTimeout(TIMEOUT_MS, () =>
-      request.destroy(new SvcError('timeout', `no answer within ${TIMEOUT_MS / 1_000} s`)),
+      request.destroy(
+        new SvcError('timeout', `no answer within ${TIMEOUT_MS / 1_000} s`, {
+          hint: '`svc runtime status` says what the host does',
+        }),
+      ),
     );
     request.on('error', (error) =>
       reject(

@@ -140,7 +140,7 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     },
     project,
     print,
-    host: async () => (await import('./host-client.ts')).connectHost(project(), env),
+    host: async () => (await import('./host-client.ts')).connectHost({ project: project(), env, note: print.note }),
     end(error) {
       const code = fail(error, call);
       closeSync(process.stderr.fd); // Node says there that it waits for a debugger, which is our own: worker/runtime/busy-code.ts

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { identify, isAlive } from '../../shared/process-identity.ts';
+import { stateText } from './awaited-host.ts';
 import { findRunning } from './control-client.ts';
 
 export interface WaitOptions {
@@ -65,8 +66,8 @@ export async function waitForReady(
 const isBy = (wanted: number | undefined, { owner, supervisorPid }: RuntimeStatus): boolean =>
   wanted === undefined ? owner !== 'daemon' || supervisorPid !== null : supervisorPid === wanted;
 
-function sayPause({ state, reason, budget }: RuntimeStatus, say: WaitOptions['say']): void {
-  if (state !== 'deferred' && state !== 'backing_off') return;
-  const now = state === 'deferred' ? '; `svc runtime restart` once more starts it now' : '';
-  say?.(`${state.replaceAll('_', ' ')}: ${reason}, next start at ${budget?.nextStartAt ?? 'a time unknown'}${now}`);
+function sayPause(status: RuntimeStatus, say: WaitOptions['say']): void {
+  if (status.state !== 'deferred' && status.state !== 'backing_off') return;
+  const now = status.state === 'deferred' ? '; `svc runtime restart` once more starts it now' : '';
+  say?.(`${stateText(status)}${now}`);
 }

@@ -78,6 +78,8 @@ describe('a restart', () => {
       /deferred: 1 starts within 3600 s: .*, next start at \d{4}-\S+Z; `svc runtime restart` once more starts it now/,
     );
     assert.match(stdout, /not ready within 2 s; deferred/);
+    const list = await svc(['endpoints', 'list'], { cwd: path });
+    assert.deepEqual([list.code, /^svc: the host is deferred: .*, next start at /.test(list.stderr)], [1, true]);
     const now = await svc(['runtime', 'restart'], { cwd: path });
 
     assert.equal(now.code, 0, now.stdout + now.stderr);

@@ -48,6 +48,7 @@ function hostClient(url: string): HostClient {
   return {
     url,
     authorization: () => 'Bearer token',
+    awaited: (ask) => ask(new AbortController().signal),
     async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
       const response = await fetch(`${url}${path}`, {
         method,
