@@ -1,5 +1,6 @@
 // What a command of the CLI is: data for the table, help and completions, and a `run` that its own file loads lazily.
 import type { ExitCode } from '../../shared/exit-codes.ts';
+import type { SvcError } from '../../shared/svc-error.ts';
 
 export interface CommandOption {
   /** As cac reads it: `--json`, `-n, --lines <n>`, `--mode <mode>`, `--no-watch`. */
@@ -82,4 +83,6 @@ export interface HostClient {
   authorization(): string;
   /** What `ask` asks the host by itself, with what every request has: says what is waited for, and ends by the signal. */
   awaited<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** An answer that is none of 2xx as an error, with what is known here. */
+  refusal(status: number, body: unknown, what: string): SvcError;
 }

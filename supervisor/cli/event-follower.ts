@@ -1,8 +1,7 @@
 // Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
 // and takes a line that is silent for two heartbeats for dead.
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
-import type { CommandContext } from './command.ts';
-import { problemError } from './host-client.ts';
+import type { CommandContext, HostClient } from './command.ts';
 
 export interface StreamMessage {
   readonly id: string | undefined;
@@ -123,13 +122,13 @@ async function connect(
     throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
   });
   if (response.status === 200) return response;
-  throw await refusalOf(response);
+  throw await refusalOf(response, host);
 }
 
 /** `details.final` says that another attempt would end alike. */
-async function refusalOf(response: Response): Promise<SvcError> {
+async function refusalOf(response: Response, host: HostClient): Promise<SvcError> {
   const body: unknown = await response.json().catch(() => undefined); // whoever stands before the host may answer in its own way
-  const { code, message, hint, details } = problemError(response.status, body, 'GET /api/events');
+  const { code, message, hint, details } = host.refusal(response.status, body, 'GET /api/events');
   return new SvcError(code, message, {
     ...(hint === undefined ? {} : { hint }),
     details: { ...details, final: FINAL_STATUS.has(response.status) },

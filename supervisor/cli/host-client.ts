@@ -1,18 +1,22 @@
 // The running host over HTTP, at the address where its worker listens. The worker is asked for it over the local socket: the token goes to
-// nobody else who may hold the port by now, and an address that was changed in the configuration since is not the host's yet.
+// nobody else who may hold the port by now, and an address that was changed in the configuration since is not the host's yet. A fault in that
+// configuration is told, and keeps nobody from a host that goes on without it.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { type Access, readAccess } from '../../shared/config/access.ts';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { isEveryAddress } from '../../shared/ip-address.ts';
+import { CONFIG_FILE } from '../../shared/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { awaited, refuseDeferred } from './awaited-host.ts';
+import { awaited, refuseDeferred, stateText } from './awaited-host.ts';
 import type { HostClient } from './command.ts';
 import { findRunning } from './control-client.ts';
 import { readAnswer } from './read-answer.ts';
 
 const TIMEOUT_MS = 30_000;
+const POLL_MS = 100;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface ConnectOptions {
@@ -22,18 +26,37 @@ export interface ConnectOptions {
   readonly note: (line: string) => void;
 }
 
-/** Throws `config_invalid`, `secret_invalid`, `not_running`. */
-export async function connectHost({ project, env, note }: ConnectOptions): Promise<HostClient> {
-  const { config } = loadConfig({ project, mode: 'development', environment: env });
-  const token = config.http.token?.reveal();
+/** For as long as a command runs: each call finds the host anew. They throw `config_invalid`, `secret_invalid`, `not_running`. */
+export function hostConnector(options: ConnectOptions): () => Promise<HostClient> {
+  let told: string | undefined;
+  return async () => {
+    const { project, env: environment, note } = options;
+    const access = readAccess({ project, mode: 'development', environment });
+    const address = await boundAddress(access, options);
+    const warning = access.fault === undefined ? undefined : faultWarning(access.fault);
+    if (warning !== undefined && warning !== told) note(warning);
+    told = warning;
+    return clientAt(address, access, options);
+  };
+}
+
+const faultWarning = ({ message }: SvcError): string =>
+  `warning: ${CONFIG_FILE} has a fault, without which the host goes on (\`svc config check\` tells all): ${message.split('\n', 1)[0]}`;
+
+function clientAt({ host, port }: Address, access: Access, { project, note }: ConnectOptions): HostClient {
+  const { token, base } = access;
   if (token === undefined) throw new SvcError('secret_invalid', 'http.token is not set', { hint: 'svc token create' });
-  const { host, port } = (await boundAddress(project)) ?? config.http;
-  const url = `http://${loopbackOf(host)}:${port}${config.http.base}`;
+  const url = `http://${loopbackOf(host)}:${port}${base}`;
   const authorization = `Bearer ${token}`;
+  const refusal = (...answer: Parameters<typeof problemError>): SvcError => {
+    const error = problemError(...answer);
+    return error.code === 'invalid_token' ? otherToken(error, access) : error;
+  };
   return {
     url,
     authorization: () => authorization,
     awaited: (ask) => awaited(ask, { project, note }),
+    refusal,
     async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const asked = {
@@ -57,7 +80,7 @@ export async function connectHost({ project, env, note }: ConnectOptions): Promi
       });
       const received = parse(await readAnswer(response, MAX_BYTES));
       const status = response.statusCode ?? 0;
-      if (status < 200 || status > 299) throw problemError(status, received, `${method} ${path}`);
+      if (status < 200 || status > 299) throw refusal(status, received, `${method} ${path}`);
       return { status, headers: new Headers(headersOf(response)), body: received };
     },
   };
@@ -69,16 +92,38 @@ export function loopbackOf(host: string): string {
   return isIPv6(address) ? `[${address}]` : address;
 }
 
-/** Undefined between two workers, where the supervisor holds the socket of the configuration. Throws `not_running`. */
-async function boundAddress(project: string): Promise<RuntimeStatus['address'] | undefined> {
-  const status = (await findRunning(project))?.status;
-  if (status === undefined) throw notRunning('nothing is running here');
-  refuseDeferred(status);
-  const { address, socket, state, reason } = status;
-  if (address === null && (socket ?? null) === null)
-    throw notRunning(`the host is ${state.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}`);
-  return address ?? undefined;
+type Address = NonNullable<RuntimeStatus['address']>;
+
+/**
+ * Between two workers the supervisor holds the socket of the configuration; where that cannot be read, the next worker tells. A configuration
+ * with a fault is an error where no worker runs without it. Throws `not_running`.
+ */
+async function boundAddress({ fault, token, address: configured }: Access, options: ConnectOptions): Promise<Address> {
+  let told: string | undefined;
+  for (const endsAt = performance.now() + TIMEOUT_MS; ; ) {
+    const status = (await findRunning(options.project))?.status;
+    const isHeld = status !== undefined && (status.address !== null || (status.socket ?? null) !== null);
+    if (fault !== undefined && (token === undefined || !isHeld)) throw fault;
+    if (status === undefined) throw notRunning('nothing is running here');
+    refuseDeferred(status);
+    if (!isHeld) throw notRunning(`the host is ${stateText(status)}`);
+    const address = status.address ?? configured;
+    if (address !== undefined) return address;
+    if (performance.now() > endsAt) throw notRunning(`the host is ${stateText(status)}, and tells no address`);
+    const text = stateText(status);
+    if (text !== told) options.note(`waiting: the host is ${text}`);
+    told = text;
+    await pause(POLL_MS);
+  }
 }
+
+/** The one that the project names was sent: what the host says of that is no help. */
+const otherToken = (error: SvcError, { variable }: Access): SvcError =>
+  new SvcError('invalid_token', 'the host has another token: it was changed since', {
+    cause: error,
+    hint: `${variable === undefined ? '' : `${variable} of this shell was taken, which wins over .env; `}\`svc runtime reload\` takes a changed token in, else \`svc runtime restart\``,
+    details: error.details,
+  });
 
 const notRunning = (message: string, cause?: unknown): SvcError =>
   new SvcError('not_running', message, {

@@ -4,7 +4,7 @@ import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
-import type { CommandContext } from './command.ts';
+import type { CommandContext, HostClient } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
 import { createPrinter } from './printer.ts';
 import { findProject, workingFolder } from './project-lookup.ts';
@@ -114,6 +114,7 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
   });
   let interrupt: AbortController | undefined;
   let found: string | undefined;
+  let connect: (() => Promise<HostClient>) | undefined;
   const project = (): string =>
     (found ??= findProject(workingFolder, options['project'] === undefined ? undefined : String(options['project'])));
   return {
@@ -140,7 +141,11 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     },
     project,
     print,
-    host: async () => (await import('./host-client.ts')).connectHost({ project: project(), env, note: print.note }),
+    async host() {
+      const { hostConnector } = await import('./host-client.ts');
+      connect ??= hostConnector({ project: project(), env, note: print.note });
+      return connect();
+    },
     end(error) {
       const code = fail(error, call);
       closeSync(process.stderr.fd); // Node says there that it waits for a debugger, which is our own: worker/runtime/busy-code.ts

@@ -3,6 +3,7 @@
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext, HostClient } from '../../supervisor/cli/command.ts';
+import { problemError } from '../../supervisor/cli/host-client.ts';
 
 export interface CapturedContext extends CommandContext {
   readonly out: readonly string[];
@@ -48,6 +49,7 @@ function hostClient(url: string): HostClient {
   return {
     url,
     authorization: () => 'Bearer token',
+    refusal: problemError,
     awaited: (ask) => ask(new AbortController().signal),
     async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
       const response = await fetch(`${url}${path}`, {
