@@ -75,7 +75,7 @@ export class ChatSession {
             this.#onEvent(message);
             return undefined;
           },
-          lost: () => this.#sink.note('connection lost; trying again'),
+          lost: (why) => this.#sink.note(`${why}; trying again`),
         },
       );
       followed.then(() => resolve(), reject);

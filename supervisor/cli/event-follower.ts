@@ -1,5 +1,6 @@
 // Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
-// and takes a line that is silent for two heartbeats for dead.
+// and takes a line that is silent for two heartbeats for dead. The host says when to come back; where it is not there then, waits grow.
+import { backoffDelay, nextFailures } from '../../shared/backoff.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext, HostClient } from './command.ts';
 
@@ -20,12 +21,14 @@ export interface FollowQuery {
 export interface FollowSink {
   /** Returning `stop` ends the stream. */
   message(message: StreamMessage): 'stop' | undefined;
-  /** The connection is gone and comes again after a wait. */
-  lost(delayMs: number): void;
+  /** The connection is gone, or there is another reason by now why it does not come back; it is tried again. */
+  lost(why: string): void;
 }
 
 const FINAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 const SILENCE_MS = 30_000;
+/** Short at first, for a host that restarts. */
+const WAITS = { firstMs: 250, mostMs: 15_000 };
 
 /** Resolves when the signal aborts or the sink says stop; throws what the host refuses, and `not_running` when there never was one. */
 export async function followEvents(
@@ -35,14 +38,16 @@ export async function followEvents(
 ): Promise<void> {
   const { createEventSource } = await import('eventsource-client');
   await new Promise<void>((resolve, reject) => {
-    const state = { connected: false, lastId: query.after, over: false };
+    const state = { connected: false, lastId: query.after, over: false, failures: 0, upAt: Number.NaN, why: '' };
     let client: { close(): void; readonly lastEventId: string | undefined } | undefined;
-    let watchdog: NodeJS.Timeout | undefined;
+    let watchdog: NodeJS.Timeout | undefined; // of a line that is open
+    let comeback: NodeJS.Timeout | undefined; // of one that is not
 
     const end = (error?: Error): void => {
       if (state.over) return;
       state.over = true;
       clearTimeout(watchdog);
+      clearTimeout(comeback);
       context.signal.removeEventListener('abort', onAbort);
       client?.close();
       if (error === undefined) resolve();
@@ -53,12 +58,30 @@ export async function followEvents(
       try {
         const response = await connect(context, query, init);
         state.connected = true;
+        state.upAt = performance.now();
+        state.why = '';
         alive();
         return response;
       } catch (error) {
         if (!state.connected || (error instanceof SvcError && error.details['final'] === true)) end(coerceError(error));
+        else lost(coerceError(error).message);
         throw error;
       }
+    };
+    const lost = (message: string): void => {
+      const why = message.split('\n', 1)[0] ?? '';
+      if (!state.over && why !== state.why) sink.lost(why);
+      state.why = why;
+    };
+    const comeBack = (toldMs: number): void => {
+      clearTimeout(watchdog);
+      client?.close(); // it would come back at the same pace for ever
+      if (state.over) return;
+      const uptimeMs = performance.now() - state.upAt;
+      if (!Number.isNaN(uptimeMs)) lost('connection lost');
+      state.failures = nextFailures(state.failures, uptimeMs);
+      state.upAt = Number.NaN;
+      comeback = setTimeout(open, state.failures === 1 ? toldMs : backoffDelay(state.failures, WAITS));
     };
     const alive = (): void => {
       clearTimeout(watchdog);
@@ -87,10 +110,7 @@ export async function followEvents(
         ...(state.lastId === undefined ? {} : { initialLastEventId: state.lastId }),
         onMessage,
         onComment: alive,
-        onScheduleReconnect: ({ delay }) => {
-          clearTimeout(watchdog);
-          if (!state.over) sink.lost(delay);
-        },
+        onScheduleReconnect: ({ delay }) => comeBack(delay),
       });
     };
     context.signal.addEventListener('abort', onAbort);

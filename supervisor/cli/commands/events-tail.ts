@@ -38,7 +38,7 @@ export const command: Command = {
           show(message, context);
           return message.event === 'svc.live' && !follow ? 'stop' : undefined;
         },
-        lost: (delayMs) => context.print.note(`connection lost; trying again in ${delayMs} ms`),
+        lost: (why) => context.print.note(`${why}; trying again`),
       },
     );
     return EXIT.ok;
@@ -62,7 +62,7 @@ function show({ id, event, data }: StreamMessage, { print, json }: Pick<CommandC
     case 'svc.live':
       return print.note('live');
     case 'svc.drain':
-      return print.note('the host is restarting');
+      return print.note('the host ends the stream: it stops or restarts');
     case 'svc.gap':
       return json ? print.line({ event, id, data }) : print.text(gapLine(id, data, print));
     default:

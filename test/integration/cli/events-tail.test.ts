@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { command } from '../../../supervisor/cli/commands/events-tail.ts';
 import { type CapturedContext, capturedContext } from '../../support/cli-context.ts';
 import { EPOCH, eventLog, serveEvents } from '../../support/event-log.ts';
@@ -55,6 +56,44 @@ describe('svc events tail', () => {
     assert.equal(other.out.length, 6);
     context.abort();
     assert.equal(await done, 0);
+  });
+
+  it('waits ever longer for a host that was stopped, and says once that nothing runs', async (t) => {
+    const log = eventLog(t);
+    await log.emit(1);
+    const first = await serveEvents(t, log, { drainRetryMs: [20, 30] });
+    const attempts: number[] = [];
+    let address: string | undefined = first.url;
+    const context = capturedContext(
+      () => {
+        attempts.push(performance.now());
+        if (address === undefined) throw new SvcError('not_running', 'nothing is running here');
+        return address;
+      },
+      { json: true },
+    );
+    const done = command.run(context, [], { after: `${EPOCH}.0` });
+    await until(() => context.documents.length === 1, { what: 'the stored event' });
+
+    address = undefined;
+    await first.gateway.drain();
+    await until(() => attempts.length === 5, { what: 'four attempts in vain' });
+    const [, second = 0, , , fifth = 0] = attempts;
+    address = (await serveEvents(t, log, { drainRetryMs: [20, 30] })).url;
+    await log.emit(1);
+    await until(() => context.documents.length === 2, { what: 'the event of the next host' });
+    context.abort();
+    await done;
+
+    assert.ok(fifth - second >= 1_600, `three waits that double: ${attempts.join(', ')}`);
+    assert.deepEqual(
+      context.notes.filter((note) => note !== 'live'),
+      [
+        'the host ends the stream: it stops or restarts',
+        'connection lost; trying again',
+        'nothing is running here; trying again',
+      ],
+    );
   });
 
   it('says at once when nothing runs, and when the host refuses', async (t) => {
