@@ -1,7 +1,7 @@
 // The text of --help, from the table of commands and the command's own file.
 import type { Command, CommandOption } from './command.ts';
 import { COMMANDS, loadCommand, nouns, verbsOf } from './commands.ts';
-import { SHARED_OPTIONS, wordsOf } from './program.ts';
+import { sharedBeside, wordsOf } from './program.ts';
 import { unknownWord } from './usage-error.ts';
 
 /** Help on nothing, a noun, or noun and verb. Throws `usage` for words that are none. */
@@ -27,8 +27,9 @@ export async function helpDocument(words: readonly string[]): Promise<unknown> {
     const listed = COMMANDS.filter((command) => noun === undefined || command.noun === noun);
     return { commands: listed.map((command) => ({ command: wordsOf(command), summary: command.summary })) };
   }
-  const { summary, args, options = [], examples } = await loadCommand(one);
-  return { command: wordsOf(one), summary, args: args ?? null, options: [...options, ...SHARED_OPTIONS], examples };
+  const command = await loadCommand(one);
+  const { summary, args, examples } = command;
+  return { command: wordsOf(one), summary, args: args ?? null, options: optionsOf(command), examples };
 }
 
 function overview(): string {
@@ -48,10 +49,10 @@ svc --version [--json]
 
 function commandHelp(command: Command): string {
   const usage = `svc ${wordsOf(command)}${command.args === undefined ? '' : ` ${command.args}`} [options]`;
-  const own = command.options ?? [];
-  const options = [...own, ...SHARED_OPTIONS.filter(({ flags }) => !own.some((option) => option.flags === flags))];
-  return `${command.summary}\n\nUsage\n  ${usage}\n\n${list('Options', options.map(optionRow))}\nExamples\n${command.examples.map((example) => `  ${example}\n`).join('')}`;
+  return `${command.summary}\n\nUsage\n  ${usage}\n\n${list('Options', optionsOf(command).map(optionRow))}\nExamples\n${command.examples.map((example) => `  ${example}\n`).join('')}`;
 }
+
+const optionsOf = ({ options: own = [] }: Command): readonly CommandOption[] => [...own, ...sharedBeside(own)];
 
 function optionRow({ flags, description, default: value }: CommandOption): [string, string] {
   const long = flags.startsWith('--') ? `    ${flags}` : flags;

@@ -14,6 +14,10 @@ export const SHARED_OPTIONS: readonly CommandOption[] = [
   { flags: '-h, --help', description: 'Help for this command' },
 ];
 
+/** Those of every command that this one does not tell in its own words. */
+export const sharedBeside = (own: readonly CommandOption[]): readonly CommandOption[] =>
+  SHARED_OPTIONS.filter(({ flags }) => !own.some((option) => option.flags === flags));
+
 export interface ParsedCommand {
   readonly args: readonly (string | readonly string[] | undefined)[];
   readonly options: Readonly<Record<string, unknown>>;
@@ -22,7 +26,8 @@ export interface ParsedCommand {
 /** Parses what follows noun and verb. Throws `usage`. */
 export function parseCommand(command: Command, argv: readonly string[]): ParsedCommand {
   const word = command.verb ?? command.noun;
-  const known = [...SHARED_OPTIONS, ...(command.options ?? [])];
+  const own = command.options ?? [];
+  const known = [...sharedBeside(own), ...own];
   const names = known.flatMap(({ flags }) => namesOf(flags));
   checkNames(argv, names);
   const program = cac(`svc ${command.noun}`);

@@ -47,6 +47,7 @@ describe('svc config check', () => {
         ok: false,
         error: {
           code: 'secret_invalid',
+          message: 'svc.config.yml:2:3 http.token must be a reference like ${NAME}, not the secret itself',
           hint: 'Set the variable in .env or in the environment; `svc init` makes a token.',
         },
         faults: [

@@ -156,6 +156,17 @@ describe('the command line', () => {
     assert.deepEqual(await document(), all);
   });
 
+  it('says which commands print a document a line', async () => {
+    for (const words of ['events tail', 'chat', 'runtime logs']) {
+      const help = (await svc([...words.split(' '), '--help'])).stdout;
+      const { options } = JSON.parse((await svc([...words.split(' '), '--help', '--json'])).stdout);
+
+      assert.match(help, /^ +--json +[^\n]*a JSON document (a line|for each)/im, words);
+      assert.doesNotMatch(help, /One JSON document on stdout/, words);
+      assert.equal(options.filter(({ flags }: { readonly flags: string }) => flags === '--json').length, 1, words);
+    }
+  });
+
   it('tells its version, for people and as JSON', async () => {
     assert.match((await svc(['--version'])).stdout, /^svc \d+\.\d+\.\d+\n$/);
     assert.deepEqual(Object.keys(JSON.parse((await svc(['--version', '--json'])).stdout)), [

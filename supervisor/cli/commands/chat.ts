@@ -18,6 +18,7 @@ export const command: Command = {
       description: 'A room instead of the private conversation; speak to the bot as "svc: …" there',
     },
     { flags: '--wait <ms>', description: 'How long a line from a pipe waits for its answers', default: WAIT_MS },
+    { flags: '--json', description: 'A JSON document a line on stdout, one for each message' },
   ],
   examples: ['svc chat', 'svc chat --as alice --room lobby', "echo '/ping' | svc chat"],
   run(context, _args, options) {

@@ -31,7 +31,11 @@ export const command: Command = {
       });
       if (accounts.length > 0)
         return tell(context, {
-          error: { code: 'config_invalid', hint: 'svc doctor --endpoint <name> asks the platform about one that can' },
+          error: {
+            code: 'config_invalid',
+            message: accounts.map(faultLine).join('\n'),
+            hint: 'svc doctor --endpoint <name> asks the platform about one that can',
+          },
           faults: accounts,
           warnings,
         });
@@ -67,11 +71,11 @@ function refused(error: unknown, context: CommandContext): typeof EXIT.config {
     readonly faults: readonly ConfigFault[];
     readonly warnings?: readonly string[];
   };
-  return tell(context, { error: { code: error.code, hint: error.hint }, faults, warnings });
+  return tell(context, { error: { code: error.code, message: error.message, hint: error.hint }, faults, warnings });
 }
 
 interface Refusal {
-  readonly error: { readonly code: string; readonly hint: string | undefined };
+  readonly error: { readonly code: string; readonly message: string; readonly hint: string | undefined };
   readonly faults: readonly ConfigFault[];
   readonly warnings: readonly string[];
 }

@@ -15,6 +15,7 @@ export const command: Command = {
     { flags: '--endpoints <endpoints>', description: 'Endpoints, comma separated' },
     { flags: '--after <id>', description: 'Begin after this id; "oldest": with the oldest event there is' },
     { flags: '--no-follow', description: 'End when what is stored has been printed' },
+    { flags: '--json', description: 'A JSON document a line on stdout, one for each event or gap' },
   ],
   examples: [
     'svc events tail',

@@ -34,6 +34,7 @@ export const command: Command = {
     { flags: '--since <when>', description: 'From a time (2026-01-31T12:00:00Z) or an age (15m, 2h) on' },
     { flags: '--level <level>', description: `This urgent or more: ${LEVELS.join(', ')}` },
     { flags: '--endpoint <id>', description: 'Lines of one endpoint' },
+    { flags: '--json', description: 'One JSON list on stdout; with --follow a JSON document a line' },
   ],
   examples: ['svc runtime logs', 'svc runtime logs -f --level warn', 'svc runtime logs --since 15m --json'],
   async run(context, _args, options) {
