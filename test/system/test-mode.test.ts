@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseEnv } from 'node:util';
 import { startHost } from '../../worker/sdk/testing/host.ts';
-import { portProject, startSvc } from '../support/svc-command.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
+import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
 const START = ['runtime', 'start', '--mode', 'test', '--no-watch'];
@@ -87,5 +88,22 @@ describe('a host in mode test', () => {
     const guess = await host.request('/webhooks/webhook/a', { method: 'POST', token: null, json: { text: 'hello' } });
 
     assert.equal(guess.ok, false, String(guess.status));
+  });
+});
+
+describe('--once without a mode', () => {
+  it('says in which mode it runs', async (t) => {
+    const { path } = temporaryProject(t);
+
+    const unsaid = await svc(['runtime', 'start', '--once', '--json'], { cwd: path });
+    const said = await svc(['runtime', 'start', '--once', '--mode', 'test', '--json'], { cwd: path });
+
+    assert.deepEqual(
+      [unsaid, said].map(({ code, stdout, stderr }) => [code, JSON.parse(stdout).mode, stderr]),
+      [
+        [0, 'test', '--once runs in mode test\n'],
+        [0, 'test', ''],
+      ],
+    );
   });
 });

@@ -36,6 +36,7 @@ export const command: Command = {
       case 'daemon':
         return (await import('../start-daemon.ts')).startDaemon(context, project, options.timeoutMs);
       case 'once':
+        if (given['mode'] === undefined) context.print.note('--once runs in mode test');
         return (await import('../start-once.ts')).startOnce(context, project);
       case 'foreground':
         return startForeground(context, project, options);
