@@ -4,10 +4,12 @@
 //   every send that it decided has ended. The event stream is a wake-up only: what is shown comes from the conversation itself.
 import { randomUUID } from 'node:crypto';
 import type { ChatMessageOnWire, ChatMessages } from '../../shared/api/chat.ts';
+import type { IngressState } from '../../shared/api/runtime.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
 import { followEvents, type StreamMessage } from './event-follower.ts';
 import { queryOf } from './options.ts';
+import { printable } from './printable.ts';
 
 export interface ChatPlace {
   readonly person: string;
@@ -49,6 +51,7 @@ export class ChatSession {
   #cursor: number | undefined;
   #polling: Promise<void> | undefined;
   #pollAgain = false;
+  #toldPause = false;
 
   constructor(context: Pick<CommandContext, 'host' | 'signal'>, place: ChatPlace, sink: ChatSink) {
     this.#context = context;
@@ -121,9 +124,24 @@ export class ChatSession {
     };
     const inTime = await this.#until(isOver, waitMs);
     await this.#poll();
-    if (this.#progress.get(item)?.dead !== true) return inTime;
+    if (this.#progress.get(item)?.dead !== true) {
+      if (!inTime && !this.#context.signal.aborted) await this.#tellPause();
+      return inTime;
+    }
     this.#sink.note(`the line could not be handled: svc inbox show ${item}`);
     return false;
+  }
+
+  /** Why no answer comes, where that is it: once for each pause. */
+  async #tellPause(): Promise<void> {
+    const host = await this.#context.host();
+    const { state, reason } = (await host.request('GET', '/api/system/ingress')).body as IngressState;
+    const why = reason == null ? '' : ` (${printable(reason)})`;
+    if (state === 'paused' && !this.#toldPause)
+      this.#sink.note(
+        `ingress is paused${why}: what is said is kept, and handled once \`svc ingress resume\` opens it`,
+      );
+    this.#toldPause = state === 'paused';
   }
 
   #until(test: () => boolean, waitMs: number): Promise<boolean> {

@@ -18,6 +18,7 @@ interface Said {
 async function sandbox(
   t: TestContext,
   answer: (said: Said) => readonly string[] | 'silent' | 'dead',
+  ingress: object = { state: 'open' },
 ): Promise<{ context: CapturedContext; said: Said[] }> {
   const log = eventLog(t);
   const { server, url } = await serveEvents(t, log);
@@ -60,7 +61,8 @@ async function sandbox(
   };
   server.on('request', (request, response) => {
     const target = new URL(request.url ?? '/', 'http://x');
-    if (target.pathname.startsWith('/api/chat/')) void answerChat(request, response, target);
+    if (target.pathname === '/api/system/ingress') response.end(JSON.stringify(ingress));
+    else if (target.pathname.startsWith('/api/chat/')) void answerChat(request, response, target);
     else listener(request, response);
   });
   return { context: capturedContext(url), said };
@@ -132,6 +134,19 @@ describe('svc chat', () => {
     assert.equal(said[1]?.token, 'tok-1');
     assert.equal(said[1]?.room, 'lobby');
     assert.deepEqual(context.notes, ['there is no button 9']);
+  });
+
+  it('says once, where an answer does not come, that ingress is paused and keeps it', async (t) => {
+    const { context } = await sandbox(t, () => 'silent', { state: 'paused', mode: 'park', reason: 'a move' });
+
+    const input = Readable.from(['hello?\nhello??\n']);
+    const code = await chat(context, input, { person: 'a', room: undefined, waitMs: 60 });
+
+    assert.equal(code, 1);
+    assert.deepEqual(context.notes, [
+      'ingress is paused (a move): what is said is kept, and handled once `svc ingress resume` opens it',
+      '2 of the lines had no complete answer (waited 60 ms for each)',
+    ]);
   });
 
   it('ends with 1 after the wait when an answer does not come, and names a line that died', async (t) => {
