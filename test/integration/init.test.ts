@@ -57,6 +57,25 @@ async function init(
 const emptyFolder = (t: Cleanup): string => temporaryProject(t, { config: null, prefix: 'svc init ü-' }).path;
 
 describe('svc init', () => {
+  it('writes nothing through a link whose target is not there, and names it', async (t) => {
+    const asFolder = emptyFolder(t);
+    symlinkSync('moved/away', join(asFolder, 'my-bot'));
+    const inside = emptyFolder(t);
+    mkdirSync(join(inside, 'my-bot'));
+    symlinkSync('/moved/away', join(inside, 'my-bot', 'plugins'));
+
+    for (const [folder, link, target] of [
+      [asFolder, join(asFolder, 'my-bot'), 'moved/away'],
+      [inside, join(inside, 'my-bot', 'plugins'), '/moved/away'],
+    ] as const)
+      for (const options of [{}, { dryRun: true }, { force: true }])
+        await assert.rejects(init(t, { folder, options }), {
+          code: 'refused',
+          message: `nothing was written: ${link} is a symbolic link whose target is not there: ${target}`,
+        });
+    assert.deepEqual(readdirSync(join(inside, 'my-bot')), ['plugins']);
+  });
+
   it('makes a project whose configuration loads in production', async (t) => {
     const { folder, output, exit, read } = await init(t);
 

@@ -5,6 +5,7 @@
 //   I3  New files are opened exclusively: a file or link that appears meanwhile is not written through.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { linkTarget } from '../../../shared/config/small-file.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { TemplateFile } from './templates.ts';
 
@@ -34,6 +35,7 @@ export function writeProject(files: readonly TemplateFile[], options: WriteOptio
 }
 
 function writeAll(files: readonly TemplateFile[], options: WriteOptions): readonly WrittenFile[] {
+  for (const { path } of files) refuseLinkToNowhere(dirname(join(options.folder, path)));
   if (existsSync(options.folder) && !statSync(options.folder).isDirectory())
     throw new SvcError('usage', `${options.folder} is not a folder`);
   const inTheWay = files.filter((file) => isThere(join(options.folder, file.path)) && !isSame(options.folder, file));
@@ -61,6 +63,19 @@ function writeOne(file: TemplateFile, { folder, dryRun, now }: WriteOptions): Wr
     writeFileSync(target, file.text, { flag: 'wx', mode: file.mode });
   }
   return backup === undefined ? { path: file.path, action: 'made' } : { path: file.path, action: 'replaced', backup };
+}
+
+/** What the system calls there already cannot be entered. Before anything is written, for that would be half a project. */
+function refuseLinkToNowhere(folder: string): void {
+  for (let path = folder; !existsSync(path); path = dirname(path)) {
+    const target = linkTarget(path);
+    if (target !== undefined)
+      throw new SvcError(
+        'refused',
+        `nothing was written: ${path} is a symbolic link whose target is not there: ${target}`,
+        { hint: 'Make the folder that it names, remove the link, or choose another folder.' },
+      );
+  }
 }
 
 /** With those above it. Node's own way of that never ends where the system says that a folder is not there which is (below /proc). */
