@@ -26,7 +26,7 @@ async function heldSocket(t: TestContext) {
     for (const socket of open) socket.destroy();
     server.close();
   });
-  const body = '{"endpoints":[],"total":0}';
+  const body = '{"items":[],"total":0}';
   const answer = (): void => {
     for (const socket of open)
       socket.write(
@@ -45,7 +45,7 @@ describe('a command that asks over HTTP, where nobody accepts', () => {
     const { path } = await portProject(t, { keys: keysAt(port) });
     await controlStandIn(t, path, DEFERRED);
 
-    for (const words of ['endpoints list', 'ingress status', 'events tail', 'chat']) {
+    for (const words of ['inbox list', 'ingress status', 'events tail', 'chat']) {
       const { code, stderr } = await svc(words.split(' '), { cwd: path });
 
       assert.deepEqual([code, open.size], [1, 0], stderr);
@@ -59,7 +59,7 @@ describe('a command that asks over HTTP, where nobody accepts', () => {
     const control = await controlStandIn(t, path, { state: 'draining', socket: 'supervisor' });
 
     const asking = [
-      ['endpoints', 'list'],
+      ['inbox', 'list'],
       ['ingress', 'pause'],
       ['events', 'tail'],
     ].map((words) => svc(words, { cwd: path }));
@@ -81,7 +81,7 @@ describe('a command that asks over HTTP, where nobody accepts', () => {
     const waiting = { ...DEFERRED, state: 'backing_off', reason: 'waiting after a crash: boom' };
     const control = await controlStandIn(t, path, waiting);
 
-    const asking = startSvc(['endpoints', 'list', '--json'], { cwd: path });
+    const asking = startSvc(['inbox', 'list', '--json'], { cwd: path });
     await until(() => /waiting after a crash: boom, next start at 2026/.test(asking.output()), { what: 'the first' });
     control.say({ state: 'starting', socket: 'supervisor', reason: 'migrating' });
     await until(() => asking.output().includes('the host is starting: migrating'), { what: 'the second' });

@@ -16,14 +16,14 @@ async function runningHost(t: TestContext, config: string | null, env: Readonly<
   if (config === null) project.write('svc.config.yml', '');
   const list = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) =>
     headers['authorization'] === `Bearer ${TOKEN}`
-      ? { json: { endpoints: [], total: 0 } }
+      ? { json: { items: [], total: 0 } }
       : {
           status: 401,
           json: { code: 'invalid_token', title: 'The token is not valid', hint: 'the token is http.token' },
         };
   const host = await cannedHost(t, {
-    'GET /api/endpoints': list,
-    'GET /bot/api/endpoints': list,
+    'GET /api/inbox': list,
+    'GET /bot/api/inbox': list,
     'GET /api/events': list,
   });
   const { hostname, port } = new URL(host.url);
@@ -37,7 +37,7 @@ async function runningHost(t: TestContext, config: string | null, env: Readonly<
 }
 
 const list = (path: string, env: Readonly<Record<string, string>> = {}) =>
-  svc(['endpoints', 'list', '--json'], { cwd: path, env });
+  svc(['inbox', 'list', '--json'], { cwd: path, env });
 
 describe('a host whose configuration has a fault by now', () => {
   const faulty: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
@@ -59,7 +59,7 @@ describe('a host whose configuration has a fault by now', () => {
       const { code, stdout, stderr } = await list(path);
 
       assert.deepEqual([code, asked.length], [0, 1], stdout + stderr);
-      assert.deepEqual(JSON.parse(stdout), { endpoints: [], total: 0 });
+      assert.deepEqual(JSON.parse(stdout), { items: [], total: 0 });
       assert.match(stderr, /^warning: svc\.config\.yml has a fault, [^\n]*svc\.config\.yml:\d+:\d+ [^\n]+\n$/);
       assert.doesNotMatch(stderr, new RegExp(TOKEN));
     });
@@ -70,7 +70,7 @@ describe('a host whose configuration has a fault by now', () => {
     });
     control.say({ state: 'starting', socket: 'supervisor' });
 
-    const asking = startSvc(['endpoints', 'list'], { cwd: path });
+    const asking = startSvc(['inbox', 'list'], { cwd: path });
     await until(() => asking.output().includes('waiting: the host is starting'), { what: 'the first look' });
     control.say(running);
 
@@ -99,7 +99,7 @@ describe('a token that is not the one of the host', () => {
   it('was changed since: that is said, with what takes it in', async (t) => {
     const { path } = await runningHost(t, config, { HTTP_TOKEN: `${TOKEN}-new` });
 
-    for (const words of ['endpoints list', 'events tail']) {
+    for (const words of ['inbox list', 'events tail']) {
       const { code, stderr } = await svc(words.split(' '), { cwd: path });
 
       assert.equal(code, 1);
@@ -114,7 +114,7 @@ describe('a token that is not the one of the host', () => {
   it('comes from the shell, where that has the variable too', async (t) => {
     const { path } = await runningHost(t, config, { HTTP_TOKEN: TOKEN });
 
-    const { code, stderr } = await svc(['endpoints', 'list'], { cwd: path, env: { HTTP_TOKEN: `${TOKEN}-other` } });
+    const { code, stderr } = await svc(['inbox', 'list'], { cwd: path, env: { HTTP_TOKEN: `${TOKEN}-other` } });
 
     assert.equal(code, 1);
     assert.match(stderr, /HTTP_TOKEN of this shell/);
