@@ -229,7 +229,7 @@ class Host implements App {
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
     engine.dispatcher.rest(); // what is read now is for the next start: begun here, it would only be cut
-    this.#http.stopListening();
+    await this.#http.stopListening();
     await turns(ANSWER_TURNS); // requests that are here already are served
     facts.draining = true;
     clearInterval(this.#looking);

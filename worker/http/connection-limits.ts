@@ -37,6 +37,13 @@ export class ConnectionLimits {
     return this.#take(client) ? () => this.#release(client) : undefined;
   }
 
+  /** Connections over which nothing has come yet. */
+  get silent(): number {
+    let count = 0;
+    for (const { bytesRead } of this.#sockets) if (bytesRead === 0) count += 1;
+    return count;
+  }
+
   /** Ends every connection at once. */
   destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();

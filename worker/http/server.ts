@@ -9,6 +9,7 @@
 // target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import { within } from '../../shared/abort.ts';
 import type { Address } from '../../shared/bound-socket.ts';
@@ -65,8 +66,11 @@ export interface HttpServer {
   listen(): Promise<Address>;
   /** Ends streams whose token is gone or was replaced: to be called after each reload. */
   tokensChanged(): void;
-  /** Takes no more connections: who comes now waits for the next worker where an owner holds the socket, and is refused elsewhere. */
-  stopListening(): void;
+  /**
+   * Takes no more connections: who comes now waits for the next worker where an owner holds the socket, and is refused elsewhere. Resolves once
+   * those that were just taken have said what they came for, or nothing for a moment.
+   */
+  stopListening(): Promise<void>;
   /** S3, within `limitMs` (default 5,000). Coalesced. */
   drain(limitMs?: number): Promise<void>;
   /** Ends every connection and the server. */
@@ -82,6 +86,8 @@ const TIMEOUTS: HttpTimeouts = {
 };
 const HEADER_SECTION_BYTES = 16 * 1024;
 const IDLE_CHECK_MS = 100;
+/** From the connection to its request, of whoever has both ready. */
+const FIRST_WORDS_MS = 50;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { port } = options;
@@ -103,7 +109,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     bind: () => point.bind(),
     listen: () => point.listen(server),
     tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
-    stopListening: () => void server.close(),
+    stopListening: async () => {
+      server.close();
+      const endsAt = performance.now() + FIRST_WORDS_MS;
+      while (limits.silent > 0 && performance.now() < endsAt) await sleep(1);
+    },
     drain: (limitMs = 5_000) => {
       draining ??= drain(server, port, limitMs);
       return draining;
