@@ -12,6 +12,7 @@ type MoreOf = string | readonly [text: string, life: number];
 interface Case {
   readonly repeats?: Repeats;
   readonly filesRepeat?: true;
+  readonly filesApart?: true;
   readonly kills?: number;
   readonly books?: Books;
   /** By token: how it was delivered, and what the bot said to it in which life. */
@@ -30,8 +31,11 @@ interface Case {
 
 function evidenceOf({ repeats = 'none', kills = 5, books, lines, extras = {}, ends = {}, ...of }: Case): Evidence {
   const open = (): never => assert.fail('nothing is opened');
-  const { filesRepeat, conversations = {} } = of;
-  const files = filesRepeat === undefined ? {} : { filesRepeat };
+  const { filesRepeat, filesApart, conversations = {} } = of;
+  const files = {
+    ...(filesRepeat === undefined ? {} : { filesRepeat }),
+    ...(filesApart === undefined ? {} : { filesApart }),
+  };
   const ledger = new Ledger({ name: 'p', repeats, mostOwed: 1, conversations: 1, open, ...files });
   for (const [life, at] of Object.entries(ends)) ledger.ends.set(Number(life), at);
   for (const [token, [fate, ...answers]] of Object.entries(lines)) {
@@ -262,6 +266,22 @@ describe('the oracle of the kill test of the platforms', () => {
       of('reacted', [], { items: { done: 1 }, sends: { sent: 1 } }),
       /1 sends are sent for 1 items and 1 more/,
     );
+  });
+
+  it('expects a send of a file where that is one of its own', () => {
+    const of = (sent: number, filesApart?: true): string =>
+      judge(
+        evidenceOf({
+          lines: { T1X: ['acknowledged', [1, 1]] },
+          extras: { T1X: { extra: 'file', more: [], shown: [{ text: 'T1X n1', files: ['T1X'] }] } },
+          books: { items: { done: 1 }, sends: { sent } },
+          ...(filesApart === undefined ? {} : { filesApart }),
+        }),
+      ).join();
+
+    assert.equal(of(1), '');
+    assert.equal(of(2, true), '');
+    assert.match(of(1, true), /1 sends are sent for 1 items and 1 more/);
   });
 });
 

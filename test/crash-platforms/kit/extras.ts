@@ -99,7 +99,7 @@ export const unansweredPresses = ({ lines }: Ledger): number =>
   ).length;
 
 /** What the books of the host have beside an item and a send for each line. */
-export function booksBeyond({ lines }: Ledger): {
+export function booksBeyond({ lines, platform }: Ledger): {
   readonly presses: number;
   readonly answeredPresses: number;
   readonly sends: number;
@@ -111,6 +111,7 @@ export function booksBeyond({ lines }: Ledger): {
     if (answers.length === 0) continue;
     if (extra === 'edited') sends += EDITS;
     if (extra === 'reacted') sends += 1;
+    if (extra === 'file' && platform.filesApart === true) sends += 1;
     sends += new Set(more.flatMap(({ text }) => (PART.test(text) ? [text] : []))).size;
   }
   return { presses, answeredPresses, sends };

@@ -41,6 +41,8 @@ export interface Platform {
   readonly extras?: readonly [Extra, ...Extra[]];
   /** A post with files cannot be looked for where others can: one may show again, as everything may where there is no key. */
   readonly filesRepeat?: true;
+  /** The file of an answer is a send of its own. */
+  readonly filesApart?: true;
   /** Why it cannot be had on this machine, or false. */
   missing?(): string | false;
   open(t: Cleanup): Promise<OpenPlatform>;

@@ -20,6 +20,7 @@ export interface ShownPost {
   readonly conversation: string;
   readonly text: string;
   readonly buttons: readonly { readonly label: string; readonly token: string }[];
+  readonly files: readonly { readonly url: string }[];
   readonly emoji?: string;
   /** Position among all posts of the platform. */
   readonly order: number;
@@ -106,7 +107,7 @@ export class WebhookPlatform {
     }
     const key = String(headers['webhook-id']);
     const sent = JSON.parse(body) as Pick<ShownPost, 'type' | 'conversation' | 'text'> & Partial<ShownPost>;
-    const { type, conversation, text, buttons = [], emoji } = sent;
+    const { type, conversation, text, buttons = [], files = [], emoji } = sent;
     const stamp = this.#options.stamp?.() ?? 0;
     const known = this.posts.get(key);
     if (known === undefined) {
@@ -118,6 +119,7 @@ export class WebhookPlatform {
         conversation,
         text,
         buttons,
+        files,
         ...(emoji === undefined ? {} : { emoji }),
         order: this.posts.size,
         taken: [stamp],

@@ -10,6 +10,7 @@ import { grown, type Line, type OpenPlatform, type Platform, push, writtenWhen }
 const SECRET = 'the-secret-of-deliveries';
 const COMMON = {
   repeats: 'none',
+  filesApart: true,
   mostOwed: 8,
   conversations: 6,
   extras: ['split', 'file', 'reacted', 'given'],

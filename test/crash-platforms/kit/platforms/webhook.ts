@@ -40,18 +40,18 @@ export const webhook: Platform = {
         () => platform.posts.size,
         () => said().map(({ text }) => text),
       ),
-      finish: (to) =>
-        links.open(
-          said().map(({ text }) => text),
-          to,
-        ),
+      finish: (to) => links.open(said().map(addressesIn), to),
       shown: () =>
-        said().map(({ message, text }): Shown => {
+        said().map((post): Shown => {
+          const { message, text } = post;
           const later = posts().filter((one) => one.type !== 'post' && one.message === message);
           const edits = later.filter(({ type }) => type === 'edit');
           const reactions = later.flatMap(({ emoji }) => emoji ?? []);
-          return { text: edits.at(-1)?.text ?? text, files: links.filesOf(text), reactions };
+          return { text: edits.at(-1)?.text ?? text, files: links.filesOf(addressesIn(post)), reactions };
         }),
     };
   },
 };
+
+/** Of its files. */
+const addressesIn = ({ files }: ShownPost): string => files.map(({ url }) => url).join(' ');

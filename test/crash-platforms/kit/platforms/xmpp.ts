@@ -17,6 +17,7 @@ const OOB = 'jabber:x:oob';
 export const xmpp: Platform = {
   name: 'xmpp',
   repeats: 'search',
+  filesApart: true,
   extras: ['edited', 'file', 'reacted', 'given'],
   mostOwed: 8,
   conversations: CONVERSATIONS,
