@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { isStopped } from '../../shared/process-identity.ts';
 import { sendSteadily } from '../support/steady-requests.ts';
 import { lives } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
@@ -192,6 +193,7 @@ describe('a spare worker', () => {
   it('is not waited for when it was stopped', async (t) => {
     const host = await daemon(t);
     process.kill(host.spare, 'SIGSTOP');
+    await until(() => isStopped(host.spare), { what: 'the spare to have stopped' });
 
     process.kill(host.worker, 'SIGKILL');
 
