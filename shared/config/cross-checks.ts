@@ -3,6 +3,7 @@
 //
 // Rules of tokens are in `token-checks.ts`.
 import { isIP } from 'node:net';
+import { isBlockedPort } from '../blocked-ports.ts';
 import { addressOf } from '../ip-address.ts';
 import type { ProjectPaths } from '../paths.ts';
 import { databaseFile } from './database-file.ts';
@@ -31,7 +32,7 @@ export function crossChecks(tree: unknown, paths: ProjectPaths): CheckResult {
   ];
   const told = new Set(findings.map(({ path }) => path));
   findings.push(...controlCharacters(tree).filter(({ path }) => !told.has(path)));
-  return { findings, warnings: unmetSelectors(tree) };
+  return { findings, warnings: [...blockedPort(tree), ...unmetSelectors(tree)] };
 }
 
 export const textAt = (tree: unknown, path: string): string | undefined => {
@@ -55,6 +56,13 @@ function address(tree: unknown): Finding[] {
       ...(suggestion === undefined ? {} : { suggestion }),
     },
   ];
+}
+
+/** Clients that are no browsers get on well with it, and so does a proxy before the host. */
+function blockedPort(tree: unknown): Finding[] {
+  const port = valueAt(tree, '/http/port');
+  if (typeof port !== 'number' || !isBlockedPort(port)) return [];
+  return [{ path: '/http/port', message: 'is one that no browser opens: the chat page cannot be reached there' }];
 }
 
 function origins(tree: unknown): Finding[] {

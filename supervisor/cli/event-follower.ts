@@ -2,6 +2,7 @@
 // and takes a line that is silent for two heartbeats for dead. The host says when to come back; where it is not there then, waits grow.
 import { backoffDelay, nextFailures } from '../../shared/backoff.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { askAnyPort } from './ask-any-port.ts';
 import type { CommandContext, HostClient } from './command.ts';
 
 export interface StreamMessage {
@@ -131,11 +132,10 @@ async function connect(
   const headers = new Headers(init?.headers);
   headers.set('Authorization', host.authorization());
   const ask = (signal: AbortSignal): Promise<Response> =>
-    fetch(`${host.url}/api/events?${search}`, {
-      ...init,
+    askAnyPort(`${host.url}/api/events?${search}`, {
       headers,
-      redirect: 'error',
       signal: AbortSignal.any([signal, ...(init?.signal == null ? [] : [init.signal])]),
+      silenceMs: SILENCE_MS,
     });
   const response = await host.awaited(ask).catch((cause: unknown) => {
     if (cause instanceof SvcError) throw cause;

@@ -90,7 +90,7 @@ export interface GatewayFixture {
 export async function serveEvents(
   t: Cleanup,
   log: EventLogFixture,
-  options: Partial<EventGatewayOptions> & { clock?: Clock; epoch?: string } = {},
+  options: Partial<EventGatewayOptions> & { clock?: Clock; epoch?: string; port?: number } = {},
 ): Promise<GatewayFixture> {
   const counts: GatewayFixture['counts'] = { gaps: [], slowClosed: 0, clients: 0, warnings: [] };
   const deps: EventDeps = {
@@ -132,7 +132,7 @@ export async function serveEvents(
       socket.end(`HTTP/1.1 ${coerceError(error).status} Refused\r\nConnection: close\r\n\r\n`);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   t.after(async () => {
     await gateway.drain();
     server.closeAllConnections();

@@ -1,9 +1,10 @@
 // A port of the loopback address that nobody listens on, for a process that has to be told one.
 //
 // It is below the range from which systems take ports by themselves (32768 and above), so that neither `listen(0)` nor a client's own port takes
-// it before that process listens. No other test process is given it as long as this one lives: not before its program listens, nor while that is
-// restarted.
+// it before that process listens, and none at which fetch refuses to ask. No other test process is given it as long as this one lives: not
+// before its program listens, nor while that is restarted.
 import { createServer, type Server } from 'node:net';
+import { isBlockedPort } from '../../shared/blocked-ports.ts';
 
 const FIRST = 10_000;
 const STRETCH = 20;
@@ -17,7 +18,7 @@ export async function freePort(): Promise<number> {
   for (let tries = 0; tries < STRETCH * STRETCHES; tries += 1) {
     const port = FIRST + (((process.pid % STRETCHES) * STRETCH + next) % (STRETCH * STRETCHES));
     next += 1;
-    if ((await isFree(port)) && (await isOurs(port))) return port;
+    if (!isBlockedPort(port) && (await isFree(port)) && (await isOurs(port))) return port;
   }
   throw new Error('no port is free');
 }

@@ -66,12 +66,13 @@ export async function runningHost(
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
       });
-    await until(async () => host.exitCode !== null || (await fetch(`${url}pub/health`)).ok, {
+    const ended = (): number | string | null => host.exitCode ?? host.signalCode;
+    await until(async () => ended() !== null || (await fetch(`${url}pub/health`)).ok, {
       what: 'the host to be up',
       timeoutMs: 120_000,
       everyMs: 25,
     });
-    if (host.exitCode !== null) throw new Error(`the host ended with ${host.exitCode}:\n${output}`);
+    if (ended() !== null) throw new Error(`the host ended with ${ended()}:\n${output}`);
   };
   t.after(() => stop('SIGKILL'));
   await start();

@@ -28,10 +28,18 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() > endsAt) throw new Error(`waited ${timeoutMs} ms for ${what}`, { cause: last });
+    if (performance.now() > endsAt)
+      throw new Error(`waited ${timeoutMs} ms for ${what}${whyOf(last)}`, { cause: last });
     const sleptAt = performance.now();
     await new Promise((resolve) => setTimeout(resolve, everyMs));
     const oversleptMs = performance.now() - sleptAt - everyMs;
     if (oversleptMs > STANDSTILL_MS) endsAt += oversleptMs;
   }
+}
+
+/** ` (why: why of that)`, for the one line that a run of all tests prints of a failure. */
+function whyOf(last: unknown): string {
+  const whys: string[] = [];
+  for (let at = last; at instanceof Error && whys.length < 3; at = at.cause) whys.push(at.message);
+  return whys.length === 0 ? '' : ` (${whys.join(': ')})`;
 }

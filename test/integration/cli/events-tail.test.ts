@@ -8,6 +8,9 @@ import { type CapturedContext, capturedContext } from '../../support/cli-context
 import { EPOCH, eventLog, serveEvents } from '../../support/event-log.ts';
 import { until } from '../../support/until.ts';
 
+/** Of a person's own choice: given to no program of the tests. */
+const BLOCKED_PORT = 10_080;
+
 const ids = (context: CapturedContext): string[] =>
   context.documents.map((document) => String((document as { id: unknown }).id));
 
@@ -56,6 +59,17 @@ describe('svc events tail', () => {
     assert.equal(other.out.length, 6);
     context.abort();
     assert.equal(await done, 0);
+  });
+
+  it('follows a host at a port that fetch refuses', async (t) => {
+    const log = eventLog(t);
+    await log.emit(1);
+    const { url } = await serveEvents(t, log, { port: BLOCKED_PORT });
+    const context = capturedContext(url, { json: true });
+
+    await command.run(context, [], { after: `${EPOCH}.0`, follow: false });
+
+    assert.deepEqual(ids(context), [`${EPOCH}.1`]);
   });
 
   it('waits ever longer for a host that was stopped, and says once that nothing runs', async (t) => {

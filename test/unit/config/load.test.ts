@@ -325,6 +325,14 @@ describe('cross checks', () => {
   refused('a reference in a default', 'host:\n  name: ${A:-${B}}\n', /host\.name holds a malformed reference/);
   refused('a malformed reference', 'host:\n  name: ${A B}\n', /host\.name holds a malformed reference/);
 
+  it('warns of a port that no browser opens', (t) => {
+    const { warnings } = loadText(t, `${GOOD}  port: 10080\n`);
+
+    assert.deepEqual(warnings, [
+      'svc.config.yml:3:3 http.port is one that no browser opens: the chat page cannot be reached there',
+    ]);
+  });
+
   it('warns of a required endpoint that nothing here brings up', (t) => {
     const text = `${GOOD}  readiness:\n    endpoints: [{owner: root/irc, name: irc~a}, {owner: root/irc, name: irc~b}]\nplugins:\n  irc:\n    endpoints: [{id: a}, {id: b, enabled: false}]\n`;
 
