@@ -21,9 +21,12 @@ export const takeAuthority = (): Statement =>
     { returning: true },
   );
 
+/** Of whoever began last, as a value of a statement. */
+export const authorityNow = sql.selectFrom('counters').select('value').where('name', '=', NAME);
+
 /** Of whoever began last; undefined before anybody did. */
 export const readAuthority = async (reader: Reader): Promise<number | undefined> =>
-  (await reader.first(sql.selectFrom('counters').select('value').where('name', '=', NAME)))?.value;
+  (await reader.first(authorityNow))?.value;
 
 /** The fence of units that only the start with this number may write. */
 export const holdsAuthority = (value: number): Statement =>

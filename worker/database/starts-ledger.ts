@@ -1,7 +1,9 @@
 // The ledger of starts: a row for each worker, with how the one before it ended, whatever their owners.
 //
-//   L1  The newest STARTS_KEPT stay. Older ones go, counted by the end that they tell of in the unit that removes them: no figure falls.
+//   L1  The newest is whoever took the highest number (authority.ts): a clock may be set back between two starts.
+//   L2  The newest STARTS_KEPT stay. Older ones go, counted by the end that they tell of in the unit that removes them: no figure falls.
 import { sql as raw } from 'kysely';
+import { authorityNow } from './authority.ts';
 import { sql, statement } from './statement.ts';
 import type { StartsTable } from './tables.ts';
 import type { Reader, Statement } from './unit.ts';
@@ -10,11 +12,20 @@ export const STARTS_KEPT = 1_000;
 /** Of the counters for starts without a row; behind it stands the end of the one before. */
 const FORGOTTEN = 'starts.';
 
-export const recordStart = (start: StartsTable): Statement => statement(sql.insertInto('starts').values(start));
+/** After the start has taken its number, in the same unit. */
+export const recordStart = (start: Omit<StartsTable, 'number'>): Statement =>
+  statement(sql.insertInto('starts').values({ ...start, number: authorityNow }));
 
 /** Newest first. */
 export const readStarts = (reader: Reader, limit: number): Promise<StartsTable[]> =>
-  reader.all(sql.selectFrom('starts').selectAll().orderBy('at', 'desc').limit(limit));
+  reader.all(
+    sql
+      .selectFrom('starts')
+      .selectAll()
+      .orderBy('number', (order) => order.desc().nullsLast())
+      .orderBy('at', 'desc')
+      .limit(limit),
+  );
 
 /** How many starts there have been; by the end of the one before, `first` where there was none. */
 export async function countStarts(reader: Reader): Promise<ReadonlyMap<string, number>> {
@@ -32,9 +43,9 @@ export async function countStarts(reader: Reader): Promise<ReadonlyMap<string, n
   return counts;
 }
 
-/** At most `limit` of those over the number; the last statement gives a row for each. Runtime ids are in the order of time. */
+/** At most `limit` of those over the number; the last statement gives a row for each. */
 export function forgetStarts(limit: number): readonly Statement[] {
-  const over = raw`SELECT runtime_id FROM starts ORDER BY runtime_id DESC LIMIT ${limit} OFFSET ${STARTS_KEPT}`;
+  const over = raw`SELECT runtime_id FROM starts ORDER BY number DESC NULLS LAST, at DESC, runtime_id DESC LIMIT ${limit} OFFSET ${STARTS_KEPT}`;
   const queries = [
     raw`INSERT INTO counters (name, value) SELECT ${FORGOTTEN} || previous_end, count(*) FROM starts WHERE runtime_id IN (${over}) GROUP BY previous_end ON CONFLICT (name) DO UPDATE SET value = value + excluded.value`,
     raw`DELETE FROM starts WHERE runtime_id IN (${over}) RETURNING runtime_id`,

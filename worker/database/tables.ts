@@ -166,6 +166,8 @@ export interface OutboxTable {
 
 export interface StartsTable {
   runtime_id: string;
+  /** Rises with each start, whatever the clock says; null in rows of an older version. */
+  number: number | null;
   at: number;
   pid: number;
   owner: string;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRuntimeId } from '../../../shared/identifiers.ts';
 import type { Core } from '../../../worker/core.ts';
+import { takeAuthority } from '../../../worker/database/authority.ts';
 import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { countStarts, readStarts, recordStart, STARTS_KEPT } from '../../../worker/database/starts-ledger.ts';
 import { readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
@@ -11,20 +12,25 @@ import { engineHost } from '../../support/engine-host.ts';
 const KEEP = { bodyDays: 7, idDays: 30, outboxDays: 7 };
 const ENDS = ['stopped', 'crashed', 'config'] as const;
 
+const start = (id: string, at: number, previousEnd = 'stopped') => ({
+  runtime_id: id,
+  at,
+  pid: 1,
+  owner: 'daemon',
+  version: '1',
+  node: 'v20',
+  previous_end: previousEnd,
+  previous_code: null,
+  previous_signal: null,
+  previous_detail: null,
+});
+
 /** `count` starts after the first, one a millisecond, each after one of the ends in turn. */
 async function startOften({ writer }: Core, count: number): Promise<void> {
-  const row = { pid: 1, owner: 'daemon', version: '1', node: 'v20' };
-  const statements = Array.from({ length: count + 1 }, (_, at) =>
-    recordStart({
-      ...row,
-      runtime_id: `${at.toString().padStart(8, '0')}-${newRuntimeId()}`,
-      at,
-      previous_end: at === 0 ? 'first' : (ENDS[at % ENDS.length] ?? ''),
-      previous_code: null,
-      previous_signal: null,
-      previous_detail: null,
-    }),
-  );
+  const statements = Array.from({ length: count + 1 }, (_, at) => {
+    const id = `${at.toString().padStart(8, '0')}-${newRuntimeId()}`;
+    return recordStart(start(id, at, at === 0 ? 'first' : ENDS[at % ENDS.length]));
+  });
   await writer.commit({ name: 'starts', statements });
 }
 
@@ -42,7 +48,24 @@ describe('the ledger of starts', () => {
     assert.deepEqual(Object.fromEntries(await countStarts(reader)), { first: 1, crashed: 1, config: 1 });
   });
 
-  it('keeps its newest rows; the others are counted on, in status and metrics (L1)', async (t) => {
+  it('has the last that began first, and keeps it, though its clock was set back (L1)', async (t) => {
+    const host = await engineHost(t);
+    const { core } = host;
+    await startOften(core, STARTS_KEPT);
+    const ids = ['00000000-early', '00000000-again'];
+    for (const [index, id] of ids.entries())
+      await core.writer.commit({ name: 'start', statements: [takeAuthority(), recordStart(start(id, -index))] });
+
+    await new Housekeeping(core, () => KEEP).run();
+
+    assert.deepEqual(
+      (await readStarts(core.reader, 3)).map(({ at }) => at),
+      [-1, 0, STARTS_KEPT],
+    );
+    assert.equal(host.rows('SELECT at FROM starts').length, STARTS_KEPT);
+  });
+
+  it('keeps its newest rows; the others are counted on, in status and metrics (L2)', async (t) => {
     const host = await engineHost(t);
     const { core } = host;
     const house = new Housekeeping(core, () => KEEP);

@@ -7,6 +7,7 @@ import { drops } from './0005-drops.ts';
 import { openRows } from './0006-open-rows.ts';
 import { oldButtons } from './0007-old-buttons.ts';
 import { fetchedFiles } from './0008-fetched-files.ts';
+import { numberedStarts } from './0009-numbered-starts.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   openRows,
   oldButtons,
   fetchedFiles,
+  numberedStarts,
 ];

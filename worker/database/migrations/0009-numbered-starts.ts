@@ -1,0 +1,10 @@
+// The order of starts that no clock changes: the number that each takes when it begins to write. Starts of older versions have none, and are
+// before all others, in the order of their times.
+import type { Migration } from './list.ts';
+
+export const numberedStarts: Migration = {
+  id: 9,
+  name: '0009-numbered-starts',
+  breaking: false,
+  statements: [`ALTER TABLE starts ADD COLUMN number INTEGER`],
+};
