@@ -3,20 +3,22 @@
 //   D1  `accept` resolves after the commit; what it refuses (full, storage) is not stored at all. Who is refused: admission.ts.
 //   D2  A delivery id is taken once an endpoint, across restarts and retention of ids; the same id with another body is
 //       counted as a conflict and not stored.
+//       It is told so while the inbox is full, too: who delivers again gets its answer, and takes no room.
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { NewEvent } from '../events/event-types.ts';
 import { commitClaiming } from '../lanes/claims.ts';
 import type { Slot } from '../lanes/lane-runner.ts';
 import { RecentRows } from '../lanes/recent-rows.ts';
 import { type Amount, refusal, roomForOwn } from './admission.ts';
-import { buryItem, type ItemHead, readDelivery } from './inbox-store.ts';
+import { storeDead, type WhyDead } from './dead-letter.ts';
+import { type ItemHead, readDelivery } from './inbox-store.ts';
 import { type Counted, OpenItems } from './open-items.ts';
 import { type Delivery, type NewRow, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
+import { findRepeats, type Repeat } from './repeats.ts';
 
 export interface InboxLimits {
   readonly maxPending: number;
@@ -101,20 +103,40 @@ export class Inbox {
   /** What one endpoint hands in. Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
   async accept(deliveries: readonly Delivery[], joined: Joined = () => []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
+    return this.#acceptAll(deliveries, joined);
+  }
+
+  async #acceptAll(deliveries: readonly Delivery[], joined: Joined): Promise<Accepted> {
     const prepared: Taken[] = [];
+    let full: SvcError | undefined;
     try {
       for (const delivery of deliveries) prepared.push(this.#prepare(delivery));
-      this.#refuseWhenFull(prepared);
+      full = this.#refusal(prepared);
     } catch (error) {
       for (const item of prepared) this.#giveBack(item);
       throw error;
     }
+    if (full !== undefined) return this.#acceptRest(deliveries, { prepared, joined, full });
     const taken = this.#take(prepared, joined);
     if (FAILPOINTS && (await this.#core.point('plant.ack-before-commit')) === 'on') {
       taken.catch(() => {});
       return { fresh: prepared.map(({ row }) => row.id), duplicates: 0, conflicts: 0 };
     }
     return taken;
+  }
+
+  /** There is no room for all of it: what is stored already needs none. Throws `full` where nothing is. */
+  async #acceptRest(deliveries: readonly Delivery[], { prepared, joined, full }: Refused): Promise<Accepted> {
+    for (const item of prepared) this.#giveBack(item);
+    const known = await this.#known(prepared);
+    if (known.length === 0) throw full;
+    const rest = deliveries.filter((_delivery, index) => !known.some(({ item }) => item === prepared[index]));
+    const { fresh, duplicates, conflicts } = await this.#acceptAll(rest, joined);
+    return {
+      fresh,
+      duplicates: duplicates + known.length,
+      conflicts: conflicts + known.filter(({ conflict }) => conflict).length,
+    };
   }
 
   /**
@@ -193,43 +215,20 @@ export class Inbox {
   }
 
   /** What comes now is counted already. */
-  #refuseWhenFull(prepared: readonly Taken[]): void {
+  #refusal(prepared: readonly Taken[]): SvcError | undefined {
     const [first] = prepared;
-    if (first === undefined) return;
+    if (first === undefined) return undefined;
     const batch = { items: prepared.length, bytes: prepared.reduce((sum, { row }) => sum + row.bytes, 0) };
-    const error = refusal(
+    return refusal(
       this.#open,
       { endpoint: first.row.endpoint, batch },
       { bound: this.#bound, endpoints: () => this.#observer.endpoints?.() ?? 1 },
     );
-    if (error !== undefined) throw error;
   }
 
-  /**
-   * Stores what nobody can handle as a dead letter, in one unit: it never waits, and nothing claims it. Its id, unless it is stored
-   * already. The error may quote what a person wrote: the item alone has it.
-   */
-  async acceptDead(
-    delivery: Delivery,
-    { code, reason, error }: { readonly code: string; readonly reason: string; readonly error: string },
-  ): Promise<string | undefined> {
-    const { clock, runtimeId, writer } = this.#core;
-    const { row, insert, events } = prepareItem(this.#core, delivery);
-    const at = clock.now();
-    const data = { item: row.id, handler: null, attempts: 0, code, reason };
-    const dead: NewEvent = {
-      type: 'inbox.dead',
-      at,
-      runtimeId,
-      endpoint: delivery.endpoint,
-      correlationId: row.id,
-      data,
-    };
-    const statements = [insert, buryItem({ id: row.id, at, error }), ...recordEvents([...events, dead])];
-    const answer = await writer.commit({ name: 'inbox.dead_letter', statements });
-    if (answer.kind === 'committed') return row.id;
-    if (answer.reason === 'unique') return undefined;
-    throw new SvcError('storage_unavailable', `the delivery could not be stored: ${answer.detail}`);
+  /** See dead-letter.ts. */
+  acceptDead(delivery: Delivery, why: WhyDead): Promise<string | undefined> {
+    return storeDead(this.#core, delivery, why);
   }
 
   async #store(items: readonly Taken[], joined: Joined): Promise<Stored> {
@@ -260,37 +259,20 @@ export class Inbox {
     }
   }
 
-  async #known(items: readonly PreparedItem[]): Promise<{ item: PreparedItem; conflict: boolean }[]> {
-    const known: { item: PreparedItem; conflict: boolean }[] = [];
-    for (const item of items) {
-      const row = await readDelivery(this.#core.reader, item.row.endpoint, item.row.delivery_id);
-      if (row === undefined) continue;
-      const conflict = row.sha256 !== item.row.sha256;
-      known.push({ item, conflict });
-      this.#observer.duplicate?.(item.row.endpoint, conflict);
-      if (conflict) this.#tellConflict(item, row.id);
-    }
-    return known;
-  }
-
-  #tellConflict({ row: { endpoint, delivery_id: delivery, bytes, sha256 } }: PreparedItem, stored: string): void {
-    const { clock, runtimeId, log, writer } = this.#core;
-    log.warn({ endpoint, item: stored }, 'delivery id was used again with another body');
-    const data = { item: stored, delivery, bytes, sha256 };
-    const event: NewEvent = {
-      type: 'inbox.duplicate_conflict',
-      at: clock.now(),
-      runtimeId,
-      endpoint,
-      data,
-    };
-    writer.commit({ name: 'inbox.conflict', statements: recordEvents([event]) }).catch(() => {}); // the log has it
+  #known<Item extends PreparedItem>(items: readonly Item[]): Promise<Repeat<Item>[]> {
+    return findRepeats(this.#core, items, (endpoint, conflict) => this.#observer.duplicate?.(endpoint, conflict));
   }
 }
 
 /** `slot`: its place, when it is to run as soon as it is stored. */
 interface Taken extends PreparedItem {
   readonly slot: Slot | undefined;
+}
+
+interface Refused {
+  readonly prepared: readonly Taken[];
+  readonly joined: Joined;
+  readonly full: SvcError;
 }
 
 interface Stored {

@@ -1,7 +1,7 @@
 // Whom the inbox keeps a part for: accounts that are enabled, and webhooks of plugins.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { definePlugin, t } from '../../../worker/sdk/index.ts';
+import { type Arrival, definePlugin, t } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 
 const never = new Promise<void>(() => {});
@@ -60,5 +60,47 @@ describe('parts of the inbox', () => {
     const on = await host(context, [{ id: 'a' }], { hook });
 
     assert.equal(await flood(on), 9);
+  });
+});
+
+const arrivalOf = (id: string): Arrival => ({
+  id,
+  conversation: { id, kind: 'group' },
+  user: { id: 'ann', name: 'ann', admin: false },
+  sentAt: 0,
+  kind: 'message',
+  message: id,
+  text: 'hi',
+});
+
+describe('repeats while the inbox is full', () => {
+  it('are told that they are known, and what is new beside them has to wait for room (D2)', async (context) => {
+    const counted: boolean[] = [];
+    const full = await engineHost(context, {
+      modules: { hangs },
+      config: { inbox: { maxPending: 2 } },
+      engine: { observer: { duplicate: (_endpoint, conflict) => counted.push(conflict) } },
+    });
+    await full.platform.says('2', { room: '2' });
+    await full.platform.says('1', { room: '1', id: 'one' });
+
+    await full.platform.says('1', { room: '1', id: 'one' });
+    await full.platform.says('another', { room: '1', id: 'one' });
+    await assert.rejects(full.platform.says('3', { room: '3' }), { code: 'inbox_full' });
+
+    assert.deepEqual(counted, [false, true]);
+    assert.deepEqual([full.states('inbox').length, full.engine.inbox.pending.items], [2, 2]);
+  });
+
+  it('are left out of what comes with them: the rest is taken where it fits', async (context) => {
+    const full = await engineHost(context, { modules: { hangs }, config: { inbox: { maxPending: 3 } } });
+    const link = full.platform.links.get('root/memory:memory~a');
+    const page = ['one', 'two', 'three', 'four'].map(arrivalOf);
+    await link?.receive(page.slice(0, 2));
+
+    await link?.receive(page.slice(0, 3));
+    await assert.rejects(async () => link?.receive(page), { code: 'inbox_full' });
+
+    assert.equal(full.states('inbox').length, 3);
   });
 });
