@@ -1,7 +1,7 @@
 // The ledger of starts: a row for each worker, with how the one before it ended, whatever their owners.
 //
-//   L1  The newest is whoever took the highest number (authority.ts): a clock may be set back between two starts.
-//   L2  The newest STARTS_KEPT stay. Older ones go, counted by the end that they tell of in the unit that removes them: no figure falls.
+//   L1  The newest STARTS_KEPT stay. Older ones go, counted by the end that they tell of in the unit that removes them: no figure falls.
+//   L2  The newest is whoever took the highest number (authority.ts): a clock may be set back between two starts.
 import { sql as raw } from 'kysely';
 import { authorityNow } from './authority.ts';
 import { sql, statement } from './statement.ts';
