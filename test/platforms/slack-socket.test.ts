@@ -31,6 +31,19 @@ interface Connected {
   readonly connection: Promise<void>;
 }
 
+type Opened = Omit<Connected, 'platform'>;
+
+/** Opens an account of the workspace of a platform, and waits for nothing. */
+const opener =
+  (t: TestContext, adapter = slack) =>
+  (at: FakeSlack, more: Parameters<typeof adapterLink<Account>>[1] = {}): Opened => {
+    const link = adapterLink(accountOf(at, { team: at.workspace.team }), more);
+    t.after(() => link.stop());
+    const connection = adapter.connect?.(link) ?? Promise.reject(new Error('no connect'));
+    connection.catch(() => {});
+    return { link, connection };
+  };
+
 async function connected(
   t: TestContext,
   {
@@ -52,17 +65,28 @@ const textsOf = ({ arrivals }: { readonly arrivals: readonly Arrival[] }): reado
 const isAcknowledged = (platform: FakeSlack, ...ids: readonly string[]): Promise<unknown> =>
   until(() => ids.every((id) => platform.acknowledged.includes(id)), { what: 'the acknowledgements' });
 
+/** What comes for the account of `elsewhere` waits at Slack until that one is there, and nothing of ours behind it. */
+async function keptFor(
+  elsewhere: FakeSlack,
+  { platform, link, open }: Omit<Connected, 'connection'> & { readonly open: ReturnType<typeof opener> },
+): Promise<void> {
+  const press = { ...(BLOCK_ACTIONS as object), team: { id: elsewhere.workspace.team }, user: { id: 'U1' } };
+  const theirs = [platform.push('events_api', elsewhere.line('for them')), platform.push('interactive', press)];
+  await isAcknowledged(platform, platform.push('events_api', platform.line('for us')));
+  const before = [...platform.acknowledged];
+  const late = open(elsewhere).link;
+  await isAcknowledged(platform, ...theirs);
+
+  assert.equal(before.length, 1, 'nobody has stored theirs');
+  assert.deepEqual([textsOf(link), textsOf(late)], [['for us'], ['for them', 'pressed']]);
+}
+
 describe('Socket Mode', () => {
   it('hands what is for another workspace to the account of that workspace: Slack sends to any socket of the app', async (t) => {
     const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
     Object.assign(elsewhere.workspace, { team: 'T0OTHER00' });
-    const open = (at: FakeSlack): TestLink<Account> => {
-      const link = adapterLink(accountOf(at, { team: at.workspace.team }));
-      t.after(() => link.stop());
-      slack.connect?.(link).catch(() => {});
-      return link;
-    };
-    const [ours, theirs] = [open(platform), open(elsewhere)];
+    const open = opener(t);
+    const [{ link: ours }, { link: theirs }] = [open(platform), open(elsewhere)];
     await until(() => ours.isOnline && theirs.isOnline, { what: 'both accounts to be online' });
 
     const ids = [
@@ -78,28 +102,14 @@ describe('Socket Mode', () => {
   it('keeps what is for an account that is not connected until that account has stored it', async (t) => {
     const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
     Object.assign(elsewhere.workspace, { team: 'T0AWAY000' });
-    const open = (at: FakeSlack): { readonly link: TestLink<Account>; readonly connection: Promise<void> } => {
-      const link = adapterLink(accountOf(at, { team: at.workspace.team }));
-      t.after(() => link.stop());
-      const connection = slack.connect?.(link) ?? Promise.resolve();
-      connection.catch(() => {});
-      return { link, connection };
-    };
+    const open = opener(t);
     const ours = open(platform);
     await until(() => ours.link.isOnline, { what: 'our account to be online' });
     // Theirs is tried, and Slack is in trouble: the host comes back later.
     elsewhere.next('auth.test', { status: 503 });
     await assert.rejects(open(elsewhere).connection);
 
-    const press = { ...(BLOCK_ACTIONS as object), team: { id: elsewhere.workspace.team }, user: { id: 'U1' } };
-    const theirs = [platform.push('events_api', elsewhere.line('for them')), platform.push('interactive', press)];
-    await isAcknowledged(platform, platform.push('events_api', platform.line('for us')));
-    const before = [...platform.acknowledged];
-    const { link } = open(elsewhere);
-    await isAcknowledged(platform, ...theirs);
-
-    assert.equal(before.length, 1, 'nobody has stored theirs yet');
-    assert.deepEqual([textsOf(ours.link), textsOf(link)], [['for us'], ['for them', 'pressed']]);
+    await keptFor(elsewhere, { platform, link: ours.link, open });
   });
 
   for (const call of ['connect', 'send'] as const)
@@ -107,13 +117,7 @@ describe('Socket Mode', () => {
       const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
       Object.assign(elsewhere.workspace, { team: call === 'connect' ? 'T0REFUSED' : 'T0REVOKED' });
       const adapter = definitionOf(createSlack({ ...TIMING, awayMs: 0 }), properties);
-      const open = (at: FakeSlack): { readonly link: TestLink<Account>; readonly connection: Promise<void> } => {
-        const link = adapterLink(accountOf(at, { team: at.workspace.team }));
-        t.after(() => link.stop());
-        const connection = adapter.connect?.(link) ?? Promise.resolve();
-        connection.catch(() => {});
-        return { link, connection };
-      };
+      const open = opener(t, adapter);
       const revoked = { status: 200, body: JSON.stringify({ ok: false, error: 'token_revoked' }) };
       const ours = open(platform);
       await until(() => ours.link.isOnline, { what: 'our account to be online' });
@@ -138,28 +142,14 @@ describe('Socket Mode', () => {
         await connection;
       }
 
-      const press = { ...(BLOCK_ACTIONS as object), team: { id: elsewhere.workspace.team }, user: { id: 'U1' } };
-      const theirs = [platform.push('events_api', elsewhere.line('for them')), platform.push('interactive', press)];
-      await isAcknowledged(platform, platform.push('events_api', platform.line('for us')));
-      const before = [...platform.acknowledged];
-      const { link } = open(elsewhere);
-      await isAcknowledged(platform, ...theirs);
-
-      assert.equal(before.length, 1, 'nobody has stored theirs');
-      assert.deepEqual([textsOf(ours.link), textsOf(link)], [['for us'], ['for them', 'pressed']]);
+      await keptFor(elsewhere, { platform, link: ours.link, open });
     });
 
   it('drops what is for an account that was refused so long ago that nobody will mend it', async (t) => {
     const [platform, elsewhere] = [await FakeSlack.start(t), await FakeSlack.start(t)];
     Object.assign(elsewhere.workspace, { team: 'T0FORGOT0' });
     const adapter = definitionOf(createSlack({ ...TIMING, awayMs: 0, refusedMs: 0 }), properties);
-    const open = (at: FakeSlack): { readonly link: TestLink<Account>; readonly connection: Promise<void> } => {
-      const link = adapterLink(accountOf(at, { team: at.workspace.team }));
-      t.after(() => link.stop());
-      const connection = adapter.connect?.(link) ?? Promise.resolve();
-      connection.catch(() => {});
-      return { link, connection };
-    };
+    const open = opener(t, adapter);
     const ours = open(platform);
     await until(() => ours.link.isOnline, { what: 'our account to be online' });
     elsewhere.next('auth.test', { status: 200, body: JSON.stringify({ ok: false, error: 'token_revoked' }) });
@@ -179,10 +169,9 @@ describe('Socket Mode', () => {
       asked += 1;
       return Promise.reject(new Error('disk full'));
     };
-    const open = async (at: FakeSlack, more: object = {}): Promise<TestLink<Account>> => {
-      const link = adapterLink(accountOf(at, { team: at.workspace.team }), more);
-      t.after(() => link.stop());
-      slack.connect?.(link).catch(() => {});
+    const connect = opener(t);
+    const open = async (...given: Parameters<typeof connect>): Promise<TestLink<Account>> => {
+      const { link } = connect(...given);
       await until(() => link.isOnline, { what: 'the account to be online' });
       return link;
     };

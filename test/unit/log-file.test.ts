@@ -22,6 +22,13 @@ function logOf(t: TestContext, files: Readonly<Record<string, string>>) {
   };
 }
 
+/** Each file to the next name, the oldest first. */
+const ALL_ON = [
+  ['.2', '.3'],
+  ['.1', '.2'],
+  ['', '.1'],
+] as const;
+
 describe('a log file that is read', () => {
   it('gives every line once, over rotations and half lines (Q1, Q2)', (t) => {
     const { path, last, next, rotate } = logOf(t, { '.1': '1\n2\n', '': '3\n4' });
@@ -67,12 +74,7 @@ describe('a log file that is read', () => {
         last(count, () => {
           looks += 1;
           if (looks > 1) return true;
-          for (const [from, to] of [
-            ['.2', '.3'],
-            ['.1', '.2'],
-            ['', '.1'],
-          ] as const)
-            rotate(from, to);
+          for (const [from, to] of ALL_ON) rotate(from, to);
           writeFileSync(path, '4\n');
           return true;
         }),
@@ -92,12 +94,7 @@ describe('a log file that is read', () => {
     for (const lines of log.next()) {
       seen.push(...lines);
       if (seen.length > 1) continue;
-      for (const [from, to] of [
-        ['.2', '.3'],
-        ['.1', '.2'],
-        ['', '.1'],
-      ] as const)
-        rotate(from, to);
+      for (const [from, to] of ALL_ON) rotate(from, to);
       writeFileSync(path, '4\n');
     }
 

@@ -88,12 +88,9 @@ describe('what is for one person', () => {
   });
 });
 
-/** Says `text` and remembers it; `edit text` changes it; `remove` removes it. Blanks are where it may be cut. */
-const editor: SetupOf = (p) => {
+/** What is remembered there, `edit text` changes and `remove` removes. */
+function changeable(p: Parameters<SetupOf>[0]) {
   const shown = p.state('shown', { scope: 'conversation', value: t.object(MESSAGE) });
-  p.on('message', { text: /^say (?<text>.*)/s }, (ctx) => {
-    ctx.set(shown, ctx.reply(ctx.groups['text'] ?? '') as { sent: string }, 'any');
-  });
   p.on('message', { text: /^edit (?<text>.*)/s }, async (ctx) => {
     const message = await ctx.get(shown);
     if (message !== undefined) ctx.edit(message, ctx.groups['text'] ?? '');
@@ -101,6 +98,15 @@ const editor: SetupOf = (p) => {
   p.on('message', { text: 'remove' }, async (ctx) => {
     const message = await ctx.get(shown);
     if (message !== undefined) ctx.remove(message);
+  });
+  return shown;
+}
+
+/** Says `text` and remembers it; `edit text` changes it; `remove` removes it. Blanks are where it may be cut. */
+const editor: SetupOf = (p) => {
+  const shown = changeable(p);
+  p.on('message', { text: /^say (?<text>.*)/s }, (ctx) => {
+    ctx.set(shown, ctx.reply(ctx.groups['text'] ?? '') as { sent: string }, 'any');
   });
   p.on('message', { text: 'both' }, (ctx) => {
     const message = ctx.reply('first part is this, second part');
@@ -178,19 +184,11 @@ const APART: TestBotOptions['can'] = {
 };
 /** As `editor`, with files. */
 const album: SetupOf = (p) => {
-  const shown = p.state('shown', { scope: 'conversation', value: t.object(MESSAGE) });
+  const shown = changeable(p);
   p.on('message', { text: 'album' }, async (ctx) => {
     const files = [];
     for (const name of ['a', 'b']) files.push(await ctx.saveFile(name, 'text/plain', Buffer.from(name)));
     ctx.set(shown, ctx.reply({ text: 'see these', files }) as { sent: string }, 'any');
-  });
-  p.on('message', { text: /^edit (?<text>.*)/s }, async (ctx) => {
-    const message = await ctx.get(shown);
-    if (message !== undefined) ctx.edit(message, ctx.groups['text'] ?? '');
-  });
-  p.on('message', { text: 'remove' }, async (ctx) => {
-    const message = await ctx.get(shown);
-    if (message !== undefined) ctx.remove(message);
   });
 };
 
