@@ -4,7 +4,6 @@ import type { Random } from '../../crash/kit/random.ts';
 import { logTail, WorkerLife } from '../../crash/kit/worker-life.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
-import { until } from '../../support/until.ts';
 import { readBooks } from './books.ts';
 import { type Behind, distort } from './distorted.ts';
 import { unansweredPresses } from './extras.ts';
@@ -12,8 +11,8 @@ import { COUNTING, configOf } from './host-config.ts';
 import { type Evidence, judge, type Row, rowOf } from './judge.ts';
 import type { Kill } from './kills.ts';
 import { Ledger } from './ledger.ts';
-import { Lives } from './lives.ts';
-import type { Platform } from './platform.ts';
+import { type Life, Lives } from './lives.ts';
+import { type Platform, pause } from './platform.ts';
 import type { Channel } from './traffic.ts';
 
 export interface PlatformsRunOptions {
@@ -25,7 +24,7 @@ export interface PlatformsRunOptions {
   readonly forgetful?: boolean;
   /** A fault of the platforms, of which the host knows nothing. */
   readonly behind?: Behind;
-  /** How long the host may take to come to rest; a fault may keep it from that for ever. */
+  /** How long nothing may change before the host is at rest; a fault may keep it from that for ever. */
   readonly restMs?: number;
 }
 
@@ -95,11 +94,7 @@ export class PlatformsRun {
     const life = this.#lives.start();
     await traffic.stop();
     const faults: string[] = [];
-    const isAtRest = async (): Promise<boolean> =>
-      life.end !== undefined || ((await this.#api.unfinished()) === 0 && this.#isAnswered());
-    await until(isAtRest, { what: 'the host to come to rest', timeoutMs: this.#restMs, everyMs: 100 }).catch(
-      (error: unknown) => faults.push(String(error)),
-    );
+    await this.#rest(life).catch((error: unknown) => faults.push(String(error)));
     if (life.end !== undefined) throw new Error(`the host ended by itself:\n${logTail(this.#project)}`);
     for (const { platform } of this.#channels) await platform.finish?.(traffic.target);
     traffic.read();
@@ -111,6 +106,20 @@ export class PlatformsRun {
     const { code } = await life.stop();
     if (code !== 0) faults.push(`the orderly end had code ${code}:\n${logTail(this.#project)}`);
     return { faults, rows: evidence.map(rowOf), missed, ledgers: evidence.map(({ ledger }) => ledger) };
+  }
+
+  /** However long that takes: an account may say a line a second, and what it owes grew with the kills. Throws where nothing changes any more. */
+  async #rest(life: Life): Promise<void> {
+    let [owed, changedAt] = ['', performance.now()];
+    for (;;) {
+      const open = await this.#api.unfinished().catch(String);
+      if (life.end !== undefined || (open === 0 && this.#isAnswered())) return;
+      const now = [open, ...this.#channels.map(({ ledger }) => ledger.unanswered().length)].join();
+      if (now !== owed) [owed, changedAt] = [now, performance.now()];
+      if (performance.now() - changedAt > this.#restMs)
+        throw new Error(`nothing has changed for ${this.#restMs} ms, and ${open} items and sends are open`);
+      await pause(100);
+    }
   }
 
   #isAnswered(): boolean {
