@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
+import { isClosing, passOver } from './lingering-close.ts';
 import { bareProblem, PROBLEM_TYPE } from './problem.ts';
 import { contextOf } from './request-context.ts';
 import { API_HEADERS } from './security-headers.ts';
@@ -64,6 +65,7 @@ export class ConnectionFaults {
 
   #refuse(socket: Duplex, code: ErrorCode, error?: NodeJS.ErrnoException): void {
     socket.on('error', () => {}); // it is ended here, and without a listener an error would end the process
+    if (isClosing(socket)) return passOver(socket);
     if (this.#waiting.has(socket)) return;
     const earlier = this.#openOn(socket).findLast(({ req }) => req.complete);
     const answer = (): void => this.#answer(socket, code, error);

@@ -21,7 +21,7 @@ export interface RequestContext {
   awaitsContinue: boolean;
   /** The status that was written past the response: bytes behind the headers were no request any more. */
   faultStatus: number | undefined;
-  /** When a stream took the response over: how long it stays open is no time of an answer. */
+  /** When a stream took the response over, or its connection lingers: how long it stays open is no time of an answer. */
   takenAt: number | undefined;
 }
 

@@ -1,13 +1,12 @@
 // Writing an answer: one place that sets the headers every answer carries, the length, and what HEAD and a stopping host need.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { closeLingering } from './lingering-close.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
 import { contextOf } from './request-context.ts';
 import type { Answer } from './route.ts';
 import { API_HEADERS } from './security-headers.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-const LINGER_MS = 1_000;
-const LINGER_BYTES = 4 * 1024 * 1024;
 
 /** Sends the whole answer. Headers of the answer win over what every answer carries. */
 export function respond(response: ServerResponse, answer: Answer, requestId: string): void {
@@ -35,36 +34,22 @@ export function respondProblem(request: IncomingMessage, response: ServerRespons
   respondThenLinger(request, response, { ...answer, headers: { ...answer.headers, Connection: 'close' } });
 }
 
-/**
- * A client that still sends its body reads the answer only if the connection stays until it has: closing at once would
- * reset it. So the answer goes out whole, the rest of the body is thrown away for a moment, then the connection ends.
- */
+/** A client that still sends its body is to read this, too. */
 function respondThenLinger(
   request: IncomingMessage,
   response: ServerResponse,
   answer: Answer & { readonly text: string },
 ): void {
-  const { requestId, awaitsContinue } = contextOf(request);
-  if (awaitsContinue || request.method === 'HEAD') return respond(response, answer, requestId);
-  const bytes = Buffer.from(answer.text);
+  const context = contextOf(request);
   setHeaders(response, API_HEADERS);
-  response.setHeader('X-Request-Id', requestId);
+  response.setHeader('X-Request-Id', context.requestId);
   setHeaders(response, answer.headers ?? {});
-  response.setHeader('Content-Length', bytes.length);
+  response.setHeader('Content-Length', Buffer.byteLength(answer.text));
   response.writeHead(answer.status);
-  response.write(bytes);
-  let left = LINGER_BYTES;
-  const finish = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(finish, LINGER_MS);
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) response.destroy();
-  });
-  request.once('end', finish).once('close', finish).once('error', finish);
-  request.resume();
+  if (request.method === 'HEAD') response.flushHeaders();
+  else response.write(answer.text);
+  context.takenAt = performance.now();
+  closeLingering(request, response);
 }
 
 const hasUnreadBody = ({ headers }: IncomingMessage): boolean =>

@@ -24,6 +24,7 @@ import { FailureBudget, type FailureBudgetOptions } from './failure-budget.ts';
 import type { GateParts } from './gate.ts';
 import type { HostPort } from './host-port.ts';
 import { BodyValidators } from './json-body.ts';
+import { isClosing, passOver } from './lingering-close.ts';
 import { ListenPoint, type ListenTarget } from './listen-point.ts';
 import type { HttpLog } from './log.ts';
 import { answerProbe } from './probes.ts';
@@ -177,6 +178,7 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
     if (leave === undefined) throw new SvcError('too_many_requests', 'too many requests of this address are under way');
   };
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    if (isClosing(request.socket)) return passOver(request);
     faults.begin(request.socket, response);
     if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
     try {
@@ -192,10 +194,12 @@ function attachListeners(parts: Parts, limits: ConnectionLimits): void {
     contextOf(request).awaitsContinue = true;
     serve(request, response);
   });
-  server.on('checkExpectation', (request, response) =>
-    respondProblem(request, response, new SvcError('expectation_failed', 'the only expectation met is 100-continue')),
-  );
+  server.on('checkExpectation', (request, response) => {
+    if (isClosing(request.socket)) return passOver(request);
+    respondProblem(request, response, new SvcError('expectation_failed', 'the only expectation met is 100-continue'));
+  });
   server.on('upgrade', (request, socket, head) => {
+    if (isClosing(socket)) return passOver(socket);
     contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
     const earlier = faults.earlierAnswers(socket);
     void serveUpgrade({ ...parts, onAnswered }, { request, socket, head, earlier }); // never throws
