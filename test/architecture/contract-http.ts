@@ -86,6 +86,7 @@ export const HTTP: readonly Requirement[] = [
       'lets the header, the subprotocol pair, the own and a listed origin in (row 38)',
       'cuts a peer that does not answer pings',
       'closes with 1012 on a drain and 1008 when the token is gone',
+      'opens the WebSocket only to close it with 1008, and counts as a wrong token',
     ],
   },
   {

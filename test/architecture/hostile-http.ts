@@ -165,6 +165,7 @@ export const HOSTILE_HTTP: readonly Requirement[] = [
       'carries the frames of the stream as JSON messages and echoes svc.v1 alone',
       'lets the header, the subprotocol pair, the own and a listed origin in (row 38)',
       'answers refusals as HTTP before the upgrade (row 38)',
+      'is told so only to whom a page may speak for, in good form',
       'closes with 1012 on a drain and 1008 when the token is gone',
       'answers ${name} with ${code} and goes on serving',
       'cuts a peer that does not answer pings',

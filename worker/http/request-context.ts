@@ -19,7 +19,7 @@ export interface RequestContext {
   entered: boolean;
   /** The client waits for `100 Continue` before it sends its body. */
   awaitsContinue: boolean;
-  /** The status that was written past the response: bytes behind the headers were no request any more. */
+  /** What counts in place of the status of the response: bytes behind the headers were no request any more, or a close frame said it. */
   faultStatus: number | undefined;
   /** When a stream took the response over, or its connection lingers: how long it stays open is no time of an answer. */
   takenAt: number | undefined;

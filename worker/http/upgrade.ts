@@ -1,11 +1,13 @@
 // Upgrades: of clients at `/api/ws`, after origin, token and limits are found good, and of platforms at the address of an account whose
-// adapter takes WebSockets, by the platform's rules. Refusals are real HTTP answers.
+// adapter takes WebSockets, by the platform's rules. Refusals are real HTTP answers, but for one that browsers would not see (`closeUnknown`).
 // An Upgrade header anywhere else is ignored, as HTTP allows (RFC 9110, 7.8): Java's client offers HTTP/2 with its first request, whatever that is.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { ERRORS } from '../../shared/error-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Credentials, readCredentials, readToken } from './authenticate.ts';
+import { closeWebSocket } from './closed-web-socket.ts';
 import { isAllowedOrigin } from './cors.ts';
 import { deliveryOf } from './delivery.ts';
 import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
@@ -57,6 +59,7 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head,
     }
     const caller = await admitWebSocket(parts, request, { passed, match });
     if (!socket.writable) return;
+    if (caller === 'unknown') return closeUnknown(parts, request, socket);
     parts.port.events.upgrade(request, socket, head, caller);
   } catch (error) {
     const response = attach(parts, request, socket);
@@ -112,7 +115,7 @@ async function admitWebSocket(
   parts: UpgradeParts,
   request: IncomingMessage,
   { passed, match }: { readonly passed: Passed; readonly match: Match },
-): Promise<Caller> {
+): Promise<Caller | 'unknown'> {
   const { port } = parts;
   const credentials = readWebSocketCredentials(request);
   if (!isAllowedOrigin(request, port.settings())) {
@@ -120,18 +123,31 @@ async function admitWebSocket(
       hint: 'List it in http.corsOrigins.',
     });
   }
-  const caller = await admit(parts, request, { scope: match.scope, credentials });
+  const caller = await admit(parts, request, { scope: match.scope, credentials }).catch(
+    (refusal: unknown): 'unknown' => {
+      if (offersBearer(request) && refusal instanceof SvcError && refusal.code === 'invalid_token') return 'unknown';
+      throw refusal;
+    },
+  );
   if (caller === undefined) throw new Error('a WebSocket without a caller');
+  if (caller === 'unknown') return caller;
   checkQuery(passed.target.query, match.route.query ?? {});
   if (parts.isDraining()) throw new SvcError('draining', 'the host is stopping');
   checkStreamLimit(port, caller);
   return caller;
 }
 
+/** Only browsers send the token by the pair, and their pages see no 401: here it is close code 1008, counted as the 401 that it stands for. */
+function closeUnknown({ newResponse, onAnswered }: UpgradeParts, request: IncomingMessage, socket: Duplex): void {
+  contextOf(request).faultStatus = ERRORS.invalid_token.status;
+  closeWebSocket(request, socket, { protocol: WEBSOCKET_PROTOCOL, code: 1008, reason: 'this token is not known' });
+  onAnswered(request, newResponse(request));
+}
+
 /** The Authorization header, or for browsers the pair of subprotocols; not both. */
 export function readWebSocketCredentials(request: IncomingMessage): Credentials {
   const fromHeader = readCredentials(request.headers.authorization);
-  const protocols = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
+  const protocols = protocolsOf(request);
   if (protocols === undefined) return fromHeader;
   const bearers = protocols.filter((name) => name.startsWith(BEARER_PROTOCOL));
   const isPair =
@@ -146,6 +162,12 @@ export function readWebSocketCredentials(request: IncomingMessage): Credentials 
   if (fromHeader.kind !== 'absent') return { kind: 'malformed' };
   return readBase64Url(bearer.slice(BEARER_PROTOCOL.length));
 }
+
+const protocolsOf = ({ headers }: IncomingMessage): readonly string[] | undefined =>
+  headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
+
+const offersBearer = (request: IncomingMessage): boolean =>
+  protocolsOf(request)?.some((name) => name.startsWith(BEARER_PROTOCOL)) === true;
 
 function readBase64Url(text: string): Credentials {
   const bytes = Buffer.from(text, 'base64url');

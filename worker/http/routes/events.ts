@@ -50,7 +50,7 @@ export const eventRoutes = [
     method: 'GET',
     path: '/api/ws',
     scope: 'demo',
-    summary: 'The same events over a WebSocket',
+    summary: 'The same events over a WebSocket; a wrong token that came as subprotocol ends it with 1008',
     query: { ...filters, ...resume },
     answers: { 101: 'websocket', 426: 'Problem' },
     handle: () => {
