@@ -6,7 +6,11 @@ import type { EndpointControl } from '../http/host-port.ts';
 import { type EndpointState, stepEndpoint } from './endpoint-machine.ts';
 import { endpointNamed } from './endpoint-named.ts';
 import type { EndpointRunner } from './endpoint-runner.ts';
-import type { Endpoints } from './endpoints.ts';
+import { type Endpoints, REVISION_GUARD } from './endpoints.ts';
+
+type Change = Parameters<EndpointControl['act']>[2];
+/** Each time somebody else came first: as many changes of one account may come together. */
+const MOST_TRIES = 20;
 
 type Viewed = Pick<EndpointRunner, 'spec' | 'state'>;
 
@@ -39,6 +43,45 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
     return stepEndpoint(state, { kind }, at).state;
   };
   const revisionOf = (runner: EndpointRunner): string => String(endpoints.override(runner.spec.id).revision);
+  const refuseOther = (runner: EndpointRunner, revision: string | undefined): void => {
+    if (revision !== undefined && revision !== revisionOf(runner))
+      throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);
+  };
+  /** False where somebody else's word was stored in between. */
+  const store = async (runner: EndpointRunner, enabled: boolean, { caller, keep }: Change): Promise<boolean> => {
+    const { spec } = runner;
+    const seen = endpoints.override(spec.id).revision;
+    const head = { at: core.clock.now(), runtimeId: core.runtimeId, endpoint: spec.id, actor: caller.actor };
+    const event = enabled
+      ? ({ ...head, type: 'endpoint.enabled', data: {} } as const)
+      : ({ ...head, type: 'endpoint.disabled', data: {} } as const);
+    const state = decided(runner, enabled ? 'enabled' : 'disabled');
+    const answer = await core.writer.commit({
+      name: enabled ? 'endpoint.enable' : 'endpoint.disable',
+      statements: [
+        endpoints.enableStatement(spec.id, enabled, seen),
+        ...(keep?.({ ...view({ spec, state }, true), enabled }) ?? []),
+        ...recordEvents([event]),
+      ],
+    });
+    if (answer.kind === 'refused') {
+      if (answer.guard !== REVISION_GUARD) throw new Error(`the word on ${spec.id} was refused: ${answer.detail}`);
+      return false;
+    }
+    endpoints.applied(spec.id, enabled, seen);
+    return true;
+  };
+  /** Whoever names no revision means the account as it is by then: their word follows the one that came in between. */
+  const setEnabled = async (id: string, enabled: boolean, change: Change): Promise<EndpointRunner> => {
+    for (let tries = change.revision === undefined ? MOST_TRIES : 1; tries > 0; tries -= 1) {
+      const runner = endpointNamed(endpoints, id); // another one after a reload
+      if (await store(runner, enabled, change)) return endpoints.get(runner.spec.id) ?? runner;
+    }
+    throw new SvcError(
+      change.revision === undefined ? 'conflict' : 'precondition_failed',
+      `${id} was changed by somebody else`,
+    );
+  };
   return {
     async list({ after, limit, texts }) {
       // The cursor is an id: a reload between two pages may take the account away that it names, and move none that stays.
@@ -56,11 +99,10 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
       const runner = endpointNamed(endpoints, id);
       return { endpoint: view(runner, texts), revision: revisionOf(runner) };
     },
-    async act(id, action, { caller, revision, keep }) {
+    async act(id, action, change) {
       const runner = endpointNamed(endpoints, id);
-      const seen = endpoints.override(runner.spec.id).revision;
-      if (revision !== undefined && revision !== String(seen))
-        throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);
+      const { revision, keep } = change;
+      refuseOther(runner, revision);
       if (action === 'reconnect') {
         if (runner.state.state === 'disabled')
           throw new SvcError('conflict', `${runner.spec.id} is disabled`, {
@@ -71,29 +113,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
         runner.reconnect();
         return view(runner, true);
       }
-      const enabled = action === 'enable';
-      const head = { at: core.clock.now(), runtimeId: core.runtimeId, endpoint: runner.spec.id, actor: caller.actor };
-      const event = enabled
-        ? ({ ...head, type: 'endpoint.enabled', data: {} } as const)
-        : ({ ...head, type: 'endpoint.disabled', data: {} } as const);
-      const answer = await core.writer.commit({
-        name: `endpoint.${action}`,
-        statements: [
-          endpoints.enableStatement(runner.spec.id, enabled, seen),
-          ...(keep?.({
-            ...view({ spec: runner.spec, state: decided(runner, enabled ? 'enabled' : 'disabled') }, true),
-            enabled,
-          }) ?? []),
-          ...recordEvents([event]),
-        ],
-      });
-      if (answer.kind === 'refused')
-        throw new SvcError(
-          revision === undefined ? 'conflict' : 'precondition_failed',
-          `${runner.spec.id} was changed by somebody else`,
-        );
-      endpoints.applied(runner.spec.id, enabled, seen);
-      return view(runner, true);
+      return view(await setEnabled(id, action === 'enable', change), true);
     },
   };
 }

@@ -11,6 +11,9 @@ export interface EndpointOverride {
   readonly revision: number;
 }
 
+/** Refuses a word that was said about another revision. */
+export const REVISION_GUARD = 'endpoint revision';
+
 export class Endpoints {
   readonly #deps: EndpointRunnerDeps;
   readonly #core: Core;
@@ -82,7 +85,7 @@ export class Endpoints {
         .onConflict((conflict) =>
           conflict.column('endpoint').doUpdateSet(values).where('endpoints.revision', '=', revision),
         ),
-      { expect: 1, guard: 'revision' },
+      { expect: 1, guard: REVISION_GUARD },
     );
   }
 

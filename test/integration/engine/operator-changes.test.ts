@@ -240,6 +240,37 @@ describe('the revision of an account', () => {
       [200, 412, 412],
     );
   });
+
+  it('keeps none of the changes back that come together and name none; the last one holds', async (context) => {
+    const { host, ask } = await operator(context, { plugins: { memory: { endpoints: [{ id: 'a' }, { id: 'b' }] } } });
+    const changes = [
+      ['a', 'disable'],
+      ['b', 'disable'],
+      ['a', 'enable'],
+      ['a', 'disable'],
+      ['b', 'disable'],
+    ] as const;
+
+    const answers = await Promise.all(
+      changes.map(([id, verb], at) => ask('POST', `/api/endpoints/memory~${id}/${verb}`, { key: `k${at}` })),
+    );
+
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200, 200],
+    );
+    assert.equal(host.events('endpoint.disabled').length + host.events('endpoint.enabled').length, 5);
+    assert.deepEqual(host.rows('SELECT endpoint, revision FROM endpoints ORDER BY endpoint'), [
+      { endpoint: 'root/memory:memory~a', revision: 3 },
+      { endpoint: 'root/memory:memory~b', revision: 2 },
+    ]);
+    const stored = host.rows<{ enabled: number }>('SELECT enabled FROM endpoints ORDER BY endpoint');
+    const held = ['a', 'b'].map((id) => host.engine.endpoints.override(`root/memory:memory~${id}`).enabled);
+    assert.deepEqual(
+      held,
+      stored.map(({ enabled }) => enabled === 1),
+    );
+  });
 });
 
 describe('an item that dies while an operator drops it', () => {
