@@ -17,6 +17,8 @@ export const endpointSchema = Type.Object(
     enabled: Type.Optional(Type.Boolean()),
     /** What the configuration says. */
     configured: Type.Optional(Type.Boolean()),
+    /** What an operator said, which beats the configuration. */
+    override: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     reconnects: Type.Optional(Type.Integer()),
     failures: Type.Optional(Type.Integer()),
     /** Words for full scope. */

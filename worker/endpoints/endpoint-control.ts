@@ -25,6 +25,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
       since: new Date(state.since).toISOString(),
       enabled: endpoints.isEnabled(spec),
       configured: spec.enabled,
+      override: endpoints.override(spec.id).enabled ?? null,
       reconnects: state.reconnects,
       failures: state.failures,
       lastError:
@@ -60,7 +61,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
       name: enabled ? 'endpoint.enable' : 'endpoint.disable',
       statements: [
         endpoints.enableStatement(spec.id, enabled, seen),
-        ...(keep?.({ ...view({ spec, state }, true), enabled }) ?? []),
+        ...(keep?.({ ...view({ spec, state }, true), enabled, override: enabled }) ?? []),
         ...recordEvents([event]),
       ],
     });

@@ -11,7 +11,7 @@ type Endpoint = Readonly<Record<string, unknown>>;
 const list: Command = {
   noun: 'endpoints',
   verb: 'list',
-  summary: 'Lists endpoints with their state and last error',
+  summary: 'Lists endpoints with their state, who disabled or enabled them, and last error',
   examples: ['svc endpoints list', 'svc endpoints list --json'],
   async run({ host, print, json }) {
     const client = await host();
@@ -105,10 +105,18 @@ function fieldText(endpoint: Endpoint, name: string, value: unknown): string {
   return name === 'state' ? stateText(endpoint) : shown(value);
 }
 
-/** With who disabled it: what the configuration disables, `svc endpoints enable` enables too. */
-function stateText({ state, configured }: Endpoint): string {
-  if (state !== 'disabled' || typeof configured !== 'boolean') return shown(state);
-  return `disabled by ${configured ? 'an operator' : 'the configuration'}`;
+/** With whose word counts, where it is not the configuration alone: what that says is then of no effect. An older host tells no `override`. */
+function stateText({
+  state,
+  enabled,
+  configured,
+  override = configured === enabled ? null : enabled,
+}: Endpoint): string {
+  if (typeof configured !== 'boolean') return shown(state);
+  if (state !== 'disabled')
+    return `${shown(state)}${override === true && !configured ? ', enabled by an operator' : ''}`;
+  const by = [override === false ? ['by an operator'] : [], configured ? [] : ['by the configuration']].flat();
+  return [state, by.join(' and ')].join(' ').trim();
 }
 
 /** Code, reason and what helps, in the order in which somebody reads them. */

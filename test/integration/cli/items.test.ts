@@ -87,6 +87,10 @@ describe('svc endpoints', () => {
             endpoint,
             { id: 'root/a:a', state: 'disabled', since: 's', enabled: false, configured: true, lastError: null },
             { id: 'root/b:b', state: 'disabled', since: 's', enabled: false, configured: false, lastError: null },
+            { id: 'root/c:c', state: 'online', enabled: true, configured: false, override: true },
+            { id: 'root/d:d', state: 'online', enabled: true, configured: true, override: true },
+            { id: 'root/e:e', state: 'disabled', enabled: false, configured: false, override: false },
+            { id: 'root/f:f', state: 'failed', enabled: true, configured: false },
           ],
         },
       },
@@ -107,6 +111,15 @@ describe('svc endpoints', () => {
     assert.equal(context.out[1], 'root/irc:irc~libera | offline | s | connect_failed: refused; look at the port');
     assert.match(context.out[2] ?? '', /^root\/a:a \| disabled by an operator \| s/);
     assert.match(context.out[3] ?? '', /^root\/b:b \| disabled by the configuration \| s/);
+    assert.deepEqual(
+      context.out.slice(4, 8).map((row) => row.split(' | ', 2)[1]),
+      [
+        'online, enabled by an operator',
+        'online',
+        'disabled by an operator and by the configuration',
+        'failed, enabled by an operator',
+      ],
+    );
     assert.ok(context.out.includes('lastError: connect_failed: refused; look at the port'));
     assert.equal(context.out.at(-1), 'root/irc:irc~libera is connecting');
   });

@@ -225,6 +225,28 @@ describe('the list of accounts', () => {
     assert.equal((await page('')).names, 'acde');
     assert.deepEqual([(await page('?limit=0')).status, (await page('?limit=201')).status], [400, 400]);
   });
+
+  it('says of each what the configuration wants, what an operator said, and what counts', async (context) => {
+    const off = { id: 'off', enabled: false };
+    const { ask } = await operator(context, { plugins: { memory: { endpoints: [{ id: 'a' }, { id: 'b' }, off] } } });
+    const answer = await (await ask('POST', '/api/endpoints/memory~off/enable')).json();
+    await ask('POST', '/api/endpoints/memory~a/disable');
+
+    const { endpoints } = (await (await ask('GET', '/api/endpoints')).json()) as {
+      readonly endpoints: readonly Readonly<Record<string, unknown>>[];
+    };
+    const facts = (of: unknown) => {
+      const { name, configured, override, enabled } = of as Readonly<Record<string, unknown>>;
+      return { name, configured, override, enabled };
+    };
+
+    assert.deepEqual(endpoints.map(facts), [
+      { name: 'memory~a', configured: true, override: false, enabled: false },
+      { name: 'memory~b', configured: true, override: null, enabled: true },
+      { name: 'memory~off', configured: false, override: true, enabled: true },
+    ]);
+    assert.deepEqual(facts(answer), facts(endpoints[2]), 'the answer to the word says the same');
+  });
 });
 
 describe('the revision of an account', () => {
