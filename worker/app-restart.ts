@@ -1,9 +1,11 @@
 // A restart that a client asks for: refused where nothing would start the worker again, where its owner would count it as a failure, or where
 // no worker would start, or serve anything, with configuration and code as they are now.
+import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { systemClock } from '../shared/clock.ts';
 import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
+import type { App } from './app-options.ts';
 import type { Parts } from './app-parts.ts';
 import { reasonOf } from './core.ts';
 import { readStarts } from './database/starts-ledger.ts';
@@ -87,6 +89,20 @@ export function reloadFault(error: unknown): SvcError {
     known.code === 'reload_refused' && cause instanceof SvcError && ERRORS[cause.code].exit === EXIT.config;
   return isOfFile ? cause : known;
 }
+
+/** What a supervisor is told that has asked for a reload. */
+export async function reloadAnswer(app: Pick<App, 'reload'> | undefined, orRestart: boolean): Promise<ReloadAnswer> {
+  try {
+    if (app === undefined) throw new SvcError('not_running', 'the host is still starting');
+    const { generation } = await app.reload('control', { orRestart });
+    return { ok: true, generation, error: null };
+  } catch (error) {
+    const { code, message, hint } = reloadFault(error);
+    return { ok: false, generation: null, error: { code, message, hint } };
+  }
+}
+
+type ReloadAnswer = Omit<Extract<WorkerMessage, { type: 'reloaded' }>, 'type' | 'id'>;
 
 function refusal(code: 'restart_refused' | 'reload_refused', cause: SvcError): SvcError {
   const { message, hint, details } = cause;

@@ -19,10 +19,10 @@ import { newRuntimeId, type RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
 import { type ProjectPaths, projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
-import { coerceError, messageOf, SvcError } from '../shared/svc-error.ts';
+import { coerceError, messageOf } from '../shared/svc-error.ts';
 import { VERSION } from '../shared/version.ts';
 import type { App } from './app-options.ts';
-import { reloadFault } from './app-restart.ts';
+import { reloadAnswer } from './app-restart.ts';
 import { AppStart } from './app-start.ts';
 import { type ConsoleCapture, captureConsole } from './console-capture.ts';
 import { inheritedSocket } from './inherited-socket.ts';
@@ -245,16 +245,11 @@ class Worker {
     }
   }
 
+  /** What it has changed, or why it was refused, is told before it is answered: a status that is asked for after the answer has it. */
   async #reload(id: number, orRestart: boolean): Promise<void> {
-    try {
-      if (this.#app === undefined) throw new SvcError('not_running', 'the host is still starting');
-      const { generation } = await this.#app.reload('control', { orRestart });
-      await this.#teller?.look();
-      this.#link?.send({ type: 'reloaded', id, ok: true, generation, error: null });
-    } catch (error) {
-      const { code, message, hint } = reloadFault(error);
-      this.#link?.send({ type: 'reloaded', id, ok: false, generation: null, error: { code, message, hint } });
-    }
+    const answer = await reloadAnswer(this.#app, orRestart);
+    await this.#teller?.look();
+    this.#link?.send({ type: 'reloaded', id, ...answer });
   }
 
   #die(kind: string, error: unknown): void {

@@ -77,7 +77,8 @@ export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): 
   let told = '';
   let last: boolean | undefined;
   let looks = 0;
-  const look = async (): Promise<void> => {
+  let looking = Promise.resolve();
+  const lookNow = async (): Promise<void> => {
     const ready = app.isReady();
     last = ready;
     const { generation, reasons, configVersion } = await hostFacts(app);
@@ -86,6 +87,11 @@ export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): 
     if (facts === told) return;
     told = facts;
     send({ type: 'ready', ready, generation, reasons });
+  };
+  // One after the other: what a look that began before a change has found is never told after it.
+  const look = (): Promise<void> => {
+    looking = looking.then(lookNow, lookNow);
+    return looking;
   };
   const glance = (): void => {
     looks += 1;

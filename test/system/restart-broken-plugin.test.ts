@@ -1,6 +1,9 @@
 // A restart where the next worker would serve nothing, because a plugin has been broken since the start.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { ask } from '../support/supervised.ts';
 import { portProject, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
@@ -17,7 +20,7 @@ const WITH_VARIABLE = `${GOOD}new URL(process.env.OWN_URL);\n`;
 const REJECTING = `${GOOD}void Promise.reject(new Error('boom behind its back'));\n`;
 
 async function daemon(t: TestContext, plugin = GOOD) {
-  const { path, url, token, write } = await portProject(t, {
+  const { path, paths, url, token, read, write } = await portProject(t, {
     keys: { plugins: { sandbox: {}, own: { use: './plugins/own.js' } } },
     plugins: { 'own.js': plugin },
   });
@@ -31,7 +34,15 @@ async function daemon(t: TestContext, plugin = GOOD) {
     const answer = await fetch(`${url}/api/system/${what}`, { method: 'POST', headers });
     return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
   };
-  return { url, run, runWith, post, change: (source: string) => write('plugins/own.js', source) };
+  return {
+    url,
+    run,
+    runWith,
+    post,
+    change: (source: string) => write('plugins/own.js', source),
+    configure: (text: string) => write('svc.config.yml', `${read('svc.config.yml')}${text}`),
+    control: (command: string) => ask(join(paths.stateDir, 'control.sock'), command),
+  };
 }
 
 const isUp = (run: Awaited<ReturnType<typeof daemon>>['run']): Promise<string> =>
@@ -166,6 +177,19 @@ describe('what else would end in a restart', () => {
     assert.deepEqual([overHttp.status, overHttp.body['code']], [409, 'restart_required']);
     assert.equal(code, 0, JSON.stringify(body));
     assert.notEqual(body.runtimeId, before);
+  });
+
+  it('tells a refused reload before it is answered: the status after it has no former reason', async (t) => {
+    const { run, configure, control } = await daemon(t, BROKEN);
+    await run('start', '--daemon', '--timeout', '1');
+    await isUp(run);
+
+    for (const key of ['first_fault', 'second_fault', 'third_fault']) {
+      configure(`${key}: 1\n`);
+      await assert.rejects(control('reload'), new RegExp(key));
+      const { reasons } = (await control('status')) as RuntimeStatus;
+      assert.match(reasons.join(), new RegExp(key));
+    }
   });
 
   it('ends no worker, though it serves nothing, where the next one would end with 78', async (t) => {
