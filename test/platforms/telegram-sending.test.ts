@@ -172,6 +172,36 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.equal(telegram.called('sendPhoto').length, 1);
   });
 
+  it('shows the buttons and the reference of files without a text, which an album takes none of (S7)', async (t) => {
+    const { telegram, account } = await bench(t);
+    const content = (): Readable => Readable.from([Buffer.from('abc')]);
+    const link = { ...adapterLink(account), openFile: async () => ({ bytes: 3, content }) };
+    const files = ['1.txt', '2.txt'].map((name) => ({ id: 'f'.repeat(64), name, mime: 'text/plain', bytes: 3 }));
+    const buttons = [
+      { label: 'Yes & no', token: 'a' },
+      { label: 'Tell @ann', token: 'b' },
+    ];
+    const send = (key: string, more: object) =>
+      adapter.send({ kind: 'post', key, conversation: '5', text: '', buttons: [], files: [], ...more }, link);
+
+    // Parts of one post, as the host makes them: what holds the buttons, and the album behind it.
+    assert.deepEqual(await send('a', { buttons, replyTo: '9' }), { kind: 'sent', message: '1' });
+    assert.deepEqual(await send('b', { files, replyTo: '9' }), { kind: 'sent', message: '2+3' });
+    // As an older version has stored it, in one.
+    assert.deepEqual(await send('c', { buttons, files, replyTo: '9' }), { kind: 'sent', message: '4+5+6' });
+
+    const labels = 'Yes & no · Tell @\u2060ann';
+    const held = { text: labels, replyTo: 9, tokens: ['a', 'b'] };
+    const bare = { text: '', tokens: [] };
+    assert.deepEqual(
+      telegram.messages(5).map(({ text, replyTo, buttons: shown }) => {
+        const tokens = shown.map(({ callback_data: token }) => token);
+        return replyTo === undefined ? { text, tokens } : { text, replyTo, tokens };
+      }),
+      [held, { ...bare, replyTo: 9 }, { ...bare, replyTo: 9 }, held, bare, bare],
+    );
+  });
+
   it('goes on with a post of several calls where it stopped', async (t) => {
     const { telegram, account } = await bench(t);
     const link = {

@@ -87,7 +87,8 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
   }
 
   const edited = where.kind === 'edit' && can.edit === true ? (where.parts ?? 1) : 0;
-  const { withText, behind } = apartOf(texts.at(-1) ?? '', files.attached, { can, isEdit: edited > 0 });
+  const isBare = texts.length === 0 && buttons.shown.length === 0;
+  const { withText, behind } = apartOf(texts.at(-1) ?? '', files.attached, { can, isEdit: edited > 0, isBare });
   const parts = (texts.length === 0 ? [''] : texts).map((text, i, { length }): SendPart => {
     const isLast = i === length - 1;
     return {
@@ -118,14 +119,16 @@ const base = ({ thread, only, conversation }: Partial<SendPart> = {}): Omit<Send
   ...(conversation === undefined ? {} : { conversation }),
 });
 
-/** An edit adds its files to what it changes, or is refused; where it is a new message, that is a post. */
+/** An edit adds its files to what it changes, or is refused; where it is a new message, that is a post. A bare one begins with its files. */
 function apartOf(
   text: string,
   files: readonly FileRef[],
-  { can, isEdit }: { readonly can: Can; readonly isEdit: boolean },
+  { can, isEdit, isBare }: { readonly can: Can; readonly isEdit: boolean; readonly isBare: boolean },
 ): FilesApart {
   const apart = files.length === 0 || isEdit ? undefined : can.files?.apart?.(text, files);
-  return apart ?? { withText: files, behind: [] };
+  if (apart === undefined) return { withText: files, behind: [] };
+  const [first = [], ...behind] = apart.behind;
+  return isBare && apart.withText.length === 0 ? { withText: first, behind } : apart;
 }
 
 /** What it answers to, and the thread that it is in, are not where it goes. */

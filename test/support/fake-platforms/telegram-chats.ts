@@ -66,7 +66,8 @@ export class TelegramChats {
           text: one['caption'] ?? '',
           file: this.#sentAs(one['media'], String(one['type'])),
         }));
-        return media.map((one) => this.#add(params, me, { ...one, most: MOST_CAPTION }));
+        const plain = { ...params, reply_markup: undefined }; // an album has no buttons: the parameter is not known
+        return media.map((one) => this.#add(plain, me, { ...one, most: MOST_CAPTION }));
       }
       case 'editMessageText':
         return this.#edit(params);

@@ -22,6 +22,7 @@ describe('files of a post in calls of their own', () => {
     assert.deepEqual(names(ofTelegram('x'.repeat(1_025), [a])), [[], ['a.txt']]);
     assert.deepEqual(names(ofTelegram('see', [a, b, c])), [[], ['b.png', 'c.png'], ['a.txt']]);
     assert.deepEqual(names(ofTelegram('', [a, b])), [['b.png'], ['a.txt']]);
+    assert.deepEqual(names(ofTelegram('', [a, b, c])), [[], ['b.png', 'c.png'], ['a.txt']]);
     assert.deepEqual(
       names(ofTelegram('see', many)).map(({ length }) => length),
       [0, 10, 1],

@@ -163,6 +163,29 @@ describe('compose', () => {
     assert.deepEqual(asNewMessage, [message({}), behind(files.slice(0, 2)), behind(files.slice(2))]);
   });
 
+  it('begins with what holds the buttons where files without a text go in calls of their own, else with the files (K2)', () => {
+    const apart = (_text: string, given: readonly FileRef[]) => ({
+      withText: [],
+      behind: [given.slice(0, 2), given.slice(2)],
+    });
+    const can: Can = { ...POOR, buttons: 2, replies: true, files: { maxBytes: 5_000, apart } };
+    const files = [1, 2, 3].map((n) => ({ ...FILE, id: `f${n}` }));
+    const replyTo = { endpoint: 'e', conversation: 'c', id: 'm1' };
+    const of = (more: Partial<StoredContent>) =>
+      compose(content({ segments: [], files, replyTo, ...more }), can, GROUP);
+    const said = (more: object): object => message({ text: '', ...more });
+
+    assert.deepEqual(of({ buttons: BUTTONS }), [
+      said({ buttons: BUTTONS, replyTo }),
+      said({ files: files.slice(0, 2), isBehind: true }),
+      said({ files: files.slice(2), isBehind: true }),
+    ]);
+    assert.deepEqual(of({}), [
+      said({ files: files.slice(0, 2), replyTo }),
+      said({ files: files.slice(2), isBehind: true }),
+    ]);
+  });
+
   it('has a bounded number of parts: the end is cut, says so, and keeps links and lists (K4)', () => {
     const can: Can = { text: { limit: 30, unit: 'codepoints', render: 'plain' } };
     const text = Array.from({ length: 5_000 }, (_, n) => `word${n}`).join(' ');

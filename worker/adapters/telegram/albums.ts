@@ -1,5 +1,5 @@
 // Which files of a post go in which calls: one with a short text as its caption, others behind the text, together where Telegram lets them
-// be. Pure.
+// be. An album holds no buttons: those of a post without a text are a message before it, as a text is. Pure.
 import type { FileRef, FilesApart } from '../../sdk/index.ts';
 import { isPhoto } from './files.ts';
 import { visibleLength } from './render.ts';
@@ -11,7 +11,8 @@ const MOST_IN_ALBUM = 10;
 export function apart(text: string, files: readonly FileRef[]): FilesApart {
   if (isCaptioned(text, files)) return { withText: files, behind: [] };
   const albums = albumsOf(files);
-  return text === '' ? { withText: albums[0] ?? [], behind: albums.slice(1) } : { withText: [], behind: albums };
+  const [first = [], ...rest] = albums;
+  return text === '' && first.length === 1 ? { withText: first, behind: rest } : { withText: [], behind: albums };
 }
 
 /** One file whose caption is the text. */

@@ -69,7 +69,7 @@ function mention(id: string): string {
 
 const JOINER = '\u2060';
 /** T1. */
-const literal = (text: string): string =>
+export const literal = (text: string): string =>
   text
     .split(/(https?:\/\/\S+)/)
     .map((piece, i) => escapeHtml(i % 2 === 1 ? piece : piece.replace(/(?<!\w)@(?=\w|$)/g, `@${JOINER}`)))

@@ -9,7 +9,8 @@
 //   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
 //   S5  A file has the kind with which it came (video, voice, …), and by its id it is sent as that alone: Telegram refuses another one.
 //   S6  What took several messages is removed with all of them; answers, edits and reactions are of the first.
-import type { InlineKeyboardMarkup, InputMediaPhoto, ReactionType } from 'grammy/types';
+//   S7  An album takes no buttons: where there is no text that could hold them, they are a message before it, under their labels.
+import type { InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 import { albumsOf, isCaptioned } from './albums.ts';
@@ -19,6 +20,7 @@ import { type Account, botIdOf } from './config.ts';
 import { isById, isOfAnotherKind, type Kind, waysOf } from './file-kind.ts';
 import { isPhoto } from './files.ts';
 import { GroupRate } from './group-rate.ts';
+import { keyboardOf, labelsOf } from './keyboard.ts';
 
 type Call<K extends Outgoing['kind'] = Outgoing['kind']> = Extract<Outgoing, { kind: K }>;
 type Post = Call<'post' | 'edit'>;
@@ -124,7 +126,7 @@ class Sending {
     const { api } = this.#client;
     if (call.files.length > 0) return { kind: 'refused', reason: 'Telegram adds no files to a message' };
     const to = { chat_id: chat, message_id: numberOf(call.message ?? ''), parse_mode: 'HTML' as const };
-    const reply_markup = keyboardOf(call) ?? { inline_keyboard: [] };
+    const reply_markup = keyboardOf(call.buttons) ?? { inline_keyboard: [] };
     try {
       return await this.#done(
         api.editMessageText({ ...to, text: call.text, reply_markup }, this.#signal),
@@ -157,20 +159,21 @@ class Sending {
 
   #stepsOf(call: Post, chat: string): readonly (() => Promise<readonly number[]>)[] {
     const to = { chat_id: chat, ...topicOf(call.thread), ...replyOf(call) };
-    const markup = keyboardOf(call);
+    const markup = keyboardOf(call.buttons);
     const buttons = markup === undefined ? {} : { reply_markup: markup };
     const [only] = call.files;
     if (only !== undefined && isCaptioned(call.text, call.files))
       return [async () => [await this.#file(only, { ...to, ...buttons, ...captionOf(call.text) })]];
-    const albums = albumsOf(call.files).map(
-      (files) => () => this.#album(files, { chat_id: chat, ...topicOf(call.thread) }),
-    );
-    if (call.text === '' && albums.length > 0) return albums;
-    const text = { text: call.text, parse_mode: 'HTML' as const };
+    const albums = albumsOf(call.files);
+    const [first, ...rest] = albums;
+    const behind = (files: readonly FileRef[]) => () => this.#album(files, { chat_id: chat, ...topicOf(call.thread) });
+    if (call.text === '' && first !== undefined && markup === undefined)
+      return [() => this.#album(first, to), ...rest.map(behind)];
+    const text = { text: call.text === '' ? labelsOf(call.buttons) : call.text, parse_mode: 'HTML' as const };
     const say = async (): Promise<readonly number[]> => [
       (await this.#client.api.sendMessage({ ...to, ...text, ...buttons }, this.#signal)).message_id,
     ];
-    return [say, ...albums];
+    return [say, ...albums.map(behind)];
   }
 
   /** S5. */
@@ -263,25 +266,4 @@ function topicOf(thread: string | undefined): Pick<Target, 'message_thread_id' |
 function replyOf({ replyTo, thread }: Post) {
   const message_id = numberOf(replyTo ?? thread ?? '');
   return message_id === 0 ? {} : { reply_parameters: { message_id, allow_sending_without_reply: true } };
-}
-
-const ROW_CHARACTERS = 30;
-const ROW_BUTTONS = 4;
-
-/** Short ones side by side, in their order. */
-function keyboardOf({ buttons }: Post): InlineKeyboardMarkup | undefined {
-  if (buttons.length === 0) return undefined;
-  const rows: { text: string; callback_data: string; style?: 'primary' | 'danger' }[][] = [];
-  let used = 0;
-  for (const { label, token, style } of buttons) {
-    const row = rows.at(-1);
-    const button = { text: label, callback_data: token, ...(style === undefined ? {} : { style }) };
-    used += label.length;
-    if (row !== undefined && row.length < ROW_BUTTONS && used <= ROW_CHARACTERS) row.push(button);
-    else {
-      rows.push([button]);
-      used = label.length;
-    }
-  }
-  return { inline_keyboard: rows };
 }
