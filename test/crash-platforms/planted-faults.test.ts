@@ -1,8 +1,8 @@
 // The kit is only worth something if it finds faults: each one that is planted must be seen.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { seeded } from '../crash/kit/random.ts';
-import type { Kill } from './kit/kills.ts';
+import { type Random, seeded } from '../crash/kit/random.ts';
+import { type Kill, planKills } from './kit/kills.ts';
 import { platformsHere } from './kit/platforms/table.ts';
 import { PlatformsRun, type PlatformsRunOptions } from './kit/run.ts';
 
@@ -16,39 +16,67 @@ const MOST_RUNS = 3;
 interface Planted {
   readonly name: string;
   readonly options: Pick<PlatformsRunOptions, 'plant' | 'forgetful' | 'behind'>;
-  readonly kills: number;
+  readonly kills: (random: Random) => readonly Kill[];
   /** Each of them. */
   readonly seen: readonly RegExp[];
 }
+/** A moment after the second acknowledgement of a life. */
+const acknowledged =
+  (kills: number): Planted['kills'] =>
+  () =>
+    Array.from({ length: kills }, (_, index): Kill => {
+      const platform = ACKNOWLEDGED[index % ACKNOWLEDGED.length] ?? '';
+      return { kind: 'acknowledged', platform, pass: 2, delayMs: 0 };
+    });
+/** At the moments at which a run without a fault is killed as well. */
+const asPlanned: Planted['kills'] = (random) => planKills(25, PLATFORMS, random);
 const PLANTED: readonly Planted[] = [
   {
     name: 'acknowledged before it is stored',
     options: { plant: 'ack-before-commit' },
-    kills: 12,
+    kills: acknowledged(12),
     seen: [/was acknowledged and never answered/],
   },
   {
     name: 'state that is not of the same commit',
     options: { forgetful: true },
-    kills: 3,
+    kills: acknowledged(3),
     seen: [/were both handled as number 1/],
   },
   {
     name: 'an answer that shows twice, of which the host knows nothing',
     options: { behind: 'doubled' },
-    kills: 3,
+    kills: acknowledged(3),
     seen: [/shows twice in one life|shows 2 times, in lives (\d+), \1$/],
   },
   {
     name: 'an answer that the platform took and never showed',
     options: { behind: 'lost' },
-    kills: 3,
+    kills: acknowledged(3),
     seen: [/was (?:acknowledged|kept) and never answered/],
+  },
+  {
+    name: 'calls of an account beside each other, where the platform has no key',
+    options: { plant: 'calls-not-alone' },
+    kills: asPlanned,
+    seen: [/\d sends of the account show again at the end of life \d+, where \d may/],
+  },
+  {
+    name: 'a send that is taken for sent before the platform has it',
+    options: { plant: 'sent-before-call' },
+    kills: asPlanned,
+    seen: [/was (?:acknowledged|kept) and never answered/],
+  },
+  {
+    name: 'another key at each attempt',
+    options: { plant: 'key-of-attempt' },
+    kills: asPlanned,
+    seen: [/the answer to \w+ shows 2 times, in lives/],
   },
   {
     name: 'edits that do not show, parts that are missing, files that show twice, presses that were handled twice',
     options: { behind: 'extras' },
-    kills: 5,
+    kills: acknowledged(5),
     seen: [
       /edited: the last edit does not show: "T\w+X n\d+ once"/,
       /split: \d parts show \d+ words; the \d+th is missing/,
@@ -69,11 +97,7 @@ describe('the oracle of the kill test of the platforms', () => {
       for (let round = 0; round < MOST_RUNS && !seen.every(isSeen); round += 1) {
         const run = await PlatformsRun.create(t, { platforms: PLATFORMS, random, restMs: REST_MS, ...options });
         await run.begin();
-        for (let index = 0; index < kills; index += 1) {
-          const platform = ACKNOWLEDGED[index % ACKNOWLEDGED.length] ?? '';
-          const kill: Kill = { kind: 'acknowledged', platform, pass: 2, delayMs: 0 };
-          await run.kill(kill);
-        }
+        for (const kill of kills(random)) await run.kill(kill);
         faults.push(...(await run.verdict()).faults);
       }
 

@@ -1,6 +1,7 @@
 // What the kit asks of a platform: one file below platforms/ for each way of speaking to one, and one line in platforms/table.ts.
 import { HostApi } from '../../crash/kit/host-api.ts';
 import { slowPost } from '../../crash/kit/slow-post.ts';
+import type { Pace, Way } from '../../support/fake-platforms/paced.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 import type { Extra, Shown } from './extras.ts';
 
@@ -62,8 +63,8 @@ export interface OpenPlatform {
   shown?(): readonly Shown[];
   /** Somebody presses the button of the answer to that line; where there are buttons. */
   press?(line: Line, to: Target): Promise<Delivered>;
-  /** The next call that shows a message is taken at once and answered late, by more than the sender's patience. */
-  slowDown?(): void;
+  /** Its calls that show a message are under way for as long as this says; where it can be told. */
+  slowed?(pace: () => Way | undefined): void;
   /** Reads answers that only the host itself can tell, at the end. */
   finish?(to: Target): Promise<void>;
 }
@@ -144,5 +145,12 @@ export function grown(count: () => number, read: () => readonly string[]): (from
     return texts.slice(from);
   };
 }
+
+/** The pace of a fake platform, of those of its calls that this names. */
+export const slows =
+  (fake: { pace: Pace | undefined }, calls: RegExp): NonNullable<OpenPlatform['slowed']> =>
+  (pace) => {
+    fake.pace = (route) => (calls.test(route) ? pace() : undefined);
+  };
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -3,13 +3,13 @@
 import type { Random } from '../../crash/kit/random.ts';
 import { askedFor, type Extra } from './extras.ts';
 import type { Ledger, Said } from './ledger.ts';
+import { paceOf } from './pace.ts';
 import { type OpenPlatform, pause, type Target } from './platform.ts';
 
 const TRANSIT_MS = 20;
 const THINKS_MS = 1_000;
 const READ_EVERY_MS = 1;
 const REPEATED = 0.05;
-const SLOW = 0.05;
 /** Of the lines of an account, where its platform has any. */
 const EACH_EXTRA = 6;
 /** So long somebody waits for the button. */
@@ -39,6 +39,7 @@ export class Traffic {
 
   constructor(options: TrafficOptions) {
     this.#options = options;
+    for (const { platform } of options.channels) platform.slowed?.(paceOf(options.random));
     this.#reader = setInterval(() => this.read(), READ_EVERY_MS);
   }
 
@@ -91,13 +92,11 @@ export class Traffic {
 
   /** One more line. False when it could not be delivered. */
   async say({ ledger, platform }: Channel, conversation: number): Promise<boolean> {
-    const { random } = this.#options;
     this.#count += 1;
     const token = `T${this.#count.toString(36)}X`;
     const extra = extraOf(ledger);
     const text = `hello ${token}${askedFor(extra)}`;
     const said = ledger.say({ token, text, conversation, extra }, this.#options.life());
-    if (random.chance(SLOW)) platform.slowDown?.();
     try {
       const fate = await platform.deliver(said, this.target);
       ledger.end(said, fate, this.#options.life());

@@ -30,6 +30,9 @@ export const PLANTS: Readonly<Record<string, string>> = {
   'seq-from-memory': 'longer/crash-oracle.test.ts',
   'lane-not-held': 'longer/crash-oracle.test.ts',
   'commit-without-sync': 'crash/power-cut.test.ts',
+  'calls-not-alone': 'crash-platforms/planted-faults.test.ts',
+  'sent-before-call': 'crash-platforms/planted-faults.test.ts',
+  'key-of-attempt': 'crash-platforms/planted-faults.test.ts',
 };
 
 export type Kill =

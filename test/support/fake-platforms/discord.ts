@@ -16,6 +16,7 @@ import { DiscordRest, type RestRequest } from './discord-rest.ts';
 import type { RestAnswer } from './discord-rules.ts';
 import { DiscordWorld, type FakeInteraction, type FakeMessage, type Json } from './discord-world.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
+import { type Pace, paced } from './paced.ts';
 
 /**
  * What happens to a call instead of its answer; `drop` does the work and cuts the connection, `hold` does it and says nothing, `slow` begins
@@ -39,6 +40,8 @@ export class FakeDiscord {
   /** Calls of the API: method and path. */
   readonly calls: string[] = [];
   giveFile: FileAnswer = wholeFile;
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   readonly requests: RestRequest[] = [];
   /** Those that it cannot serve now (500). */
   isDown: (call: RestRequest) => boolean = () => false;
@@ -57,7 +60,7 @@ export class FakeDiscord {
   readonly #rest: DiscordRest;
   readonly #next: { readonly of: RegExp; readonly misfortune: Misfortune }[] = [];
   readonly #buckets = new Map<string, Bucket>();
-  readonly #http: Server = createServer((request, response) => void this.#serve(request, response));
+  readonly #http: Server = createServer(paced(this, (request, response) => void this.#serve(request, response)));
 
   constructor() {
     const pair = generateKeyPairSync('ed25519');

@@ -11,6 +11,7 @@ import { wholeBody } from '../whole-body.ts';
 import { type GithubAnswer, GithubData, type GithubRequest, problem } from './github-data.ts';
 import { answerGraphql } from './github-graphql.ts';
 import { answerRest } from './github-rest.ts';
+import { type Pace, paced } from './paced.ts';
 
 const HOUR_S = 3_600;
 
@@ -25,13 +26,15 @@ export class FakeGithub {
   misbehave: ((request: GithubRequest) => GithubAnswer | 'drop' | undefined) | undefined;
   /** A repository that was renamed or given away: its paths lead to those by its number. */
   moved: { readonly from: string; readonly to: string; readonly status: number } | undefined;
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   readonly #accounts: ReadonlyMap<string, string>;
   readonly #server: Server;
 
   /** Logins by token. */
   constructor(accounts: Readonly<Record<string, string>>) {
     this.#accounts = new Map(Object.entries(accounts));
-    this.#server = createServer((request, response) => void this.#take(request, response));
+    this.#server = createServer(paced(this, (request, response) => void this.#take(request, response)));
   }
 
   async start(owner: Cleanup): Promise<this> {

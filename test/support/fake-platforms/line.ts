@@ -11,6 +11,7 @@ import type { Cleanup } from '../temporary-project.ts';
 import { wholeBody } from '../whole-body.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { LineChannel, type LineReply } from './line-calls.ts';
+import { type Pace, paced } from './paced.ts';
 
 export interface LineCall {
   /** `POST /v2/bot/message/push`. */
@@ -37,9 +38,11 @@ export class FakeLine {
   readonly channel = new LineChannel();
   readonly calls: LineCall[] = [];
   giveFile: FileAnswer = wholeFile;
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   readonly #contents = new Map<string, Content>();
   readonly #next = new Map<string, Misfortune[]>();
-  readonly #http: Server = createServer((request, response) => void this.#serve(request, response));
+  readonly #http: Server = createServer(paced(this, (request, response) => void this.#serve(request, response)));
   #events = 0;
 
   static async start(t: Cleanup): Promise<FakeLine> {

@@ -10,11 +10,12 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import type { Cleanup } from '../temporary-project.ts';
 import { wholeBody } from '../whole-body.ts';
 import { type Answer, Bot, failed } from './onebot11-bot.ts';
 import { type CallerOptions, OneBotCaller, type Role } from './onebot11-caller.ts';
+import { type Pace, paced } from './paced.ts';
 
 /** What happens to a call instead of its answer. `drop` does the work and cuts the connection, `hold` does it and never answers. */
 export type Misfortune =
@@ -23,6 +24,11 @@ export type Misfortune =
   | Answer
   | { readonly http: number; readonly headers?: Readonly<Record<string, string>> };
 type Params = Readonly<Record<string, unknown>>;
+interface SocketCall {
+  readonly action?: string;
+  readonly params?: Params;
+  readonly echo?: unknown;
+}
 
 export interface FakeOneBotOptions {
   readonly self?: number;
@@ -39,6 +45,8 @@ export class FakeOneBot {
   /** How WebSockets that it opened were answered: 101, or the status of the refusal. */
   readonly handshakes: number[] = [];
   format: 'array' | 'string' = 'array';
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   readonly #saysLate: boolean;
   readonly #scheme: RegExp;
   /** Events that are told to every socket as it begins to hear. */
@@ -47,7 +55,7 @@ export class FakeOneBot {
   readonly #events = new Set<WebSocket>();
   readonly #apis = new Set<WebSocket>();
   readonly #callers = new Set<OneBotCaller>();
-  readonly #http: Server = createServer((request, response) => void this.#serve(request, response));
+  readonly #http: Server = createServer(paced(this, (request, response) => void this.#serve(request, response)));
   readonly #ws = new WebSocketServer({ noServer: true });
   readonly #served = new Map<string, Buffer>();
 
@@ -211,13 +219,19 @@ export class FakeOneBot {
   }
 
   #onCall(socket: WebSocket, text: string): void {
-    let call: { readonly action?: string; readonly params?: Params; readonly echo?: unknown };
+    let call: SocketCall;
     try {
-      call = JSON.parse(text) as typeof call;
+      call = JSON.parse(text) as SocketCall;
     } catch {
       return socket.send(JSON.stringify(failed(1400, 'json解析失败,请检查数据格式')));
     }
-    const { action = '', params = {}, echo } = call;
+    const way = this.pace?.(call.action ?? '');
+    if (way === undefined) return this.#answerCall(socket, call);
+    const isOpen = (): boolean => socket.readyState === WebSocket.OPEN;
+    setTimeout(() => isOpen() && this.#answerCall(socket, call, way.backMs), way.thereMs);
+  }
+
+  #answerCall(socket: WebSocket, { action = '', params = {}, echo }: SocketCall, backMs = 0): void {
     this.calls.push({ action, params });
     const misfortune = this.#misfortune(action);
     if (typeof misfortune === 'object') {
@@ -226,7 +240,10 @@ export class FakeOneBot {
     }
     const answer = this.bot.do(action, params);
     if (misfortune === 'drop') return socket.terminate();
-    if (misfortune === undefined) socket.send(JSON.stringify({ ...answer, echo }));
+    const say = (): void => socket.send(JSON.stringify({ ...answer, echo }));
+    if (misfortune !== undefined) return;
+    if (backMs === 0) say();
+    else setTimeout(say, backMs);
   }
 
   #misfortune(action: string): Misfortune | undefined {

@@ -13,6 +13,7 @@ import { DISCONNECT, HELLO } from '../slack-examples.ts';
 import type { Cleanup } from '../temporary-project.ts';
 import { wholeBody } from '../whole-body.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
+import { type Pace, paced } from './paced.ts';
 import { type Args, SlackWorkspace } from './slack-methods.ts';
 
 export interface SlackCall {
@@ -47,6 +48,8 @@ export class FakeSlack {
   /** Envelopes by id, in the order of their acknowledgement. */
   readonly acknowledged: string[] = [];
   giveFile: FileAnswer = wholeFile;
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   /** Sockets that were opened so far. */
   opened = 0;
   /** Calls of a method that are left before Slack asks to wait; without an entry as many as one likes. */
@@ -55,7 +58,7 @@ export class FakeSlack {
   readonly #tickets = new Set<string>();
   readonly #sockets: WebSocket[] = [];
   readonly #open = new Map<string, Envelope>();
-  readonly #http: Server = createServer((request, response) => void this.#serve(request, response));
+  readonly #http: Server = createServer(paced(this, (request, response) => void this.#serve(request, response)));
   readonly #ws = new WebSocketServer({ noServer: true });
   #events = 0;
 

@@ -11,6 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
+import { type Pace, paced } from './paced.ts';
 import { type Params, readParams, TelegramRefusal } from './telegram-calls.ts';
 import { type ShownMessage, TelegramChats } from './telegram-chats.ts';
 
@@ -40,8 +41,6 @@ export interface Called {
 }
 type Misbehaviour =
   | { readonly status: number; readonly body?: object; readonly headers?: Record<string, string> }
-  /** Taken at once, and answered then. */
-  | { readonly slow: Promise<unknown> }
   /** Taken, and the connection cut. */
   | 'drop'
   /** Not taken, and never answered. */
@@ -51,11 +50,13 @@ export class FakeTelegram {
   readonly chats = new TelegramChats();
   readonly calls: Called[] = [];
   giveFile: FileAnswer = wholeFile;
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   /** Calls that wait for an answer which never comes. */
   held = 0;
   readonly #bots = new Map<string, Bot>();
   readonly #forced = new Map<string, Misbehaviour[]>();
-  readonly #server: Server = createServer((request, response) => void this.#take(request, response));
+  readonly #server: Server = createServer(paced(this, (request, response) => void this.#take(request, response)));
 
   async listen(t: Cleanup): Promise<this> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -183,8 +184,7 @@ export class FakeTelegram {
     }
     const forced = this.#forced.get(rest)?.shift();
     if (forced === 'hold') return void (this.held += 1);
-    const slow = typeof forced === 'object' && 'slow' in forced ? forced.slow : undefined;
-    if (typeof forced === 'object' && 'status' in forced) {
+    if (typeof forced === 'object') {
       if (forced.body !== undefined) return send(forced.status, forced.body, forced.headers);
       return void response.writeHead(forced.status, forced.headers).end();
     }
@@ -193,7 +193,6 @@ export class FakeTelegram {
       if (rest === 'getUpdates') return this.#poll(bot, params, { response, send });
       const result = this.#call(bot, rest, params);
       if (forced === 'drop') return void request.socket.destroy();
-      await slow;
       send(200, { ok: true, result });
     } catch (error) {
       if (!(error instanceof TelegramRefusal)) throw error;

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Cleanup } from '../temporary-project.ts';
 import { wholeBody } from '../whole-body.ts';
+import { type Pace, paced } from './paced.ts';
 
 /** One message as people on the platform see it. */
 export interface ShownPost {
@@ -47,6 +48,8 @@ export class WebhookPlatform {
   /** By webhook-id, in the order in which they were first taken. */
   readonly posts = new Map<string, ShownPost>();
   readonly faults: string[] = [];
+  /** How long its calls are under way. */
+  pace: Pace | undefined;
   readonly #options: WebhookPlatformOptions;
   readonly #webhook: Webhook;
   readonly #server: Server;
@@ -55,7 +58,7 @@ export class WebhookPlatform {
     this.secret = secret;
     this.#options = options;
     this.#webhook = new Webhook(secret);
-    this.#server = createServer((request, response) => void this.#take(request, response));
+    this.#server = createServer(paced(this, (request, response) => void this.#take(request, response)));
   }
 
   async listen(t: Cleanup): Promise<void> {

@@ -11,11 +11,13 @@ import {
   type Platform,
   push,
   type SignedRequest,
+  slows,
   writtenWhen,
 } from '../platform.ts';
 
 const COMMON = { repeats: 'key', mostOwed: 12, conversations: 6 } as const;
 const ACCOUNT = '/webhooks/discord/shop';
+const SHOWS = /^POST .*\/messages$/;
 const channelOf = (n: number): string => String(645_027_906_669_511_000n + BigInt(n));
 
 export const discordGateway: Platform = {
@@ -44,6 +46,7 @@ export const discordGateway: Platform = {
         return 'kept';
       },
       answers: answersOf(discord),
+      slowed: slows(discord, SHOWS),
       shown: shownBy(discord),
     };
   },
@@ -89,6 +92,7 @@ export const discordInteractions: Platform = {
         return push(() => signed(discord, body), to);
       },
       answers: answersOf(discord),
+      slowed: slows(discord, SHOWS),
       shown: shownBy(discord),
     };
   },

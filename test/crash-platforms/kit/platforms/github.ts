@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import { FakeGithub } from '../../../support/fake-platforms/github.ts';
 import { Links } from '../links.ts';
-import { type OpenPlatform, type Platform, push } from '../platform.ts';
+import { type OpenPlatform, type Platform, push, slows } from '../platform.ts';
 
 const REPOSITORY = 'octo/hello';
 const TOKEN = 'ghp_TokenOfTheBot0123456789';
@@ -55,6 +55,7 @@ export const github: Platform = {
         return push(() => ({ path: '/webhooks/github/main', headers, body }), to);
       },
       answers: (from) => fake.data.comments.slice(from).map(({ body }) => body),
+      slowed: slows(fake, /^POST .*\/comments$/),
       finish: (to) =>
         links.open(
           fake.data.comments.map(({ body }) => body),

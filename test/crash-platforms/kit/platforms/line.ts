@@ -1,7 +1,7 @@
 // LINE: delivered again until it is answered 2xx, marked as such. The retry key is the key of a send, under which a repeat shows nothing new.
 import { FakeLine } from '../../../support/fake-platforms/line.ts';
 import { Links } from '../links.ts';
-import { grown, type Line, type OpenPlatform, type Platform, push, type SignedRequest } from '../platform.ts';
+import { grown, type Line, type OpenPlatform, type Platform, push, type SignedRequest, slows } from '../platform.ts';
 
 export const line: Platform = {
   name: 'line',
@@ -40,6 +40,7 @@ export const line: Platform = {
         () => fake.channel.messages.length,
         () => textsOf(fake),
       ),
+      slowed: slows(fake, /\/message\/(?:push|reply)$/),
       finish: (to) => links.open(textsOf(fake), to),
       shown: () => textsOf(fake).map((text) => ({ text, files: links.filesOf(text) })),
     };

@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import { FakeOneBot } from '../../../support/fake-platforms/onebot11.ts';
 import type { Piece } from '../../../support/fake-platforms/onebot11-bot.ts';
 import { fileShown, type Shown } from '../extras.ts';
-import { grown, type Line, type OpenPlatform, type Platform, push, writtenWhen } from '../platform.ts';
+import { grown, type Line, type OpenPlatform, type Platform, push, slows, writtenWhen } from '../platform.ts';
 
 const SECRET = 'the-secret-of-deliveries';
 const COMMON = {
@@ -16,6 +16,7 @@ const COMMON = {
   extras: ['split', 'file', 'reacted', 'given'],
 } as const;
 const RATE = { perSecond: 100 };
+const SHOWS = /send_\w+$/;
 const BASE64 = 'base64://';
 
 export const onebot11Http: Platform = {
@@ -46,6 +47,7 @@ export const onebot11Http: Platform = {
         return push(() => ({ path: '/webhooks/onebot11/post', headers, body }), to);
       },
       ...seenOf(fake),
+      slowed: slows(fake, SHOWS),
     };
   },
 };
@@ -62,6 +64,7 @@ export const onebot11Socket: Platform = {
       env: { ONEBOT_MAIN: fake.token },
       deliver: (said, to) => writtenWhen(() => fake.listeners > 0 && eventOf(fake, said) !== undefined, to),
       ...seenOf(fake),
+      slowed: slows(fake, SHOWS),
     };
   },
 };
@@ -83,6 +86,7 @@ export const onebot11Reverse: Platform = {
         return writtenWhen(() => fake.listeners > 0 && eventOf(fake, said) !== undefined, to);
       },
       ...seenOf(fake),
+      slowed: slows(fake, SHOWS),
     };
   },
 };

@@ -4,7 +4,7 @@ import { FakeSlack } from '../../../support/fake-platforms/slack.ts';
 import { BLOCK_ACTIONS } from '../../../support/slack-examples.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
 import type { Shown } from '../extras.ts';
-import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push } from '../platform.ts';
+import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push, slows } from '../platform.ts';
 
 /** Slack takes one message a second in a channel. */
 const COMMON = {
@@ -46,6 +46,7 @@ export const slackEvents: Platform = {
       },
       shown: shownBy(slack),
       answers: answersOf(slack),
+      slowed: slows(slack, SHOWS),
     };
   },
 };
@@ -82,6 +83,7 @@ export const slackSocket: Platform = {
       },
       shown: shownBy(slack),
       answers: answersOf(slack),
+      slowed: slows(slack, SHOWS),
     };
   },
 };
@@ -92,6 +94,7 @@ async function workspace(t: Cleanup): Promise<FakeSlack> {
   return slack;
 }
 
+const SHOWS = /\/(?:chat\.postMessage|files\.completeUploadExternal)$/;
 const channelOf = (n: number): string => `C000000${n}`;
 
 /** As a text, or as a file that holds it. */

@@ -1,15 +1,14 @@
 // Telegram, polled and by webhook. Told again until it is confirmed by an offset, or answered 200; it knows no keys of sends.
 import { FakeTelegram } from '../../../support/fake-platforms/telegram.ts';
 import type { Shown } from '../extras.ts';
-import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, pause, push } from '../platform.ts';
+import { acknowledgedWhen, type Line, type OpenPlatform, type Platform, push, slows } from '../platform.ts';
 
-/** Longer than the sender's patience. */
-const SLOW_MS = 2_500;
 const SECRET = 'a_secret-of-the-webhook';
 /** Telegram takes one message a second in a chat. */
 const COMMON = { repeats: 'none', mostOwed: 10, conversations: 6 } as const;
 const EXTRAS = ['edited', 'split', 'file', 'button', 'reacted', 'given'] as const;
 const PEOPLE = Array.from({ length: COMMON.conversations }, (_, n) => n + 1);
+const SHOWS = /\/send\w+$/;
 const FIRST_WEBHOOK_UPDATE = 500_000;
 
 export const telegramPolling: Platform = {
@@ -41,7 +40,7 @@ export const telegramPolling: Platform = {
       },
       shown: shownBy(telegram),
       answers: answersOf(telegram),
-      slowDown: () => telegram.next('sendMessage', { slow: pause(SLOW_MS) }),
+      slowed: slows(telegram, SHOWS),
     };
   },
 };
@@ -75,7 +74,7 @@ export const telegramWebhook: Platform = {
       press: (line, to) => push(update(presses(line, telegram)), to),
       shown: shownBy(telegram),
       answers: answersOf(telegram),
-      slowDown: () => telegram.next('sendMessage', { slow: pause(SLOW_MS) }),
+      slowed: slows(telegram, SHOWS),
     };
   },
 };

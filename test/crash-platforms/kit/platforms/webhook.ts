@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type ShownPost, WebhookPlatform } from '../../../support/fake-platforms/webhook-platform.ts';
 import type { Shown } from '../extras.ts';
 import { Links } from '../links.ts';
-import { grown, type Line, type OpenPlatform, type Platform, push } from '../platform.ts';
+import { grown, type Line, type OpenPlatform, type Platform, push, slows } from '../platform.ts';
 
 const ACCOUNT = 'shop';
 
@@ -40,6 +40,7 @@ export const webhook: Platform = {
         () => platform.posts.size,
         () => said().map(({ text }) => text),
       ),
+      slowed: slows(platform, /^POST/),
       finish: (to) => links.open(said().map(addressesIn), to),
       shown: () =>
         said().map((post): Shown => {
