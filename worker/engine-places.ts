@@ -14,6 +14,7 @@ const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
 export const sendPlaces = (endpoints: Endpoints): PlaceLimits => ({
   ...OUTBOX_LIMITS,
   endpoints: () => endpoints.size,
+  isThere: (endpoint) => endpoints.get(endpoint) !== undefined,
 });
 
 /** Kinds of handlers to which work comes that is of no account. */
@@ -29,4 +30,5 @@ export const handlerPlaces = (
   endpointConcurrency,
   endpoints: () =>
     OWN_WORK.reduce((sum, kind) => sum + (generation?.capabilities.ofKind(kind).length ?? 0), endpoints.size),
+  isThere: (endpoint) => endpoints.get(endpoint) !== undefined || generation?.capabilities.find(endpoint) !== undefined,
 });

@@ -40,7 +40,28 @@ describe('handlers that hang', () => {
     assert.equal(hanging.length, 8);
     assert.equal(heard.length, CALM);
   });
+
+  it('of accounts that a reload has removed leave those that came in their place no part beside that of the others', async (t) => {
+    const inbox = { concurrency: 12 };
+    const { host, hanging, heard } = await hostOf(t, ['loud0'], inbox);
+
+    for (const n of [0, 1, 2]) {
+      if (n > 0) {
+        host.configure({ inbox, plugins: accountsOf([`loud${n}`]) });
+        await host.engine.runtime.reload('test');
+      }
+      await writes(host, { account: `loud${n}`, text: 'hang', people: 12 });
+      await host.quiet();
+    }
+    await writes(host, { account: 'calm', text: 'hello', people: CALM });
+    await host.quiet();
+
+    assert.ok(hanging.length >= 10, `${hanging.length} hang`);
+    assert.equal(heard.length, CALM);
+  });
 });
+
+const accountsOf = (loud: readonly string[]) => ({ memory: { endpoints: [...loud, 'calm'].map((id) => ({ id })) } });
 
 async function hostOf(
   t: Parameters<typeof engineHost>[0],
@@ -65,8 +86,7 @@ async function hostOf(
       });
     },
   });
-  const plugins = { memory: { endpoints: [...loud, 'calm'].map((id) => ({ id })) } };
-  const host = await engineHost(t, { modules: { slow }, config: { inbox, plugins } });
+  const host = await engineHost(t, { modules: { slow }, config: { inbox, plugins: accountsOf(loud) } });
   return { host, hanging, heard };
 }
 

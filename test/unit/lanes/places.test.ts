@@ -71,6 +71,24 @@ describe('places', () => {
     );
   });
 
+  it('that endpoints which are gone still hold are taken off before the rest is divided (P4)', () => {
+    let there = ['a', 'b'];
+    const places = new Places({
+      concurrency: 256,
+      endpointConcurrency: 256,
+      endpoints: () => there.length,
+      isThere: (endpoint) => there.includes(endpoint),
+    });
+    const filled = [places.fill('a')];
+    for (const next of ['c', 'd', 'e']) {
+      there = [next, 'b'];
+      filled.push(places.fill(next));
+    }
+
+    assert.deepEqual(filled, [192, 48, 12, 3]);
+    assert.ok(places.take('b'), 'b has no place');
+  });
+
   it('are there for each endpoint that has less than its part, whatever the others have taken and left (P1, P2)', () => {
     const sizes = fc.record({
       concurrency: fc.integer({ min: 1, max: 300 }),
