@@ -109,7 +109,11 @@ export function createMetrics(build: Build, sources: MetricSources) {
       ['endpoint', 'conflict'],
     ),
     handled: counter('svc_inbox_handled_total', 'Items by how they left their handlers.', ['endpoint', 'outcome']),
-    sends: counter('svc_outbox_attempts_total', 'Attempts to send by how they ended.', ['endpoint', 'outcome']),
+    sends: counter(
+      'svc_outbox_attempts_total',
+      'Attempts to send by how they ended; put_off: none was used up, the host failed at what it needs (a file, room on the disk).',
+      ['endpoint', 'outcome'],
+    ),
     pressesRefused: counter(
       'svc_presses_refused_total',
       'Pressed buttons that are not of that conversation, or of nobody any more.',

@@ -24,6 +24,7 @@ import {
   readSend,
   type SendHead,
 } from './outbox-store.ts';
+import type { OwnWaits } from './own-waits.ts';
 import type { QuietAccounts } from './quiet-accounts.ts';
 import { asRepeat, dropsRepeat, knowsKeys } from './repeats.ts';
 import { resolveCall } from './resolve-call.ts';
@@ -42,7 +43,8 @@ export interface SenderOptions {
   readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
   readonly surface: (endpoint: string) => SurfaceState;
   readonly due: (at: number) => void;
-  readonly ended?: (row: OutboxRow, verdict: SendVerdict['kind']) => void;
+  /** `put_off`: the host failed at what the call needed of it. */
+  readonly ended?: (row: OutboxRow, verdict: SendVerdict['kind'] | 'put_off') => void;
 }
 
 export interface Pace {
@@ -51,6 +53,7 @@ export interface Pace {
   /** For platforms that do not drop repeats, held until the result is stored: a crash leaves one call of an account without a result. */
   readonly alone: CallSlots;
   readonly quiet: QuietAccounts;
+  readonly ours: OwnWaits;
 }
 /**
  * `returned`: the account did not take it; it is `counted` where it was the answer to this send that said so. `ours`: the host failed at what
@@ -148,6 +151,7 @@ export class SendAttempt {
     if (typeof end === 'string') return end;
     const { core } = this.#options;
     const attempts = row.attempts + 1;
+    if (end.kind !== 'ours') this.#pace.ours.end(row.id);
     if (end.kind === 'later' && end.account === true) this.#beQuiet(row, end.accountMs ?? end.afterMs);
     if (FAILPOINTS) await core.point('posted');
     const outcome = await this.#stored(() => {
@@ -239,9 +243,11 @@ export class SendAttempt {
 
   /** Through no fault of the send or its platform: no attempt is used up. */
   async #putOff(row: OutboxRow, reason: string): Promise<LaneOutcome> {
-    const nextAt = this.#options.core.clock.now() + STORAGE_RETRY_MS;
+    const { core, due, ended } = this.#options;
+    const nextAt = core.clock.now() + this.#pace.ours.next(row.id);
     await this.#unit('outbox.put_off', putOffSend(row, { reason, nextAt, lane: this.#item.lane }));
-    this.#options.due(nextAt);
+    ended?.(row, 'put_off');
+    due(nextAt);
     return 'waiting';
   }
 

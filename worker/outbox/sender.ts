@@ -13,6 +13,7 @@ import { LaneRunner } from '../lanes/lane-runner.ts';
 import { Suspects } from '../lanes/suspects.ts';
 import { CallSlots } from './call-slots.ts';
 import { readOpenSends, readSendLane, readSuspectSends, type SendHead } from './outbox-store.ts';
+import { OwnWaits } from './own-waits.ts';
 import { QuietAccounts } from './quiet-accounts.ts';
 import { type Pace, SendAttempt, type SenderOptions } from './send-attempt.ts';
 import { SendRate } from './send-rate.ts';
@@ -34,6 +35,7 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
       clock,
     }),
     quiet: new QuietAccounts(clock, () => runner.wake()),
+    ours: new OwnWaits(),
   };
   const suspects = new Suspects(core, {
     read: () => readSuspectSends(core.reader),

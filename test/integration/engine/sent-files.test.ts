@@ -95,7 +95,7 @@ const FAILURES: Readonly<
 /** Of which some may be none: the clock is set on before the last one has ended. */
 const MOST_ATTEMPTS = 40;
 
-/** The next one, to its end. Files are read beside the clock: it stands meanwhile. */
+/** A second on, and to the end of the attempt that it begins. Files are read beside the clock: it stands meanwhile. */
 async function attempt(host: EngineHost): Promise<void> {
   await host.advance(1_000);
   const ended = (): boolean => host.states('outbox').some((state) => state !== 'sending' && state !== 'pending');
@@ -113,13 +113,43 @@ describe('a message with a file', () => {
         for (let made = 0; made < MOST_ATTEMPTS && broken.refusals() < 5; made += 1) await attempt(host);
         const during = host.rows('SELECT state, attempts, failures FROM outbox');
         broken.mend();
-        await attempt(host);
+        for (let made = 0; made < MOST_ATTEMPTS && !host.states('outbox').includes('sent'); made += 1)
+          await attempt(host);
 
         assert.deepEqual(during, [{ state: 'waiting', attempts: 0, failures: 0 }]);
         assert.deepEqual(host.rows('SELECT state, attempts, platform_message AS message FROM outbox'), [
           { state: 'sent', attempts: 1, message: 'meow' },
         ]);
       });
+
+  it('waits ever longer while the host cannot read its file, and says why', async (test) => {
+    const outcomes: string[] = [];
+    const { host } = await sendingHost(test, {
+      of: 'host',
+      sends: ADAPTERS['throws it'],
+      onUnknown: 'resend',
+      sent: (outcome) => outcomes.push(outcome),
+    });
+    const broken = NO_DESCRIPTOR(test);
+    await asks(host);
+    const waits: number[] = [];
+    for (let known = 0; waits.length < 8; ) {
+      await attempt(host);
+      const nextAt = Number(host.rows('SELECT next_at FROM outbox')[0]?.['next_at']);
+      if (nextAt !== known) waits.push(nextAt - host.clock.now());
+      known = nextAt;
+    }
+    const during = host.rows('SELECT state, attempts, last_error FROM outbox');
+    const told = [...outcomes];
+    broken.mend();
+    while (!host.states('outbox').includes('sent')) await attempt(host);
+
+    const isGrowing = Number(waits[0]) <= 8_000 && Number(waits.at(-1)) >= 28_000;
+    assert.ok(isGrowing && waits.every((ms) => ms <= 60_000), waits.join(', '));
+    assert.deepEqual([during[0]?.['state'], during[0]?.['attempts']], ['waiting', 0]);
+    assert.match(String(during[0]?.['last_error']), /EMFILE/);
+    assert.deepEqual([new Set(told), outcomes.at(-1)], [new Set(['put_off']), 'sent']);
+  });
 
   it('is given up after its attempts where a kept file cannot be read for good', async (test) => {
     const { host } = await sendingHost(test, { of: 'host', sends: ADAPTERS['throws it'], onUnknown: 'resend' });
@@ -148,7 +178,13 @@ async function sendingHost(
     of,
     sends,
     onUnknown,
-  }: { readonly of: 'platform' | 'host'; readonly sends: Sends | undefined; readonly onUnknown: string },
+    sent,
+  }: {
+    readonly of: 'platform' | 'host';
+    readonly sends: Sends | undefined;
+    readonly onUnknown: string;
+    readonly sent?: (outcome: string) => void;
+  },
 ): Promise<Sending> {
   const adapter = defineAdapter({
     name: 'filer',
@@ -180,7 +216,7 @@ async function sendingHost(
   const host = await engineHost(test, {
     modules: { filer: adapter, sender },
     config: { outbox: { maxAttempts: 3, onUnknown }, plugins: { filer: { endpoints: [{ id: 'x' }] } } },
-    engine: { admit: () => sending.room() },
+    engine: { admit: () => sending.room(), observer: { sent: (_row, outcome) => sent?.(outcome) } },
   });
   const sending: Sending = { host, room: () => {}, isFetched: false };
   if (of === 'host') {
