@@ -155,6 +155,13 @@ describe('the suite of adapters', () => {
     assert.ok(passed.get('is-sound-and-catches-up-for-long')?.includes(UP));
   });
 
+  it('says with what a promise was broken, and what the adapter made of it', async () => {
+    const { told } = await suiteOver(['verifies-nothing', 'stores-no-message']);
+
+    assert.match(told, /fixtures\.good with another byte 0 is refused with 401/);
+    assert.match(told, /one of the arrivals is a whole message, or a command: \{"status":200/);
+  });
+
   it('names every promise for every adapter, and why one is not tried', async () => {
     const { passed, skipped } = await suiteOver(SOUND);
 
@@ -178,6 +185,8 @@ interface Outcome {
   readonly passed: Titles;
   /** With the reason. */
   readonly skipped: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** All that the run printed. */
+  readonly told: string;
 }
 
 /** Titles by adapter, in the order of the suite. */
@@ -199,5 +208,5 @@ async function suiteOver(faults: readonly Fault[]): Promise<Outcome> {
     const of = not === undefined ? passed : failed;
     of.set(name, [...(of.get(name) ?? []), title]);
   }
-  return { failed, passed, skipped };
+  return { failed, passed, skipped, told: stdout };
 }

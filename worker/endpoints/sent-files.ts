@@ -22,7 +22,7 @@ export class SentFiles {
     this.#endpoint = endpoint;
   }
 
-  read(file: FileRef): Promise<Uint8Array> {
+  read(file: FileRef): Promise<Uint8Array<ArrayBuffer>> {
     return this.#files.read(file, this.#endpoint).catch((error: unknown) => this.#failed(file, error));
   }
 

@@ -38,7 +38,7 @@ export class FileSource {
   }
 
   /** `endpoint`: of the account that asks, which may name a file of its own as its platform does. */
-  async read(file: FileRef, endpoint?: string): Promise<Uint8Array> {
+  async read(file: FileRef, endpoint?: string): Promise<Uint8Array<ArrayBuffer>> {
     return this.#options.store.read(await this.#idHere(file, endpoint));
   }
 

@@ -17,7 +17,7 @@ import type { FileRef } from '../sdk/index.ts';
 
 export interface FileStore {
   /** Throws when there is no such file. */
-  read(id: string): Promise<Uint8Array>;
+  read(id: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Undefined when there is none, or none any more. */
   open(id: string): Promise<StoredFile | undefined>;
   save(file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array }): Promise<FileRef>;
@@ -55,7 +55,7 @@ export class MediaFolder implements FileStore {
     this.#folder = folder;
   }
 
-  async read(id: string): Promise<Uint8Array> {
+  async read(id: string): Promise<Uint8Array<ArrayBuffer>> {
     if (!DIGEST.test(id)) throw new Error('not the id of a stored file');
     return readFile(join(this.#folder, id)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') throw new Error(`file ${id} is not kept here any more`);

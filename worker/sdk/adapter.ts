@@ -71,7 +71,7 @@ export interface Link<A> {
   accept(take: (socket: PlatformSocket) => void): void;
   receive(arrivals: readonly Arrival[], cursor?: string): Promise<void>;
   /** The bytes of a file that a send names, wherever it came from. */
-  readFile(file: FileRef): Promise<Uint8Array>;
+  readFile(file: FileRef): Promise<Uint8Array<ArrayBuffer>>;
   /** The same without having it in memory: what a platform takes as a stream goes to it from the disk. */
   openFile(file: FileRef): Promise<FileContent>;
   /**
@@ -108,6 +108,7 @@ export type Arrival = ArrivalBase &
         /** The endpoint of a person who is mentioned may be empty: the host puts in the account's own. */
         readonly text: string | readonly Segment[];
         readonly replyTo?: string;
+        /** Said to the bot: it is mentioned, or answered. In private conversations the host knows. Its own name at the beginning is not part of the text. */
         readonly addressed?: boolean;
         readonly files?: readonly FileRef[];
       }

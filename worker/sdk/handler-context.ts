@@ -83,7 +83,7 @@ export interface Ctx {
   /** Entries in order of their keys, read as by `get`. */
   list<V>(state: State<V>, page?: Page): Promise<readonly (readonly [key: string, value: V])[]>;
   /** One that was saved, or one that came with a message: from its platform. */
-  readFile(file: FileRef): Promise<Uint8Array>;
+  readFile(file: FileRef): Promise<Uint8Array<ArrayBuffer>>;
   /** By content: saving twice is one file. */
   saveFile(name: string, mime: string, bytes: Uint8Array): Promise<FileRef>;
 

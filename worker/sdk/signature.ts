@@ -10,15 +10,17 @@ import type { Secret } from './secret.ts';
 const TOLERANCE_MS = 300_000;
 
 export interface HmacOptions {
+  /** 64 hexadecimal digits, without what the platform puts before them (`sha256=`). One in base64: `Buffer.from(it, 'base64').toString('hex')`. */
   readonly signature: string | undefined;
+  /** Each is tried: two are valid while one is renewed. */
   readonly secrets: readonly Secret[];
   /** What was signed, when it is not the body alone. */
   readonly signed?: Uint8Array;
-  /** When it was signed, epoch milliseconds: must be inside what was signed. */
+  /** When it was signed, epoch milliseconds: over five minutes off is refused. It must be inside what was signed. */
   readonly at?: number;
 }
 
-/** `ok`, or `refused` with a reason that gives nothing away. */
+/** HMAC-SHA256 over the bytes as they came: `ok`, or `refused` with a reason that gives nothing away. */
 export function verifyHmac(
   request: RawRequest,
   { signature, secrets, signed = request.body, at }: HmacOptions,

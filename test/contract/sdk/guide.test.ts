@@ -68,6 +68,8 @@ describe('the guide', async () => {
 
     assert.deepEqual(await bench.deliver(request), { status: 200 });
     assert.deepEqual(await bench.deliver({ ...request, headers: {} }), { status: 401 });
+    assert.match(JSON.stringify(bench.logs.at(-1)), /refused/);
+    assert.match(JSON.stringify(bench.logs.at(-1)), /no signature/);
     assert.deepEqual(
       bench.stored.map(({ id }) => id),
       ['d1'],

@@ -45,6 +45,10 @@ const types = definePlugin({
       { summary: '', args: { in: t.duration(), many: t.array(t.number()), loud: t.optional(t.boolean()) } },
       async (ctx, args) => {
         same<typeof args, { loud?: boolean; in: number; many: number[] }>(true);
+        // What platforms and services take: the body of a fetch, a part of a form.
+        const bytes = await ctx.readFile({ id: 'f', name: 'f', mime: 'image/png', bytes: 1 });
+        void new Response(bytes);
+        void new Blob([bytes]);
         ctx.schedule(fire, { text: 'a' }, { afterMs: 1 });
         // @ts-expect-error wrong data for the task
         ctx.schedule(fire, { text: 1 });

@@ -18,6 +18,7 @@ export interface Bench {
   readonly cursor: string | undefined;
   /** What outlives a crash: hand it to the bench of the next life. */
   readonly committed: Committed;
+  /** What the adapter has logged, and the bench of deliveries: why one was refused, or could not be parsed. */
   readonly logs: readonly unknown[];
   /** A request to the adapter's webhook; 404 where the account has no address. */
   deliver(request: RawRequest): Promise<HttpAnswer>;
@@ -91,10 +92,10 @@ export function adapterBench(
         if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
       cursor = next ?? cursor;
     });
-  const fileOf = (id: string): Uint8Array => {
+  const fileOf = (id: string): Uint8Array<ArrayBuffer> => {
     const bytes = files[id];
     if (bytes === undefined) throw new Error(`there is no file ${id}`);
-    return bytes;
+    return Uint8Array.from(bytes);
   };
   const link = (signal = abort.signal, online = (): void => {}): Link<Record<string, unknown>> => ({
     account: settings,
@@ -143,12 +144,16 @@ export function adapterBench(
           : { status: asked === undefined ? 405 : (asked.status ?? 401) };
       }
       const verdict = definition.webhook?.verify(request, settings) ?? { kind: 'refused', reason: 'no webhook' };
-      if (verdict.kind === 'refused') return { status: 401 };
+      if (verdict.kind === 'refused') {
+        line({ reason: verdict.reason }, 'a delivery was refused');
+        return { status: 401 };
+      }
       if (verdict.kind === 'handshake') return verdict.answer;
       let arrivals: readonly Arrival[];
       try {
         arrivals = checkArrivals(definition.name, definition.webhook?.parse(request, settings) ?? []);
-      } catch {
+      } catch (error) {
+        line({ error: String(error) }, 'a delivery was verified and cannot be parsed');
         // Verified but not understood: kept for an operator, and acknowledged, or the platform would send it for days.
         return { status: 202, json: { parked: true } };
       }

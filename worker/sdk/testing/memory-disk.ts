@@ -14,7 +14,7 @@ export class MemoryDisk {
   readonly #core: WriterCore;
   readonly #database: Database;
   readonly #reader: SqliteReader;
-  readonly #files = new Map<string, Uint8Array>();
+  readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
   /** Ids of files that lie on the platform. */
   readonly #copies = new Map<string, string>();
   #commits = 0;

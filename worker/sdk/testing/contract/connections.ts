@@ -14,7 +14,7 @@ async function catchesUp(trial: Trial): Promise<void> {
     if (fixtures.platform === undefined) await until(() => hasAll(trial, bench), fixtures, 'what was missed');
     assert.deepEqual(idsOf(bench), fixtures.history, `${pass} time`);
   }
-  assert.notEqual(bench.cursor, undefined);
+  assert.notEqual(bench.cursor, undefined, 'link.receive is given the cursor behind what it brings');
 }
 
 /** Each ends when it is told to, if the platform has not ended it: with HTTP it may, once it has said all. */

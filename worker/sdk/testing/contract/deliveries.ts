@@ -2,60 +2,68 @@
 import assert from 'node:assert/strict';
 import type { RawRequest } from '../../request.ts';
 import { given, has, needs } from './lack.ts';
-import { goodOf, idsOf, isAcknowledged, type Promised, type Trial } from './trial.ts';
+import { goodOf, idsOf, isAcknowledged, type Promised, type Trial, toldOf } from './trial.ts';
 
 const DAY_MS = 86_400_000;
 
 async function storesMessages({ bench, fixtures }: Trial): Promise<void> {
-  assert.ok(isAcknowledged(await bench.deliver(goodOf(fixtures))), 'a verified delivery is acknowledged');
+  const answer = await bench.deliver(goodOf(fixtures));
+  assert.ok(isAcknowledged(answer), `fixtures.good is verified and acknowledged: ${toldOf(bench, answer)}`);
   const isWhole = bench.stored.some(
     (one) =>
       ((one.kind === 'message' && one.message !== '') || (one.kind === 'command' && one.name !== '')) &&
       one.user.id !== '' &&
       one.conversation.id !== '',
   );
-  assert.ok(isWhole, 'one of the arrivals is a whole message, or a command');
+  assert.ok(isWhole, `one of the arrivals is a whole message, or a command: ${toldOf(bench, answer)}`);
 }
 
 async function takesOnce({ bench, fixtures }: Trial): Promise<void> {
   await bench.deliver(goodOf(fixtures));
   const count = bench.stored.length;
   await bench.deliver(goodOf(fixtures));
-  assert.equal(bench.stored.length, count);
+  assert.equal(bench.stored.length, count, 'what is delivered again has the id that it had');
 }
 
 async function refusesChanges({ bench, fixtures }: Trial): Promise<void> {
   const good = goodOf(fixtures);
   const { unsigned = [] } = fixtures;
   const changed = [0, good.body.length >> 1, good.body.length - 1].map((at) => ({
-    ...good,
-    body: Uint8Array.from(good.body, (byte, i) => (i === at ? byte ^ 1 : byte)),
+    what: `fixtures.good with another byte ${at}`,
+    request: { ...good, body: Uint8Array.from(good.body, (byte, i) => (i === at ? byte ^ 1 : byte)) },
   }));
-  const old = { ...good, receivedAt: good.receivedAt + DAY_MS };
-  const refused = [
-    ...(unsigned.includes('bytes') ? [] : changed),
-    { ...good, headers: {} },
-    ...(unsigned.includes('time') ? [] : [old]),
-  ];
-  for (const bad of refused) assert.equal((await bench.deliver(bad)).status, 401);
-  assert.equal(bench.stored.length, 0);
+  const bare = { what: 'fixtures.good without headers', request: { ...good, headers: {} } };
+  const old = {
+    what: 'fixtures.good a day later (of a signature that covers no time: unsigned: ["time"])',
+    request: { ...good, receivedAt: good.receivedAt + DAY_MS },
+  };
+  const refused = [...(unsigned.includes('bytes') ? [] : changed), bare, ...(unsigned.includes('time') ? [] : [old])];
+  for (const { what, request } of refused)
+    assert.equal((await bench.deliver(request)).status, 401, `${what} is refused with 401`);
+  assert.equal(bench.stored.length, 0, 'nothing of what was refused is stored');
 }
 
 /** Or two bots talk forever. */
 async function ignoresItsOwn({ bench, fixtures }: Trial): Promise<void> {
   assert.ok(fixtures.own);
   const answer = await bench.deliver(fixtures.own());
-  assert.ok(isAcknowledged(answer), 'what the account said is verified and acknowledged as well');
-  assert.notDeepEqual(answer.json, { parked: true }, 'what the account said is understood');
-  assert.deepEqual(idsOf(bench), [], 'and nothing of it is stored');
+  assert.ok(
+    isAcknowledged(answer),
+    `what the account said is verified and acknowledged as well: ${toldOf(bench, answer)}`,
+  );
+  assert.notDeepEqual(answer.json, { parked: true }, `what the account said is understood: ${toldOf(bench, answer)}`);
+  assert.deepEqual(idsOf(bench), [], 'nothing of fixtures.own is stored: its user is marked with self');
 }
 
 async function keepsOrder({ bench, fixtures }: Trial): Promise<void> {
   const { several, order = [] } = fixtures;
   assert.ok(several);
   assert.ok(order.length > 1, 'fixtures.order names what fixtures.several holds: two messages or more');
-  for (const delivery of several()) assert.ok(isAcknowledged(await bench.deliver(delivery)));
-  assert.deepEqual(idsOf(bench), order);
+  for (const [i, delivery] of several().entries()) {
+    const answer = await bench.deliver(delivery);
+    assert.ok(isAcknowledged(answer), `fixtures.several[${i}] is acknowledged: ${toldOf(bench, answer)}`);
+  }
+  assert.deepEqual(idsOf(bench), order, 'what fixtures.several holds is stored, in the order of fixtures.order');
   const places = new Set(bench.stored.map(({ conversation }) => conversation.id));
   assert.equal(places.size, 1, 'they are of one conversation');
 }

@@ -10,10 +10,11 @@ async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial
   await online(bench);
   const post = postTo(fixtures);
   const [first, again] = [await bench.send(post), await bench.send(post)];
-  assert.equal(first.kind, 'sent');
+  assert.equal(first.kind, 'sent', `the platform's side takes the send: ${JSON.stringify(first)}`);
   const { message = 'm' }: { readonly message?: unknown } = first;
   assert.ok(typeof message === 'string' && message !== '', 'the id of a message is a text, or it has none');
-  if ((can.idempotent ?? false) !== false) assert.deepEqual(again, first);
+  if ((can.idempotent ?? false) !== false)
+    assert.deepEqual(again, first, 'with can.idempotent the same key is the same message');
 }
 
 /** For this send, or for its whole account. */
@@ -32,10 +33,10 @@ export function assertWaits(result: SendResult, what?: string): void {
 async function passesRefusals({ bench, open, fixtures, platform }: Trial): Promise<void> {
   const post = postTo(fixtures);
   platform.next({ status: 429, headers: { 'retry-after': '7' } });
-  assertLater(await bench.send(post), 7_000);
+  assertLater(await bench.send(post), 7_000, '429 with Retry-After: 7 is later, by 7 s');
   const next = open();
   platform.next({ status: 400 });
-  assert.equal((await next.send(post)).kind, 'refused');
+  assert.equal((await next.send(post)).kind, 'refused', 'what the platform answers with 400 is refused');
   platform.next({ status: 503 });
   const before = platform.asked.length;
   const later = await next.send(post).catch(() => undefined);

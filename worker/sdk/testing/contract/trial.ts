@@ -171,6 +171,9 @@ export function goodOf({ good }: Fixtures): RawRequest {
 
 export const idsOf = ({ stored }: Bench): readonly string[] => stored.map(({ id }) => id);
 
+/** What became of a delivery, for who has to find out why. */
+export const toldOf = ({ logs }: Bench, answer: HttpAnswer): string => JSON.stringify({ ...answer, log: logs.at(-1) });
+
 export const isAcknowledged = ({ status = 200 }: HttpAnswer): boolean => status < 300;
 
 const LIMIT_MS = 60_000;
