@@ -58,7 +58,8 @@ const endpointEntry = Type.Unsafe<EndpointEntry>(
     {
       id: Type.String({
         pattern: ENDPOINT_PATTERN,
-        description: 'Names the account: the endpoint is `<slot>~<id>`. Unique in its slot.',
+        description:
+          'Names the account: the endpoint is `<slot>~<id>`. Small letters, digits, `-` and `_`, unique in its slot.',
       }),
       enabled: Type.Boolean({ default: true, description: 'false keeps the account out of the next generation.' }),
     },

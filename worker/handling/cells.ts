@@ -98,7 +98,11 @@ function guardOf(run: Run, id: CellId, expect: 'absent' | 'any' | number | undef
   if (run.written.has(cellKey(id)) || expect === 'any') return { kind: 'any' };
   const read = run.read.get(cellKey(id));
   const revision = expect === 'absent' ? 0 : (expect ?? read);
-  if (revision === undefined) throw coded('unread', `${id.store}: read it first, or say what you expect`);
+  if (revision === undefined)
+    throw coded(
+      'unread',
+      `${id.store}: read it first with ctx.get, or say what you expect: ctx.set(cell, value, 'any')`,
+    );
   const known = read ?? run.found.get(cellKey(id));
   if (expect !== undefined && known !== undefined && known !== revision)
     throw coded('cell_is', `${id.store}, key ${JSON.stringify(id.key)}: ${faultOf(known, revision)}`);

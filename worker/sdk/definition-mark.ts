@@ -23,7 +23,7 @@ export function markDefinition<D extends { readonly name: string }>(kind: Defini
 export function readDefinition(module: unknown): DefinitionMark {
   const mark =
     typeof module === 'object' && module !== null ? (module as Record<symbol, unknown>)[DEFINITION] : undefined;
-  if (!isMark(mark)) throw invalid('not a svc definition: export default definePlugin(…)');
+  if (!isMark(mark)) throw invalid('not a svc definition: export default definePlugin(…) or defineAdapter(…)');
   const [major, minor] = mark.sdk;
   const isTaken = major === SDK_VERSION[0] ? minor <= SDK_VERSION[1] : major === SDK_VERSION[0] - 1;
   if (!isTaken)

@@ -41,7 +41,9 @@ const url: Command = {
         wanted.map((one) => [
           shown(one.endpoint),
           shown(one.url ?? one.path),
-          one.registers ? 'svc webhooks register' : "on the platform's pages",
+          one.registers
+            ? `svc webhooks register ${shown(one.endpoint.replace(/^.*:/, ''))}`
+            : "on the platform's pages",
         ]),
       );
     if (wanted.some((one) => one.url === null)) print.note(NO_ADDRESS);

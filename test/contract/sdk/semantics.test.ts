@@ -169,7 +169,7 @@ describe('the context', () => {
     for (const command of ['blind', 'any', 'mine']) await bot.person('ann').says(`/${command}`);
     await bot.person('bob').says('/mine');
 
-    assert.match(errorsOf(bot), /read it first/);
+    assert.match(errorsOf(bot), /read it first with ctx\.get, or .*'any'/);
     assert.deepEqual([bot.shown('dm-ann').at(-1), bot.shown('dm-bob')], ['2', ['undefined']]);
   });
 

@@ -185,6 +185,22 @@ describe('a list of what serves', () => {
   }
 });
 
+describe('svc webhooks url', () => {
+  it('names the command that registers an address, as it is to be typed', async (t) => {
+    const path = '/webhooks/telegram/shop';
+    const addresses = [
+      { endpoint: 'root/telegram:telegram~shop', path, url: `https://bot.example${path}`, registers: true },
+      { endpoint: 'root/tea#webhook/in', path: '/webhooks/tea/in', url: null, registers: false },
+    ];
+    const host = await cannedHost(t, { 'GET /api/webhooks': { json: { webhooks: addresses, total: 2 } } });
+    const context = capturedContext(host.url);
+
+    await pick(webhooks, 'url').run(context, [], {});
+
+    assert.match(context.out.join('\n'), /svc webhooks register telegram~shop\n.*on the platform's pages/);
+  });
+});
+
 describe('svc ingress', () => {
   it('pauses for a duration and says so, resumes, and answers with 1 while paused', async (t) => {
     const paused = {

@@ -30,7 +30,7 @@ describe('readDefinition', () => {
     for (const module of [undefined, null, 'x', {}, { name: 'x', setup() {} }]) {
       assert.throws(() => readPlugin(module), {
         ...refused,
-        message: 'not a svc definition: export default definePlugin(…)',
+        message: 'not a svc definition: export default definePlugin(…) or defineAdapter(…)',
       });
     }
     assert.throws(() => readPlugin(adapter), { ...refused, message: /^is an adapter, not a plugin/ });
