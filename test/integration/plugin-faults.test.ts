@@ -248,7 +248,7 @@ describe('a message that ends the process', () => {
       TIMEOUT,
       async (t) => {
         const host = await start(t);
-        const { id } = await host.deliver(`/${how}`);
+        const id = await host.deliverDeadly(`/${how}`);
         assert.deepEqual(await host.life.ended, { code, signal });
 
         const starts = await startUntilItLives(host);

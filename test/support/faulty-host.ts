@@ -109,6 +109,13 @@ export class FaultyHost {
     return this.#deliver(`evt_${randomUUID()}`, { conversation: { id: conversation }, user: { id: 'ann' }, text });
   }
 
+  /** One text that ends the process, whose answer may be lost with that: it is handled as soon as it is stored. Its id. */
+  async deliverDeadly(text: string): Promise<string> {
+    const id = `evt_${randomUUID()}`;
+    await this.#deliver(id, { conversation: { id }, user: { id: 'ann' }, text }).catch(() => this.life.ended);
+    return id;
+  }
+
   /** All that was refused comes again under its id, as from a platform; how it was answered, each status once. */
   async redeliver(): Promise<readonly number[]> {
     const again = this.refused.splice(0).map((id) => this.#deliver(id, this.#sent.get(id) ?? {}));

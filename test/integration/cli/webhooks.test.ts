@@ -31,7 +31,7 @@ describe('svc webhooks', () => {
     assert.equal(await pick('url').run(context, [undefined as never], {}), 0);
 
     assert.deepEqual(context.out.slice(1), [
-      `${BOT.endpoint} | ${BOT.url} | svc webhooks register`,
+      `${BOT.endpoint} | ${BOT.url} | svc webhooks register telegram~main`,
       `${HOOK.endpoint} | ${HOOK.url} | on the platform's pages`,
     ]);
     assert.deepEqual(context.notes, []);
