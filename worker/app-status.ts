@@ -2,6 +2,7 @@
 import { VERSION } from '../shared/version.ts';
 import type { Parts } from './app-parts.ts';
 import { readStarts } from './database/starts-ledger.ts';
+import { shownFailure } from './runtime/last-failure.ts';
 
 const LAST_STARTS = 10;
 
@@ -40,10 +41,7 @@ export async function hostStatus({
     epoch: facts.state?.epoch ?? null,
     head: facts.head,
     inbox: engine.inbox.pending,
-    lastFailure:
-      runtime.lastFailure === undefined
-        ? null
-        : { code: runtime.lastFailure.code, reason: runtime.lastFailure.message },
+    lastFailure: shownFailure(runtime.lastFailure),
   };
 }
 

@@ -18,6 +18,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { createOutboxAdmin } from './outbox/outbox-admin.ts';
 import type { Readiness } from './readiness/readiness.ts';
 import { askedOrder } from './runtime/asked-order.ts';
+import { shownFailure } from './runtime/last-failure.ts';
 import { createPluginRoutes } from './runtime/plugin-routes.ts';
 
 export interface HttpPortDeps {
@@ -97,9 +98,11 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     },
     logs: async (wanted) => readLogs(options, wanted),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.text() }),
+    serving: () => ({ generation: runtime.current?.number ?? null, lastFailure: shownFailure(runtime.lastFailure) }),
     refuseUnlessServing() {
       if (runtime.current === undefined)
-        throw new SvcError('endpoint_unavailable', 'no plugin and no account is served yet', {
+        throw new SvcError('endpoint_unavailable', 'no plugin and no account is served now', {
+          hint: '`svc runtime status` says why.',
           details: { retryAfterMs: 2_000 },
         });
     },

@@ -1,5 +1,6 @@
 // Endpoints on the wire: accounts of platforms, what state they are in and why.
 import * as Type from 'typebox';
+import { servingFields } from './serving.ts';
 
 export const ENDPOINT_STATES = ['disabled', 'connecting', 'online', 'degraded', 'offline', 'failed'] as const;
 
@@ -39,6 +40,7 @@ export const endpointSchema = Type.Object(
 
 /** One page, by id; `next` is the cursor of the page after it and absent at the end. */
 export const endpointsSchema = Type.Object({
+  ...servingFields,
   endpoints: Type.Array(endpointSchema),
   next: Type.Optional(Type.String()),
   total: Type.Integer(),

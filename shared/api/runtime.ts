@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { nullableText } from './item.ts';
+import { failureSchema, servingFields } from './serving.ts';
 
 export const healthSchema = Type.Object({ status: Type.Literal('ok') });
 
@@ -66,7 +67,7 @@ export const statusSchema = Type.Object(
     /** What waits in the inbox; its bytes for full scope. */
     inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Optional(Type.Integer()) })),
     /** Why the newest configuration does not serve; the reason for full scope. */
-    lastFailure: Type.Optional(Type.Union([Type.Object({ code: Type.String(), reason: nullableText }), Type.Null()])),
+    lastFailure: Type.Optional(failureSchema),
   },
   { additionalProperties: true },
 );
@@ -102,6 +103,7 @@ const pluginSchema = Type.Object(
 );
 
 export const pluginsSchema = Type.Object({
+  ...servingFields,
   plugins: Type.Array(pluginSchema),
   /** Handlers in the order in which they are asked about what arrives. */
   order: Type.Array(

@@ -1,6 +1,7 @@
 // Addresses of webhooks on the wire: what an operator registers at a platform.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import { servingFields } from './serving.ts';
 
 const fields = {
   /** `<owner>:<name>` of an account, or the id of a webhook that a plugin registered. */
@@ -13,7 +14,7 @@ const fields = {
   registers: Type.Boolean(),
 };
 
-export const webhookAddressesSchema = Type.Object({ webhooks: Type.Array(Type.Object(fields)) });
+export const webhookAddressesSchema = Type.Object({ ...servingFields, webhooks: Type.Array(Type.Object(fields)) });
 
 export const webhookRegisteredSchema = Type.Object({ ...fields, done: Type.String() });
 

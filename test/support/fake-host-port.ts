@@ -186,6 +186,7 @@ export function fakeHostPort({
       },
       count: 0,
     },
+    serving: () => ({ generation: 7 }),
     refuseUnlessServing: () => {},
     pluginRoute: (method, slot, path) => {
       if (slot !== 'echo' || !['/open', '/closed', '/broken', '/switch', '/split'].includes(path)) return undefined;

@@ -232,6 +232,11 @@ export interface HostPort {
   }): Promise<readonly unknown[]>;
   /** Prometheus text exposition format 0.0.4. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** The generation that serves, and why the newest configuration does not, where that is so. */
+  serving(): {
+    readonly generation: number | null;
+    readonly lastFailure?: { readonly code: string; readonly reason: string | null } | null;
+  };
   /** Throws `endpoint_unavailable` while no generation serves. */
   refuseUnlessServing(): void;
   /** How many bytes a delivery to this path may have, or undefined when nothing is there. */

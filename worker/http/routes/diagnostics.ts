@@ -5,6 +5,7 @@ import { capabilityForDemo } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { integerOf } from '../query-check.ts';
 import { type QueryField, route } from '../route.ts';
+import { servingFor } from '../serving.ts';
 
 const LOG_QUERY = {
   lines: { type: 'integer', description: 'How many of the newest', minimum: 1, maximum: 1_000, default: 100 },
@@ -51,14 +52,15 @@ export const diagnosticRoutes = [
     answers: { 200: 'Plugins' },
     handle: ({ port, caller }) => {
       const { plugins, order } = port.plugins();
-      if (caller().scope === 'full') return { status: 200, json: { plugins, order } };
+      const serving = servingFor(port, caller());
+      if (caller().scope === 'full') return { status: 200, json: { ...serving, plugins, order } };
       // `use` is what the configuration says.
       const shown = plugins.map(({ use: _use, capabilities, ...plugin }) => ({
         ...plugin,
         capabilities: capabilities.map(capabilityForDemo),
       }));
       const asked = order.map((one) => ({ ...one, capability: capabilityForDemo(one.capability) }));
-      return { status: 200, json: { plugins: shown, order: asked } };
+      return { status: 200, json: { ...serving, plugins: shown, order: asked } };
     },
   }),
   route({

@@ -3,6 +3,7 @@
 import { integerOf, PAGE_QUERY } from '../query-check.ts';
 import { tagOf } from '../revision.ts';
 import { type Answer, type Route, route } from '../route.ts';
+import { servingFor } from '../serving.ts';
 
 const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Route =>
   route({
@@ -13,8 +14,9 @@ const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Rout
     body: 'Nothing',
     changes: true,
     revision: 'handler',
-    answers: { 200: 'Endpoint', 412: 'Problem' },
+    answers: { 200: 'Endpoint', 412: 'Problem', 503: 'Problem' },
     handle: async ({ port, params, caller, revision, keep }) => {
+      port.refuseUnlessServing(); // not now, which is not that there is none of the name
       const answerOf = (endpoint: unknown): Answer => ({ status: 200, json: endpoint });
       const change = { caller: caller(), revision, keep: keep(answerOf) };
       return answerOf(await port.endpoints.act(params.id ?? '', name, change));
@@ -31,11 +33,14 @@ export const endpointRoutes = [
     answers: { 200: 'Endpoints' },
     handle: async ({ port, caller, query }) => ({
       status: 200,
-      json: await port.endpoints.list({
-        after: query.after,
-        limit: integerOf(query, 'limit', PAGE_QUERY),
-        texts: caller().scope === 'full',
-      }),
+      json: {
+        ...servingFor(port, caller()),
+        ...(await port.endpoints.list({
+          after: query.after,
+          limit: integerOf(query, 'limit', PAGE_QUERY),
+          texts: caller().scope === 'full',
+        })),
+      },
     }),
   }),
   action('enable', 'Enables it; stored'),
@@ -46,8 +51,9 @@ export const endpointRoutes = [
     path: '/api/endpoints/{id+}',
     scope: 'demo',
     summary: 'One endpoint; with its last error for full scope',
-    answers: { 200: 'Endpoint' },
+    answers: { 200: 'Endpoint', 503: 'Problem' },
     handle: async (exchange) => {
+      exchange.port.refuseUnlessServing();
       const isFull = exchange.caller().scope === 'full';
       const { endpoint, revision } = await exchange.port.endpoints.show(exchange.params.id ?? '', isFull);
       return { status: 200, json: endpoint, ...(isFull ? { headers: { ETag: tagOf(revision) } } : {}) };

@@ -1,5 +1,6 @@
 // Addresses of webhooks: which there are, and registering one at its platform. Full scope: an address tells of the configuration.
 import { route } from '../route.ts';
+import { servingFor } from '../serving.ts';
 
 export const webhookAddressRoutes = [
   route({
@@ -8,7 +9,10 @@ export const webhookAddressRoutes = [
     scope: 'full',
     summary: 'The addresses to which platforms deliver',
     answers: { 200: 'WebhookAddresses' },
-    handle: async ({ port }) => ({ status: 200, json: { webhooks: port.webhooks.list() } }),
+    handle: async ({ port, caller }) => ({
+      status: 200,
+      json: { ...servingFor(port, caller()), webhooks: port.webhooks.list() },
+    }),
   }),
   route({
     method: 'POST',
@@ -18,6 +22,9 @@ export const webhookAddressRoutes = [
     body: 'Nothing',
     changes: true,
     answers: { 200: 'WebhookRegistered', 409: 'Problem', 502: 'Problem', 503: 'Problem' },
-    handle: async ({ port, params }) => ({ status: 200, json: await port.webhooks.register(params.id ?? '') }),
+    handle: async ({ port, params }) => {
+      port.refuseUnlessServing();
+      return { status: 200, json: await port.webhooks.register(params.id ?? '') };
+    },
   }),
 ];
