@@ -22,3 +22,11 @@ export async function requireGeneration(host: HostClient): Promise<void> {
     },
   );
 }
+
+/** An answer about one account. That it is not served now has its reason elsewhere, as above; a generation that serves has its own word for it. */
+export async function orNotServing<T>(host: HostClient, answer: Promise<T>): Promise<T> {
+  return answer.catch(async (error: unknown) => {
+    if (error instanceof SvcError && error.code === 'endpoint_unavailable') await requireGeneration(host);
+    throw error;
+  });
+}

@@ -4,7 +4,7 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import type { Command, HostClient } from '../command.ts';
 import { textArgument } from '../options.ts';
 import { shown } from '../printable.ts';
-import { requireGeneration } from '../serving.ts';
+import { orNotServing, requireGeneration } from '../serving.ts';
 
 type Endpoint = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,8 @@ const show: Command = {
   summary: 'Shows one endpoint; exit 0 only when it is online',
   examples: ['svc endpoints show irc~libera', 'svc endpoints show root/irc:irc~libera --json'],
   async run({ host, print, json }, [id]) {
-    const { body } = await (await host()).request('GET', pathOf(textArgument(id, '<id>')));
+    const client = await host();
+    const { body } = await orNotServing(client, client.request('GET', pathOf(textArgument(id, '<id>'))));
     const endpoint = body as Endpoint;
     if (json) print.json(endpoint);
     else
@@ -65,10 +66,9 @@ const action = (verb: 'enable' | 'disable' | 'reconnect', summary: string): Comm
   examples: [`svc endpoints ${verb} irc~libera`],
   async run({ host, print, json }, [id]) {
     const name = textArgument(id, '<id>');
-    const { body } = await (await host()).request('POST', `${pathOf(name)}/${verb}`, {
-      body: {},
-      idempotencyKey: randomUUID(),
-    });
+    const client = await host();
+    const change = { body: {}, idempotencyKey: randomUUID() };
+    const { body } = await orNotServing(client, client.request('POST', `${pathOf(name)}/${verb}`, change));
     if (json) print.json(body);
     else print.text(`${shown((body as Endpoint)['id'] ?? name)} is ${shown((body as Endpoint)['state'])}`);
     return EXIT.ok;

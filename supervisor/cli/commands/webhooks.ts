@@ -7,7 +7,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
 import { textArgument } from '../options.ts';
 import { shown } from '../printable.ts';
-import { requireGeneration } from '../serving.ts';
+import { orNotServing, requireGeneration } from '../serving.ts';
 
 const NO_ADDRESS = 'only paths: set http.publicUrl in svc.config.yml to the address at which platforms reach this host';
 
@@ -59,10 +59,10 @@ const register: Command = {
   examples: ['svc webhooks register telegram~main'],
   async run({ host, print, json }, [endpoint]) {
     const id = textArgument(endpoint, '<endpoint>');
-    const { body } = await (await host()).request('POST', `/api/webhooks/${pathOf(id)}/register`, {
-      body: {},
-      idempotencyKey: randomUUID(),
-    });
+    const client = await host();
+    const change = { body: {}, idempotencyKey: randomUUID() };
+    const path = `/api/webhooks/${pathOf(id)}/register`;
+    const { body } = await orNotServing(client, client.request('POST', path, change));
     const registered = body as WebhookAddress & { readonly done: string };
     if (json) print.json(registered);
     else print.text(`${shown(registered.url)}: ${shown(registered.done)}`);

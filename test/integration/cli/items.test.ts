@@ -183,6 +183,31 @@ describe('a list of what serves', () => {
       assert.match(context.out[0] ?? '', /^no /);
     });
   }
+
+  it('gives the reason also where one account is asked for, and keeps the refusal where one serves', async (t) => {
+    const refusal = { status: 503, json: { code: 'endpoint_unavailable', title: 'The endpoint is not available' } };
+    let generation: number | null = null;
+    const { url } = await cannedHost(t, {
+      'GET /api/endpoints/a': refusal,
+      'POST /api/endpoints/a/enable': refusal,
+      'POST /api/webhooks/a/register': refusal,
+      'GET /api/system/status': () => ({ json: { generation, lastFailure: { code: 'plugin_failed', reason: 'why' } } }),
+    });
+    const asked = [pick(endpoints, 'show'), pick(endpoints, 'enable'), pick(webhooks, 'register')];
+    const messages = async () => {
+      const said: string[] = [];
+      for (const command of asked)
+        await assert.rejects(
+          async () => command.run(capturedContext(url), ['a'], {}),
+          ({ code, message }: NodeJS.ErrnoException) => code === 'endpoint_unavailable' && said.push(message) > 0,
+        );
+      return [...new Set(said)];
+    };
+
+    assert.deepEqual(await messages(), ['no generation serves: why']);
+    generation = 1;
+    assert.deepEqual(await messages(), ['The endpoint is not available']);
+  });
 });
 
 describe('svc webhooks url', () => {
