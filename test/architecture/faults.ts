@@ -40,6 +40,7 @@ export const FAULTS: readonly Requirement[] = [
   {
     id: 'fault 5',
     tests: [
+      'lets a crash after two minutes of health wait as the first one does, and a sooner one longer (5, W3)',
       'fails by the same limit when ${health} of health end in a worker that dies at start (5)',
       'end a loop of crashes after 5 starts, with at most 1 s of CPU: ${worker} (${row})',
     ],
@@ -63,11 +64,16 @@ export const FAULTS: readonly Requirement[] = [
   },
   {
     id: 'fault 12',
-    tests: ['ends a worker that is never up, and counts it (12)', 'end a worker that is never up at 30 s (12)'],
+    tests: [
+      'is set with a start, which is killed at it, and counts for nothing from then on (12)',
+      'ends a worker that is never up, and counts it (12)',
+      'end a worker that is never up at 30 s (12)',
+    ],
   },
   {
     id: 'fault 13',
     tests: [
+      'of a running worker is counted from its last heartbeat; the report comes first, then the kill (13)',
       'replaces a worker whose event loop is blocked, after a report (13)',
       'is hung after the watchdog, but not when the machine had slept (13, 47)',
       'in a loop is replaced, and the report has its stack, without a secret of it (13)',
@@ -84,6 +90,7 @@ export const FAULTS: readonly Requirement[] = [
   {
     id: 'fault 15',
     tests: [
+      'is set with a drain that begins with ${what} (15)',
       'kills a worker that ignores SIGTERM when its time is over (15)',
       'kill a worker that ignores SIGTERM at 8 s (15)',
     ],
@@ -136,6 +143,7 @@ export const FAULTS: readonly Requirement[] = [
     id: 'fault 23',
     tests: [
       'leaves one of two that start at once (23)',
+      'keeps a second one out though nothing answers for the first: its socket is gone, and it stands still (23)',
       'is one, of two that are started at once (23)',
       'make one daemon, and both tell it, ${ROUNDS} rounds 0-300 ms apart (23)',
     ],
@@ -149,7 +157,13 @@ export const FAULTS: readonly Requirement[] = [
     ],
   },
   { id: 'fault 26', tests: ['starts with a record that is ${name}, and says so (26, 27)'] },
-  { id: 'fault 27', tests: ['starts with a record that is ${name}, and says so (26, 27)'] },
+  {
+    id: 'fault 27',
+    tests: [
+      'starts with a record that is ${name}, and says so (26, 27)',
+      'is followed by one that signals no process that has pid and start of its worker, but in another boot (27)',
+    ],
+  },
   {
     id: 'fault 29',
     tests: [
@@ -265,6 +279,7 @@ export const FAULTS: readonly Requirement[] = [
   {
     id: 'fault 47',
     tests: [
+      'of a start is renewed by a sleep of the machine (47)',
       'takes a timer that is late by more than 2 s for a sleep of the machine (47)',
       'is hung after the watchdog, but not when the machine had slept (13, 47)',
       'does not take a sleep of the machine for a hung worker (47)',
@@ -281,7 +296,11 @@ export const FAULTS: readonly Requirement[] = [
   { id: 'fault 49', tests: ['says the cause at once, with 1, where it cannot start: ${what} (49)'] },
   {
     id: 'fault 50',
-    tests: ['takes garbage, half lines, too many clients and slow readers without growing or failing others (50)'],
+    tests: [
+      'takes garbage, half lines, too many clients and slow readers without growing or failing others (50)',
+      'turns away who comes above its limit of clients, and takes another one once there is room (50, L2)',
+      'cuts a client that asks on and reads no answer (50, L2)',
+    ],
   },
   { id: 'fault 51', tests: ['of ${AT_ONCE} at once beside a running daemon, which goes on undisturbed (51)'] },
   {

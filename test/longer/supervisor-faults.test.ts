@@ -76,6 +76,25 @@ describe('a project folder that has two names', () => {
   });
 });
 
+describe('the lock of a supervisor', () => {
+  it('keeps a second one out though nothing answers for the first: its socket is gone, and it stands still (23)', async (t) => {
+    const project = temporaryProject(t);
+    const first = supervise(t, 'healthy', { project });
+    const { pid, supervisorPid } = await first.state('running');
+    process.kill(supervisorPid ?? 0, 'SIGSTOP');
+    t.after(() => first.child.kill('SIGCONT'));
+    rmSync(`${project.paths.stateDir}/control.sock`);
+
+    const second = supervise(t, 'healthy', { project });
+    await until(() => second.child.exitCode !== null, { what: 'the end of the second one', timeoutMs: 60_000 });
+    process.kill(supervisorPid ?? 0, 'SIGCONT');
+
+    assert.deepEqual(await second.ended, { code: 1, signal: null }); // not 0: nobody says that the holder is ready
+    const now = await until(() => first.status(), { what: 'its socket' });
+    assert.deepEqual([now.pid, now.supervisorPid, now.exits.length], [pid, supervisorPid, 0]);
+  });
+});
+
 describe('a worker for which the machine has no room', () => {
   const missing = spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit here';
 

@@ -206,6 +206,19 @@ describe('a supervisor that was killed with its worker', () => {
     assert.doesNotMatch(run.log(), /"msg":"processes /);
   });
 
+  it('is followed by one that signals no process that has pid and start of its worker, but in another boot (27)', async (t) => {
+    const leader = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    t.after(() => leader.kill('SIGKILL'));
+    const stranger = identify(leader.pid ?? 0);
+
+    const run = after(t, { ...stranger, boot: 'another' });
+    await run.state('running');
+
+    assert.deepEqual([leader.exitCode, leader.signalCode], [null, null]);
+    assert.deepEqual(identify(leader.pid ?? 0), stranger);
+    assert.doesNotMatch(run.log(), /worker of a former supervisor/);
+  });
+
   it('is followed by one that has nothing to say of a group that another process leads by now', async (t) => {
     const leader = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], {
       detached: true,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { callControl } from '../../shared/control-client.ts';
@@ -56,6 +56,37 @@ describe('listenForControl', () => {
     await once(idle, 'connect');
 
     assert.equal(await answer, 'late');
+  });
+
+  it('turns away who comes above its limit of clients, and takes another one once there is room (50, L2)', async (t) => {
+    const { path } = await listening(t);
+    const gone = new Set<Socket>();
+    const clients = Array.from({ length: 70 }, () => connect(path).resume());
+    t.after(() => clients.forEach((client) => client.destroy()));
+    for (const client of clients) client.on('error', () => {}).on('close', () => gone.add(client));
+
+    await until(() => gone.size === 6, { what: 'six that are turned away', timeoutMs: 60_000 });
+    await assert.rejects(callControl(path, 'hello'));
+    for (const client of clients.filter((each) => !gone.has(each)).slice(0, 1)) client.destroy();
+
+    await until(async () => (await callControl(path, 'hello')) === 'here', { what: 'room for another one' });
+  });
+
+  it('cuts a client that asks on and reads no answer (50, L2)', async (t) => {
+    let answered = 0;
+    const answer = async (): Promise<string> => ((answered += 1), 'x'.repeat(256 * 1024));
+    const { path } = await listening(t, { answer });
+    const client = connect(path).pause();
+    client.on('error', () => {}); // a write after the cut
+    t.after(() => client.destroy());
+
+    for (let asked = 1; asked <= 40 && !client.destroyed; asked += 1) {
+      client.write(`${JSON.stringify({ id: asked, protocol: 1, command: 'status' })}\n`);
+      await until(() => client.destroyed || answered === asked, { what: `answer ${asked}` });
+    }
+
+    await until(() => client.destroyed, { what: 'the cut', timeoutMs: 60_000 });
+    assert.ok(answered < 40, `${answered} answers of 256 KiB`);
   });
 
   it('makes its socket anew where that was removed (L3)', async (t) => {
