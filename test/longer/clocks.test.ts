@@ -13,6 +13,8 @@ import { until } from '../support/until.ts';
 const supervise = overWorkers(['healthy']);
 const HOUR_MS = 3_600_000;
 const DELAY_MS = 600;
+/** By which two clocks of a machine may differ over some seconds. */
+const SLEW_MS = 100;
 
 const kill = ({ pid }: RuntimeStatus): void => void process.kill(pid ?? 0, 'SIGKILL');
 
@@ -104,5 +106,28 @@ describe('the time that status tells', () => {
     const { nextStartAt } = waiting.budget ?? {};
     const untilNextMs = Date.parse(nextStartAt ?? '') - sinceOf(waiting);
     assert.ok(untilNextMs >= 59_000 && untilNextMs <= 67_000, `${untilNextMs} ms`);
+  });
+});
+
+describe('an end that status tells', () => {
+  it('is of the worker that it names, with code or signal and for how long that had lived', async (t) => {
+    const run = supervise(t, 'healthy');
+    const first = await run.state('running');
+    await heartbeats(run, 20);
+
+    const killedAt = Date.now();
+    kill(first);
+    const { exits } = await next(run, 1);
+    const seenAt = Date.now();
+
+    const [end] = exits;
+    assert.deepEqual(
+      [end?.pid, end?.runtimeId, end?.code, end?.signal, end?.wasUp, end?.run],
+      [first.pid, first.runtimeId, null, 'SIGKILL', true, 1],
+    );
+    const startedAt = Date.parse(first.startedAt ?? '');
+    const livedMs = end?.durationMs ?? Number.NaN;
+    const [least, most] = [killedAt - startedAt - SLEW_MS, seenAt - startedAt + SLEW_MS];
+    assert.ok(livedMs >= least && livedMs <= most, `${livedMs} ms, not ${least} to ${most}`);
   });
 });

@@ -40,7 +40,8 @@ export default definePlugin({ name: 'blocker', setup() {
 } });
 `;
 
-const WORKERS = ['listens', 'blocks-its-loop-always'] as const;
+/** The idle one would outlive the end of its channel: what ends it is the kernel. */
+const WORKERS = ['ignores-disconnect', 'blocks-its-loop-always'] as const;
 let programs: ReadonlyMap<string, string>;
 
 before(async () => {
