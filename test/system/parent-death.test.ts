@@ -71,6 +71,7 @@ describe('a worker whose supervisor was killed', () => {
           worker: programs.get(worker) ?? '',
         });
         const { pid } = await run.state('running');
+        t.after(() => lives(pid ?? 0) && process.kill(pid ?? 0, 'SIGKILL'));
         if (worker === WORKERS[1]) await hasBlocked(run);
         return () => outlivedBy(run.child.pid ?? 0, pid ?? 0);
       });
