@@ -15,7 +15,7 @@ const AGAIN_MS = 1_000;
 const OF_STORAGE: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'database_corrupt']);
 
 /** One row of the ledger a worker, whatever its owner. Refused where this start stands there already. */
-export async function recordThisStart({ options, facts, core }: Parts): Promise<void> {
+export async function recordThisStart({ options, facts, core, database }: Parts): Promise<void> {
   const { runtimeId, owner, mode } = options;
   const { previous } = facts;
   const row = {
@@ -42,7 +42,9 @@ export async function recordThisStart({ options, facts, core }: Parts): Promise<
   const statements = [takeAuthority(), forgetUnfinished(), recordStart(row), ...events];
   const answer = await core.writer.commit({ name: 'runtime.started', statements });
   const [mine] = answer.kind === 'committed' ? (answer.rows[0] ?? []) : [{ value: await readAuthority(core.reader) }];
-  if (mine?.['value'] !== undefined) core.fence = holdsAuthority(Number(mine['value']));
+  if (mine?.['value'] === undefined) return;
+  core.fence = holdsAuthority(Number(mine['value']));
+  database.holds(Number(mine['value']));
 }
 
 /** The first generation. One that the storage did not take is made again once that is back: nothing else would ask for it. */

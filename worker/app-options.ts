@@ -35,8 +35,8 @@ export interface AppOptions {
   readonly writerThread?: WriterThread | Promise<WriterThread>;
   /** A reload begins, and has come to an end, good or bad. */
   onReload?(phase: 'begun' | 'ended'): void;
-  /** Ends this process with a code after a drain: 51, 75. */
-  requestExit(code: 51 | 75, reason: string): void;
+  /** Ends this process with a code after a drain: 51, 75; 0 where another one has taken its place. */
+  requestExit(code: 0 | 51 | 75, reason: string): void;
 }
 
 /** The exit code that was asked for, and by what. */

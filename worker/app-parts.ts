@@ -22,6 +22,7 @@ import { LOG_MENDED } from './database/storage-fault.ts';
 import type { Statement } from './database/unit.ts';
 import { Engine } from './engine.ts';
 import type { EngineObserver } from './engine-options.ts';
+import { endpointFact } from './engine-surface.ts';
 import { recordEvents } from './events/event-history.ts';
 import type { NewEvent } from './events/event-types.ts';
 import type { EventRetention } from './events/retention.ts';
@@ -144,6 +145,7 @@ export class Parts {
       clock: systemClock,
       makeRunner: threadRunner({ file, failpoints }, this.options.writerThread),
       onDeath: (error) => this.options.requestExit(EXIT.restartRequired, error.message),
+      onFencedOut: (reason) => this.options.requestExit(EXIT.ok, reason),
       onState,
       observer: {
         committed: (units, ms) => {
@@ -234,7 +236,7 @@ export class Parts {
         generation: runtime.current?.number ?? null,
         failure: runtime.lastFailure,
         requirements: runtime.loaded.config.http.readiness,
-        endpoint: (id) => this.#endpointFact(id),
+        endpoint: (id) => endpointFact(this.engine.endpoints.get(id)),
       }),
       identity: () => ({
         project: this.name,
@@ -249,13 +251,6 @@ export class Parts {
         void this.tell({ type: 'ready.changed', at: systemClock.now(), runtimeId, data: { ready, state, unmet } });
       },
     });
-  }
-
-  #endpointFact(id: string) {
-    const runner = this.engine.endpoints.get(id);
-    if (runner === undefined) return undefined;
-    const { state, lastError } = runner.state;
-    return { state, reason: lastError?.reason, remedy: lastError?.remedy };
   }
 
   #makeDiskBudget(): DiskBudget {

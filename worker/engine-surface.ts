@@ -1,4 +1,4 @@
-// An account as the sender sees it, and work of a plugin as the dispatcher does.
+// An account as the sender and readiness see it, and work of a plugin as the dispatcher does.
 import type { LoadedConfig } from '../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf, uuidv7 } from '../shared/identifiers.ts';
 import type { EndpointRunner } from './endpoints/endpoint-runner.ts';
@@ -25,6 +25,13 @@ export function surfaceOf(
       accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy),
     },
   };
+}
+
+/** As readiness tells of it. */
+export function endpointFact(runner: EndpointRunner | undefined) {
+  if (runner === undefined) return undefined;
+  const { state, lastError } = runner.state;
+  return { state, reason: lastError?.reason, remedy: lastError?.remedy };
 }
 
 /** An account of a slot that is disabled: it waits like one that is disabled itself. */

@@ -63,7 +63,8 @@ export function acquireWriterLock(
     former,
     ending(code, reason, cut = []) {
       const end = { code, reason, at: new Date().toISOString(), cut };
-      if (folder.isThere()) write(paths, { ...record, end });
+      const isOurs = (readWorkerRecord(paths)?.runtimeId ?? holder.runtimeId) === holder.runtimeId; // else the lock had fallen
+      if (folder.isThere() && isOurs) write(paths, { ...record, end });
     },
     release: () => database.close(),
   };

@@ -1,12 +1,13 @@
 // Who writes: a number in the database that rises with each start of a worker. The lock (writer-lock.ts) lets one worker at a time in; where it has
-// fallen without a word (its file was removed, or closed by code that opened it, too) the former worker finds another number and claims nothing more.
-// Another engine has a lease beside the number.
+// fallen without a word (its file was removed, or closed by code that opened it, too) the former worker finds another number, claims nothing more and
+// ends. Another engine has a lease beside the number.
+import { SvcError } from '../../shared/svc-error.ts';
 import { sql, statement } from './statement.ts';
-import type { Reader, Statement } from './unit.ts';
+import type { Reader, Statement, UnitAnswer } from './unit.ts';
 
 const NAME = 'authority';
-/** The guard of a fence. */
-export const FENCE_GUARD = 'fence';
+/** Of a fence. */
+const FENCE_GUARD = 'fence';
 
 /** Gives the number that is this start's from now on. */
 export const takeAuthority = (): Statement =>
@@ -24,6 +25,9 @@ export const takeAuthority = (): Statement =>
 /** Of whoever began last, as a value of a statement. */
 export const authorityNow = sql.selectFrom('counters').select('value').where('name', '=', NAME);
 
+/** The same for a connection of its own. */
+export const AUTHORITY = `SELECT value FROM counters WHERE name = '${NAME}'`;
+
 /** Of whoever began last; undefined before anybody did. */
 export const readAuthority = async (reader: Reader): Promise<number | undefined> =>
   (await reader.first(authorityNow))?.value;
@@ -33,4 +37,12 @@ export const holdsAuthority = (value: number): Statement =>
   statement(sql.selectFrom('counters').select('value').where('name', '=', NAME).where('value', '=', value), {
     expect: 1,
     guard: FENCE_GUARD,
+  });
+
+export const isFencedOut = (answer: UnitAnswer): boolean => answer.kind === 'refused' && answer.guard === FENCE_GUARD;
+
+/** What a worker whose number is no more the one in the database has to say to whoever asks it to store anything. */
+export const authorityGone = (): SvcError =>
+  new SvcError('storage_unavailable', 'another worker writes to the state of this project', {
+    hint: 'svc runtime status names it; stop one of them',
   });

@@ -1,10 +1,11 @@
 // The state store of one worker: writer, reader and whether they are usable. It never ends a process: what does not open is
-// tried again each second, and readiness tells why.
+// tried again each second, and readiness tells why. One that a later start has begun to write to is not usable any more.
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { AUTHORITY, authorityGone } from './authority.ts';
 import { openReadOnly } from './connection.ts';
 import { EarlyWriter } from './early-writer.ts';
 import type { OpenWriter } from './open-core.ts';
@@ -25,6 +26,8 @@ export interface DatabaseHostOptions {
   readonly makeRunner: (onDeath: (error: SvcError) => void) => GroupRunner;
   /** The writer is gone and cannot be replaced: the process has to be. */
   readonly onDeath?: (error: SvcError) => void;
+  /** A later start has taken the authority to write: this process has to end. */
+  readonly onFencedOut?: (reason: string) => void;
   readonly observer?: WriterObserver;
   /** Called at each change between usable and not. */
   onState(state: DatabaseState): void;
@@ -47,6 +50,8 @@ export class DatabaseHost implements Writer {
   #state: DatabaseState = { kind: 'opening' };
   #timer: Timer | undefined;
   #closed = false;
+  /** The number of this start, once it has one. */
+  #authority = Number.POSITIVE_INFINITY;
 
   constructor(options: DatabaseHostOptions) {
     this.#options = options;
@@ -66,6 +71,11 @@ export class DatabaseHost implements Writer {
 
   get state(): DatabaseState {
     return this.#state;
+  }
+
+  /** From now on each look at the file looks for the number of a later start, too. */
+  holds(authority: number): void {
+    this.#authority = authority;
   }
 
   /** Tries to open; resolves with the outcome either way, and goes on trying in the background. */
@@ -127,7 +137,7 @@ export class DatabaseHost implements Writer {
         });
       const connection = openReadOnly(file);
       try {
-        connection.prepare("SELECT value FROM counters WHERE name = 'event'").get();
+        this.#compare(connection.prepare(AUTHORITY).pluck().get());
       } finally {
         connection.close();
       }
@@ -137,6 +147,15 @@ export class DatabaseHost implements Writer {
     } catch (error) {
       this.#fail(error instanceof SvcError ? error : unreadable(error));
     }
+  }
+
+  /** A former number is that of an older copy, of which the writer may have the newer pages still: it mends that, or refuses what is fenced. */
+  #compare(authority: unknown): void {
+    if (typeof authority !== 'number' || authority <= this.#authority) return;
+    const error = authorityGone();
+    this.#fail(error);
+    if (!this.#closed) this.#options.onFencedOut?.(error.message);
+    throw error;
   }
 
   #fail(error: SvcError): void {

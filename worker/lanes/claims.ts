@@ -1,10 +1,10 @@
 // The one way to claim: whatever begins work on a stored item or send, or ends it, is written under the authority of this worker (database/authority.ts).
 //
 //   M1  A claim is a statement with a guard: refused where somebody else has ended the item.
-//   M2  A worker whose authority has gone to another one begins and ends nothing more: for it the storage is as good as failed.
-import { SvcError } from '../../shared/svc-error.ts';
+//   M2  A worker whose authority has gone to another one begins and ends nothing more: for it the storage is as good as failed, which the look at
+//       the database says within a second or two (database/database-host.ts), also where nothing is claimed.
 import type { Core } from '../core.ts';
-import { FENCE_GUARD } from '../database/authority.ts';
+import { authorityGone, isFencedOut } from '../database/authority.ts';
 import type { Unit, UnitAnswer } from '../database/unit.ts';
 
 /**
@@ -17,9 +17,6 @@ export async function commitClaiming(
   isClaiming = true,
 ): Promise<UnitAnswer> {
   const answer = await writer.commit(fence === undefined || !isClaiming ? unit : { ...unit, fence });
-  if (answer.kind === 'refused' && answer.guard === FENCE_GUARD)
-    throw new SvcError('storage_unavailable', 'another worker writes to the state of this project', {
-      hint: 'svc runtime status names it; stop one of them',
-    });
+  if (isFencedOut(answer)) throw authorityGone();
   return answer;
 }
