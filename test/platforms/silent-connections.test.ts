@@ -1,6 +1,7 @@
 // A connection that stands and says nothing more, as after a cable that was cut: neither side hears of its end. Each is given up in bounded
 // time, so that the host connects anew.
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { account as ircProperties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
@@ -35,6 +36,27 @@ describe('a connection that falls silent', { concurrency: true }, () => {
     const next = await ircBot(t, adapter, ircAccount(server.port));
 
     assert.ok(next.link.isOnline);
+  });
+
+  it('of XMPP says how far the login has come', async (t) => {
+    const adapter = definitionOf(createXmpp({ ...XMPP, loginMs: 500 }), xmppProperties);
+    const [nothing, streamAlone] = [
+      '',
+      '<stream:stream xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams" id="1" version="1.0">',
+    ];
+    const endAt = async (said: string): Promise<string> => {
+      const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.write(said)));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      t.after(() => server.close());
+      const bot = await xmppBot(t, xmppAccount((server.address() as AddressInfo).port), { adapter });
+      return (await bot.ended)?.message ?? '';
+    };
+
+    assert.match(await endAt(nothing), /not logged in within 500 ms: connected, and the server begins no stream/);
+    assert.match(
+      await endAt(streamAlone),
+      /not logged in within 500 ms: the server has begun a stream, and lets nobody in/,
+    );
   });
 
   it('of IRC stands while the host cannot store what came, and says meanwhile that it is there', async (t) => {

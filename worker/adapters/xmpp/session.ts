@@ -133,8 +133,9 @@ export class Session {
     const { account, log } = this.#link;
     const state = this.#state;
     let isLoggedIn = false;
+    let reached = 'there is no connection';
     this.after(this.timing.loginMs, () => {
-      if (!isLoggedIn) this.#end(new Error(`not logged in within ${this.timing.loginMs} ms`));
+      if (!isLoggedIn) this.#end(new Error(`not logged in within ${this.timing.loginMs} ms: ${reached}`));
     });
     const client = await makeClient(account, state.attempts++, state.resumable);
     if (this.#hasEnded) return;
@@ -150,7 +151,9 @@ export class Session {
       if (how === 'new' || former === undefined) state.conversations = conversations;
     });
     await entity.connect('xmpp://server');
+    reached = 'connected, and the server begins no stream';
     await entity.open({ domain: domainOf(account) });
+    reached = 'the server has begun a stream, and lets nobody in';
     const how = await session;
     const acknowledges = entity.streamManagement.enabled;
     log.info({ jid: String(entity.jid), resumed: how === 'resumed', acknowledges }, 'logged in');
