@@ -223,11 +223,18 @@ describe('svc doctor', () => {
   it('lets warnings pass unless --strict, and leaves out what is skipped', async (t) => {
     const project = await portProject(t);
     await FIXTURES['package.scripts']?.(project, t);
-    const run = async (...args: string[]) => (await svc(['doctor', ...args], { cwd: project.path })).code;
+    const run = async (...args: string[]) => {
+      const { code, stdout } = await svc(['doctor', ...args], { cwd: project.path });
+      return [code, /^(\d+ errors?, \d+ warnings?), /m.exec(stdout)?.[1]];
+    };
 
     assert.deepEqual(
       [await run(), await run('--strict'), await run('--strict', '--skip', 'package.scripts')],
-      [0, 1, 0],
+      [
+        [0, '0 errors, 1 warning'],
+        [1, '0 errors, 1 warning'],
+        [0, '0 errors, 0 warnings'],
+      ],
     );
   });
 });

@@ -10,7 +10,7 @@ import { hostAddress, maySendToken } from '../doctor/address.ts';
 import { type Check, type CheckStatus, type Finding, fault, type Subject } from '../doctor/check.ts';
 import { CHECKS } from '../doctor/checks.ts';
 import { repairAll } from '../doctor/repair.ts';
-import { statusMark } from '../doctor/status-mark.ts';
+import { countsText, statusMark } from '../doctor/status-mark.ts';
 import { parseDuration } from '../duration.ts';
 import { unknownWord } from '../usage-error.ts';
 
@@ -156,7 +156,7 @@ function tell({ print }: CommandContext, { results, fixed, strict }: Outcome): E
     print.text(`${statusMark(print, status)} ${id.padEnd(20)} ${reason}`);
     if (fix !== undefined) print.text(`      ${print.color.dim(`→ ${fix}`)}`);
   }
-  print.text(`${counts.error} errors, ${counts.warn} warnings, ${counts.ok} ok, ${counts.skip} skipped`);
+  print.text(countsText(counts));
   return bad ? EXIT.failed : EXIT.ok;
 }
 

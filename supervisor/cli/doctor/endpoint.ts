@@ -8,7 +8,7 @@ import { shown } from '../printable.ts';
 import { unknownWord } from '../usage-error.ts';
 import { loadTasks } from '../worker-entry.ts';
 import type { CheckStatus } from './check.ts';
-import { statusMark } from './status-mark.ts';
+import { countsText, statusMark } from './status-mark.ts';
 
 export interface EndpointOptions {
   readonly endpoint: string;
@@ -46,7 +46,7 @@ export async function checkEndpoint(
   }
   const ok = counts.error === 0 && (!strict || counts.warn === 0);
   print.json({ ok, strict, counts, endpoints });
-  print.text(`${counts.error} errors, ${counts.warn} warnings, ${counts.ok} ok, ${counts.skip} skipped`);
+  print.text(countsText(counts));
   return ok ? EXIT.ok : EXIT.failed;
 }
 

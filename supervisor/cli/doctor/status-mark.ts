@@ -15,3 +15,9 @@ export function statusMark({ color }: Printer, status: CheckStatus): string {
       return color.dim('skip ');
   }
 }
+
+/** `1 error, 2 warnings, 13 ok, 0 skipped`. */
+export const countsText = ({ error, warn, ok, skip }: Readonly<Record<CheckStatus, number>>): string =>
+  `${counted(error, 'error')}, ${counted(warn, 'warning')}, ${ok} ok, ${skip} skipped`;
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
