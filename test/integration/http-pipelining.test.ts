@@ -4,25 +4,12 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { FULL_TOKEN } from '../support/fake-host-port.ts';
-import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
+import { holdStatus, type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 const SLOW = requestText('GET /api/system/status', [full]);
-
-/** The status is answered once this is called. */
-function holdStatus(server: ServerUnderTest): () => void {
-  let answer = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  server.host.status = async () => {
-    await held;
-    return {};
-  };
-  return answer;
-}
 
 function open(server: ServerUnderTest, bytes: string) {
   const socket = connect(server.port, '127.0.0.1');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { FULL_TOKEN } from '../support/fake-host-port.ts';
-import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
+import { holdStatus, type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText, sendRaw } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
@@ -110,14 +110,7 @@ describe('bodies that are refused unread', () => {
 
   it('are answered behind the answers that were asked for before', async (t) => {
     const server = await startHttp(t);
-    let answer = (): void => {};
-    const held = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    server.host.status = async () => {
-      await held;
-      return {};
-    };
+    const answer = holdStatus(server);
     const { socket, fault } = open(t, server.port);
     const [{ header, piece } = { header: '', piece: '' }] = framings(30);
     const first = requestText('GET /api/system/status', [full]);

@@ -52,3 +52,16 @@ export async function startHttp(
       }),
   };
 }
+
+/** The status is answered once this is called. */
+export function holdStatus(server: ServerUnderTest): () => void {
+  let answer = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  server.host.status = async () => {
+    await held;
+    return {};
+  };
+  return answer;
+}
