@@ -9,15 +9,9 @@ import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText, sendRaw } from '../support/raw-http.ts';
 import { examplePath } from '../support/route-examples.ts';
 import { until } from '../support/until.ts';
+import { bearerProtocol, UPGRADE_HEADERS } from '../support/web-socket-request.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
-const upgrade = [
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-];
-const bearer = (token: string): string => `svc.bearer.${Buffer.from(token).toString('base64url')}`;
 
 async function stillServes(server: ServerUnderTest): Promise<void> {
   assert.equal((await server.raw('GET /pub/health')).status, 200);
@@ -76,7 +70,7 @@ describe('event streams over HTTP', () => {
     await until(() => server.host.streams.size === 2, { what: 'two streams' });
 
     const third = await server.raw('GET /api/events', [full]);
-    const socketToo = await server.raw('GET /api/ws', [full, ...upgrade]);
+    const socketToo = await server.raw('GET /api/ws', [full, ...UPGRADE_HEADERS]);
     assert.deepEqual([third.status, socketToo.status], [429, 429]);
     assert.ok(Number(third.headers['retry-after']) >= 1);
     assert.equal((await server.raw('GET /api/events?format=json', [full])).status, 200);
@@ -154,29 +148,32 @@ describe('WebSocket upgrades', () => {
     'a foreign origin': [[full, 'Origin: http://evil.example'], 403],
     'the origin null': [[full, 'Origin: null'], 403],
     'a wrong subprotocol': [[full, 'Sec-WebSocket-Protocol: chat'], 400],
-    'a bearer without the protocol': [[`Sec-WebSocket-Protocol: ${bearer(FULL_TOKEN)}`], 400],
-    'two bearers': [[`Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}, ${bearer(FULL_TOKEN)}`], 400],
-    'a header and a bearer': [[full, `Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}`], 400],
+    'a bearer without the protocol': [[`Sec-WebSocket-Protocol: ${bearerProtocol(FULL_TOKEN)}`], 400],
+    'two bearers': [
+      [`Sec-WebSocket-Protocol: svc.v1, ${bearerProtocol(FULL_TOKEN)}, ${bearerProtocol(FULL_TOKEN)}`],
+      400,
+    ],
+    'a header and a bearer': [[full, `Sec-WebSocket-Protocol: svc.v1, ${bearerProtocol(FULL_TOKEN)}`], 400],
     'a bearer that is no base64url': [[`Sec-WebSocket-Protocol: svc.v1, svc.bearer.${FULL_TOKEN}+`], 400],
     'two Authorization headers': [[full, full], 400],
   };
   it('answers refusals as HTTP before the upgrade (row 38)', async (t) => {
     const server = await startHttp(t);
     for (const [name, [headers, status]] of Object.entries(refused)) {
-      const answer = await server.raw('GET /api/ws', [...upgrade, ...headers]);
+      const answer = await server.raw('GET /api/ws', [...UPGRADE_HEADERS, ...headers]);
       assert.equal(answer.status, status, name);
       assert.equal(answer.headers['content-type'], 'application/problem+json', name);
       assert.equal(answer.headers.connection, 'close', name);
     }
-    assert.equal((await server.raw(`GET /api/ws?token=${FULL_TOKEN}`, upgrade)).status, 400);
-    assert.equal((await server.raw(`GET /api/ws?bearer=${FULL_TOKEN}`, [...upgrade, full])).status, 400);
-    assert.equal((await server.raw('GET /api/nothing', [...upgrade, full])).status, 404);
+    assert.equal((await server.raw(`GET /api/ws?token=${FULL_TOKEN}`, UPGRADE_HEADERS)).status, 400);
+    assert.equal((await server.raw(`GET /api/ws?bearer=${FULL_TOKEN}`, [...UPGRADE_HEADERS, full])).status, 400);
+    assert.equal((await server.raw('GET /api/nothing', [...UPGRADE_HEADERS, full])).status, 404);
     await stillServes(server);
   });
 
   it('refuses a malformed handshake in its own words, before it looks for a token', async (t) => {
     const server = await startHttp(t);
-    const [connection = '', offer = '', version = '', key = ''] = upgrade;
+    const [connection = '', offer = '', version = '', key = ''] = UPGRADE_HEADERS;
     const cases: readonly (readonly [headers: readonly string[], status: number])[] = [
       [[connection, offer, version], 400],
       [[connection, offer, version, 'Sec-WebSocket-Key: short'], 400],
@@ -189,8 +186,8 @@ describe('WebSocket upgrades', () => {
       assert.equal(answer.headers['x-content-type-options'], 'nosniff');
       assert.equal(answer.headers['sec-websocket-version'], status === 426 ? '13' : undefined);
     }
-    const withBody = await server.raw('GET /api/ws', [...upgrade, full, 'Content-Length: 3'], 'abc');
-    const early = await sendRaw(server.port, ['GET /api/ws HTTP/1.0', ...upgrade, full, '', ''].join('\r\n'));
+    const withBody = await server.raw('GET /api/ws', [...UPGRADE_HEADERS, full, 'Content-Length: 3'], 'abc');
+    const early = await sendRaw(server.port, ['GET /api/ws HTTP/1.0', ...UPGRADE_HEADERS, full, '', ''].join('\r\n'));
     assert.deepEqual([withBody.status, early.status], [400, 426]);
   });
 
@@ -201,15 +198,17 @@ describe('WebSocket upgrades', () => {
     });
     const cases: readonly (readonly string[])[] = [
       [full],
-      [`Sec-WebSocket-Protocol: svc.v1, ${bearer(FULL_TOKEN)}`],
-      [`Sec-WebSocket-Protocol: ${bearer(DEMO_TOKEN)}, svc.v1`],
+      [`Sec-WebSocket-Protocol: svc.v1, ${bearerProtocol(FULL_TOKEN)}`],
+      [`Sec-WebSocket-Protocol: ${bearerProtocol(DEMO_TOKEN)}, svc.v1`],
       [full, 'Origin: http://127.0.0.1'],
       [full, 'Origin: https://console.example'],
       [full, 'Origin: https://bot.example'],
       [full, 'Sec-WebSocket-Protocol: svc.v1'],
     ];
     const actors = await Promise.all(
-      cases.map(async (headers) => (await server.raw('GET /api/ws', [...upgrade, ...headers])).headers['x-actor']),
+      cases.map(
+        async (headers) => (await server.raw('GET /api/ws', [...UPGRADE_HEADERS, ...headers])).headers['x-actor'],
+      ),
     );
 
     const [main, demo] = ['token:main', 'token:demo'];

@@ -8,15 +8,9 @@ import { FULL_TOKEN } from '../support/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
+import { bearerProtocol, UPGRADE_HEADERS } from '../support/web-socket-request.ts';
 
-const upgrade = [
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-];
-const bearer = (token: string): string => `svc.bearer.${Buffer.from(token).toString('base64url')}`;
-const wrongPair = `Sec-WebSocket-Protocol: svc.v1, ${bearer('wrong')}`;
+const wrongPair = `Sec-WebSocket-Protocol: svc.v1, ${bearerProtocol('wrong')}`;
 
 /** The end of a WebSocket as a browser sees it. */
 function ended(port: number, protocols: readonly string[], options: WebSocket.ClientOptions = {}) {
@@ -59,11 +53,11 @@ describe('a wrong token in the pair of subprotocols', () => {
     const server = await startHttp(t, { corsOrigins: ['https://console.example'], failures: { limit: 3 } });
 
     const ends = [
-      await ended(server.port, ['svc.v1', bearer('wrong')]),
-      await ended(server.port, [bearer('wrong'), 'svc.v1'], { origin: 'https://console.example' }),
+      await ended(server.port, ['svc.v1', bearerProtocol('wrong')]),
+      await ended(server.port, [bearerProtocol('wrong'), 'svc.v1'], { origin: 'https://console.example' }),
     ];
     const byHeader = await ended(server.port, ['svc.v1'], { headers: { authorization: 'Bearer wrong' } });
-    const overBudget = await ended(server.port, ['svc.v1', bearer('wrong')]);
+    const overBudget = await ended(server.port, ['svc.v1', bearerProtocol('wrong')]);
 
     assert.deepEqual(ends, [closed, closed]);
     assert.match(String(byHeader), /401/);
@@ -77,14 +71,18 @@ describe('a wrong token in the pair of subprotocols', () => {
     const server = await startHttp(t);
     const refused: readonly (readonly [readonly string[], number])[] = [
       [[wrongPair, 'Origin: http://evil.example'], 403],
-      [[`Sec-WebSocket-Protocol: svc.v1, ${bearer('wrong')}, ${bearer('wrong')}`], 400],
-      [[`Sec-WebSocket-Protocol: ${bearer('wrong')}`], 400],
+      [[`Sec-WebSocket-Protocol: svc.v1, ${bearerProtocol('wrong')}, ${bearerProtocol('wrong')}`], 400],
+      [[`Sec-WebSocket-Protocol: ${bearerProtocol('wrong')}`], 400],
       [['Sec-WebSocket-Protocol: svc.v1, svc.bearer.'], 400],
       [[wrongPair, 'Authorization: Bearer wrong'], 400],
       [['Sec-WebSocket-Protocol: svc.v1'], 401],
     ];
     for (const [headers, status] of refused)
-      assert.equal((await server.raw('GET /api/ws', [...upgrade, ...headers])).status, status, headers.join(', '));
+      assert.equal(
+        (await server.raw('GET /api/ws', [...UPGRADE_HEADERS, ...headers])).status,
+        status,
+        headers.join(', '),
+      );
   });
 
   it('has nothing read of what is sent behind it, and ends the connection', async (t) => {
@@ -96,7 +94,7 @@ describe('a wrong token in the pair of subprotocols', () => {
     const { socket, text } = open(t, server.port);
     const next = requestText('POST /api/system/restart', [`Authorization: Bearer ${FULL_TOKEN}`]);
 
-    socket.write(requestText('GET /api/ws', [...upgrade, wrongPair]) + next);
+    socket.write(requestText('GET /api/ws', [...UPGRADE_HEADERS, wrongPair]) + next);
     await until(() => text().includes('this token is not known'), { what: 'the close frame' });
     socket.write(next.repeat(1_000));
     await until(async () => (await connectionsOf(server)) === 0, { what: 'the end, whatever the client does' });
