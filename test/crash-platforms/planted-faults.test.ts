@@ -59,7 +59,7 @@ const PLANTED: readonly Planted[] = [
     name: 'calls of an account beside each other, where the platform has no key',
     options: { plant: 'calls-not-alone' },
     kills: asPlanned,
-    seen: [/\d sends of the account show again at the end of life \d+, where \d may/],
+    seen: [/\d sends of the account show again at the end of life \d+, where one may/],
   },
   {
     name: 'a send that is taken for sent before the platform has it',

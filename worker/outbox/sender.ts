@@ -3,9 +3,9 @@
 //   S1  An attempt is on disk before the call, its result after it: an attempt without a result can be told after a crash. Where the
 //       platform drops repeats it joins the unit that stores the send, or the one that ends the send before it.
 //   S2  The key is the same on each attempt; where the platform drops repeats nothing goes out twice.
-//       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them. Beside a call
-//       that takes over PATIENCE_MS the next is begun, and so on: of an account a crash repeats one more for each PATIENCE_MS for which the eldest
-//       was under way, of a conversation never more than one.
+//       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them. A call without
+//       an answer after PATIENCE_MS counts no longer: beside it those of other conversations go on one after the other, and a crash repeats one of
+//       them as well.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
 import { Followers } from '../lanes/followers.ts';
@@ -20,8 +20,11 @@ import { SendRate } from './send-rate.ts';
 
 /** Calls of one endpoint at once, where the platform drops repeats. */
 const MOST_CALLS = 16;
-/** Elsewhere they come one after the other; one that takes longer lets the next go. */
-const PATIENCE_MS = 2_000;
+/**
+ * Elsewhere they come one after the other; one that takes longer lets the next go. Far above what a platform that works takes to answer, so that
+ * a crash finds no two, and short enough that a conversation at which the platform hangs does not silence the account.
+ */
+const PATIENCE_MS = 10_000;
 
 export function createSender(options: SenderOptions): LaneRunner<SendHead> {
   const { core, limits } = options;

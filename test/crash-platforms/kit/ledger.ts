@@ -6,8 +6,6 @@ import type { Delivered, Line, Platform } from './platform.ts';
 /** One time that a message of the bot shows. */
 export interface Showing {
   readonly life: number;
-  /** When the platform had it; monotonic ms. */
-  readonly at: number;
 }
 
 export interface Answer extends Showing {
@@ -40,8 +38,6 @@ export class Ledger {
   readonly platform: Platform;
   readonly lines = new Map<string, Said>();
   readonly faults: string[] = [];
-  /** When each life was ended; monotonic ms. */
-  readonly ends = new Map<number, number>();
   /** Called after each delivery, and after each answer. */
   onDelivered: () => void = () => {};
   onAnswer: () => void = () => {};
@@ -79,10 +75,10 @@ export class Ledger {
   }
 
   /** Takes in what the bot has said since. */
-  read(texts: (from: number) => readonly string[], life: number, at = performance.now()): void {
+  read(texts: (from: number) => readonly string[], life: number): void {
     const fresh = texts(this.#read);
     this.#read += fresh.length;
-    for (const text of fresh) this.#take(text, { life, at });
+    for (const text of fresh) this.#take(text, { life });
   }
 
   #take(text: string, when: Showing): void {

@@ -116,7 +116,6 @@ export class Lives {
   }
 
   async #cut(): Promise<void> {
-    for (const { ledger } of this.#options.channels) ledger.ends.set(this.#count, performance.now());
     const { signal, code } = (await this.#life?.kill()) ?? {};
     if (signal !== 'SIGKILL') throw new Error(`it ended by itself with ${code ?? signal}:\n${this.#options.log()}`);
     // What it had written is in the kernel: the platforms, which are of this process, read it before the next life is counted.

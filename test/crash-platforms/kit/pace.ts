@@ -10,7 +10,7 @@ const SLOW = 0.03;
 const LEAST_MS = 20;
 /** Below what the oracle allows between the begin of a call and its showing. */
 const MOST_MS = 300;
-/** Longer than the sender's patience. */
+/** As a platform has at bad times; the sender's patience is longer. */
 const SLOW_MS = 2_500;
 
 export const paceOf = (random: Random) => (): Way | undefined => {

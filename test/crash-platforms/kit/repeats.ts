@@ -2,20 +2,13 @@
 //
 //   B1  The outbox has one send of a conversation in hand at a time, and begins none before what came of the one before it is on the disk. A kill
 //       leaves one of them without a result: it alone is made again. In a conversation it is one at a kill.
-//   B2  Where the platform has no key the calls of an account come one after the other in the same way, but for a call that takes over
-//       PATIENCE_MS: beside it the next one is begun, and beside that, once it takes as long, one more. So of n calls that a kill finds under way
-//       the eldest was begun n - 1 times PATIENCE_MS ago or more. In an account it is one at a kill, and one more for each PATIENCE_MS for which
-//       the eldest of those that show again had been there.
+//   B2  Where the platform has no key the calls of an account come one after the other in the same way, and none here is under way for longer than
+//       the sender waits for it: in an account, too, it is one at a kill.
 //   B3  Nothing is left out: each send that shows again counts, of answers, parts, files and what is said to presses alike, at the end
 //       of the life in which it showed before. A post and its files are one send, whatever number of messages they are. An edit or a
 //       reaction that is made again shows nothing new.
 //   B4  With a key, or where a post is looked for before it is repeated, it is none.
 import type { Ledger, More, Said, Showing } from './ledger.ts';
-
-/** Of the sender. */
-export const PATIENCE_MS = 2_000;
-/** What may lie between the begin of a call and the moment at which the kit has read that the platform took it. */
-const READ_LATE_MS = 500;
 
 /** A send of the bot, with each time that any message of it shows. */
 interface Sent {
@@ -30,8 +23,6 @@ export interface Again {
   readonly conversation: number;
   /** Of the life in which it showed before. */
   readonly life: number;
-  /** When it showed in that. */
-  readonly at: number;
 }
 
 /** Whether a send of this line may show twice. */
@@ -57,18 +48,10 @@ export function judgeRepeats(ledger: Ledger): string[] {
         faults.push(`two sends show again in conversation ${conversation} at the end of life ${life}`); // B1
       seen.add(conversation);
     }
-    const most = mostAt(ledger, life, again);
-    if (again.length > most)
-      faults.push(`${again.length} sends of the account show again at the end of life ${life}, where ${most} may`);
+    if (again.length > 1)
+      faults.push(`${again.length} sends of the account show again at the end of life ${life}, where one may`); // B2
   }
   return faults;
-}
-
-/** B2. */
-function mostAt({ ends }: Ledger, life: number, again: readonly Again[]): number {
-  const eldest = Math.min(...again.map(({ at }) => at));
-  const end = ends.get(life) ?? eldest;
-  return 1 + Math.floor((end - eldest + READ_LATE_MS) / PATIENCE_MS);
 }
 
 /** B4, and that nothing shows twice within a life. */
@@ -83,10 +66,7 @@ const faultsOf = ({ name, mayRepeat: may, messages }: Sent): string[] =>
 /** B3. */
 function againOf({ name, conversation, messages }: Sent): readonly Again[] {
   const before = messages.flatMap((showings) => showings.slice(0, -1));
-  return [...new Set(before.map(({ life }) => life))].map((life) => {
-    const at = Math.min(...before.flatMap((one) => (one.life === life ? [one.at] : [])));
-    return { name, conversation, life, at };
-  });
+  return [...new Set(before.map(({ life }) => life))].map((life) => ({ name, conversation, life }));
 }
 
 const sendsOf = (ledger: Ledger): readonly Sent[] =>

@@ -247,7 +247,7 @@ describe('claiming', () => {
     ends[0]?.();
     await host.quiet();
     const next = ends.length;
-    await host.advance(1_900);
+    await host.advance(9_900);
     const patient = ends.length;
     await host.advance(200);
     const overtaken = ends.length;
