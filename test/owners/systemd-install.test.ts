@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../support/booted-systemd.ts';
 import { underLoad } from '../support/connection-load.ts';
+import { layProject, lockfile } from '../support/owned-project.ts';
 import { until } from '../support/until.ts';
 
 const skip = nspawnMissing();
@@ -15,6 +16,7 @@ const CONFIG = 'http:\n  port: 8068\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {
 /** Of a package manager that lies nowhere else. */
 const MANAGER = '/opt/manager/bin';
 const PATH = `/opt/node/bin:${MANAGER}:/usr/bin:/bin`;
+const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
 const SLOW_MS = 120_000;
 
 describe('52. a system service as it is installed', { skip }, () => {
@@ -22,19 +24,14 @@ describe('52. a system service as it is installed', { skip }, () => {
 
   before(async () => {
     systemd = await bootSystemd();
-    await systemd.must([
-      'sh',
-      '-c',
-      'echo "alice:x:4242:4242::/srv/svc/alice:/usr/sbin/nologin" >>/etc/passwd; echo "alice:x:4242:" >>/etc/group',
-    ]);
-    await systemd.write(`${PROJECT}/svc.config.yml`, CONFIG);
-    await systemd.write(`${PROJECT}/.env`, 'HTTP_TOKEN=Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae\n');
-    await systemd.write(`${PROJECT}/package.json`, '{"name":"alice","version":"1.0.0","type":"module"}\n');
-    await systemd.write(`${PROJECT}/package-lock.json`, lockfile('1'));
+    await layProject(systemd, {
+      path: PROJECT,
+      config: CONFIG,
+      token: TOKEN,
+      user: { name: 'alice', id: 4242, home: PROJECT, shell: '/usr/sbin/nologin' },
+    });
     await systemd.write(`${MANAGER}/npm`, '#!/bin/sh\necho the manager of alice\n');
     await systemd.must(['chmod', '755', `${MANAGER}/npm`]);
-    await systemd.must(['chmod', '600', `${PROJECT}/.env`]);
-    await systemd.must(['chown', '-R', '4242:4242', PROJECT]);
     const { code, stderr } = await service('install');
     assert.equal(code, 0, stderr);
   });
@@ -143,6 +140,3 @@ describe('52. a system service as it is installed', { skip }, () => {
     assert.match(logs.stdout, /worker up/);
   });
 });
-
-const lockfile = (version: string): string =>
-  `{"name":"alice","version":"${version}.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"alice","version":"1.0.0"}}}\n`;

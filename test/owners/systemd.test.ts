@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../support/booted-systemd.ts';
+import { layProject, lockfile } from '../support/owned-project.ts';
 import { slowToMigrate } from '../support/slow-migration.ts';
 import { until } from '../support/until.ts';
 
@@ -26,17 +27,12 @@ describe('52. a system service under systemd', { skip }, () => {
 
   before(async () => {
     systemd = await bootSystemd();
-    await systemd.must([
-      'sh',
-      '-c',
-      'echo "alice:x:4242:4242::/srv/svc/alice:/usr/sbin/nologin" >>/etc/passwd; echo "alice:x:4242:" >>/etc/group',
-    ]);
-    await systemd.write(`${PROJECT}/svc.config.yml`, CONFIG);
-    await systemd.write(`${PROJECT}/.env`, `HTTP_TOKEN=${TOKEN}\n`);
-    await systemd.write(`${PROJECT}/package.json`, '{"name":"alice","version":"1.0.0","type":"module"}\n');
-    await systemd.write(`${PROJECT}/package-lock.json`, LOCKFILE('1'));
-    await systemd.must(['chmod', '600', `${PROJECT}/.env`]);
-    await systemd.must(['chown', '-R', '4242:4242', PROJECT]);
+    await layProject(systemd, {
+      path: PROJECT,
+      config: CONFIG,
+      token: TOKEN,
+      user: { name: 'alice', id: 4242, home: PROJECT, shell: '/usr/sbin/nologin' },
+    });
   });
   after(async () => {
     await systemd?.end();
@@ -153,7 +149,7 @@ describe('52. a system service under systemd', { skip }, () => {
 
   it('comes back after 75: a restart that the runtime needs', async () => {
     const pid = await started();
-    await systemd.write(`${PROJECT}/package-lock.json`, LOCKFILE('2'));
+    await systemd.write(`${PROJECT}/package-lock.json`, lockfile('2'));
 
     await systemd.svc(['runtime', 'reload', '--or-restart', '--project', PROJECT]);
 
@@ -326,9 +322,6 @@ describe('52. a system service under systemd', { skip }, () => {
     assert.equal((await service('status')).code, 3);
   });
 });
-
-const LOCKFILE = (version: string): string =>
-  `{"name":"alice","version":"${version}.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"alice","version":"1.0.0"}}}\n`;
 
 /** The status of an answer, or the code of the error. */
 const HEALTH =

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { userServiceName } from '../../supervisor/cli/service/names.ts';
 import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../support/booted-systemd.ts';
+import { layProject, lockfile } from '../support/owned-project.ts';
 import { until } from '../support/until.ts';
 
 const skip = nspawnMissing();
@@ -12,6 +13,7 @@ const UNIT = `${NAME}.service`;
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
 const CONFIG = 'http:\n  port: 8070\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n';
 const ANN = { user: '4300', env: { HOME: '/home/ann', USER: 'ann', XDG_RUNTIME_DIR: '/run/user/4300' } };
+const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
 const SLOW_MS = 120_000;
 /** In tenths: what is left is what a manager without root cannot do (deploy/owners.md). */
 const EXPOSURE = 21;
@@ -33,21 +35,13 @@ describe('52. a service under the manager of a user', { skip }, () => {
 
   before(async () => {
     systemd = await bootSystemd();
-    await systemd.must([
-      'sh',
-      '-c',
-      'echo "ann:x:4300:4300::/home/ann:/bin/sh" >>/etc/passwd; echo "ann:x:4300:" >>/etc/group',
-    ]);
-    await systemd.write(`${PROJECT}/svc.config.yml`, CONFIG);
-    await systemd.write(`${PROJECT}/.env`, 'HTTP_TOKEN=Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae\n');
-    await systemd.write(`${PROJECT}/package.json`, '{"name":"bot","version":"1.0.0","type":"module"}\n');
-    await systemd.write(`${PROJECT}/package-lock.json`, lockfile('1'));
-    await systemd.must(['chmod', '600', `${PROJECT}/.env`]);
-    await systemd.must([
-      'sh',
-      '-c',
-      'mkdir -p /run/user/4300; chmod 700 /run/user/4300; chown -R 4300:4300 /home/ann /run/user/4300',
-    ]);
+    await layProject(systemd, {
+      path: PROJECT,
+      config: CONFIG,
+      token: TOKEN,
+      user: { name: 'ann', id: 4300, home: '/home/ann', shell: '/bin/sh' },
+    });
+    await systemd.must(['install', '-d', '-m', '700', '-o', '4300', '-g', '4300', '/run/user/4300']);
     await systemd.write('/etc/systemd/system/user@4300.service', MANAGER);
     await systemd.must(['systemctl', 'daemon-reload']);
     // What any machine has once a service of the system was walled in: a root for new mounts. And a /var/tmp, which this one makes later.
@@ -235,6 +229,3 @@ describe('52. a service under the manager of a user', { skip }, () => {
     assert.equal((await service('status')).code, 3);
   });
 });
-
-const lockfile = (version: string): string =>
-  `{"name":"bot","version":"${version}.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"bot","version":"1.0.0"}}}\n`;

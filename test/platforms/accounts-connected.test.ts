@@ -2,6 +2,7 @@
 // One cannot be reached, the token of one is refused, one never answers a post, one is cut: the others do not notice.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { COUNTING } from '../support/counting-plugin.ts';
 import { FakeDiscord } from '../support/fake-platforms/discord.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
@@ -9,19 +10,6 @@ import { until } from '../support/until.ts';
 
 const ACCOUNTS = 20;
 const [UNREACHABLE, REFUSED, STUCK, CUT] = [1, 2, 4, 5] as const;
-
-/** Says how many of its conversation the bot has seen: what one account stores, no other one reads. */
-const COUNTING = `
-import { definePlugin, t } from 'svc';
-export default definePlugin({ name: 'counting', setup(p) {
-  const count = p.state('count', { scope: 'conversation', value: t.integer() });
-  p.on('message', {}, async (ctx, { text }) => {
-    const number = 1 + ((await ctx.get(count)) ?? 0);
-    ctx.set(count, number);
-    return text + ' is ' + number;
-  });
-} });
-`;
 
 interface Shown {
   readonly name: string;

@@ -2,6 +2,7 @@
 // One cannot be reached, the token of one is revoked, one never answers a call: the other seventeen do not notice.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { COUNTING } from '../support/counting-plugin.ts';
 import { FakeTelegram } from '../support/fake-platforms/telegram.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningHost, runningHost } from '../support/running-host.ts';
@@ -12,19 +13,6 @@ const [UNREACHABLE, REVOKED, STUCK] = [1, 2, 4] as const;
 const CHAT = 5;
 const FIRST_UPDATE = 10_000;
 const ANN = { id: CHAT, is_bot: false, first_name: 'Ann' };
-
-/** Says how many of its conversation the bot has seen: what one account stores, no other one reads. */
-const COUNTING = `
-import { definePlugin, t } from 'svc';
-export default definePlugin({ name: 'counting', setup(p) {
-  const count = p.state('count', { scope: 'conversation', value: t.integer() });
-  p.on('message', {}, async (ctx, { text }) => {
-    const number = 1 + ((await ctx.get(count)) ?? 0);
-    ctx.set(count, number);
-    return text + ' is ' + number;
-  });
-} });
-`;
 
 interface Account {
   readonly index: number;
