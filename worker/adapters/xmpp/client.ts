@@ -7,6 +7,7 @@
 import { resolveSrv } from 'node:dns/promises';
 import type { ClientOptions, Transport, Xml, XmlElement, XmppEntity } from '@xmpp/client';
 import { type Account, domainOf, localOf } from './config.ts';
+import { quickenScram } from './scram.ts';
 import { type SocketTarget, XmppSocket } from './socket.ts';
 import { NS } from './stanza.ts';
 
@@ -44,6 +45,7 @@ export async function makeClient(
   const sockets: XmppSocket[] = [];
   const entity = client(optionsOf(account));
   entity.reconnect.stop();
+  quickenScram(entity);
   entity.transports = [transportOf(entity, target, sockets)];
   entity._onSeeOtherHost = (error) => entity.emit('error', error); // it would be a host that nobody here named
   const sm = entity.streamManagement;

@@ -51,6 +51,28 @@ declare module '@xmpp/client' {
     mechanism: string,
     userAgent?: XmlElement,
   ) => Promise<void>;
+  /** Of SCRAM-SHA-1. */
+  export interface Scram {
+    _genNonce(): string;
+    /** What it has of the challenge. */
+    readonly _cnonce: string;
+    readonly _nonce: string | undefined;
+    readonly _salt: Uint8Array;
+    readonly _iterationCount: number;
+    challenge(challenge: string): unknown;
+    response(credentials: ScramCredentials): string | Promise<string>;
+  }
+  /** With the salted password of this salt it makes none. */
+  export interface ScramCredentials {
+    readonly username: string;
+    readonly password: string;
+    readonly salt?: Uint8Array;
+    readonly saltedPassword?: Uint8Array;
+  }
+  export interface SaslFactory {
+    readonly _mechs: { readonly name: string; mech: new () => Scram }[];
+    create(names: readonly string[]): Scram | null;
+  }
   export interface ClientOptions {
     readonly service: string;
     readonly domain: string;
@@ -64,6 +86,7 @@ declare module '@xmpp/client' {
     socket: unknown;
     transports: Transport[];
     readonly streamManagement: StreamManagement;
+    readonly saslFactory: SaslFactory;
     readonly reconnect: { stop(): void };
     readonly iqCaller: {
       request(iq: XmlElement, timeoutMs?: number): Promise<XmlElement>;
