@@ -113,22 +113,6 @@ describe('discord sends', () => {
     assert.deepEqual(platform.world.typing, [id]);
   });
 
-  it('into a thread under a message, which it opens, and goes on in', async (t) => {
-    const { platform, send } = await discordBench(t);
-    const root = sent(await send(post({ key: 'a', text: 'root' })));
-
-    const first = sent(await send(post({ key: 'b', text: 'first', thread: root, replyTo: root })));
-    const second = sent(await send(post({ key: 'c', text: 'second', thread: root })));
-
-    const thread = root.split('/')[1] ?? '';
-    assert.deepEqual(
-      [first, second].map((message) => message.split('/')[0]),
-      [thread, thread],
-    );
-    assert.deepEqual(platform.world.said(thread), ['first', 'second']);
-    assert.equal(platform.world.channels.get(thread)?.parent_id, platform.world.channel);
-  });
-
   it('files with the message, and fetches those that came by where they lie', async (t) => {
     const { platform, send, adapter, link } = await discordBench(t);
 

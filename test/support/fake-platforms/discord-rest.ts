@@ -289,6 +289,9 @@ export class DiscordRest {
 
   #openThread(message: FakeMessage, body: Json): RestAnswer {
     const { world } = this.#deps;
+    // Neither in private, nor in a thread, nor in what is said beside a voice channel.
+    if (![0, 5].includes(world.channels.get(message.channel_id)?.type ?? 0))
+      return apiError(400, 50_024, 'Cannot execute action on this channel type');
     if (world.channels.has(message.id))
       return apiError(400, 160_004, 'A thread has already been created for this message');
     const name = String(body['name'] ?? '');

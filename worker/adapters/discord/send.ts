@@ -2,7 +2,8 @@
 //
 //   S1  A post has a nonce made from its key, and Discord is asked to enforce it: for a few minutes a repeat gives the message that is there. Behind
 //       NONCE_MS it is looked for first (again.ts).
-//   S2  A thread under a message has the id of that message: it is written to, and opened first when it is not there yet.
+//   S2  A thread under a message has the id of that message: it is written to, and opened first when it is not there yet. Where Discord opens none
+//       (in a thread, in private, beside a voice channel), the message is answered instead.
 //   S3  Nobody is notified but whom the text mentions; a reply does not notify.
 //   S4  What is already so (a message that is gone) is what was asked for.
 //   S5  A reply to a command is a message of the channel. Where the bot may not write, it is shown to the person of the command alone.
@@ -30,6 +31,8 @@ export const NONCE_MS = 60_000;
 const UNKNOWN_CHANNEL = 10_003;
 const UNKNOWN_MESSAGE = 10_008;
 const THREAD_EXISTS = 160_004;
+/** What private channels do not have, and what channels of this type do not have. */
+const NO_THREADS: ReadonlySet<number | undefined> = new Set([50_003, 50_024]);
 /** Missing access, missing permission. */
 const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_013]);
 const MOST_FILES = 10;
@@ -89,6 +92,7 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
   let answer = await say(first, files, call.buttons);
   if (call.thread !== undefined && answer.kind === 'refused' && answer.code === UNKNOWN_CHANNEL) {
     const opened = await openThread(call, link);
+    if (opened.kind === 'refused' && NO_THREADS.has(opened.code)) return post(withoutThread(call), link);
     const isThere = opened.kind === 'ok' || (opened.kind === 'refused' && opened.code === THREAD_EXISTS);
     answer = isThere ? await say(first, files, call.buttons) : opened;
   }
@@ -102,6 +106,12 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
   if (result.kind !== 'sent' || result.message === undefined) return result;
   return { kind: 'sent', message: besideEachOther([result.message, ...behind]) };
 }
+
+/** S2. */
+const withoutThread = ({ thread, replyTo = thread, ...call }: Post): Post => ({
+  ...call,
+  ...(replyTo === undefined ? {} : { replyTo }),
+});
 
 /** S6. */
 function inMessages(files: readonly SentFile[]): readonly (readonly SentFile[])[] {
