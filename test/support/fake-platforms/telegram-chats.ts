@@ -70,7 +70,9 @@ export class TelegramChats {
         return media.map((one) => this.#add(plain, me, { ...one, most: MOST_CAPTION }));
       }
       case 'editMessageText':
-        return this.#edit(params);
+        return this.#edit(params, params['text'], MOST_TEXT);
+      case 'editMessageCaption':
+        return this.#edit(params, params['caption'], MOST_CAPTION);
       case 'deleteMessage':
         return this.#remove(params);
       case 'setMessageReaction':
@@ -158,10 +160,14 @@ export class TelegramChats {
     return { room, at, old };
   }
 
-  #edit(params: Params): object {
+  #edit(params: Params, given: unknown, most: number): object {
     const { room, at, old } = this.#find(params, 'edit');
-    const html = String(params['text'] ?? '');
-    const next = { ...old, html, text: readText(html, params, MOST_TEXT), buttons: buttonsIn(params) };
+    const isText = most === MOST_TEXT;
+    if (isText !== (old.file === undefined))
+      throw new TelegramRefusal(400, `Bad Request: there is no ${isText ? 'text' : 'caption'} in the message to edit`);
+    const html = String(given ?? '');
+    const next = { ...old, html, text: readText(html, params, most), buttons: buttonsIn(params) };
+    if (isText && next.text.trim() === '') throw new TelegramRefusal(400, 'Bad Request: message text is empty');
     if (JSON.stringify(next) === JSON.stringify(old))
       throw new TelegramRefusal(
         400,

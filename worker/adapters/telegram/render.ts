@@ -3,7 +3,8 @@
 //   T1  Whatever was written as text is escaped: & < > " are all that Telegram's parser reads. Behind it Telegram looks for names in what is
 //       left, and notifies whoever has one: an invisible joiner stands behind the @ of a text, but not in an address or in code.
 //   T2  A mention is a link to the person (`tg://user?id=…`), which notifies; a person with a public name is called by it.
-//   T3  A link with a scheme that Telegram does not open is text.
+//   T3  A link that Telegram does not take is text with its address: it drops the address of one with another scheme, or with a host that has no
+//       dot, and makes one over http of a mail address. Mail addresses and numbers in a text it knows itself.
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 
@@ -16,7 +17,8 @@ export function rememberName(id: string, name: string, username: string | undefi
   keepNewest(names, [id, shown], MOST_NAMES);
 }
 
-const SAFE_URL = /^(?:https?|mailto|tel|tg|ton):/i;
+const TAKEN =
+  /^(?:tg:|ton:|https?:\/\/(?:[^\s/?#@]*@)?(?:\[[\da-f:.]+\]|[^\s/?#:@.]*\.[^\s/?#:@]*)(?::\d+)?(?:[/?#]|$))/i;
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const TAGS = { bold: 'b', italic: 'i', strike: 's', code: 'code' } as const;
 
@@ -45,9 +47,9 @@ function htmlOf(segment: Segment): string {
         segment.marks?.includes('code') === true ? escapeHtml(segment.text) : literal(segment.text),
       );
     case 'link':
-      return SAFE_URL.test(segment.url)
+      return TAKEN.test(segment.url)
         ? `<a href="${escapeHtml(segment.url)}">${literal(segment.text || segment.url)}</a>`
-        : literal(segment.text === '' ? segment.url : `${segment.text} (${segment.url})`);
+        : literal(addressed(segment.text, segment.url.replace(/^(?:mailto|tel):/i, '')));
     case 'code': {
       const language = (segment.language ?? '').replace(/[^\w+#.-]/g, '');
       const text = escapeHtml(segment.text.replace(/\n$/, ''));
@@ -59,6 +61,8 @@ function htmlOf(segment: Segment): string {
       return segment.user === 'everyone' ? literal('@everyone') : mention(segment.user.id);
   }
 }
+
+const addressed = (text: string, url: string): string => (text === '' || text === url ? url : `${text} (${url})`);
 
 function mention(id: string): string {
   const known = names.get(id);

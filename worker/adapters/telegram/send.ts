@@ -127,11 +127,9 @@ class Sending {
     if (call.files.length > 0) return { kind: 'refused', reason: 'Telegram adds no files to a message' };
     const to = { chat_id: chat, message_id: numberOf(call.message ?? ''), parse_mode: 'HTML' as const };
     const reply_markup = keyboardOf(call.buttons) ?? { inline_keyboard: [] };
+    const text = call.text === '' ? labelsOf(call.buttons) : call.text;
     try {
-      return await this.#done(
-        api.editMessageText({ ...to, text: call.text, reply_markup }, this.#signal),
-        call.message,
-      );
+      return await this.#done(api.editMessageText({ ...to, text, reply_markup }, this.#signal), call.message);
     } catch (error) {
       const failure = failureOf(error);
       if (failure.kind !== 'refused' || !failure.reason.includes('no text in the message')) throw error;
