@@ -268,6 +268,20 @@ describe('arrivalsOf (Telegram)', () => {
     assert.deepEqual(post?.user, { id: '-1002', name: 'News', admin: true });
   });
 
+  it('hears its name at the beginning also where that is set off with what follows', () => {
+    // Of two that begin at one place the longer one comes first.
+    const bold = { type: 'bold', offset: 0, length: 13 };
+    const named = said({ text: '@svc_bot ping', entities: [bold, { type: 'mention', offset: 0, length: 8 }] });
+    assert.deepEqual(named.text, [{ kind: 'text', text: 'ping', marks: ['bold'] }]);
+    const command = [
+      { ...bold, length: 18 },
+      { type: 'bot_command', offset: 0, length: 13 },
+    ];
+    assert.deepEqual(said({ text: '/ping@svc_bot fast', entities: command }).text, [
+      { kind: 'text', text: '/ping fast', marks: ['bold'] },
+    ]);
+  });
+
   it('names administrators where somebody wants something of the bot', () => {
     const boss = { ...ANN, id: 77 };
     const entities = [{ type: 'bot_command', offset: 0, length: 5 }];
@@ -279,8 +293,12 @@ describe('arrivalsOf (Telegram)', () => {
         // A file with a command as its caption (Bot API, Message: caption_entities).
         said({ caption: '/stop', caption_entities: entities, photo: [PHOTO], from: boss }),
         said({ caption: 'hi', photo: [PHOTO], from: boss }),
+        // Telegram marks no command that begins with another sign (`commands.prefix`), and none where the bot is answered.
+        said({ text: '!stop', from: boss }),
+        said({ text: 'stop', from: boss, reply_to_message: { message_id: 3, from: { id: 42, is_bot: true } } }),
+        said({ text: 'stop', from: boss, reply_to_message: { message_id: 3, from: ANN } }),
       ].map(({ user }) => user.admin),
-      [true, false, false, true, false],
+      [true, false, false, true, false, true, true, false],
     );
   });
 

@@ -57,11 +57,18 @@ export class Administrators {
   }
 }
 
-/** The group in which somebody wants something of a bot. */
+/** A command that begins with another sign than Telegram's, which marks it as nothing (`commands.prefix`). */
+const OTHER_COMMAND = /^[^\p{L}\p{N}\s]/u;
+
+/** The group in which somebody wants something of a bot: by a command, by its name, by an answer to it, by a button. */
 export function groupAsking({ message, callback_query: pressed }: Update): string | undefined {
   const chat = message?.chat ?? pressed?.message?.chat;
   if (chat?.type !== 'group' && chat?.type !== 'supergroup') return undefined;
   const marks = message?.entities ?? message?.caption_entities ?? [];
-  const wants = pressed !== undefined || marks.some(({ type }) => /^(?:bot_command|mention)$/.test(type));
+  const wants =
+    pressed !== undefined ||
+    marks.some(({ type }) => /^(?:bot_command|mention)$/.test(type)) ||
+    OTHER_COMMAND.test(message?.text ?? message?.caption ?? '') ||
+    message?.reply_to_message?.from?.is_bot === true;
   return wants ? String(chat.id) : undefined;
 }

@@ -188,14 +188,17 @@ function spokenTo(
   const isBot = (entity: Entities[number]): boolean =>
     (entity.type === 'mention' && username !== '' && written(entity) === name) ||
     (entity.type === 'text_mention' && String(entity.user.id) === botId);
-  const first = entities.find(({ offset }) => offset === 0);
-  if (first?.type === 'bot_command' && username !== '' && written(first).endsWith(name)) {
-    const at = first.length - name.length;
-    return { ...without(text, entities, { from: at, to: first.length }), isToBot: true };
+  // Beside marks that begin there, too.
+  const first = entities.filter(({ offset }) => offset === 0);
+  const command = first.find(({ type }) => type === 'bot_command');
+  if (command !== undefined && username !== '' && written(command).endsWith(name)) {
+    const at = command.length - name.length;
+    return { ...without(text, entities, { from: at, to: command.length }), isToBot: true };
   }
-  if (first !== undefined && isBot(first)) {
-    const to = /^[\s,:]*/.exec(text.slice(first.length))?.[0].length ?? 0;
-    return { ...without(text, entities, { from: 0, to: first.length + to }), isToBot: true };
+  const called = first.find(isBot);
+  if (called !== undefined) {
+    const to = /^[\s,:]*/.exec(text.slice(called.length))?.[0].length ?? 0;
+    return { ...without(text, entities, { from: 0, to: called.length + to }), isToBot: true };
   }
   return { text, entities, isToBot: entities.some(isBot) };
 }
