@@ -84,6 +84,26 @@ describe('a gap that takes long', () => {
     );
   });
 
+  it('goes past forums, which hold threads and no messages, and fetches what their threads say', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const { gateway, world } = platform;
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    first.stop();
+    await first.ended;
+    gateway.forgetSessions();
+    const forum = world.addChannel('245027906669510667', { type: 15 });
+    const thread = world.addChannel(world.snowflake(), { type: 11, parent_id: forum.id });
+    platform.says('in the forum', { channel: thread.id });
+    forum.last_message_id = thread.id;
+    platform.says('missed');
+
+    const second = open(first.cursor, { ...account });
+
+    assert.equal(await second.caughtUp, undefined);
+    assert.deepEqual(textsOf(second), ['missed', 'in the forum']);
+  });
+
   it('resumes the session that it has begun, when it is cut before it is through', async (t) => {
     const { platform, open, account } = await discordBench(t);
     const first = open();

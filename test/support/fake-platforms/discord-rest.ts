@@ -57,11 +57,11 @@ export class DiscordRest {
       ['GET', /^\/users\/@me\/guilds$/, () => ok(world.guilds.map((id) => ({ id, name: 'Test' })))],
       ['POST', /^\/users\/@me\/channels$/, ({ body }) => ok(world.privateChannel(String(body['recipient_id'])))],
       ['GET', /^\/guilds\/(\d+)$/, (_, [id = '']) => this.#guild(id)],
-      ['GET', /^\/guilds\/(\d+)\/channels$/, (_, [id = '']) => ok(this.#inGuild(id, 0))],
+      ['GET', /^\/guilds\/(\d+)\/channels$/, (_, [id = '']) => ok(this.#inGuild(id, (type) => type !== 11))],
       [
         'GET',
         /^\/guilds\/(\d+)\/threads\/active$/,
-        (_, [id = '']) => ok({ threads: this.#inGuild(id, 11), members: [] }),
+        (_, [id = '']) => ok({ threads: this.#inGuild(id, (type) => type === 11), members: [] }),
       ],
       ['GET', /^\/channels\/(\d+)\/messages$/, this.#inChannel((channel, { query }) => this.#history(channel, query))],
       ['GET', /^\/channels\/(\d+)\/messages\/(\d+)$/, this.#atMessage((message) => this.#shown(message))],
@@ -191,10 +191,8 @@ export class DiscordRest {
     return ok({ id, name: 'Test', owner_id: world.owner, roles });
   }
 
-  #inGuild(guild: string, type: number): readonly FakeChannel[] {
-    return [...this.#deps.world.channels.values()].filter(
-      (channel) => channel.type === type && channel.guild_id === guild,
-    );
+  #inGuild(guild: string, is: (type: number) => boolean): readonly FakeChannel[] {
+    return [...this.#deps.world.channels.values()].filter((channel) => is(channel.type) && channel.guild_id === guild);
   }
 
   #inChannel(run: (channel: FakeChannel, request: RestRequest) => RestAnswer): Handler {
@@ -217,8 +215,10 @@ export class DiscordRest {
   }
 
   /** The ones just behind `after`, or just before `before`, the newest of them first. */
-  #history({ id }: FakeChannel, query: URLSearchParams): RestAnswer {
+  #history({ id, type }: FakeChannel, query: URLSearchParams): RestAnswer {
     const { world } = this.#deps;
+    // Forums and media channels hold threads alone; their `last_message_id` is the newest of these.
+    if (type === 15 || type === 16) return apiError(400, 50_024, 'Cannot execute action on this channel type');
     const url = this.#deps.url();
     const limit = Number(query.get('limit') ?? 50);
     const [after, before] = [query.get('after'), query.get('before')];

@@ -2,7 +2,8 @@
 //
 //   H1  Messages, and edits of those that were heard: of the last hundred before the gap, in channels in which something was said since. Discord does
 //       not tell later of deletions and of when reactions came, and interactions are over.
-//   H2  Channels whose last message is older are not asked; private ones are known by their last hundred.
+//   H2  Channels whose last message is older are not asked, nor forums and media channels, which hold threads alone: what they name as their
+//       last message is a thread. Private ones are known by their last hundred.
 //   H3  Each page is stored before the next one is asked for, and how far it goes with it (position.ts): who comes after a kill goes on there, and what
 //       was taken is taken once. The session that was begun is stored before all of them: it is resumed.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +18,8 @@ import { type Behind, MARGIN_MS, type Position, type Reached } from './position.
 import { isOfShard, type ShardOf } from './shard.ts';
 
 const PAGE = 100;
+/** GUILD_FORUM, GUILD_MEDIA. */
+const THREADS_ALONE: ReadonlySet<unknown> = new Set([15, 16]);
 /** No channel has a lower id. */
 const BEFORE_ALL = '0';
 const MOST_PAGES = 50;
@@ -83,7 +86,8 @@ async function channelsOf(
     ];
     for (const channel of all) {
       const [id, last] = [textAt(channel, 'id'), textAt(channel, 'last_message_id')];
-      if (id !== undefined && last !== undefined && BigInt(last) > BigInt(since)) channels.push({ id, guild });
+      const isNewer = last !== undefined && BigInt(last) > BigInt(since);
+      if (id !== undefined && isNewer && !THREADS_ALONE.has(channel['type'])) channels.push({ id, guild });
     }
   }
   return channels;
