@@ -31,14 +31,14 @@ const ACCOUNT_ERRORS = new Set([
   'invalid_auth',
   'not_authed',
   'not_allowed_token_type',
-  'org_login_required',
   'token_expired',
   'token_revoked',
 ]);
-/** Slack's own trouble: whether it has done the work is not known. */
+/** Slack's own trouble: whether it has done the work is not known. Of a workspace that moves to an organisation it is over one day. */
 const TROUBLE = new Set([
   'fatal_error',
   'internal_error',
+  'org_login_required',
   'request_timeout',
   'service_unavailable',
   'team_added_to_org',
