@@ -199,7 +199,8 @@ export class DiscordRest {
     return (request, [id = '']) => {
       const channel = this.#deps.world.channels.get(id);
       if (channel === undefined) return UNKNOWN_CHANNEL;
-      return channel.isClosed === true ? NO_ACCESS : run(channel, request);
+      if (channel.isClosed !== true) return run(channel, request);
+      return channel.recipient === undefined ? NO_ACCESS : apiError(403, 50_007, 'Cannot send messages to this user');
     };
   }
 

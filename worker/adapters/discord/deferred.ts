@@ -8,6 +8,8 @@ const MOST = 1_000;
 
 export interface Deferral {
   readonly conversation: string;
+  /** The private conversation with who gave the command: what is said there for their eyes alone answers it, too. */
+  readonly aside?: string;
   readonly token: string;
   /** Discord knows of it, or never will: before that there is no "thinking…" to take away. */
   readonly told?: Promise<void>;
@@ -20,7 +22,7 @@ interface Waiting extends Deferral {
 export class Deferred {
   /** By token, in the order in which they came. */
   readonly #waiting = new Map<string, Waiting>();
-  /** The tokens of a conversation, in the same order: many may wait, and each reply asks for one. */
+  /** The tokens of a conversation, and of those aside, in the same order: many may wait, and each reply asks for one. */
   readonly #tokens = new Map<string, Set<string>>();
   #expired: (token: string) => void = () => {};
 
@@ -31,7 +33,7 @@ export class Deferred {
 
   /** False when it is known already: Discord tells again what it is not sure of. */
   add(deferral: Deferral): boolean {
-    const { token, conversation } = deferral;
+    const { token } = deferral;
     if (this.has(token)) return false;
     const timer = setTimeout(() => {
       this.end(token);
@@ -39,8 +41,10 @@ export class Deferred {
     }, VALID_MS);
     timer.unref();
     this.#waiting.set(token, { timer, ...deferral });
-    const tokens = this.#tokens.get(conversation) ?? new Set();
-    this.#tokens.set(conversation, tokens.add(token));
+    for (const place of placesOf(deferral)) {
+      const tokens = this.#tokens.get(place) ?? new Set();
+      this.#tokens.set(place, tokens.add(token));
+    }
     const [oldest = token] = this.#waiting.keys();
     if (this.#waiting.size > MOST) this.end(oldest);
     return true;
@@ -62,12 +66,16 @@ export class Deferred {
     if (found === undefined) return false;
     clearTimeout(found.timer);
     this.#waiting.delete(token);
-    const tokens = this.#tokens.get(found.conversation);
-    tokens?.delete(token);
-    if (tokens?.size === 0) this.#tokens.delete(found.conversation);
+    for (const place of placesOf(found)) {
+      const tokens = this.#tokens.get(place);
+      tokens?.delete(token);
+      if (tokens?.size === 0) this.#tokens.delete(place);
+    }
     return true;
   }
 }
+
+const placesOf = ({ conversation, aside = conversation }: Deferral): readonly string[] => [conversation, aside];
 
 const accounts = new WeakMap<Account, Deferred>();
 

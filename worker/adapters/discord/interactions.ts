@@ -8,7 +8,8 @@
 import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
 import { LINE_OPTION } from './commands.ts';
-import { conversationOf, isAdministering, messageId, nameOf, timeOf } from './place.ts';
+import type { Deferral } from './deferred.ts';
+import { conversationOf, isAdministering, messageId, nameOf, privateWith, timeOf } from './place.ts';
 
 const COMMAND = 2;
 const COMPONENT = 3;
@@ -48,10 +49,11 @@ export function answerTo({ type }: Json): Json {
 }
 
 /** Where the reply to a command will go, and the key with which "thinking…" is taken away; undefined for what needs none. */
-export function deferredOf(interaction: Json): { readonly conversation: string; readonly token: string } | undefined {
+export function deferredOf(interaction: Json): Omit<Deferral, 'told'> | undefined {
   const token = textAt(interaction, 'token');
   if (interaction['type'] !== COMMAND || token === undefined) return undefined;
-  return { conversation: placeOf(interaction).conversation.id, token };
+  const { conversation, user } = placeOf(interaction);
+  return { conversation: conversation.id, aside: privateWith(user.id), token };
 }
 
 const channelOf = (interaction: Json): string =>

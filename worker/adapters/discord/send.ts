@@ -6,7 +6,8 @@
 //       (in a thread, in private, beside a voice channel), the message is answered instead.
 //   S3  Nobody is notified but whom the text mentions; a reply does not notify.
 //   S4  What is already so (a message that is gone) is what was asked for.
-//   S5  A reply to a command is a message of the channel. Where the bot may not write, it is shown to the person of the command alone.
+//   S5  A reply to a command is a message of the channel, or one to its person in private. Where the bot may not write, it is shown to the person
+//       of the command alone.
 //   S6  Files that are too many or too large for one message go in others behind it, with nonces of their own: a repeat gives those that are there,
 //       and a removal takes them all.
 import { createHash } from 'node:crypto';
@@ -33,8 +34,8 @@ const UNKNOWN_MESSAGE = 10_008;
 const THREAD_EXISTS = 160_004;
 /** What private channels do not have, and what channels of this type do not have. */
 const NO_THREADS: ReadonlySet<number | undefined> = new Set([50_003, 50_024]);
-/** Missing access, missing permission. */
-const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_013]);
+/** Missing access, a person who takes no messages, missing permission. */
+const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_007, 50_013, 50_278]);
 const MOST_FILES = 10;
 /** Of a request 25 MiB, its form included. */
 const MOST_MESSAGE_BYTES = 26_000_000;
