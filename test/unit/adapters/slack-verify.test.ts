@@ -94,9 +94,17 @@ describe("Slack's questions", () => {
     assert.equal(kind(signed('{"type":"event_callback","text":"url_verification","challenge":"x"}')), 'ok');
   });
 
-  it('are answered for the check of a certificate', () => {
-    const verdict = verify(signed('ssl_check=1&token=x', 'application/x-www-form-urlencoded'), secrets(SIGNED.secret));
+  it('are answered for the check of a certificate, which Slack does not sign', () => {
+    const form = 'application/x-www-form-urlencoded';
+    const plain = (body: string, more: Readonly<Record<string, string>> = {}) =>
+      request(body, { 'content-type': form, ...more });
+    const answered = { kind: 'handshake', answer: { text: '' } };
 
-    assert.deepEqual(verdict, { kind: 'handshake', answer: { text: '' } });
+    assert.deepEqual(verify(signed('ssl_check=1&token=x', form), secrets(SIGNED.secret)), answered);
+    assert.deepEqual(verify(plain('ssl_check=1&token=x'), secrets(SIGNED.secret)), answered);
+    for (const body of ['ssl_check=0', 'command=%2Fping', 'payload=%7B%7D', `ssl_check=1&x=${'x'.repeat(2_000)}`])
+      assert.equal(kind(plain(body)), 'refused', body.slice(0, 20));
+    assert.equal(kind(plain('ssl_check=1', { 'x-slack-signature': `v0=${'0'.repeat(64)}` })), 'refused');
+    assert.equal(kind(request('ssl_check=1', {})), 'refused');
   });
 });

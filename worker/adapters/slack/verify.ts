@@ -2,7 +2,8 @@
 //
 //   V1  Header and timestamp are read strictly; every secret is compared, in constant time (`verifyHmac`).
 //   V2  More than five minutes before or after the request came is refused.
-//   V3  Slack's questions, whether the address is ours and whether its certificate is good, are answered only when they are signed.
+//   V3  Slack's question whether the address is ours is answered only when it is signed. The one whether its certificate is good is not signed
+//       (Slack's own receiver lets it pass): it is answered with nothing, and nothing comes of it.
 
 import { isObject } from '../../sdk/foreign-json.ts';
 import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
@@ -11,6 +12,7 @@ import type { Account } from './config.ts';
 
 /** `ok`, `handshake` with the challenge, or `refused` with a reason for the log: the client is told nothing of it. */
 export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
+  if (request.headers['x-slack-signature'] === undefined && isCertificateCheck(request)) return CERTIFICATE_ANSWER;
   const { 'x-slack-signature': header, 'x-slack-request-timestamp': timestamp } = request.headers;
   if (timestamp === undefined || !/^[1-9]\d{0,11}$/.test(timestamp))
     return { kind: 'refused', reason: 'no x-slack-request-timestamp, or one that is malformed' };
@@ -25,11 +27,23 @@ export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'
   return verdict.kind === 'ok' ? (handshakeOf(request) ?? verdict) : verdict;
 }
 
+const CERTIFICATE_ANSWER: Verdict = { kind: 'handshake', answer: { text: '' } };
+/** It holds a word and a token. */
+const MOST_CHECK_BYTES = 1_024;
+
+function isCertificateCheck({ body, headers }: Pick<RawRequest, 'body' | 'headers'>): boolean {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
+  return (
+    isForm &&
+    body.length <= MOST_CHECK_BYTES &&
+    new URLSearchParams(Buffer.from(body).toString('utf8')).get('ssl_check') === '1'
+  );
+}
+
 /** V3. */
 function handshakeOf({ body, headers }: RawRequest): Verdict | undefined {
+  if (isCertificateCheck({ body, headers })) return CERTIFICATE_ANSWER;
   const text = Buffer.from(body).toString('utf8');
-  if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
-    return new URLSearchParams(text).get('ssl_check') === '1' ? { kind: 'handshake', answer: { text: '' } } : undefined;
   if (!text.includes('url_verification')) return undefined;
   const question = safeJson(text);
   if (!isObject(question) || question['type'] !== 'url_verification') return undefined;
