@@ -194,9 +194,15 @@ describe('slack sends', () => {
       { status: 200, body: '<html>' },
     ] as const)
       await assert.rejects(after(misfortune), (error: { readonly code?: unknown }) => error.code !== 'account_failed');
-    for (const error of ['invalid_auth', 'token_revoked', 'account_inactive'])
+    for (const error of [
+      'invalid_auth',
+      'token_revoked',
+      'account_inactive',
+      'team_disabled',
+      'user_removed_from_team',
+    ])
       await assert.rejects(after(json({ ok: false, error })), { code: 'account_failed', remedy: /token/ });
-    assert.equal(platform.calls.length, 12, 'no call is made again by itself');
+    assert.equal(platform.calls.length, 14, 'no call is made again by itself');
     assert.equal(platform.workspace.messages.length, 1, 'the dropped one was taken');
   });
 });

@@ -25,14 +25,16 @@ const TIME_LIMIT_MS = 30_000;
 const LEFT_ALONE_MS = TIME_LIMIT_MS + 1_000;
 const DEFAULT_WAIT_SECONDS = 5;
 
-/** Of the account itself. */
+/** Of the account itself; Slack's own client for Socket Mode gives up on these, too. */
 const ACCOUNT_ERRORS = new Set([
   'account_inactive',
   'invalid_auth',
   'not_authed',
   'not_allowed_token_type',
+  'team_disabled',
   'token_expired',
   'token_revoked',
+  'user_removed_from_team',
 ]);
 /** Slack's own trouble: whether it has done the work is not known. Of a workspace that moves to an organisation it is over one day. */
 const TROUBLE = new Set([
