@@ -187,6 +187,8 @@ export class DiscordRest {
     const roles = [
       { id: world.guild, name: '@everyone', permissions: '2048' },
       { id: world.adminRole, name: 'admin', permissions: '32' },
+      { id: world.botRole, name: world.bot.username, permissions: '0', managed: true, tags: { bot_id: world.bot.id } },
+      { id: '539082325061836112', name: 'other', permissions: '0', managed: true, tags: { bot_id: '1' } },
     ];
     return ok({ id, name: 'Test', owner_id: world.owner, roles });
   }

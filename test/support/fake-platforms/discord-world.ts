@@ -62,6 +62,8 @@ export class DiscordWorld {
   readonly owner = '53908232506183680';
   /** A role that may manage the server. */
   readonly adminRole = '539082325061836999';
+  /** The role that Discord made for the bot, and which is called like it. */
+  readonly botRole = '539082325061836111';
   readonly channels = new Map<string, FakeChannel>();
   readonly messages: FakeMessage[] = [];
   readonly interactions: FakeInteraction[] = [];
@@ -157,7 +159,7 @@ export class DiscordWorld {
       pinned: false,
       mention_everyone: message.notified.includes('everyone'),
       mentions: [...message.content.matchAll(/<@!?(\d+)>/g)].map(([, id]) => ({ id, username: `user-${id}` })),
-      mention_roles: [],
+      mention_roles: [...message.content.matchAll(/<@&(\d+)>/g)].map(([, id]) => id),
       embeds: [],
       timestamp: new Date(Number((BigInt(message.id) >> 22n) + EPOCH_MS)).toISOString(),
       ...rest,

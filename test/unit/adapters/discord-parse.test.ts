@@ -15,6 +15,7 @@ const context: Context = {
   events: [],
   bots: false,
   isAdmin: (guild, user, roles) => guild === GUILD && (user === 'owner' || roles.includes('admin')),
+  roleIn: (guild) => (guild === GUILD ? '845027738276462111' : undefined),
   personIn: (channel) => (channel === '645027906669510999' ? '53908099506183680' : undefined),
 };
 const told = (type: string, data: object, more: Partial<Context> = {}): readonly Arrival[] =>
@@ -68,6 +69,17 @@ describe('messages', () => {
       { kind: 'mention', user: { endpoint: '', id: BOT } },
     ]);
     assert.equal(reply.replyTo, '290926798999357250/334385199974967000');
+  });
+
+  it('are spoken to the bot by its own role, which is called like it, and by no other one', () => {
+    const role = '845027738276462111';
+    const by = (id: string, more: object = {}) => said({ content: `<@&${id}> hello`, mention_roles: [id], ...more });
+
+    assert.deepEqual([by(role).text, by(role).addressed], ['hello', true]);
+    const other = by('845027738276462112');
+    assert.deepEqual([other.text, other.addressed], ['<@&845027738276462112> hello', false]);
+    const elsewhere = by(role, { guild_id: '290926798626357998' });
+    assert.deepEqual([elsewhere.text, elsewhere.addressed], [`<@&${role}> hello`, false]);
   });
 
   it('tell whether their person administers, by owner and by role', () => {

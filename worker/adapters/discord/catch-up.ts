@@ -12,6 +12,7 @@ import type { Link } from '../../sdk/index.ts';
 import { type Call, call } from './client.ts';
 import type { Account } from './config.ts';
 import { contextOf } from './gateway.ts';
+import { prepareGuilds } from './guild-admins.ts';
 import { edited, said } from './parse.ts';
 import { timeOf } from './place.ts';
 import { type Behind, MARGIN_MS, type Position, type Reached } from './position.ts';
@@ -144,7 +145,9 @@ interface Page {
   readonly reached?: Reached;
 }
 
-async function storePage(link: Link<Account>, gap: Gap, { place: { since }, found, reached }: Page): Promise<number> {
+async function storePage(link: Link<Account>, gap: Gap, { place, found, reached }: Page): Promise<number> {
+  const { since } = place;
+  if (place.guild !== undefined && found.length > 0) await prepareGuilds(link, [place.guild]);
   const context = contextOf(link.account, gap);
   const sinceAt = timeOf(since) ?? 0;
   const arrivals = found.flatMap((message) => {

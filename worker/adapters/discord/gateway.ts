@@ -9,10 +9,10 @@
 
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
-import { call, need } from './client.ts';
+import { call } from './client.ts';
 import { type Account, intentBits } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
-import { guildAdminsOf } from './guild-admins.ts';
+import { guildAdminsOf, prepareGuilds } from './guild-admins.ts';
 import { identifiesOf } from './identify.ts';
 import { answerTo, deferredOf } from './interactions.ts';
 import { arrivalsOf, type Context, type Told } from './parse.ts';
@@ -235,9 +235,7 @@ export class Gateway {
 
   async #prepareAdmins(batch: readonly Told[]): Promise<void> {
     const guilds = batch.flatMap(({ type, data }) => (WORDS.has(type) ? (textAt(data, 'guild_id') ?? []) : []));
-    await guildAdminsOf(this.#link.account).prepare(guilds, performance.now(), async (guild) =>
-      asObject(await need(this.#link, { method: 'GET', path: `/guilds/${guild}` })),
-    );
+    await prepareGuilds(this.#link, guilds);
   }
 
   #context(): Context {
@@ -254,6 +252,7 @@ export function contextOf(account: Account, { bot, position }: Pick<GatewayOptio
     events: account.events,
     bots: account.bots,
     isAdmin: (guild, user, roles) => admins.isAdmin(guild, user, roles),
+    roleIn: (guild) => (bot === undefined ? undefined : admins.roleOf(guild, bot)),
     personIn: (channel) => position.personIn(channel),
   };
 }

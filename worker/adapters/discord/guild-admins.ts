@@ -1,6 +1,8 @@
-// Who administers a server: its owner, and who has a role that may. Asked of Discord where somebody writes there, and kept for a while.
+// Who administers a server: its owner, and who has a role that may; and which role there is the bot's own. Asked of Discord where somebody writes
+// there, and kept for a while.
 
-import { type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
+import { asObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
+import { type Caller, need } from './client.ts';
 import type { Account } from './config.ts';
 import { isAdministering } from './place.ts';
 
@@ -14,6 +16,8 @@ interface Guild {
   readonly until: number;
   readonly owner: string | undefined;
   readonly roles: ReadonlySet<string>;
+  /** Bot → the role that Discord made for it. */
+  readonly ofBots: ReadonlyMap<string, string>;
 }
 
 export class GuildAdmins {
@@ -40,20 +44,32 @@ export class GuildAdmins {
     return known !== undefined && (known.owner === user || [guild, ...roles].some((role) => known.roles.has(role)));
   }
 
+  /** Discord offers it where somebody types the bot's name: it is called like it. */
+  roleOf(guild: string, bot: string): string | undefined {
+    return this.#guilds.get(guild)?.ofBots.get(bot);
+  }
+
   /** Its roles have changed. */
   forget(guild: string): void {
     this.#guilds.delete(guild);
   }
 
   #keep(guild: string, answer: Json | undefined, now: number): void {
-    const roles = listAt(answer ?? {}, 'roles').filter((role) => isAdministering(textAt(role, 'permissions')));
+    const all = listAt(answer ?? {}, 'roles');
+    const roles = all.filter((role) => isAdministering(textAt(role, 'permissions')));
     if (this.#guilds.size >= MOST) this.#guilds.clear();
     this.#guilds.set(guild, {
       until: now + (answer === undefined ? FAILED_MS : KEPT_MS),
       owner: textAt(answer ?? {}, 'owner_id'),
       roles: new Set(roles.flatMap((role) => textAt(role, 'id') ?? [])),
+      ofBots: new Map(all.flatMap(botAndRole)),
     });
   }
+}
+
+function botAndRole(role: Json): readonly (readonly [bot: string, role: string])[] {
+  const [bot, id] = [textAt(objectAt(role, 'tags'), 'bot_id'), textAt(role, 'id')];
+  return bot === undefined || id === undefined ? [] : [[bot, id]];
 }
 
 const accounts = new WeakMap<Account, GuildAdmins>();
@@ -63,3 +79,9 @@ export function guildAdminsOf(account: Account): GuildAdmins {
   accounts.set(account, known);
   return known;
 }
+
+/** Before what was said there is read. Never rejects, and keeps nobody waiting for long. */
+export const prepareGuilds = (caller: Caller, guilds: Iterable<string>): Promise<void> =>
+  guildAdminsOf(caller.account).prepare(guilds, performance.now(), async (guild) =>
+    asObject(await need(caller, { method: 'GET', path: `/guilds/${guild}` })),
+  );

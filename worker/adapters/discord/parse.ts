@@ -3,7 +3,8 @@
 //   P1  Ids of deliveries begin with the application. Messages, edits and interactions have ids of Discord, so that what is replayed, or
 //       fetched from the history of a channel, is taken once; what has none (a reaction) has that of its session and its number in it.
 //   P2  A change is an edit when it says when it was edited: Discord also tells of links that were unfolded.
-//   P3  The bot is spoken to in private, by a mention, and by a reply to it. A mention at the beginning is not part of the text.
+//   P3  The bot is spoken to in private, by a mention, and by a reply to it. A mention at the beginning is not part of the text. The role that
+//       Discord made for the bot means it, too: where its name is typed, both are offered and look alike.
 //   P4  What other bots and webhooks do is left out, unless the account wants it.
 //   P5  What is not understood is left out; events that the account names under `events` arrive as they came.
 
@@ -31,6 +32,8 @@ export interface Context {
   readonly bots: boolean;
   /** Whether this person administers that server. */
   isAdmin(guild: string, user: string, roles: readonly string[]): boolean;
+  /** The role of that server that is the bot's own. */
+  roleIn(guild: string): string | undefined;
   /** Who is at the other end of a private channel. */
   personIn(channel: string): string | undefined;
 }
@@ -117,7 +120,9 @@ type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind' | 'id
 function wordsOf(message: Json, context: Context): Words | undefined {
   const channel = textAt(message, 'channel_id') ?? '';
   const shown = shownIn(message);
-  const content = textAt(shown, 'content') ?? (pollOf(shown) || stickersOf(shown));
+  const typed = textAt(shown, 'content') ?? (pollOf(shown) || stickersOf(shown));
+  const role = ownRole(message, context);
+  const content = role === undefined ? typed : typed.replaceAll(`<@&${role}>`, `<@${context.bot}>`);
   const heard = segmentsOf(content, { everyone: message['mention_everyone'] === true });
   const files = filesOf(message, channel);
   if (heard.length === 0 && files.length === 0) return undefined;
@@ -150,10 +155,16 @@ const stickersOf = (message: Json): string =>
     .join(' ');
 
 /** P3. Who answers to the bot mentions it, unless they switched that off. */
-const isMeant = (message: Json, { bot }: Context): boolean =>
-  bot !== undefined &&
-  (listAt(message, 'mentions').some((user) => user['id'] === bot) ||
-    textAt(objectAt(objectAt(message, 'referenced_message'), 'author'), 'id') === bot);
+const isMeant = (message: Json, context: Context): boolean =>
+  context.bot !== undefined &&
+  (listAt(message, 'mentions').some((user) => user['id'] === context.bot) ||
+    textsAt(message, 'mention_roles').some((role) => role === ownRole(message, context)) ||
+    textAt(objectAt(objectAt(message, 'referenced_message'), 'author'), 'id') === context.bot);
+
+function ownRole(message: Json, context: Context): string | undefined {
+  const guild = textAt(message, 'guild_id');
+  return guild === undefined ? undefined : context.roleIn(guild);
+}
 
 function baseOf(message: Json, context: Context): Pick<Words, 'conversation' | 'user' | 'sentAt'> {
   const [channel, guild] = [textAt(message, 'channel_id') ?? '', textAt(message, 'guild_id')];
