@@ -45,6 +45,7 @@ describe('svc doctor --endpoint slack', () => {
 
     assert.deepEqual([some.code, strict.code, mute.code], [0, 1, 1]);
     assert.match(told(some).of('scopes').detail, /reactions:write \(to react\)/);
+    assert.match(told(some).of('scopes').detail, /groups:read \(.*missed in channels\)/);
     assert.equal(told(some).of('scopes').status, 'warn');
     assert.match(told(mute).of('scopes').detail, /chat:write \(to say anything\)/);
   });
