@@ -32,9 +32,12 @@ async function scene(
   return { fake, bench };
 }
 
+/** GitHub's ids have had 19 digits since February 2026. */
+const BEFORE_FIRST = 3_804_004_623_172_239_365n;
+
 /** Oldest first. */
 function delivered(fake: FakeGithub, guid: string, status_code: number, agoMs = 0): void {
-  const id = (fake.data.deliveries.at(-1)?.id ?? 0) + 1;
+  const id = BigInt(fake.data.deliveries.at(-1)?.id ?? BEFORE_FIRST) + 1n;
   const delivered_at = new Date(Date.now() - agoMs).toISOString();
   fake.data.deliveries.push({ id, hook: 1, guid, status_code, delivered_at, event: 'issues' });
 }

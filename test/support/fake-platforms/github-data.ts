@@ -37,7 +37,8 @@ export interface FakeHook {
   config: Readonly<Record<string, unknown>>;
 }
 export interface FakeDelivery {
-  readonly id: number;
+  /** GitHub's own have up to 19 digits: more than a number of JavaScript holds. */
+  readonly id: number | bigint;
   readonly hook: number;
   readonly guid: string;
   readonly delivered_at: string;
@@ -54,7 +55,7 @@ export class GithubData {
   readonly hooks: FakeHook[] = [];
   readonly deliveries: FakeDelivery[] = [];
   /** Ids of deliveries that were asked for again. */
-  readonly redelivered: number[] = [];
+  readonly redelivered: (number | bigint)[] = [];
   /** What such an attempt ends with, by the id of what is delivered; without it none is made. */
   reach: ((guid: string) => number) | undefined;
   /** What an answer to GET /user says of its token. */

@@ -214,13 +214,14 @@ function listDeliveries({ data, path, query, ids: [id] }: Of): GithubAnswer {
   };
 }
 
-function redeliver({ data, ids: [hook, delivery] }: Of): GithubAnswer {
-  const found = data.deliveries.find((one) => one.hook === hook && one.id === delivery);
+function redeliver({ data, path, ids: [hook] }: Of): GithubAnswer {
+  const delivery = path.split('/').at(-2);
+  const found = data.deliveries.find((one) => one.hook === hook && String(one.id) === delivery);
   if (found === undefined) return NOT_FOUND;
   data.redelivered.push(found.id);
   const status_code = data.reach?.(found.guid);
   if (status_code !== undefined) {
-    const id = Math.max(...data.deliveries.map((one) => one.id)) + 1;
+    const id = data.deliveries.map((one) => BigInt(one.id)).reduce((a, b) => (a > b ? a : b)) + 1n;
     data.deliveries.push({ ...found, id, status_code, delivered_at: new Date().toISOString() });
   }
   return { status: 202, json: {} };

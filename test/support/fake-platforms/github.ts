@@ -100,6 +100,14 @@ export class FakeGithub {
       'x-ratelimit-resource': 'core',
       ...headers,
     });
-    response.end(json === undefined ? undefined : JSON.stringify(json));
+    response.end(json === undefined ? undefined : written(json));
   }
+}
+
+/** Numbers as long as they are: JSON of Node 20 writes no bigint. */
+function written(json: unknown): string {
+  const marked = JSON.stringify(json, (_key, value: unknown) =>
+    typeof value === 'bigint' ? `bigint:${value}` : value,
+  );
+  return marked.replace(/"bigint:(\d+)"/g, '$1');
 }

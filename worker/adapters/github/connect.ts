@@ -170,7 +170,7 @@ async function redeliverOf(repository: string, since: number, look: Look): Promi
         done.to = since;
       }
       const { asked, left } = look.choose(deliveries);
-      for (const { id } of asked) await askFor({ ...of, delivery_id: id }, look);
+      for (const { id } of asked) await askFor(of, id, look);
       done.count += asked.length;
       done.to = Math.min(done.to, left?.at ?? done.to);
     }
@@ -187,15 +187,16 @@ async function redeliverOf(repository: string, since: number, look: Look): Promi
 }
 
 async function askFor(
-  of: Of & { readonly hook_id: number; readonly delivery_id: number },
+  of: Of & { readonly hook_id: number },
+  delivery: Failed['id'],
   { link, waits }: Look,
 ): Promise<void> {
-  const route = 'POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts';
+  const route = `POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/${delivery}/attempts`;
   try {
     await callBy(link, ({ request }) => request(route, { ...of }));
   } catch (error) {
     if (!isRefusal(error) || !isGone(error as Error)) throw error;
-    link.log.warn({ err: error, delivery: of.delivery_id }, 'GitHub does not repeat this delivery');
+    link.log.warn({ err: error, delivery: String(delivery) }, 'GitHub does not repeat this delivery');
   }
   await wait(waits.betweenMs, undefined, { signal: link.signal });
 }

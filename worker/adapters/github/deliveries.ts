@@ -8,8 +8,8 @@ import type { Of } from './webhooks.ts';
 const MOST_PAGES = 1_000;
 
 export interface Failed {
-  /** Of its first attempt in that time. */
-  readonly id: number;
+  /** Of its first attempt in that time; GitHub's own have more digits than a number holds, and its client reads those as bigint. */
+  readonly id: number | bigint;
   /** The same for all its attempts. */
   readonly guid: string;
   /** Epoch ms. */
@@ -52,7 +52,7 @@ export async function deliveriesSince(
       const isTaken = status >= 200 && status < 300;
       isReached ??= isTaken;
       if (isTaken) succeeded.add(guid);
-      else keepOldest(failed, { guid, id: Number(id), at: Date.parse(delivered_at), status });
+      else keepOldest(failed, { guid, id, at: Date.parse(delivered_at), status });
     }
     cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.link ?? '')?.[1];
     if (recent.length < data.length) cursor = undefined;
