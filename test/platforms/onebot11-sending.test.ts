@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { secret } from '../../worker/sdk/secret.ts';
+import { failed } from '../support/fake-platforms/onebot11-bot.ts';
 import { type BenchOptions, onebotBench } from '../support/onebot11-bench.ts';
 import { until } from '../support/until.ts';
 
@@ -148,6 +149,35 @@ for (const mode of ['forward', 'http'] as const)
         ['sent', 'sent', 'refused', 'refused', 'refused', 'refused', 'refused'],
       );
       assert.deepEqual(fake.bot.messages, []);
+    });
+
+    it('reacts as Lagrange has it, however an implementation says that it has no other way', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      const { message = '' } = (await send({ kind: 'post', text: 'x' })) as { readonly message?: string };
+      fake.bot.without.add('set_msg_emoji_like');
+      const ways: readonly (typeof fake.bot.missing)[] = [
+        () => ({ status: 'failed', retcode: 404, data: null }), // Lagrange
+        () => failed(404, 'API_NOT_FOUND'), // go-cqhttp
+        (action) => failed(200, `不支持的Api ${action}`), // NapCat over HTTP
+      ];
+
+      for (const way of ways) {
+        fake.bot.missing = way;
+        assert.deepEqual(await send({ kind: 'react', message, emoji: '👍', on: true }), { kind: 'sent' });
+      }
+
+      assert.deepEqual(fake.bot.messages[0]?.reactions, ['128077', '128077', '128077']);
+    });
+
+    it('takes a reaction back where that is a call of its own (LLOneBot)', async (t) => {
+      const { fake, send } = await sending(t, { change });
+      const { message = '' } = (await send({ kind: 'post', text: 'x' })) as { readonly message?: string };
+      fake.bot.isLikeOneWay = true;
+
+      await send({ kind: 'react', message, emoji: '👍', on: true });
+      await send({ kind: 'react', message, emoji: '👍', on: false });
+
+      assert.deepEqual(fake.bot.messages[0]?.reactions, []);
     });
 
     it('refuses what the implementation refuses or does not have, and throws where nobody knows', async (t) => {

@@ -50,6 +50,10 @@ export class Bot {
   readonly files = new Map<string, FakeFile>();
   /** Actions that this implementation does not have. */
   readonly without = new Set<string>();
+  /** How it says so: over HTTP 1404 is the status 404. */
+  missing = (action: string): Answer => failed(1404, `不支持的Api ${action}`);
+  /** As LLOneBot was for long: `set` is not looked at, and taking back is a call of its own, which others do not have. */
+  isLikeOneWay = false;
   status: { online: boolean; good: boolean } = { online: true, good: true };
   #messageId = 1_000;
 
@@ -82,7 +86,7 @@ export class Bot {
 
   do(action: string, params: Params): Answer {
     const run = this.#actions[action];
-    return run === undefined || this.without.has(action) ? failed(1404, `不支持的Api ${action}`) : run(params);
+    return run === undefined || this.without.has(action) ? this.missing(action) : run(params);
   }
 
   readonly #actions: Readonly<Record<string, (params: Params) => Answer>> = {
@@ -105,10 +109,17 @@ export class Bot {
     set_msg_emoji_like: (params) =>
       this.#withMessage(params, ({ reactions }) => {
         const emoji = String(params['emoji_id']);
-        if (params['set'] === false) reactions.splice(reactions.indexOf(emoji), 1);
+        if (params['set'] === false && !this.isLikeOneWay) reactions.splice(reactions.indexOf(emoji), 1);
         else reactions.push(emoji);
         return ok({ result: 0, errMsg: '' });
       }),
+    unset_msg_emoji_like: (params) =>
+      this.isLikeOneWay
+        ? this.#withMessage(params, ({ reactions }) => {
+            reactions.splice(reactions.indexOf(String(params['emoji_id'])), 1);
+            return ok(null);
+          })
+        : this.missing('unset_msg_emoji_like'),
     // Of Lagrange, which has it in place of the one above.
     set_group_reaction: (params) =>
       this.#withMessage(params, ({ reactions }) => {

@@ -4,7 +4,7 @@
 //   0 `ok`                   | done, with its data
 //   1 `async`                | taken, and what comes of it is never told: done, without data
 //   1401, 1403 (401, 403)    | the token is refused: the account fails
-//   1404 (404)               | the implementation has no such action
+//   1404, 404 (404)          | the implementation has no such action: 404 is that of Lagrange and go-cqhttp; NapCat says it over HTTP in words alone
 //   1400 (400, 406)          | refused: the call is malformed
 //   (429)                    | later
 //   (5xx), no answer         | nobody knows: throws
@@ -18,7 +18,8 @@ export type Answer =
   | { readonly kind: 'later'; readonly afterMs: number }
   | { readonly kind: 'refused'; readonly reason: string; readonly isMissing?: true };
 
-const MISSING = 1404;
+const MISSING: ReadonlySet<unknown> = new Set([1404, 404]);
+const MISSING_WORDS = /不支持的 ?api|API_NOT_FOUND/i;
 const DEFAULT_WAIT_MS = 5_000;
 const MOST_REASON = 300;
 
@@ -29,8 +30,8 @@ export function readAnswer(action: string, answer: unknown): Answer {
   if (retcode === 0 || retcode === 1 || status === 'ok' || status === 'async')
     return { kind: 'ok', data: status === 'async' || retcode === 1 ? null : answer['data'] };
   if (retcode === 1401 || retcode === 1403) throw refusedToken(`${action} was answered with ${retcode}`);
-  if (retcode === MISSING) return missing(action);
   const words = wordsOf(answer);
+  if (MISSING.has(retcode) || MISSING_WORDS.test(words)) return missing(action);
   if (/time ?out|timed out|超时/i.test(words)) throw new Error(`${action}: ${words}`);
   return { kind: 'refused', reason: `${action}: ${words === '' ? `failed with ${String(retcode)}` : words}` };
 }

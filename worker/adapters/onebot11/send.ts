@@ -136,7 +136,7 @@ function wordsFor(text: string, place: Place): readonly Piece[] {
   return pieces.map((piece) => (piece.type === 'at' ? textPiece(`@${idAt(piece.data, 'qq') ?? ''}`) : piece));
 }
 
-/** An extension by two names: that of NapCat and LLOneBot, and in groups that of Lagrange. */
+/** An extension by several names: that of NapCat and LLOneBot, of which older ones take back by a call of its own, and in groups that of Lagrange. */
 async function react(
   { emoji, message, on }: Extract<Outgoing, { readonly kind: 'react' }>,
   { caller, place }: Target,
@@ -144,11 +144,20 @@ async function react(
   const code = toEmojiId(emoji);
   if (code === undefined) return refused(`QQ has no reaction ${emoji}: an emoji, or face:<number>`);
   const of = { message_id: idOut(firstOf(message)) };
-  const answer = await caller.call('set_msg_emoji_like', { ...of, emoji_id: code, set: on });
-  const isMissing = answer.kind === 'refused' && answer.isMissing === true;
-  if (!isMissing || place.kind !== 'group') return resultOf(answer);
-  const other = { ...of, group_id: idOut(place.group), code, is_add: on };
-  return resultOf(await caller.call('set_group_reaction', other));
+  const ways: readonly (readonly [action: string, params: object])[] = [
+    ...(on ? [] : [['unset_msg_emoji_like', { ...of, emoji_id: code }] as const]),
+    ['set_msg_emoji_like', { ...of, emoji_id: code, set: on }],
+    ...(place.kind === 'group'
+      ? [['set_group_reaction', { ...of, group_id: idOut(place.group), code, is_add: on }] as const]
+      : []),
+  ];
+  let result: SendResult = refused('the implementation has no reactions');
+  for (const [action, params] of ways) {
+    const answer = await caller.call(action, params);
+    result = resultOf(answer);
+    if (answer.kind !== 'refused' || answer.isMissing !== true) break;
+  }
+  return result;
 }
 
 function resultOf(answer: Answer, { isGone = false }: { readonly isGone?: boolean } = {}): SendResult {
