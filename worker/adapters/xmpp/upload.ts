@@ -49,15 +49,29 @@ export async function upload(file: FileRef, session: Session, link: Link<Account
   return { kind: 'refused', reason: `the upload service answered ${status} to ${file.name}` };
 }
 
+/** Of several that which answers first: one that is silent (it lies on a server that is away) is not waited for. */
 async function find(session: Session, domain: string): Promise<Service | undefined> {
-  for (const jid of [domain, ...(await servicesOf(session, domain))]) {
-    const info = await infoOf(session, jid);
-    if (info?.getChildren('feature').some(({ attrs }) => attrs['var'] === NS.upload) !== true) continue;
-    const forms = info.getChildren('x', NS.forms);
-    const limit = forms.map((form) => Number(fieldOf(form, 'max-file-size'))).find((size) => size > 0);
-    return { jid, maxBytes: limit ?? Number.POSITIVE_INFINITY };
-  }
-  return undefined;
+  const own = await serviceAt(session, domain);
+  if (own !== undefined) return own;
+  const none = new Error('it takes no files');
+  const asked = (await servicesOf(session, domain)).map(async (jid) => {
+    const found = await serviceAt(session, jid);
+    if (found === undefined) throw none;
+    return found;
+  });
+  return Promise.any(asked).catch(({ errors }: AggregateError) => {
+    const silent = errors.find((error): error is Error => error instanceof Error && error !== none);
+    if (silent !== undefined) throw silent;
+    return undefined;
+  });
+}
+
+async function serviceAt(session: Session, jid: string): Promise<Service | undefined> {
+  const info = await infoOf(session, jid);
+  if (info?.getChildren('feature').some(({ attrs }) => attrs['var'] === NS.upload) !== true) return undefined;
+  const forms = info.getChildren('x', NS.forms);
+  const limit = forms.map((form) => Number(fieldOf(form, 'max-file-size'))).find((size) => size > 0);
+  return { jid, maxBytes: limit ?? Number.POSITIVE_INFINITY };
 }
 
 const fieldOf = (form: XmlElement, name: string): string =>
