@@ -6,7 +6,7 @@ import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
 import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
 import { ircAccount } from '../support/irc-account.ts';
-import { type ScriptedIrc, scriptedIrc } from '../support/scripted-irc.ts';
+import { channelsIn, type ScriptedIrc, scriptedIrc } from '../support/scripted-irc.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { until } from '../support/until.ts';
 
@@ -168,7 +168,26 @@ describe('channels', () => {
     ];
     await online(connect(t, server, { channelKeys }));
 
-    assert.deepEqual(said(server, /^JOIN/), ['JOIN #room r00m', 'JOIN #staff k3y']);
+    assert.deepEqual(said(server, /^JOIN/), ['JOIN #room,#staff r00m,k3y']);
+  });
+
+  // Servers end who writes more than some twenty lines at once: Excess Flood.
+  it('that are many are joined in few lines, those with keys first', async (t) => {
+    const server = await scriptedIrc(t);
+    const channels = Array.from({ length: 100 }, (_, i) => `#channel-${i}`);
+    const channelKeys = [{ channel: '#staff', key: secret('k3y') }];
+    const connected = connect(t, server, { channels, channelKeys });
+    await online(connected);
+
+    const lines = said(server, /^JOIN/);
+    assert.deepEqual(lines.flatMap(channelsIn), ['#staff', ...channels]);
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[2]),
+      ['k3y', ...lines.slice(1).map(() => undefined)],
+    );
+    assert.ok(lines.length < 10, `${lines.length} lines`);
+    assert.ok(lines.every((line) => Buffer.byteLength(line) <= 510));
+    assert.equal(connected.link.trouble, undefined);
   });
 
   it('that refuse are asked again until they take us; sends wait for that', async (t) => {

@@ -7,7 +7,7 @@ import { TIMING } from '../../worker/adapters/irc/timing.ts';
 import type { Arrival, Outgoing } from '../../worker/sdk/index.ts';
 import { adapterLink, definitionOf, type TestLink } from '../support/adapter-link.ts';
 import { ircAccount } from '../support/irc-account.ts';
-import { scriptedIrc } from '../support/scripted-irc.ts';
+import { channelsIn, joined, scriptedIrc } from '../support/scripted-irc.ts';
 import { until } from '../support/until.ts';
 
 const irc = definitionOf(createIrc(TIMING), properties);
@@ -172,8 +172,9 @@ describe('IRC session', () => {
     const shut = new Set(['#shut']);
     const server = await scriptedIrc(t, {
       answer(line, nick) {
-        const channel = line.startsWith('JOIN ') ? (line.split(' ')[1] ?? '') : '';
-        return shut.has(channel) ? [`:s 473 ${nick} ${channel} :Cannot join channel (+i)`] : undefined;
+        const refused = (channel: string) => [`:s 473 ${nick} ${channel} :Cannot join channel (+i)`];
+        const answers = channelsIn(line).map((one) => (shut.has(one) ? refused(one) : joined(one, nick)));
+        return answers.length === 0 ? undefined : answers.flat();
       },
     });
     const { link } = await start(t, server.port, { channels: ['#room', '#shut'] }, eager);
@@ -189,6 +190,29 @@ describe('IRC session', () => {
     await until(() => link.trouble === undefined, { what: 'the account to be back in the room' });
 
     assert.equal(refused, 'not in #shut: Cannot join channel (+i)');
+  });
+
+  // Solanum (Libera): forwarded, thrown out too often; IRCnet: held back after a split.
+  it('says why it is not in a channel, whatever number the server has for it', async (t) => {
+    const reasons = [
+      ['470', '#shut ##shut :Forwarding to another channel'],
+      ['480', '#shut :Cannot join channel (+j) - throttle exceeded, try again later'],
+      ['437', '#shut :Nick/channel is temporarily unavailable'],
+    ] as const;
+    const troubles: (string | undefined)[] = [];
+    for (const [numeric, words] of reasons) {
+      const server = await scriptedIrc(t, {
+        answer: (line, nick) => (line.startsWith('JOIN') ? [`:s ${numeric} ${nick} ${words}`] : undefined),
+      });
+      const { link } = await start(t, server.port, { channels: ['#shut'] }, eager);
+      await until(() => link.trouble !== undefined, { what: 'the account to be degraded' });
+      troubles.push(link.trouble);
+    }
+
+    assert.deepEqual(
+      troubles,
+      reasons.map(([, words]) => `not in #shut: ${words.split(' :')[1]}`),
+    );
   });
 
   it('fails the account on a wrong password, a ban and a refused SASL account', async (t) => {

@@ -66,7 +66,16 @@ export async function scriptedIrc(
 function usual(line: string, client: Registration): readonly string[] {
   const [command = '', ...words] = line.split(' ');
   const { nick } = client;
-  if (command === 'JOIN') return [`:${nick}!u@h JOIN ${words[0]}`, `:s 366 ${nick} ${words[0]} :End`];
+  if (command === 'JOIN') return channelsIn(line).flatMap((channel) => joined(channel, nick));
   if (command === 'PING') return [`:s PONG s ${words.join(' ')}`];
   return client.take(line) ?? [];
 }
+
+/** Of a JOIN: several may stand in one. */
+export const channelsIn = (line: string): readonly string[] =>
+  line.startsWith('JOIN ') ? (line.split(' ')[1]?.split(',') ?? []) : [];
+
+export const joined = (channel: string, nick: string): readonly string[] => [
+  `:${nick}!u@h JOIN ${channel}`,
+  `:s 366 ${nick} ${channel} :End`,
+];

@@ -6,7 +6,7 @@
 import type { IrcLine } from 'irc-framework';
 import type { Logger } from '../../sdk/index.ts';
 import { type Account, channelsOf } from './config.ts';
-import { joinLine } from './registration.ts';
+import { joinLines } from './registration.ts';
 
 export interface ChannelsOptions {
   readonly account: Account;
@@ -18,7 +18,7 @@ export interface ChannelsOptions {
   standing(trouble: string | undefined): void;
 }
 
-const JOIN_REFUSED = new Set(['403', '405', '471', '473', '474', '475', '476', '477', '489']);
+const JOIN_REFUSED = new Set('403 405 437 470 471 473 474 475 476 477 479 480 489 520'.split(' '));
 
 export class Channels {
   readonly #options: ChannelsOptions;
@@ -48,17 +48,17 @@ export class Channels {
     return this.#isOurs(channel) && !this.#joined.has(this.#options.lower(channel));
   }
 
-  /** Asks for each that is not joined. */
+  /** Asks for all that are not joined. */
   join(): void {
     const { account, log, lower, raw } = this.#options;
-    for (const channel of channelsOf(account)) {
-      if (this.#joined.has(lower(channel))) continue;
-      const line = joinLine(account, channel);
-      if (line !== undefined) raw(line);
-      else {
-        this.#reasons.set(lower(channel), 'its key is not one word');
-        log.warn({ channel }, 'channel not joined: its key is not one word');
-      }
+    const { lines, left } = joinLines(
+      account,
+      channelsOf(account).filter((channel) => !this.#joined.has(lower(channel))),
+    );
+    for (const line of lines) raw(line);
+    for (const channel of left) {
+      this.#reasons.set(lower(channel), 'its key is not one word');
+      log.warn({ channel }, 'channel not joined: its key is not one word');
     }
   }
 

@@ -96,12 +96,47 @@ export function saslError(reason: string): Error {
   return new Error(`SASL is not possible now: ${reason}`);
 }
 
-/** A line that joins a channel; undefined where its key could be read as more than one word. */
-export function joinLine({ channelKeys }: Account, channel: string): string | undefined {
-  const key = channelKeys.find((known) => known.channel === channel)?.key.reveal();
-  if (key === undefined) return `JOIN ${channel}`;
-  return /^[^\s,\p{Cc}]+$/u.test(key) && !key.startsWith(':') ? `JOIN ${channel} ${key}` : undefined;
+/** Well below what a line may have. */
+const JOIN_BYTES = 400;
+
+export interface Joins {
+  readonly lines: readonly string[];
+  /** Whose key could be read as more than one word. */
+  readonly left: readonly string[];
 }
+
+/** As many channels in a line as fit: servers end who writes one for each of many (Excess Flood). Those with keys come first, as RFC 2812 has it. */
+export function joinLines({ channelKeys }: Account, channels: readonly string[]): Joins {
+  const all = channels.map((channel) => ({
+    channel,
+    key: channelKeys.find((known) => known.channel === channel)?.key.reveal(),
+  }));
+  const left = all.filter(({ key }) => key !== undefined && !isWord(key));
+  const lines: string[] = [];
+  let some: Joined[] = [];
+  for (const one of all.toSorted((a, b) => Number(a.key === undefined) - Number(b.key === undefined))) {
+    if (left.includes(one)) continue;
+    if (some.length > 0 && Buffer.byteLength(joinLine([...some, one])) > JOIN_BYTES) {
+      lines.push(joinLine(some));
+      some = [];
+    }
+    some.push(one);
+  }
+  if (some.length > 0) lines.push(joinLine(some));
+  return { lines, left: left.map(({ channel }) => channel) };
+}
+
+interface Joined {
+  readonly channel: string;
+  readonly key: string | undefined;
+}
+
+const joinLine = (some: readonly Joined[]): string =>
+  ['JOIN', some.map(({ channel }) => channel).join(','), some.flatMap(({ key }) => key ?? []).join(',')]
+    .join(' ')
+    .trimEnd();
+
+const isWord = (key: string): boolean => /^[^\s,\p{Cc}]+$/u.test(key) && !key.startsWith(':');
 
 /** The service knows no such account, or the password is another. */
 export const nickservRefused = (): Error =>
