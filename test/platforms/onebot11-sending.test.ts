@@ -192,6 +192,9 @@ for (const mode of ['forward', 'http'] as const)
       assert.deepEqual(await send({ kind: 'post', text: 'x' }), { kind: 'refused', reason: 'send_group_msg: 禁言中' });
       fake.next('send_group_msg', { status: 'async', retcode: 1, data: null });
       assert.deepEqual(await send({ kind: 'post', text: 'x' }), { kind: 'sent' }, 'its id is not told');
+      // Lagrange, of a reaction that QQ did not take.
+      fake.next('set_msg_emoji_like', { status: 'failed', retcode: 1, data: null });
+      assert.equal((await send({ kind: 'react', message: '1', emoji: '👍', on: true })).kind, 'refused');
       fake.next('send_group_msg', 'drop');
       await assert.rejects(
         send({ kind: 'post', text: 'lost' }),

@@ -2,7 +2,7 @@
 //
 //   retcode (HTTP status)    | what it means
 //   0 `ok`                   | done, with its data
-//   1 `async`                | taken, and what comes of it is never told: done, without data
+//   1 `async`                | taken, and what comes of it is never told: done, without data. 1 `failed` (Lagrange) is a refusal
 //   1401, 1403 (401, 403)    | the token is refused: the account fails
 //   1404, 404 (404)          | the implementation has no such action: 404 is that of Lagrange and go-cqhttp; NapCat says it over HTTP in words alone
 //   1400 (400, 406)          | refused: the call is malformed
@@ -27,8 +27,8 @@ const MOST_REASON = 300;
 export function readAnswer(action: string, answer: unknown): Answer {
   if (!isObject(answer)) throw new Error(`${action}: the answer is none of OneBot`);
   const { status, retcode } = answer;
-  if (retcode === 0 || retcode === 1 || status === 'ok' || status === 'async')
-    return { kind: 'ok', data: status === 'async' || retcode === 1 ? null : answer['data'] };
+  const isTaken = status === 'async' || (retcode === 1 && status !== 'failed');
+  if (retcode === 0 || isTaken || status === 'ok') return { kind: 'ok', data: isTaken ? null : answer['data'] };
   if (retcode === 1401 || retcode === 1403) throw refusedToken(`${action} was answered with ${retcode}`);
   const words = wordsOf(answer);
   if (MISSING.has(retcode) || MISSING_WORDS.test(words)) return missing(action);
