@@ -103,6 +103,17 @@ describe('sends of github', () => {
     );
   });
 
+  it('counts a comment of a discussion that is gone as removed: a repeat must not fail', async (t) => {
+    const { fake, bench } = await scene(t);
+    const message = messageIn(await bench.send(post({ conversation: DISCUSSION, text: 'first' })));
+    const removal = { key: 'r', conversation: DISCUSSION, kind: 'remove', message } as const;
+
+    const results = [await bench.send(removal), await bench.send({ ...removal, repeat: true })];
+
+    assert.deepEqual(results, [{ kind: 'sent' }, { kind: 'sent' }]);
+    assert.deepEqual(fake.data.comments, []);
+  });
+
   it('speaks in discussions, under the comment that it answers', async (t) => {
     const { fake, bench } = await scene(t);
     const first = fake.data.comment({ kind: 'discussion', repository: HELLO, number: 9, user: 'ann', body: 'hm' });
@@ -125,7 +136,6 @@ describe('sends of github', () => {
     );
     assert.deepEqual(fake.data.reactions[0]?.content, 'ROCKET');
     assert.equal((await bench.send({ ...of, kind: 'remove', key: 'k6', message })).kind, 'sent');
-    assert.equal((await bench.send({ ...of, kind: 'remove', key: 'k6', message })).kind, 'refused');
     assert.equal((await bench.send(post({ conversation: 'octo/hello/discussions#404' }))).kind, 'refused');
   });
 

@@ -60,7 +60,9 @@ export async function sendToDiscussion(call: Sent, target: Target): Promise<Send
       return SENT;
     case 'remove':
       if (name.kind === 'discussion') return refused('GitHub removes comments alone');
-      await graphql(REMOVE, { id: name.node });
+      await graphql(REMOVE, { id: name.node }).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
       return SENT;
     case 'react': {
       const reaction = reactionOf(call.emoji);
@@ -71,6 +73,10 @@ export async function sendToDiscussion(call: Sent, target: Target): Promise<Send
     }
   }
 }
+
+/** One that is gone already is removed, as it is in an issue. */
+const isMissing = (error: unknown): boolean =>
+  (error as { readonly errors?: readonly { readonly type?: string }[] }).errors?.[0]?.type === 'NOT_FOUND';
 
 async function post(call: Post, { api: { graphql }, place: { owner, repo, number } }: Target): Promise<SendResult> {
   const found = await graphql<Found>(FIND, { owner, repo, number });
