@@ -57,6 +57,21 @@ export const QUOTING = delivery({
   },
 });
 
+/** A text that its writer has changed: LINE has told of it since August 2026, in groups; the fields are those of its own library (`MessageEditedEvent`). */
+export const EDITED = delivery({
+  ...REPLY,
+  type: 'messageEdited',
+  timestamp: 1_462_629_539_859,
+  webhookEventId: '01FZ74ASS536FW97EX38NKCZQK',
+  message: {
+    id: '444573844083572737',
+    type: 'text',
+    quoteToken: 'q3Plxr4AgKd...',
+    text: '@bot Good Evening!!',
+    mention: { mentionees: [{ index: 0, length: 4, userId: BOT, type: 'user', isSelf: true }] },
+  },
+});
+
 export const IMAGE = delivery({
   ...REPLY,
   type: 'message',

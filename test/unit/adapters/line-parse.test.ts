@@ -114,6 +114,27 @@ describe('a delivery of LINE', () => {
     ]);
   });
 
+  it('tells of a text that was changed, under the id of the message, when that was', () => {
+    const { id: _id, user: _user, conversation, ...edited } = one(examples.EDITED);
+
+    assert.deepEqual(
+      [conversation.id, edited],
+      [
+        GROUP,
+        {
+          kind: 'edited',
+          message: '444573844083572737',
+          text: [{ kind: 'text', text: 'Good Evening!!' }],
+          addressed: true,
+          sentAt: 1_462_629_539_859,
+        },
+      ],
+    );
+    const sticker = { ...examples.EDITED.events[0], message: { id: '1', type: 'sticker' } };
+    const other = one({ ...examples.EDITED, events: [sticker] });
+    assert.equal(other.kind === 'other' && other.type, 'messageEdited');
+  });
+
   it('tells of messages taken back, of members, and of presses', () => {
     const press = {
       ...examples.POSTBACK,

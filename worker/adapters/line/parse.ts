@@ -7,9 +7,11 @@
 //   P3  The bot is spoken to in private, by a mention, and by a quote of what it said. A mention at the beginning is not part of the text.
 //   P4  What only LINE has arrives as `other`, as it came, without its reply token, and the same when it comes again. So does everything of a
 //       channel that stands by: another one answers then.
+//   P5  A text that its writer has changed (in groups, since August 2026) is `edited`, at the time of the change. Changes of one text may come in
+//       any order: the one with the latest time holds.
 import { createHash } from 'node:crypto';
 import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
-import type { Arrival, FileRef, RawRequest } from '../../sdk/index.ts';
+import type { Arrival, FileRef, RawRequest, Segment } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
 import type { Account } from './config.ts';
 import { type Remembered, rememberedOf } from './remembered.ts';
@@ -40,6 +42,8 @@ function arrivalsOf(event: Json, context: Context): readonly Arrival[] {
   switch (type) {
     case 'message':
       return [message(event, context)];
+    case 'messageEdited':
+      return [edited(event, context)];
     case 'postback':
       return [postback(event, context)];
     case 'unsend': {
@@ -94,9 +98,8 @@ function message(event: Json, context: Context): Arrival {
   const isAnswer = quoted !== undefined && context.remembered.isOurs(quoted);
   const place = { kind: 'message', message: id, ...base, ...replyTo } as const;
   if (type === 'text') {
-    const { segments, isToBot, names } = heard(said, context.bot);
-    for (const [user, name] of names) context.remembered.named(user, name);
-    return { text: segments, addressed: base.conversation.kind === 'private' || isToBot || isAnswer, ...place };
+    const { text, isToBot } = words(said, context);
+    return { text, addressed: base.conversation.kind === 'private' || isToBot || isAnswer, ...place };
   }
   const addressed = base.conversation.kind === 'private' || isAnswer;
   const elsewhere = textAt(objectAt(said, 'contentProvider'), 'originalContentUrl');
@@ -106,6 +109,24 @@ function message(event: Json, context: Context): Arrival {
   return file === undefined
     ? other(event, `message.${type}`, context)
     : { ...place, text: '', addressed, files: [file] };
+}
+
+/** P5. Texts alone are edited. */
+function edited(event: Json, context: Context): Arrival {
+  const said = objectAt(event, 'message');
+  const id = textAt(said, 'id');
+  if (id === undefined || textAt(said, 'type') !== 'text') return other(event, 'messageEdited', context);
+  const base = baseOf(event, context);
+  const token = textAt(said, 'quoteToken');
+  if (token !== undefined) context.remembered.sawMessage(id, token);
+  const { text, isToBot } = words(said, context);
+  return { ...base, kind: 'edited', message: id, text, addressed: base.conversation.kind === 'private' || isToBot };
+}
+
+function words(said: Json, { bot, remembered }: Context): { readonly text: readonly Segment[]; isToBot: boolean } {
+  const { segments, isToBot, names } = heard(said, bot);
+  for (const [user, name] of names) remembered.named(user, name);
+  return { text: segments, isToBot };
 }
 
 /** LINE tells the size of files alone, and no kind. */
