@@ -120,6 +120,42 @@ describe('XMPP adapter at a server that misbehaves', { timeout: 590_000, concurr
     );
   });
 
+  it('counts anew in a session that began along with the login, because the former one was gone (XEP-0386)', async (t) => {
+    const server = await fakeXmpp(t, { sasl2: 'forgets' });
+    const account = xmppAccount(server.port);
+    const first = await xmppBot(t, account);
+    for (const id of ['a1', 'a2', 'a3']) server.send(said(id, id));
+    await until(() => first.messages.length === 3, { what: 'the messages' });
+    server.cut();
+    await first.ended;
+    const [former, before] = [server.stanzas.length, server.acks.length];
+    const second = await xmppBot(t, account);
+    server.send(`${said('a4', 'a4')}<r xmlns='urn:xmpp:sm:3'/>`);
+    await until(() => second.messages.length > 0 && server.acks.length > before, { what: 'the acknowledgement' });
+
+    // What the server has said in it: answers to the bot's questions, and one message. More would end the stream: handled-count-too-high.
+    const asked = server.stanzas.slice(former).filter(({ name }) => name === 'iq');
+    assert.equal(server.acks.at(-1), asked.length + 1);
+  });
+
+  it('goes on in its session along with the login, and counts on', async (t) => {
+    const server = await fakeXmpp(t, { sasl2: 'resumes' });
+    const account = xmppAccount(server.port);
+    const first = await xmppBot(t, account);
+    server.send(said('a1', 'a1'));
+    await until(() => first.messages.length === 1, { what: 'the message' });
+    server.cut();
+    await first.ended;
+    const before = server.acks.length;
+    const second = await xmppBot(t, account);
+    server.send(`${said('a2', 'a2')}<r xmlns='urn:xmpp:sm:3'/>`);
+    await until(() => second.messages.length > 0 && server.acks.length > before, { what: 'the acknowledgement' });
+
+    assert.equal(server.acks.at(-1), server.stanzas.filter(({ name }) => name === 'iq').length + 2);
+    assert.equal(server.logins, 2);
+    assert.equal((await second.post('k', 'ann@localhost', 'hi')).kind, 'sent');
+  });
+
   it('waits where the server says so, and throws where it may have taken the post', async (t) => {
     const wait = (id: string): string =>
       `<message type='error' id='${id}' from='ann@localhost'><error type='wait'><resource-constraint xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>`;

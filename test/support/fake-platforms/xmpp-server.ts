@@ -10,6 +10,8 @@ export interface FakeXmpp {
   /** Every stanza of clients, oldest first. */
   readonly stanzas: readonly XmlElement[];
   readonly logins: number;
+  /** How many stanzas clients have acknowledged, as they said it (XEP-0198). */
+  readonly acks: readonly number[];
   /** Writes to every open stream. */
   send(text: string | Uint8Array): void;
   /** Ends every connection without a word. */
@@ -23,24 +25,30 @@ export interface FakeXmppOptions {
   readonly answer?: (stanza: XmlElement) => string | undefined;
   /** Messages of people, given out when the client says that it is there. */
   readonly waiting?: readonly string[];
+  /** Offers to log in, bind and go on in one (XEP-0388, XEP-0386), as ejabberd does since 24.02: whether it does go on in a session. */
+  readonly sasl2?: 'resumes' | 'forgets';
 }
 
 const STREAM =
   "<?xml version='1.0'?><stream:stream from='localhost' id='s1' version='1.0' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>";
 const SASL = 'urn:ietf:params:xml:ns:xmpp-sasl';
+const SASL2 = 'urn:xmpp:sasl:2';
+const BIND2 = 'urn:xmpp:bind:0';
 const SM = 'urn:xmpp:sm:3';
+const INLINE = `<authentication xmlns='${SASL2}'><mechanism>SCRAM-SHA-1</mechanism><inline><bind xmlns='${BIND2}'><inline><feature var='${SM}'/></inline></bind><sm xmlns='${SM}'/></inline></authentication>`;
 /** Far below a real server's: the client works through them one by one, and these tests are about what comes after. */
 const SALTINGS = 64;
 
 export async function fakeXmpp(t: Cleanup, options: FakeXmppOptions = {}): Promise<FakeXmpp> {
   const stanzas: XmlElement[] = [];
+  const acks: number[] = [];
   const sockets = new Set<Socket>();
   const state = { logins: 0 };
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
-    serve(socket, { options, stanzas, loggedIn: () => state.logins++ });
+    serve(socket, { options, stanzas, acks, loggedIn: () => state.logins++ });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = (): void => {
@@ -53,6 +61,7 @@ export async function fakeXmpp(t: Cleanup, options: FakeXmppOptions = {}): Promi
   return {
     port: (server.address() as AddressInfo).port,
     stanzas,
+    acks,
     get logins() {
       return state.logins;
     },
@@ -67,20 +76,22 @@ interface Serving {
   readonly options: FakeXmppOptions;
   readonly stanzas: XmlElement[];
   readonly loggedIn: () => void;
+  readonly acks: number[];
 }
 
-function serve(socket: Socket, { options, stanzas, loggedIn }: Serving): void {
-  const { user = 'bot', password = 'pw-bot', answer = () => undefined, waiting = [] } = options;
+function serve(socket: Socket, { options, stanzas, loggedIn, acks }: Serving): void {
+  const { user = 'bot', password = 'pw-bot', answer = () => undefined, waiting = [], sasl2 } = options;
   const login = scram(user, password);
   let isLoggedIn = false;
   let counted = 0;
+  let asked: XmlElement | undefined;
   let parser = new xml.Parser();
   const say = (text: string): void => void socket.write(text);
   const offer = (): void =>
     say(
       isLoggedIn
         ? `${STREAM}<stream:features><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/><sm xmlns='${SM}'/></stream:features>`
-        : `${STREAM}<stream:features><mechanisms xmlns='${SASL}'><mechanism>SCRAM-SHA-1</mechanism></mechanisms></stream:features>`,
+        : `${STREAM}<stream:features><mechanisms xmlns='${SASL}'><mechanism>SCRAM-SHA-1</mechanism></mechanisms>${sasl2 === undefined ? '' : INLINE}</stream:features>`,
     );
   const begin = (): void => {
     parser = new xml.Parser();
@@ -96,10 +107,25 @@ function serve(socket: Socket, { options, stanzas, loggedIn }: Serving): void {
         loggedIn();
         return begin();
       }
+      if (element.getNS() === SASL2) {
+        if (element.is('authenticate')) asked = element;
+        const said = login(element.getChildText('initial-response') ?? element.text()).replace(SASL, SASL2);
+        if (!said.startsWith('<success')) return say(said);
+        counted = 0;
+        loggedIn();
+        const resume = asked?.getChild('resume', SM);
+        const isResumed = sasl2 === 'resumes' && resume !== undefined;
+        const session = isResumed
+          ? `<resumed xmlns='${SM}' h='${stanzas.length}' previd='${resume.attrs['previd']}'/>`
+          : `${resume === undefined ? '' : `<failed xmlns='${SM}'/>`}${BOUND}`;
+        if (isResumed) counted = stanzas.length;
+        return say(`${welcome(said, session)}<stream:features/>`);
+      }
       if (element.is('enable', SM)) {
         counted = 0;
         return say(`<enabled xmlns='${SM}'/>`);
       }
+      if (element.is('a', SM)) return void acks.push(Number(element.attrs['h']));
       if (element.is('r', SM)) return say(answer(element) ?? `<a xmlns='${SM}' h='${counted}'/>`);
       if (!['iq', 'message', 'presence'].includes(element.name)) return;
       counted += 1;
@@ -116,6 +142,15 @@ function serve(socket: Socket, { options, stanzas, loggedIn }: Serving): void {
     }
   });
   begin();
+}
+
+const BOUND = `<bound xmlns='${BIND2}'><enabled xmlns='${SM}' id='session-1' resume='true'/></bound>`;
+
+/** XEP-0388: with what was asked along with the login. */
+function welcome(success: string, session: string): string {
+  const proof = />([^<]*)</.exec(success)?.[1] ?? '';
+  const jid = '<authorization-identifier>bot@localhost/svc~1</authorization-identifier>';
+  return `<success xmlns='${SASL2}'><additional-data>${proof}</additional-data>${jid}${session}</success>`;
 }
 
 function usual(stanza: XmlElement, waiting: readonly string[]): string {

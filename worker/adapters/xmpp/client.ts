@@ -123,7 +123,7 @@ function ownAcks({
   entity.on('element', (element: XmlElement) => {
     read();
     if (['message', 'presence', 'iq'].includes(element.name)) received += 1;
-    else if (element.is('enabled', NS.sm)) {
+    else if (element.is('enabled', NS.sm) || hasBegunWith(element)) {
       [done, base, isAsked] = [received, received, false];
       early.clear();
     }
@@ -138,6 +138,10 @@ function ownAcks({
   };
   return { current: () => received, handled, stored: () => done - base };
 }
+
+/** A session that began along with the login (XEP-0388, XEP-0386): ejabberd has it so. */
+const hasBegunWith = (element: XmlElement): boolean =>
+  element.is('success', NS.sasl2) && element.getChild('bound', NS.bind2)?.getChild('enabled', NS.sm) !== undefined;
 
 /** Where the server is: as configured, else by the DNS, else the domain itself. */
 async function targetOf(account: Account, attempt: number): Promise<SocketTarget> {

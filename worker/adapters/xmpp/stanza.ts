@@ -32,6 +32,8 @@ export const NS = {
   fileMetadata: 'urn:xmpp:file:metadata:0',
   urlData: 'http://jabber.org/protocol/url-data',
   sid: 'urn:xmpp:sid:0',
+  bind2: 'urn:xmpp:bind:0',
+  sasl2: 'urn:xmpp:sasl:2',
   sm: 'urn:xmpp:sm:3',
   stanzas: 'urn:ietf:params:xml:ns:xmpp-stanzas',
   upload: 'urn:xmpp:http:upload:0',
