@@ -235,13 +235,18 @@ describe('IRC session', () => {
     }
   });
 
-  it('does not go on without the SASL account that it has', async (t) => {
-    const server = await scriptedIrc(t);
-    const link = adapterLink(ircAccount(server.port, { sasl: { account: 'bot', password: secret('good') } }));
+  it('does not go on without the SASL account that it has, and says that the server offers no SASL', async (t) => {
+    for (const capabilities of [[], ['multi-prefix']]) {
+      const server = await scriptedIrc(t, { registration: { capabilities } });
+      const link = adapterLink(ircAccount(server.port, { sasl: { account: 'bot', password: secret('good') } }));
 
-    await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), /SASL is not possible now/);
+      await assert.rejects(
+        irc.connect?.(link) ?? Promise.resolve(),
+        /SASL is not possible now: the server does not offer it$/,
+      );
 
-    assert.deepEqual([link.isOnline, server.lines.filter(({ text }) => text.startsWith('JOIN'))], [false, []]);
+      assert.deepEqual([link.isOnline, server.lines.filter(({ text }) => text.startsWith('JOIN'))], [false, []]);
+    }
   });
 
   it('is lost, not hung, at a server that never welcomes or never ends a line', async (t) => {
@@ -255,6 +260,23 @@ describe('IRC session', () => {
     );
     endless.send('x'.repeat(200_000));
     await assert.rejects(bot.ended, /connection lost/);
+  });
+
+  it('says with what words the server closed the connection, at the start and later', async (t) => {
+    const unwilling = await scriptedIrc(t, { answer: (line) => (line.startsWith('USER') ? [] : undefined) });
+    const link = adapterLink(ircAccount(unwilling.port));
+    const refused = assert.rejects(
+      irc.connect?.(link) ?? Promise.resolve(),
+      /connection lost: the server says: Too many connections$/,
+    );
+    await until(() => unwilling.lines.some(({ text }) => text.startsWith('USER')), { what: 'the client to come' });
+    unwilling.end('ERROR :Too many connections');
+    await refused;
+
+    const server = await scriptedIrc(t);
+    const { ended } = await start(t, server.port);
+    server.end('ERROR :Closing Link: svcbot (K-lined)');
+    await assert.rejects(ended, /connection lost: the server says: Closing Link: svcbot \(K-lined\)$/);
   });
 
   it('never says more than it was told to: no answer to CTCP, notices or errors', async (t) => {

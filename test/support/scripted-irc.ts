@@ -14,6 +14,8 @@ export interface ScriptedIrc {
   send(line: string): void;
   /** Ends every connection without a word. */
   cut(): void;
+  /** Ends every connection with this line. */
+  end(line: string): void;
 }
 
 export interface ScriptedIrcOptions {
@@ -60,7 +62,10 @@ export async function scriptedIrc(
   const send = (line: string): void => {
     for (const socket of sockets) socket.write(line);
   };
-  return { port: (server.address() as AddressInfo).port, lines, send, cut };
+  const end = (line: string): void => {
+    for (const socket of sockets) socket.end(`${line}\r\n`);
+  };
+  return { port: (server.address() as AddressInfo).port, lines, send, cut, end };
 }
 
 function usual(line: string, client: Registration): readonly string[] {

@@ -5,6 +5,7 @@ import { account as properties } from '../../worker/adapters/irc/config.ts';
 import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
 import { md } from '../../worker/sdk/index.ts';
+import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink, definitionOf } from '../support/adapter-link.ts';
 import { ircAccount } from '../support/irc-account.ts';
 import { ircBot, ircText } from '../support/irc-bot.ts';
@@ -193,6 +194,13 @@ describe('IRC adapter at ngircd', { skip, timeout: 300_000, concurrency: 5 }, ()
   it('fails the account for a nick that the server does not take, and does not loop', async (t) => {
     const server = await ngircd(t);
     const link = adapterLink(ircAccount(server.port, { nick: 'x'.repeat(30) }));
+
+    await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' });
+  });
+
+  it('fails the account for a password that the server does not take, which ngircd says by an ERROR alone', async (t) => {
+    const server = await ngircd(t);
+    const link = adapterLink(ircAccount(server.port, { password: secret('of another server') }));
 
     await assert.rejects(irc.connect?.(link) ?? Promise.resolve(), { code: 'account_failed' });
   });

@@ -65,12 +65,12 @@ export function afterRefusal(account: Account, { command, reason, nicksTried, ni
     case '464':
       return fail(accountFailed('the server refused the password', 'correct it in .env and reload'));
     case 'ERROR':
-      // InspIRCd has no number for it.
-      return /access denied by configuration/i.test(reason)
+      // InspIRCd and ngircd have no number for it.
+      return /access denied by configuration|access denied: bad password/i.test(reason)
         ? fail(
             accountFailed(
               'the server lets in nobody with this password or from this address',
-              'correct password in .env, or ask the operators of the server, and reload',
+              'correct password in .env and reload; or ask the operators of the server, then: svc endpoints reconnect',
             ),
           )
         : { kind: 'go on' };
@@ -86,6 +86,13 @@ export function afterRefusal(account: Account, { command, reason, nicksTried, ni
   }
 }
 
+/** Why a connection ended: the last words of the server, where it said some, tell more than the end of its socket. */
+export function connectionLost(cause: unknown, lastWords: string | undefined): Error {
+  const words = lastWords?.replaceAll(/\p{Cc}/gu, '').slice(0, 200);
+  const why = words ? `the server says: ${words}` : cause instanceof Error ? cause.message : '';
+  return new Error(why === '' ? 'connection lost' : `connection lost: ${why}`, { cause });
+}
+
 /** Wrong credentials stay wrong; a server that lacks SASL for the moment may have it again. */
 export function saslError(reason: string): Error {
   if (reason === 'fail' || reason === 'nick_locked')
@@ -93,7 +100,8 @@ export function saslError(reason: string): Error {
       'the server refused the SASL account',
       'correct sasl.account, or its password in .env, and reload',
     );
-  return new Error(`SASL is not possible now: ${reason}`);
+  const why = reason === 'capability_missing' ? 'the server does not offer it' : reason;
+  return new Error(`SASL is not possible now: ${why}`);
 }
 
 /** Well below what a line may have. */

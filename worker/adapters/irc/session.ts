@@ -15,7 +15,7 @@ import { CAPABILITY, History } from './history.ts';
 import { NickKeeper } from './nick-keeper.ts';
 import { arrivalOf } from './parse.ts';
 import { Posting } from './posting.ts';
-import { afterRefusal, clientOptions, saslError } from './registration.ts';
+import { afterRefusal, clientOptions, connectionLost, saslError } from './registration.ts';
 import { ServiceLogin } from './service-login.ts';
 import { Silence } from './silence.ts';
 import { Standing } from './standing.ts';
@@ -52,6 +52,7 @@ export class IrcSession {
   #isLoggedIn = false;
   #hasEnded = false;
   #nicksTried = 0;
+  #lastWords: string | undefined;
   #lines = 0;
 
   constructor({ client, link, timing, epoch }: SessionOptions) {
@@ -134,13 +135,7 @@ export class IrcSession {
   #connect(): void {
     const client = this.#client;
     client.on('registered', () => void this.#settleIn().catch((error: unknown) => this.#end(asError(error))));
-    client.on('socket close', (error) =>
-      this.#end(
-        error instanceof Error
-          ? new Error(`connection lost: ${error.message}`, { cause: error })
-          : new Error('connection lost'),
-      ),
-    );
+    client.on('socket close', (error) => this.#end(connectionLost(error, this.#lastWords)));
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
     client.connection.on('message', (line) => this.#onLine(line));
     this.#timers.after(this.#timing.registerMs, () => {
@@ -180,7 +175,7 @@ export class IrcSession {
     } else if (command === 'NOTICE') this.#login.onNotice(line);
     else if (command === 'PONG') this.#confirmations.pong(params.at(-1) ?? '');
     else if (isError(command)) this.#onError(command, params);
-    else if (command === 'ERROR' && !this.#isRegistered) this.#onRefusedRegistration(command, params.at(-1) ?? '');
+    else if (command === 'ERROR') this.#onLastWords(params.at(-1) ?? '');
     else if (this.#isRegistered && (command === 'NICK' || command === 'QUIT')) this.#nick.onLine(line);
     else if (command === 'JOIN' || command === 'PART' || command === 'KICK') this.#onMembership(line);
 
@@ -210,6 +205,11 @@ export class IrcSession {
     if (next.kind === 'go on') return;
     this.#nicksTried += 1;
     this.#raw(`NICK ${next.nick}`);
+  }
+
+  #onLastWords(words: string): void {
+    this.#lastWords = words;
+    if (!this.#isRegistered) this.#onRefusedRegistration('ERROR', words);
   }
 
   #onMembership(line: IrcLine): void {
