@@ -61,6 +61,7 @@ describe('svc doctor --endpoint slack', () => {
     assert.deepEqual([of.code, refused.code], [1, 1]);
     assert.match(told(of).of('token').detail, /Example \(T123ABC456\), the account of T0OTHER99/);
     assert.match(told(refused).of('account').detail, /not_allowed_token_type/);
+    assert.match(told(refused).of('account').remedy ?? '', /App-Level Tokens.*appToken/);
   });
 });
 

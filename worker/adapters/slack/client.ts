@@ -47,6 +47,17 @@ const TROUBLE = new Set([
 ]);
 const BUSY = new Set(['message_limit_exceeded', 'rate_limited', 'ratelimited']);
 
+const BOT_REMEDY =
+  'install the app in its workspace again, put its token into .env and reload, or enable the account again';
+const APP_REMEDY =
+  'make a token with connections:write (Basic Information, App-Level Tokens), put it into .env (appToken) and reload, or enable the account again';
+
+interface Called {
+  readonly method: string;
+  /** Where the token is refused that it was called with. */
+  readonly remedy: string;
+}
+
 const silent = (): void => {};
 const LOGGER = {
   debug: silent,
@@ -74,7 +85,8 @@ export async function call(caller: Caller, method: string, args: Readonly<Record
     const result: unknown = await client.apiCall(method, { ...args });
     return { kind: 'ok', json: isObject(result) ? result : {} };
   } catch (error) {
-    return failed(method, isObject(error) ? error : {}, error);
+    const remedy = caller.token === undefined ? BOT_REMEDY : APP_REMEDY;
+    return failed({ method, remedy }, isObject(error) ? error : {}, error);
   }
 }
 
@@ -90,14 +102,14 @@ const fetchFor =
   };
 
 /** W2. The client's errors are told apart by their codes. */
-function failed(method: string, error: Json, thrown: unknown): Answer {
+function failed({ method, remedy }: Called, error: Json, thrown: unknown): Answer {
   switch (error['code']) {
     case 'slack_webapi_rate_limited_error':
       return { kind: 'later', afterMs: Number(error['retryAfter']) * 1_000 };
     case 'slack_webapi_http_error':
-      return httpFailed(method, Number(error['statusCode']));
+      return httpFailed({ method, remedy }, Number(error['statusCode']));
     case 'slack_webapi_platform_error':
-      return platformFailed(method, objectAt(error, 'data'));
+      return platformFailed({ method, remedy }, objectAt(error, 'data'));
     case 'slack_webapi_request_error':
       throw new Error(`${method}: ${causeOf(error)}`, { cause: thrown });
     default:
@@ -111,15 +123,15 @@ function causeOf(error: Json): string {
   return textAt(cause, 'code') ?? textAt(cause, 'message') ?? textAt(original, 'message') ?? 'no answer';
 }
 
-function httpFailed(method: string, status: number): Answer {
-  if (status === 401 || status === 403) throw refusedAccount(`Slack answered ${status} to ${method}`);
+function httpFailed({ method, remedy }: Called, status: number): Answer {
+  if (status === 401 || status === 403) throw accountFailed(`Slack answered ${status} to ${method}`, remedy);
   if (status >= 500 || status === 408) throw new Error(`${method}: Slack answered ${status}`);
   return { kind: 'refused', error: `http_${status}`, reason: `Slack answered ${status} to ${method}` };
 }
 
-function platformFailed(method: string, data: Json): Answer {
+function platformFailed({ method, remedy }: Called, data: Json): Answer {
   const error = textAt(data, 'error') ?? '';
-  if (ACCOUNT_ERRORS.has(error)) throw refusedAccount(`Slack answered ${error} to ${method}`);
+  if (ACCOUNT_ERRORS.has(error)) throw accountFailed(`Slack answered ${error} to ${method}`, remedy);
   if (BUSY.has(error)) {
     const { retryAfter } = objectAt(data, 'response_metadata');
     return { kind: 'later', afterMs: (typeof retryAfter === 'number' ? retryAfter : DEFAULT_WAIT_SECONDS) * 1_000 };
@@ -131,12 +143,6 @@ function platformFailed(method: string, data: Json): Answer {
   const reason = needed === undefined ? error : `${error}: the app needs the scope ${needed}`;
   return { kind: 'refused', error, reason: `Slack: ${reason}` };
 }
-
-const refusedAccount = (reason: string): Error =>
-  accountFailed(
-    reason,
-    'install the app in its workspace again, put its token into .env and reload, or enable the account again',
-  );
 
 /** True for an address of the platform itself: alone there the token may go, and files be sent to. */
 export function isPlatformAddress(address: string, apiUrl: string): boolean {
