@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { ask, PUBLIC, reportOf, told, web } from '../support/doctor-endpoint.ts';
 import { FakeTelegram } from '../support/fake-platforms/telegram.ts';
+import { freePort } from '../support/free-port.ts';
 import { scriptedIrc } from '../support/scripted-irc.ts';
 import { selfSigned } from '../support/self-signed.ts';
 
@@ -218,10 +219,12 @@ describe('svc doctor --endpoint webhook', () => {
   });
 
   it('tells that nobody is there, after what it knows without a network', async (t) => {
-    const ended = await ask(t, accountAt('http://127.0.0.1:9/'), '--endpoint', 'webhook', '--json');
+    const port = await freePort();
+    const ended = await ask(t, accountAt(`http://127.0.0.1:${port}/`), '--endpoint', 'webhook', '--json');
 
     assert.equal(ended.code, 1);
     assert.deepEqual(told(ended).list, ['ok address', 'ok secrets', 'error platform']);
+    assert.equal(told(ended).of('platform').detail, `connect ECONNREFUSED 127.0.0.1:${port}`);
   });
 });
 

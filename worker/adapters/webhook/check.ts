@@ -1,6 +1,7 @@
 // What can be found out about a signed webhook without sending a message (`svc doctor --endpoint`): its settings, and whether anybody answers
 // at its address. Whether the other side takes our signatures, and signs as we ask, shows in the first delivery alone.
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
+import { callPlatform } from '../../sdk/platform-call.ts';
 import { type Account, accountFault } from './config.ts';
 
 export async function* check(account: Account, tools: CheckTools): AsyncGenerator<CheckResult> {
@@ -12,9 +13,9 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   yield { name: 'secrets', status: 'ok', detail: `${secrets.length} to verify with${own}` };
   if (url === undefined)
     return yield { name: 'platform', status: 'ok', detail: 'nothing is sent: the account has no url' };
-  const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: tools.signal });
-  await response.body?.cancel();
-  yield reachCheck(url, response.status);
+  // The way of what is sent: where nobody is there it says where, and why.
+  const { status } = await callPlatform(url, { method: 'HEAD', signal: tools.signal });
+  yield reachCheck(url, status);
   yield await tools.clock(url);
 }
 
