@@ -30,8 +30,8 @@ async function start(t: TestContext, change: Partial<Account> = {}) {
   const link = Object.assign(Object.create(base) as typeof base, { log: { ...base.log, warn } });
   t.after(() => link.stop());
   /** Resolves to the error with which the connection is lost. */
-  const open = (checkMs?: number) =>
-    connect(link, checkMs).then(
+  const open = (waits?: Parameters<typeof connect>[1]) =>
+    connect(link, waits).then(
       () => undefined,
       (error: unknown) => error as Error & { code?: string; remedy?: string },
     );
@@ -97,7 +97,7 @@ describe('an account of line', () => {
 
   it('is degraded while LINE delivers nothing to it, and says why each time that changes', async (t) => {
     const { line, base, warnings, open } = await start(t);
-    const ended = open(1);
+    const ended = open({ checkMs: 1, silentMs: 1 });
     const next = (count: number) => until(() => warnings.length >= count, { what: `warning ${count}` });
 
     await next(1);
@@ -119,6 +119,19 @@ describe('an account of line', () => {
     );
     line.next('GET /v2/bot/info', { status: 401, body: '{"message":"revoked"}' });
     assert.equal((await ended)?.code, 'account_failed', 'a token that is revoked meanwhile is found');
+  });
+
+  it('is well as soon as its address is registered, not at the next look', async (t) => {
+    const { line, link, base, open } = await start(t);
+    const host = await FakeLine.start(t);
+    line.reach = () => `${host.url}/v2/bot/info`;
+    host.next('POST /v2/bot/info', { status: 200 });
+    void open({ checkMs: 3_600_000, silentMs: 3_600_000 });
+    await until(() => base.trouble !== undefined, { what: 'the lack of an address' });
+
+    await register(ADDRESS, link);
+
+    await until(() => base.trouble === undefined, { what: 'the account to be well' });
   });
 
   it('registers its address, has LINE try it, and says what is wrong', async (t) => {

@@ -188,9 +188,10 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
     const base = adapterLink(account);
     const said: unknown[] = [];
     const log = { ...base.log, warn: (fields: object | string) => void said.push(fields) };
-    const ended = connect({ ...base, log, signal: new AbortController().signal }, { ...WAITS, checkMs: 1 }).catch(
-      (error: unknown) => error,
-    );
+    const ended = connect(
+      { ...base, log, signal: new AbortController().signal },
+      { ...WAITS, checkMs: 1, recheckMs: 1 },
+    ).catch((error: unknown) => error);
     await until(() => telegram.called('getWebhookInfo').length > 5, { what: 'some checks' });
     telegram.revoke(token);
 
@@ -203,7 +204,7 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
     const { telegram, token, account } = await bench(t, { change: { mode: 'webhook', secrets: [secret('s')] } });
     const link = adapterLink(account);
     t.after(() => link.stop());
-    connect(link, { ...WAITS, checkMs: 1 }).catch(() => {});
+    connect(link, { ...WAITS, checkMs: 1, recheckMs: 1 }).catch(() => {});
     const set = (url: string): Promise<unknown> =>
       fetch(`${telegram.url}/bot${token}/setWebhook?url=${encodeURIComponent(url)}`);
 
@@ -221,5 +222,17 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
     assert.equal(isOnline, true, 'it takes sends meanwhile');
     assert.match(unknown ?? '', /knows no address.*svc webhooks register test/);
     assert.match(failing ?? '', /Connection refused/);
+  });
+
+  it('is well as soon as its address is registered, not at the next look', async (t) => {
+    const { account } = await bench(t, { change: { mode: 'webhook', secrets: [secret('s')] } });
+    const link = adapterLink(account);
+    t.after(() => link.stop());
+    connect(link, { ...WAITS, checkMs: 3_600_000, recheckMs: 3_600_000 }).catch(() => {});
+    await until(() => link.trouble !== undefined, { what: 'the lack of an address' });
+
+    await adapter.webhook?.register?.('https://bot.example/x', link);
+
+    await until(() => link.trouble === undefined, { what: 'the account to be well' });
   });
 });

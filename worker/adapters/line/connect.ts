@@ -4,17 +4,17 @@
 //   L2  An address that was never set, is another one or is switched off would otherwise be silence: the account is `degraded`, it sends and
 //       hears nothing, and LINE is asked more often.
 //   L3  LINE has no way to ask for what it could not deliver. It delivers again by itself where that is switched on for the channel.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { lookNow, nextLook } from '../../sdk/next-look.ts';
 import { call, need } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { rememberedOf } from './remembered.ts';
 
-const CHECK_MS = 600_000;
-const SILENT_CHECK_MS = 30_000;
+/** From one look to the next, where LINE delivers and where it does not. */
+const WAITS = { checkMs: 600_000, silentMs: 30_000 };
 
 /** Resolves when the link's signal ends it; throws when the connection is lost. */
-export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<void> {
+export async function connect(link: Link<Account>, { checkMs, silentMs } = WAITS): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
   let said: string | undefined;
@@ -29,8 +29,7 @@ export async function connect(link: Link<Account>, checkMs = CHECK_MS): Promise<
         link.degraded(`nothing will be delivered by LINE: ${silence} (${remedyOf(link)})`);
       }
       said = silence ?? '';
-      const waitMs = silence === undefined ? checkMs : Math.min(checkMs, SILENT_CHECK_MS);
-      await sleep(waitMs, undefined, { signal: link.signal, ref: false });
+      await nextLook(link.account, silence === undefined ? checkMs : silentMs, link.signal);
     }
   } catch (error) {
     if (!link.signal.aborted) throw error;
@@ -53,6 +52,7 @@ async function silenceOf(link: Link<Account>): Promise<string | undefined> {
 /** Sets the address, and has LINE try it. Resolves to a line for the operator. */
 export async function register(url: string, link: Link<Account>): Promise<string> {
   await need(link, 'set webhook', (api) => api.setWebhookEndpoint({ endpoint: url }));
+  lookNow(link.account);
   const tried = await need(link, 'test webhook', (api) => api.testWebhookEndpoint({ endpoint: url }));
   if (tried.success !== true)
     throw new Error(

@@ -6,11 +6,13 @@
 //   L2  A token that Telegram refuses ends the account; everything else is a lost connection, and coming back is the caller's.
 //   L3  A webhook that is set while the account polls is taken away: the configuration says that it polls. What waits is kept.
 //   L4  A webhook is asked about every ten minutes: a token that was revoked, an address that was taken away and deliveries that fail would
-//       otherwise be silence. The last two make the account degraded, and it is asked every minute until they are over.
+//       otherwise be silence. The last two make the account degraded, and it is asked every minute until they are over, and once it is
+//       registered.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update, WebhookInfo } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
 import { limitedSignal } from '../../sdk/limited-signal.ts';
+import { lookNow, nextLook } from '../../sdk/next-look.ts';
 import { type Client, clientOf, failureOf, thrown } from './client.ts';
 import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './config.ts';
 import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
@@ -18,16 +20,16 @@ import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
 export interface Waits {
   /** Of a webhook that is well. */
   readonly checkMs: number;
+  /** Of one that is not well. */
+  readonly recheckMs: number;
   /** How long Telegram may keep a poll without an update. */
   readonly pollSeconds: number;
   /** For the answer to a call; to a poll once its time is over. One that does not come is a lost connection. */
   readonly answerMs: number;
 }
-export const WAITS: Waits = { checkMs: 600_000, pollSeconds: 30, answerMs: 20_000 };
+export const WAITS: Waits = { checkMs: 600_000, recheckMs: 60_000, pollSeconds: 30, answerMs: 20_000 };
 
 const MOST_COMMANDS = 100;
-/** Of a webhook that is not well. */
-const RECHECK_MS = 60_000;
 /** Telegram keeps the last failure after it is over, and tries again for hours. */
 const RECENT_MS = 7_200_000;
 
@@ -59,7 +61,7 @@ export async function connect(link: Link<Account>, waits = WAITS): Promise<void>
 class LinkFault extends Error {}
 
 /** L4. */
-async function stay({ api }: Client, link: Link<Account>, { checkMs }: Waits): Promise<void> {
+async function stay({ api }: Client, link: Link<Account>, { checkMs, recheckMs }: Waits): Promise<void> {
   const remedy = `svc webhooks register ${link.endpoint.split(':').at(-1)}`;
   let said = '';
   link.online();
@@ -71,8 +73,7 @@ async function stay({ api }: Client, link: Link<Account>, { checkMs }: Waits): P
     said = fault ?? '';
     if (fault === undefined) link.online();
     else link.degraded(`${fault} (${remedy}; svc doctor --endpoint tells more)`);
-    const waitMs = fault === undefined ? checkMs : Math.min(checkMs, RECHECK_MS);
-    await sleep(waitMs, undefined, { signal: link.signal, ref: false });
+    await nextLook(link.account, fault === undefined ? checkMs : recheckMs, link.signal);
   }
 }
 
@@ -176,6 +177,7 @@ export async function register(url: string, link: Link<Account>): Promise<string
   if (secret === undefined) throw new Error('a webhook needs secrets');
   try {
     await api.setWebhook({ url, secret_token: secret.reveal(), allowed_updates: [...UPDATES] }, limited(link));
+    lookNow(link.account);
     const { pending_update_count: waiting } = await api.getWebhookInfo(limited(link));
     return `Telegram delivers there, with the first of secrets; ${waiting} updates wait`;
   } catch (error) {
