@@ -47,8 +47,9 @@ export const leftOut: Plugin = {
       loader: 'js',
       resolveDir: String(pluginData),
     }));
-    build.onResolve({ filter: BUILTINS }, ({ path, namespace, importer }) =>
-      namespace === 'first-use'
+    // `import()` is a first use already; and of a module that is made here a bundle with parts of its own would have the default alone.
+    build.onResolve({ filter: BUILTINS }, ({ path, namespace, importer, kind }) =>
+      namespace === 'first-use' || kind === 'dynamic-import'
         ? { path, external: true }
         : { path: path.replace(/^node:/, ''), namespace: ASKS_AT_ONCE.test(importer) ? 'left-out' : 'first-use' },
     );

@@ -15,10 +15,16 @@ interface Asked {
   readonly http?: object;
   /** Source text by path below plugins/. */
   readonly sources?: Readonly<Record<string, string>>;
+  /** Of the process alone, not in the project's .env. */
+  readonly process?: Readonly<Record<string, string>>;
 }
 
 /** What the command says of the accounts of a project with these plugins. Checks that no secret is in it, and that no trace is left. */
-export async function ask(t: TestContext, { plugins, env = {}, http = {}, sources }: Asked, ...args: string[]) {
+export async function ask(
+  t: TestContext,
+  { plugins, env = {}, http = {}, sources, process = {} }: Asked,
+  ...args: string[]
+) {
   const project = temporaryProject(t, {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     config: { http: { port: 0, token: '${HTTP_TOKEN}', publicUrl: PUBLIC, ...http }, plugins },
@@ -27,7 +33,7 @@ export async function ask(t: TestContext, { plugins, env = {}, http = {}, source
   });
   // A busy machine takes its time; who tests the limit names one.
   const patience = args.includes('--endpoint') && !args.includes('--timeout') ? ['--timeout', '5m'] : [];
-  const ended = await svc(['doctor', ...args, ...patience], { cwd: project.path });
+  const ended = await svc(['doctor', ...args, ...patience], { cwd: project.path, env: process });
   for (const secret of Object.values(env))
     assert.ok(!(ended.stdout + ended.stderr).includes(secret), 'a secret is told');
   assert.equal(existsSync(project.paths.stateDir), false, 'a trace is left');
