@@ -57,6 +57,28 @@ describe('checkAccount', () => {
     assert.deepEqual(list(await run(gone)), ['ok token', 'error platform']);
   });
 
+  it('says of TLS that fails what mends it: the platform is up, and was reached', async () => {
+    const remedyOf = async (text: string): Promise<string | undefined> => {
+      const [, found] = await run(async function* () {
+        yield OK;
+        throw new Error(text);
+      });
+      return found?.remedy;
+    };
+
+    for (const text of [
+      'self-signed certificate',
+      'Telegram is not reached: DEPTH_ZERO_SELF_SIGNED_CERT',
+      'unable to verify the first certificate',
+      'auth.test: UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      "Hostname/IP does not match certificate's altnames: Host: a.example",
+    ])
+      assert.match((await remedyOf(text)) ?? '', /NODE_EXTRA_CA_CERTS/, text);
+    for (const text of ['connection lost: TLS: wrong version number', 'info: EPROTO'])
+      assert.match((await remedyOf(text)) ?? '', /speak TLS/, text);
+    assert.match((await remedyOf('connect ECONNREFUSED 127.0.0.1:1')) ?? '', /is the platform up/);
+  });
+
   it('takes no check, and one that finds nothing, for no success (K2)', async () => {
     assert.deepEqual(list(await run(undefined)), ['error check']);
     assert.deepEqual(list(await run(async function* () {})), ['error check']);

@@ -73,19 +73,27 @@ function failure(error: unknown): CheckResult {
       detail: messageOf(error),
       remedy: String((error as { remedy?: unknown }).remedy ?? ''),
     };
-  return {
-    name: 'platform',
-    status: 'error',
-    detail: messageOf(error),
-    remedy: 'is the platform up, and may this machine reach it? Then try again',
-  };
+  const detail = messageOf(error);
+  return { name: 'platform', status: 'error', detail, remedy: remedyOf(detail) };
+}
+
+const UNREACHED = 'is the platform up, and may this machine reach it? Then try again';
+/** In the words and in the codes of Node and OpenSSL. */
+const UNTRUSTED = /certificate|_CERT\b|_CERT_|LEAF_SIGNATURE/i;
+const NO_TLS = /wrong version number|\bEPROTO\b|ERR_SSL_/;
+
+function remedyOf(detail: string): string {
+  if (UNTRUSTED.test(detail))
+    return 'somebody answers whose certificate is not trusted: is the address right, and the clock? A CA of your own: NODE_EXTRA_CA_CERTS=<file> before this command and before svc runtime start, not in .env';
+  if (NO_TLS.test(detail)) return 'does that port speak TLS? Correct the address, the port or tls';
+  return UNREACHED;
 }
 
 const timeIsOver = (limitMs: number): CheckResult => ({
   name: 'time',
   status: 'error',
   detail: `not done within ${limitMs / 1_000} s`,
-  remedy: 'is the platform up, and may this machine reach it? Then try again',
+  remedy: UNREACHED,
 });
 
 const notChecked = (adapter: string): CheckResult => ({

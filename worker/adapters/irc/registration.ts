@@ -4,6 +4,7 @@
 //   G2  A refusal that the same account would get again (password, SASL account, ban, nick that cannot be) fails the account: no loop.
 import type { ClientOptions } from 'irc-framework';
 import { accountFailed } from '../../sdk/index.ts';
+import { socketReason } from '../../sdk/socket-reason.ts';
 import type { Account } from './config.ts';
 import { MORE_NICKS, nickForTry } from './nick.ts';
 import type { SessionTiming } from './timing.ts';
@@ -89,7 +90,7 @@ export function afterRefusal(account: Account, { command, reason, nicksTried, ni
 /** Why a connection ended: the last words of the server, where it said some, tell more than the end of its socket. */
 export function connectionLost(cause: unknown, lastWords: string | undefined): Error {
   const words = lastWords?.replaceAll(/\p{Cc}/gu, '').slice(0, 200);
-  const why = words ? `the server says: ${words}` : cause instanceof Error ? cause.message : '';
+  const why = words ? `the server says: ${words}` : cause instanceof Error ? socketReason(cause) : '';
   return new Error(why === '' ? 'connection lost' : `connection lost: ${why}`, { cause });
 }
 

@@ -5,6 +5,7 @@
 //   F2  What passes (too much at once, a service that is away) is `later`; what the server does not take is `refused`.
 import type { XmlElement } from '@xmpp/client';
 import { accountFailed, type SendResult } from '../../sdk/index.ts';
+import { socketReason } from '../../sdk/socket-reason.ts';
 import { faultIn, type StanzaFault } from './stanza.ts';
 
 const CREDENTIALS = new Set([
@@ -31,7 +32,7 @@ export function connectionError(error: unknown): Error {
     if (condition !== undefined && CREDENTIALS.has(condition))
       return accountFailed(
         `the server refused the login: ${condition}`,
-        'correct jid, or password in .env, and reload',
+        'correct jid, or password in .env, and reload; or put it right on the server, then: svc endpoints reconnect',
       );
     return new Error(`the server refused the login for now: ${condition}`, { cause });
   }
@@ -45,7 +46,7 @@ export function connectionError(error: unknown): Error {
     if (condition === 'not-authorized')
       return accountFailed(
         'the server ended the session: not-authorized',
-        'correct jid, or password in .env, and reload',
+        'correct jid, or password in .env, and reload; or put it right on the server, then: svc endpoints reconnect',
       );
     if (condition === 'see-other-host')
       return new Error(`the server sends this account to another host: ${otherHost(error)}: set host and port to it`, {
@@ -59,7 +60,7 @@ export function connectionError(error: unknown): Error {
       'give each client of the account a resource of its own, then: svc endpoints reconnect',
     );
   if (cause.message.includes('host-unknown')) return unknownHost();
-  return new Error(`connection lost: ${cause.message || cause.name}`, { cause });
+  return new Error(`connection lost: ${socketReason(cause) || cause.name}`, { cause });
 }
 
 const unknownHost = (): Error =>
