@@ -10,6 +10,8 @@ export interface RunningHostOptions {
   readonly nodeOptions?: readonly string[];
   readonly plugins: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables of the process alone. */
+  readonly processEnv?: Readonly<Record<string, string>>;
   /** More keys of `http`. */
   readonly http?: Readonly<Record<string, unknown>>;
   /** More keys of the configuration. */
@@ -35,7 +37,7 @@ export interface RunningHost {
 
 export async function runningHost(
   t: Cleanup,
-  { plugins, nodeOptions = [], env = {}, http = {}, config = {}, sources }: RunningHostOptions,
+  { plugins, nodeOptions = [], env = {}, processEnv = {}, http = {}, config = {}, sources }: RunningHostOptions,
 ): Promise<RunningHost> {
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
@@ -59,6 +61,7 @@ export async function runningHost(
   const start = async (): Promise<void> => {
     const host = spawn(process.execPath, [...nodeOptions, ...foregroundArgs(project.path)], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...processEnv },
     });
     running = host;
     pid = host.pid ?? 0;

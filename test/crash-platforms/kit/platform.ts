@@ -63,6 +63,8 @@ export interface OpenPlatform {
   shown?(): readonly Shown[];
   /** Somebody presses the button of the answer to that line; where there are buttons. */
   press?(line: Line, to: Target): Promise<Delivered>;
+  /** Another address at which it is reached, where it tells people addresses of its own. */
+  reachedAt?(front: string): void;
   /** Its calls that show a message are under way for as long as this says; where it can be told. */
   slowed?(pace: () => Way | undefined): void;
   /** Reads answers that only the host itself can tell, at the end. */

@@ -103,6 +103,8 @@ export class FakeDiscord {
     return discord;
   }
 
+  /** Another address at which it is reached. */
+  front: string | undefined;
   get url(): string {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
@@ -110,7 +112,7 @@ export class FakeDiscord {
     return `${this.url}/api`;
   }
   get #gatewayUrl(): string {
-    return this.url.replace('http', 'ws');
+    return (this.front ?? this.url).replace('http', 'ws');
   }
 
   /** What happens to the next call that this fits, as `METHOD /path`. */

@@ -74,6 +74,8 @@ export class FakeSlack {
     return slack;
   }
 
+  /** Another address at which it is reached. */
+  front: string | undefined;
   get url(): string {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
@@ -212,7 +214,8 @@ export class FakeSlack {
         return { ok: false, error: token === this.botToken ? 'not_allowed_token_type' : 'invalid_auth' };
       const ticket = randomUUID();
       this.#tickets.add(ticket);
-      return { ok: true, url: `${this.url.replace('http', 'ws')}/link/?ticket=${ticket}&app_id=${this.workspace.app}` };
+      const address = (this.front ?? this.url).replace('http', 'ws');
+      return { ok: true, url: `${address}/link/?ticket=${ticket}&app_id=${this.workspace.app}` };
     }
     return token === this.botToken || method === 'api.test'
       ? this.workspace.answer(method, args)

@@ -47,6 +47,9 @@ export const discordGateway: Platform = {
       },
       answers: answersOf(discord),
       slowed: slows(discord, SHOWS),
+      reachedAt(front) {
+        discord.front = front;
+      },
       shown: shownBy(discord),
     };
   },

@@ -84,6 +84,9 @@ export const slackSocket: Platform = {
       shown: shownBy(slack),
       answers: answersOf(slack),
       slowed: slows(slack, SHOWS),
+      reachedAt(front) {
+        slack.front = front;
+      },
     };
   },
 };
