@@ -32,3 +32,37 @@ describe('discord: the role of the bot', () => {
     );
   });
 });
+
+describe('discord: who wanted something during an absence', () => {
+  it('administers by their roles, which the history does not tell; nobody else is asked for', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    const { gateway, world } = platform;
+    const first = open();
+    await until(() => first.isOnline, { what: 'the account to be online' });
+    first.stop();
+    await first.ended;
+    gateway.forgetSessions();
+    const boss = { author: '80351110224678001', member: { roles: [world.adminRole] } };
+    platform.says('/stop one', boss);
+    platform.says(`<@${world.bot.id}> stop`, boss);
+    platform.says('/stop it', { author: '80351110224678002', member: { roles: [] } });
+    platform.says('/stop all', { author: '80351110224678003' });
+    platform.says('just talk', { author: '80351110224678004', member: { roles: [world.adminRole] } });
+
+    const second = open(first.cursor, { ...account });
+    await has(second, 'just talk');
+
+    assert.deepEqual(
+      second.arrivals.map((one) => one.kind === 'message' && [one.text, one.user.admin]),
+      [
+        ['/stop one', true],
+        ['stop', true],
+        ['/stop it', false],
+        ['/stop all', false],
+        ['just talk', false],
+      ],
+    );
+    const asked = platform.calls.filter((call) => call.includes('/members/')).map((call) => call.slice(-1));
+    assert.deepEqual(asked, ['1', '2', '3']);
+  });
+});

@@ -32,8 +32,8 @@ const UNKNOWN_CHANNEL = apiError(404, 10_003, 'Unknown Channel');
 const UNKNOWN_MESSAGE = apiError(404, 10_008, 'Unknown Message');
 const NO_ACCESS = apiError(403, 50_001, 'Missing Access');
 
-/** The nonce is told with a new message alone. */
-const fetched = ({ nonce: _, ...message }: Json): Json => message;
+/** The nonce is told with a new message alone, and so is who said it there. */
+const fetched = ({ nonce: _, member: _member, ...message }: Json): Json => message;
 
 /** 25 MiB. */
 const MOST_REQUEST = 26_214_400;
@@ -63,6 +63,7 @@ export class DiscordRest {
         /^\/guilds\/(\d+)\/threads\/active$/,
         (_, [id = '']) => ok({ threads: this.#inGuild(id, (type) => type === 11), members: [] }),
       ],
+      ['GET', /^\/guilds\/\d+\/members\/(\d+)$/, (_, [id = '']) => this.#member(id)],
       ['GET', /^\/channels\/(\d+)\/messages$/, this.#inChannel((channel, { query }) => this.#history(channel, query))],
       ['GET', /^\/channels\/(\d+)\/messages\/(\d+)$/, this.#atMessage((message) => this.#shown(message))],
       ['POST', /^\/channels\/(\d+)\/messages$/, this.#inChannel((channel, request) => this.#create(channel, request))],
@@ -191,6 +192,12 @@ export class DiscordRest {
       { id: '539082325061836112', name: 'other', permissions: '0', managed: true, tags: { bot_id: '1' } },
     ];
     return ok({ id, name: 'Test', owner_id: world.owner, roles });
+  }
+
+  /** With what it last said. */
+  #member(id: string): RestAnswer {
+    const said = this.#deps.world.messages.findLast(({ author, member }) => author.id === id && member !== undefined);
+    return said === undefined ? apiError(404, 10_007, 'Unknown Member') : ok({ nick: null, roles: [], ...said.member });
   }
 
   #inGuild(guild: string, is: (type: number) => boolean): readonly FakeChannel[] {

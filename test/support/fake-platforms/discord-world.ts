@@ -27,6 +27,8 @@ export interface FakeMessage {
   readonly id: string;
   readonly channel_id: string;
   readonly author: { readonly id: string; readonly username: string; readonly bot?: true };
+  /** Who said it, in a server. */
+  readonly member?: Json;
   readonly attachments: readonly FakeAttachment[];
   readonly message_reference?: Json;
   readonly nonce?: string;

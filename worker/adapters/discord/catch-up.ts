@@ -13,6 +13,7 @@ import { type Call, call } from './client.ts';
 import type { Account } from './config.ts';
 import { contextOf } from './gateway.ts';
 import { prepareGuilds } from './guild-admins.ts';
+import { Members } from './members.ts';
 import { edited, said } from './parse.ts';
 import { timeOf } from './place.ts';
 import { type Behind, MARGIN_MS, type Position, type Reached } from './position.ts';
@@ -51,12 +52,13 @@ export async function fillGaps(link: Link<Account>, gaps: readonly Gap[]): Promi
 async function fillGap(link: Link<Account>, gap: Gap, guilds: () => Promise<readonly string[]>): Promise<void> {
   const { position } = gap;
   if (position.since === undefined) return;
+  const members = new Members((path) => ask(link, { method: 'GET', path }));
   let count = 0;
   for (let { since } = position; since !== undefined; { since } = position) {
     position.reach({ since, channel: BEFORE_ALL, after: since });
     await link.receive([], gap.cursor());
     for (const channel of leftOf(await channelsOf(link, { ...gap, since }, guilds), position))
-      count += await fetchMessages(link, gap, { ...channel, since });
+      count += await fetchMessages(link, gap, { ...channel, since, members });
     position.filled(since);
     await link.receive([], gap.cursor());
   }
@@ -105,7 +107,7 @@ async function guildsOf(link: Link<Account>): Promise<readonly string[]> {
   }
 }
 
-type Place = Channel & { readonly since: string };
+type Place = Channel & { readonly since: string; readonly members: Members };
 
 /** H3. How many there were. */
 async function fetchMessages(link: Link<Account>, gap: Gap, place: Place): Promise<number> {
@@ -150,8 +152,10 @@ async function storePage(link: Link<Account>, gap: Gap, { place, found, reached 
   if (place.guild !== undefined && found.length > 0) await prepareGuilds(link, [place.guild]);
   const context = contextOf(link.account, gap);
   const sinceAt = timeOf(since) ?? 0;
-  const arrivals = found.flatMap((message) => {
-    const isMissed = BigInt(idOf(message)) > BigInt(since);
+  const isNew = (message: Json): boolean => BigInt(idOf(message)) > BigInt(since);
+  const missed = await place.members.completed(found.filter(isNew), context);
+  const arrivals = [...found.filter((message) => !isNew(message)), ...missed].flatMap((message) => {
+    const isMissed = isNew(message);
     const wasHeard = (timeOf(idOf(message)) ?? 0) <= sinceAt + MARGIN_MS;
     const isChanged = Date.parse(textAt(message, 'edited_timestamp') ?? '') >= sinceAt;
     return [

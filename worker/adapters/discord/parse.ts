@@ -155,7 +155,7 @@ const stickersOf = (message: Json): string =>
     .join(' ');
 
 /** P3. Who answers to the bot mentions it, unless they switched that off. */
-const isMeant = (message: Json, context: Context): boolean =>
+export const isMeant = (message: Json, context: Context): boolean =>
   context.bot !== undefined &&
   (listAt(message, 'mentions').some((user) => user['id'] === context.bot) ||
     textsAt(message, 'mention_roles').some((role) => role === ownRole(message, context)) ||

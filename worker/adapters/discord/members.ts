@@ -1,0 +1,38 @@
+// Who said what the history tells. It names the authors alone; who they are in the server (roles, the name there) is told with new messages. So
+// Discord is asked for who wanted something of the bot, once each: commands may be for administrators alone.
+import { asObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
+import { type Context, isMeant } from './parse.ts';
+
+/** A command, whatever sign it begins with (`commands.prefix`). */
+const COMMAND = /^[^\p{L}\p{N}\s]/u;
+
+export class Members {
+  readonly #ask: (path: `/${string}`) => Promise<unknown>;
+  readonly #known = new Map<string, Json>();
+
+  constructor(ask: (path: `/${string}`) => Promise<unknown>) {
+    this.#ask = ask;
+  }
+
+  /** The messages, in their order, with `member` where somebody wanted something. */
+  async completed(messages: readonly Json[], context: Context): Promise<readonly Json[]> {
+    const whole: Json[] = [];
+    for (const message of messages)
+      whole.push(isWish(message, context) ? { ...message, member: await this.#memberOf(message) } : message);
+    return whole;
+  }
+
+  async #memberOf(message: Json): Promise<Json> {
+    const path = `/guilds/${textAt(message, 'guild_id')}/members/${textAt(objectAt(message, 'author'), 'id')}` as const;
+    const member = this.#known.get(path) ?? asObject(await this.#ask(path));
+    this.#known.set(path, member);
+    return member;
+  }
+}
+
+function isWish(message: Json, context: Context): boolean {
+  const author = objectAt(message, 'author');
+  const isPerson = textAt(author, 'id') !== undefined && author['bot'] !== true && !('webhook_id' in message);
+  const isInServer = textAt(message, 'guild_id') !== undefined;
+  return isPerson && isInServer && (COMMAND.test(textAt(message, 'content') ?? '') || isMeant(message, context));
+}
