@@ -64,8 +64,36 @@ describe('mrkdwn', () => {
 
   it('keeps marks on each line, and out of blanks', () => {
     const bold = (given: string): string => toMrkdwn({ segments: [{ kind: 'text', text: given, marks: ['bold'] }] });
-    assert.equal(bold(' a \n\nb '), ' *a *\n\n*b* ');
+    assert.equal(bold(' a \n\nb '), ' *a* \n\n*b* ');
     assert.equal(bold('  '), '  ');
+  });
+
+  it('keeps marks apart from words and signs beside them, where Slack reads none', () => {
+    const beside = (before: string, after: string): string =>
+      toMrkdwn({
+        segments: [
+          { kind: 'text', text: before },
+          { kind: 'text', text: 'x', marks: ['bold'] },
+          { kind: 'text', text: after },
+        ],
+      });
+    assert.equal(beside('這是', '文字'), '這是\u200b*x*\u200b文字');
+    assert.equal(beside('5', 'kg'), '5\u200b*x*\u200bkg');
+    assert.equal(beside('「', '」。'), '「\u200b*x*\u200b」。');
+    for (const [before, after] of [
+      ['a ', ' b'],
+      ['(', '), b'],
+      ['a\n', '\nb'],
+      ['', ''],
+    ] as const)
+      assert.equal(beside(before, after), `${before}*x*${after}`);
+    const marks = (...all: readonly ('bold' | 'italic' | 'code')[]) =>
+      ({ kind: 'text', text: 'x', marks: all }) as const;
+    assert.equal(toMrkdwn({ segments: [marks('bold'), marks('code')] }), '*x*\u200b`x`');
+    assert.equal(
+      toMrkdwn({ segments: [{ kind: 'mention', user: { endpoint: 'e', id: 'U1' } }, marks('italic')] }),
+      '<@U1>_x_',
+    );
   });
 
   it('makes text of links that could run something', () => {

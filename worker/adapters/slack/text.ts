@@ -5,6 +5,8 @@
 //       where one could open a run, or fence a block, a zero-width space behind it keeps it a character, but not in an address, which would no
 //       longer lead there. The same stands in `@channel` and its like, which Slack makes mentions of in blocks and in edits.
 //   T3  A link with a scheme that could run something is text.
+//   T4  A run with marks stands apart: beside a letter (of scripts without blanks, too), a full-width sign or another run Slack reads no mark. There
+//       a zero-width space is put between.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/segment-list.ts';
 import { edgesOf } from '../../sdk/text-edges.ts';
@@ -12,6 +14,10 @@ import { edgesOf } from '../../sdk/text-edges.ts';
 const BROADCASTS = new Set(['here', 'channel', 'everyone']);
 const SAFE_URL = /^(?:https?|mailto|tel|slack):/i;
 const ZERO_WIDTH = '\u200b';
+/** T4. Neither blank nor a sign of ASCII that is no mark. */
+const CLINGING = '(?:[^\\s\u200b!-/:-@[-`{-~]|[*_~`])';
+const CLINGS_BEFORE = new RegExp(`${CLINGING}$`, 'u');
+const CLINGS_BEHIND = new RegExp(`^${CLINGING}`, 'u');
 
 /** The endpoint of a person who is mentioned is put in by the host. */
 export function segmentsOf(text: string): readonly Segment[] {
@@ -74,10 +80,15 @@ export const mentions = (segments: readonly Segment[], user: string): boolean =>
 /** What goes into `text` of a message, as mrkdwn. */
 export function toMrkdwn({ segments }: Rich): string {
   let out = '';
+  let isBehindRun = false;
   for (const segment of segments) {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = rendered(segment);
     if (isBlock && out !== '' && !out.endsWith('\n')) out += '\n';
+    const isRun = segment.kind === 'text' && (segment.marks ?? []).length > 0;
+    const isBeside = isRun && /^[*_~`]/.test(text) && CLINGS_BEFORE.test(out.slice(-2));
+    if (isBeside || (isBehindRun && /[*_~`]$/.test(out) && CLINGS_BEHIND.test(text))) out += ZERO_WIDTH;
+    isBehindRun = isRun;
     out += isBlock && !text.endsWith('\n') ? `${text}\n` : text;
   }
   return segments.at(-1)?.kind === 'code' || segments.at(-1)?.kind === 'quote' ? out.replace(/\n$/, '') : out;
@@ -117,8 +128,10 @@ function marked(text: string, marks: readonly Mark[]): string {
   // A run ends with its line, and inline code knows no other character than the end of it.
   const lines = inner.split('\n').map((line) => {
     if (line.trim() === '') return line;
-    const core = isCode ? `\`${escape(line).replaceAll('`', 'ˋ')}\`` : literal(line);
-    return marks.reduceRight((out, mark) => (mark === 'code' ? out : `${SIGNS[mark]}${out}${SIGNS[mark]}`), core);
+    const { before: left, inner: words, after: right } = edgesOf(line);
+    const core = isCode ? `\`${escape(words).replaceAll('`', 'ˋ')}\`` : literal(words);
+    const run = marks.reduceRight((out, mark) => (mark === 'code' ? out : `${SIGNS[mark]}${out}${SIGNS[mark]}`), core);
+    return `${left}${run}${right}`;
   });
   return `${before}${lines.join('\n')}${after}`;
 }
