@@ -94,6 +94,19 @@ describe('IRC session', () => {
     assert.deepEqual(await irc.send(post('k2', 'ann', 'x'), link), { kind: 'sent' });
   });
 
+  it('takes the refusal of its wanted nick for none of what it says to who wears that', async (t) => {
+    const server = await scriptedIrc(t, {
+      registration: { taken: ['svcbot'] },
+      answer: (line, nick) =>
+        line.startsWith('PING') && nick !== '*'
+          ? [`:s 433 ${nick} svcbot :Nickname is already in use`, `:s PONG s ${line.slice('PING '.length)}`]
+          : undefined,
+    });
+    const { link } = await start(t, server.port);
+
+    assert.equal((await irc.send(post('k1', 'svcbot', 'whose nick is that?'), link)).kind, 'sent');
+  });
+
   it('says without codes what a channel takes with none, once, and is plain there from then on (O2)', async (t) => {
     const server = await scriptedIrc(t, {
       answer: (line) =>

@@ -31,6 +31,8 @@ export interface SessionOptions {
 }
 
 const QUIT_MS = 2_000;
+/** Refusals of the nick that is wanted back: they name it as if something that was said to it were refused. */
+const OF_NICK: ReadonlySet<string> = new Set(['432', '433', '436']);
 
 export class IrcSession {
   readonly #client: Client;
@@ -195,7 +197,7 @@ export class IrcSession {
     const reason = params.at(-1) ?? command;
     if (!this.#isRegistered) this.#onRefusedRegistration(command, reason);
     else this.#channels.refused(command, subject, reason);
-    this.#confirmations.refused(subject, refusalOf(command, reason));
+    if (!OF_NICK.has(command)) this.#confirmations.refused(subject, refusalOf(command, reason));
   }
 
   #onRefusedRegistration(command: string, reason: string): void {
