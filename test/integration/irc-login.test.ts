@@ -67,7 +67,10 @@ describe('an IRC account over TLS', () => {
     const impatient = definitionOf(createIrc({ ...TIMING, registerMs: 300 }), properties);
     const link = adapterLink(ircAccount(server.port, { tls: true, verifyCertificate: false }));
 
-    await assert.rejects(impatient.connect?.(link) ?? Promise.resolve(), /not registered|connection lost/);
+    await assert.rejects(
+      impatient.connect?.(link) ?? Promise.resolve(),
+      new RegExp(`not registered within 300 ms: no connection over TLS to 127\\.0\\.0\\.1:${server.port}$`),
+    );
 
     assert.equal(link.isOnline, false);
     assert.deepEqual(said(server, /NICK|USER/), []);

@@ -119,6 +119,8 @@ describe('svc doctor --endpoint telegram', () => {
   });
 });
 
+const ASKED_FOR_A_MOMENT = ['--endpoint', 'irc', '--timeout', '2s', '--json'];
+
 describe('svc doctor --endpoint irc', () => {
   it('registers as the host does, joins nothing, says nothing, and goes', async (t) => {
     const server = await scriptedIrc(t, {
@@ -151,6 +153,16 @@ describe('svc doctor --endpoint irc', () => {
       [],
     );
     assert.ok(server.lines.some(({ text }) => text.startsWith('QUIT')));
+  });
+
+  it('says how far it came when its time is over', async (t) => {
+    const server = await scriptedIrc(t);
+    const endpoint = { id: 'net', server: '127.0.0.1', port: server.port, nick: 'svcbot' };
+
+    const ended = await ask(t, { plugins: { irc: { endpoints: [endpoint] } } }, ...ASKED_FOR_A_MOMENT);
+
+    assert.deepEqual(told(ended).list, ['error login', 'error time']);
+    assert.equal(told(ended).of('login').detail, `no connection over TLS to 127.0.0.1:${server.port}`);
   });
 
   it('tells a nick in use, and a password that is refused', async (t) => {

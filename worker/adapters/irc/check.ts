@@ -39,7 +39,7 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
   });
   await session.run();
   yield* found;
-  if (found.length === 0) return;
+  if (found.length === 0) return yield { name: 'login', status: 'error', detail: session.reached };
   yield (await compared) ?? {
     name: 'clock',
     status: 'skip',

@@ -56,6 +56,7 @@ declare module 'irc-framework' {
     connect(options: ClientOptions): void;
     caseLower(text: string): string;
     on(event: 'registered', listener: () => void): void;
+    on(event: 'socket connected', listener: () => void): void;
     on(event: 'socket close', listener: (error: Error | false | undefined) => void): void;
     on(event: 'sasl failed', listener: (event: { readonly reason: string }) => void): void;
     on(event: 'raw socket connected', listener: (socket: Socket) => void): void;

@@ -50,6 +50,7 @@ export class IrcSession {
   readonly #posting: Posting;
   readonly #standing: Standing;
   #end: (error?: Error) => void = () => {};
+  #isConnected = false;
   #isRegistered = false;
   #isLoggedIn = false;
   #hasEnded = false;
@@ -134,14 +135,25 @@ export class IrcSession {
     return this.#posting.post(key, target, text);
   }
 
+  /** How far one came that is not registered. */
+  get reached(): string {
+    const { server, port, tls } = this.#link.account;
+    if (this.#isConnected) return `connected to ${server}:${port}, which welcomes nobody`;
+    return `no connection${tls ? ' over TLS' : ''} to ${server}:${port}`;
+  }
+
   #connect(): void {
     const client = this.#client;
     client.on('registered', () => void this.#settleIn().catch((error: unknown) => this.#end(asError(error))));
+    client.on('socket connected', () => {
+      this.#isConnected = true;
+    });
     client.on('socket close', (error) => this.#end(connectionLost(error, this.#lastWords)));
     client.on('sasl failed', ({ reason }) => this.#end(saslError(reason)));
     client.connection.on('message', (line) => this.#onLine(line));
     this.#timers.after(this.#timing.registerMs, () => {
-      if (!this.#isRegistered) this.#end(new Error(`not registered within ${this.#timing.registerMs} ms`));
+      if (!this.#isRegistered)
+        this.#end(new Error(`not registered within ${this.#timing.registerMs} ms: ${this.reached}`));
     });
     client.connect(clientOptions(this.#link.account, this.#timing));
   }
