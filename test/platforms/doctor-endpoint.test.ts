@@ -84,6 +84,10 @@ describe('svc doctor --endpoint telegram', () => {
     assert.equal(told(elsewhere).of('webhook').detail, 'Telegram delivers to elsewhere.example, not to this host');
     assert.match(told(elsewhere).of('deliveries').detail, /502 Bad Gateway/);
     assert.equal(told(elsewhere).of('deliveries').status, 'warn');
+    assert.match(told(elsewhere).of('deliveries').remedy ?? '', /does its address answer from outside/);
+    platform.deliveryFailed(token, new Date(), 'Wrong response from the webhook: 401 Unauthorized');
+    const refused = await ask(t, { plugins, env }, '--endpoint', 'telegram~main', '--json');
+    assert.match(told(refused).of('deliveries').remedy ?? '', /another secret.*svc webhooks register telegram~main/);
   });
 
   it('says what mends a token that is of nobody, a missing address and a missing secret', async (t) => {

@@ -235,4 +235,21 @@ describe('telegram: a webhook', { timeout: 590_000 }, () => {
 
     await until(() => link.trouble === undefined, { what: 'the account to be well' });
   });
+
+  it('does not call an address that was just registered wrong for what failed before', async (t) => {
+    const { telegram, token, account } = await bench(t, { change: { mode: 'webhook', secrets: [secret('s')] } });
+    const link = adapterLink(account);
+    t.after(() => link.stop());
+    await adapter.webhook?.register?.('https://bot.example/x', link);
+    telegram.deliveryFailed(token, new Date(Date.now() - 5_000), 'Wrong response from the webhook: 401 Unauthorized');
+    telegram.happens(token, says('waits'));
+    connect(link, { ...WAITS, checkMs: 1, recheckMs: 1 }).catch(() => {});
+    await until(() => link.trouble !== undefined, { what: 'the failure' });
+
+    await adapter.webhook?.register?.('https://bot.example/x', link);
+    await until(() => link.trouble === undefined, { what: 'the account to be well' });
+    telegram.deliveryFailed(token, new Date(), 'Wrong response from the webhook: 502 Bad Gateway');
+
+    await until(() => link.trouble?.includes('502'), { what: 'the next failure' });
+  });
 });

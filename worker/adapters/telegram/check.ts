@@ -50,6 +50,10 @@ function* tokenChecks(
   };
 }
 
+const REACH = 'is the host up, and does its address answer from outside? svc doctor --edge <url>';
+/** It was reached. */
+const SECRET_REFUSED = /\b401\b/;
+
 interface WebhookInfo {
   readonly url?: string;
   readonly pending_update_count: number;
@@ -86,14 +90,13 @@ function* webhookChecks(info: WebhookInfo, { mode }: Account, { url, endpoint }:
   const missing = UPDATES.filter((kind) => !(info.allowed_updates ?? []).includes(kind));
   if (missing.length > 0)
     yield { name: 'updates', status: 'warn', detail: `not asked for: ${missing.join(', ')}`, remedy };
-  yield lastDelivery(info);
+  yield lastDelivery(info, remedy);
 }
 
-function lastDelivery({
-  last_error_date: at,
-  last_error_message: why,
-  pending_update_count: waiting,
-}: WebhookInfo): CheckResult {
+function lastDelivery(
+  { last_error_date: at, last_error_message: why, pending_update_count: waiting }: WebhookInfo,
+  register: string,
+): CheckResult {
   if (at === undefined) return { name: 'deliveries', status: 'ok', detail: `none has failed; ${waiting} wait` };
   const isRecent = Date.now() - at * 1_000 < RECENT_MS || waiting > 0;
   return {
@@ -101,7 +104,7 @@ function lastDelivery({
     status: isRecent ? 'warn' : 'ok',
     detail: `the last failure was at ${new Date(at * 1_000).toISOString()}: ${why ?? 'for no reason given'}; ${waiting} wait`,
     ...(isRecent
-      ? { remedy: 'is the host up, and does its address answer from outside? svc doctor --edge <url>' }
+      ? { remedy: SECRET_REFUSED.test(why ?? '') ? `Telegram has another secret: ${register}` : REACH }
       : {}),
   };
 }

@@ -67,7 +67,7 @@ async function stay({ api }: Client, link: Link<Account>, { checkMs, recheckMs }
   link.online();
   while (!link.signal.aborted) {
     const info = await api.getWebhookInfo(limited(link));
-    const fault = faultOf(info, Date.now());
+    const fault = faultOf(info, { now: Date.now(), settledAt: settled.get(link.account) ?? 0 });
     const { pending_update_count: waiting } = info;
     if (fault !== undefined && fault !== said) link.log.warn({ error: fault, waiting, remedy }, 'webhook of Telegram');
     said = fault ?? '';
@@ -77,11 +77,19 @@ async function stay({ api }: Client, link: Link<Account>, { checkMs, recheckMs }
   }
 }
 
+/** The last failure, in Telegram's seconds, when the address was registered: it says nothing of that address and its secret. */
+const settled = new WeakMap<Account, number>();
+
+interface Times {
+  readonly now: number;
+  readonly settledAt: number;
+}
+
 /** Why nothing is delivered. What failed before is over once nothing waits. */
-function faultOf(info: WebhookInfo, now: number): string | undefined {
+function faultOf(info: WebhookInfo, { now, settledAt }: Times): string | undefined {
   const { url, last_error_message: why, last_error_date: at = 0, pending_update_count: waiting } = info;
   if (!url) return 'Telegram knows no address for this bot: nothing will be delivered';
-  const isFailing = waiting > 0 && why !== undefined && now - at * 1_000 < RECENT_MS;
+  const isFailing = waiting > 0 && why !== undefined && at > settledAt && now - at * 1_000 < RECENT_MS;
   return isFailing ? `Telegram could not deliver: ${why}` : undefined;
 }
 
@@ -177,8 +185,9 @@ export async function register(url: string, link: Link<Account>): Promise<string
   if (secret === undefined) throw new Error('a webhook needs secrets');
   try {
     await api.setWebhook({ url, secret_token: secret.reveal(), allowed_updates: [...UPDATES] }, limited(link));
+    const { pending_update_count: waiting, last_error_date: failedAt } = await api.getWebhookInfo(limited(link));
+    if (failedAt !== undefined) settled.set(link.account, failedAt);
     lookNow(link.account);
-    const { pending_update_count: waiting } = await api.getWebhookInfo(limited(link));
     return `Telegram delivers there, with the first of secrets; ${waiting} updates wait`;
   } catch (error) {
     throw thrown(error);
