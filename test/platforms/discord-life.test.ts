@@ -62,6 +62,26 @@ describe('an address for interactions', () => {
   });
 });
 
+describe('a public key that is another one', () => {
+  it('makes the account degraded, by whatever way interactions come over HTTP: all of them would be refused', async (t) => {
+    const { platform, open, account } = await discordBench(t);
+    platform.world.endpointUrl = 'https://bot.example/webhooks/discord/main';
+
+    for (const mode of ['interactions', 'both'] as const) {
+      const link = open(undefined, { ...account, mode, publicKeys: ['ab'.repeat(32)] });
+      await until(() => link.isOnline && link.trouble, { what: 'the account to say so' });
+
+      assert.match(
+        link.trouble ?? '',
+        new RegExp(`not among publicKeys: ${platform.publicKey} \\(add it .* reload\\)$`),
+      );
+    }
+    const good = open(undefined, { ...account, mode: 'interactions', publicKeys: [platform.publicKey.toUpperCase()] });
+    await until(() => good.isOnline, { what: 'the account to be online' });
+    assert.equal(good.trouble, undefined);
+  });
+});
+
 describe('a connection that is ended while it opens', () => {
   it('harms nobody: its error is not thrown at the process', async (t) => {
     const { platform, open } = await discordBench(t);

@@ -1,5 +1,6 @@
 // The address for interactions: where they come to it, Discord is asked every ten minutes whether it knows one; where they come over the gateway,
-// whether it knows none. Otherwise commands and presses would be silence: the account is `degraded`, it sends and says why.
+// whether it knows none. Otherwise commands and presses would be silence, as with the public key of another application: the account is
+// `degraded`, it sends and says why.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link } from '../../sdk/index.ts';
@@ -25,8 +26,7 @@ export async function watchAddress(link: Link<Account>, { application: first, tr
   let application = first;
   watched.set(account, () => troubles.tell('address', undefined));
   for (;;) {
-    const fault = addressFault(account, application);
-    troubles.tell('address', fault === undefined ? undefined : `${fault} (${addressRemedy(link)})`);
+    troubles.tell('address', troubleOf(link, application));
     try {
       await sleep(CHECK_MS, undefined, { signal, ref: false });
       application = asObject(await need(link, { method: 'GET', path: '/applications/@me' }));
@@ -35,6 +35,23 @@ export async function watchAddress(link: Link<Account>, { application: first, tr
       if (!opensGateway(account)) throw error;
     }
   }
+}
+
+function troubleOf(link: Link<Account>, application: Json): string | undefined {
+  const key = keyFault(link.account, application);
+  if (key !== undefined) return `${key} (${KEY_REMEDY})`;
+  const fault = addressFault(link.account, application);
+  return fault === undefined ? undefined : `${fault} (${addressRemedy(link)})`;
+}
+
+export const KEY_REMEDY = 'add it to publicKeys in svc.config.yml and reload';
+
+/** What would have all interactions over HTTP refused. */
+export function keyFault(account: Pick<Account, 'mode' | 'publicKeys'>, application: Json): string | undefined {
+  const key = textAt(application, 'verify_key')?.toLowerCase();
+  if (key === undefined || !takesInteractions(account)) return undefined;
+  const isOurs = account.publicKeys.some((one) => one.toLowerCase() === key);
+  return isOurs ? undefined : `the public key of the application is not among publicKeys: ${key}`;
 }
 
 /** What keeps commands and presses from coming. */

@@ -3,7 +3,7 @@
 
 import { asObject, countAt, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
-import { addressFault, addressRemedy } from './address.ts';
+import { addressFault, addressRemedy, KEY_REMEDY, keyFault } from './address.ts';
 import { type Answer, call } from './client.ts';
 import { type Account, accountFault, opensGateway, takesInteractions } from './config.ts';
 
@@ -75,13 +75,12 @@ function sessionsOf(gateway: Json): CheckResult {
   return { name: 'sessions', status: 'warn', detail, remedy: 'does another program use this token?' };
 }
 
-function keyOf(application: Json, { publicKeys }: Account): CheckResult {
-  const key = textAt(application, 'verify_key')?.toLowerCase();
-  if (key === undefined) return { name: 'key', status: 'skip', detail: 'Discord does not tell the public key' };
-  if (publicKeys.some((one) => one.toLowerCase() === key))
-    return { name: 'key', status: 'ok', detail: 'the public key of the application is among publicKeys' };
-  const detail = `the public key of the application is not among publicKeys: ${key}`;
-  return { name: 'key', status: 'error', detail, remedy: 'add it to publicKeys in svc.config.yml and reload' };
+function keyOf(application: Json, account: Account): CheckResult {
+  if (textAt(application, 'verify_key') === undefined)
+    return { name: 'key', status: 'skip', detail: 'Discord does not tell the public key' };
+  const fault = keyFault(account, application);
+  if (fault !== undefined) return { name: 'key', status: 'error', detail: fault, remedy: KEY_REMEDY };
+  return { name: 'key', status: 'ok', detail: 'the public key of the application is among publicKeys' };
 }
 
 function addressOf(application: Json, account: Account, { url, endpoint }: CheckTools): CheckResult {

@@ -1,9 +1,9 @@
 // The life of an account: asks whether its token is good and of this application, then holds the gateway, or waits for its end.
 import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { watchAddress } from './address.ts';
+import { KEY_REMEDY, keyFault, watchAddress } from './address.ts';
 import { call, need } from './client.ts';
-import { type Account, accountFault, opensGateway, takesInteractions } from './config.ts';
+import { type Account, accountFault, opensGateway } from './config.ts';
 import { deferredOfAccount } from './deferred.ts';
 import type { GatewayTiming } from './gateway.ts';
 import { originalOf } from './send.ts';
@@ -32,12 +32,7 @@ export async function connect(link: Link<Account>, timing: GatewayTiming): Promi
 }
 
 function say({ account, log }: Link<Account>, application: Json): void {
-  const key = textAt(application, 'verify_key');
-  const isOurs = account.publicKeys.some((one) => one.toLowerCase() === key?.toLowerCase());
-  if (takesInteractions(account) && key !== undefined && !isOurs)
-    log.warn(
-      { publicKey: key },
-      'the public key of the application is not among publicKeys: its interactions will be refused',
-    );
+  const fault = keyFault(account, application);
+  if (fault !== undefined) log.warn({ remedy: KEY_REMEDY }, fault);
   log.info({ application: textAt(application, 'name'), mode: account.mode }, 'the token is good');
 }
