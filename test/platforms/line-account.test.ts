@@ -143,7 +143,9 @@ describe('an account of line', () => {
       return `${host.url}/v2/bot/info`;
     };
 
-    await assert.rejects(register(ADDRESS, link), /set, but LINE does not reach it: ERROR_STATUS_CODE \(401\)/);
+    await assert.rejects(register(ADDRESS, link), /LINE reaches it, but 401 .* another channel secret.*channelSecrets/);
+    host.next('POST /v2/bot/info', { status: 502 });
+    await assert.rejects(register(ADDRESS, link), /set, but LINE does not reach it: ERROR_STATUS_CODE \(502\)/);
     host.next('POST /v2/bot/info', { status: 200 });
     assert.match(await register(ADDRESS, link), /its test was answered/);
     line.channel.webhook = { endpoint: ADDRESS, active: false };
@@ -151,7 +153,7 @@ describe('an account of line', () => {
     assert.match(await register(ADDRESS, link), /"Use webhook" is off/);
     await assert.rejects(register('http://bot.example/', link), /Invalid webhook endpoint URL/);
 
-    assert.deepEqual(reached, Array(3).fill(ADDRESS));
+    assert.deepEqual(reached, Array(4).fill(ADDRESS));
     assert.deepEqual(host.calls[0]?.body, { destination: line.channel.bot, events: [] });
   });
 });

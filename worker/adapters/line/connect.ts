@@ -54,6 +54,11 @@ export async function register(url: string, link: Link<Account>): Promise<string
   await need(link, 'set webhook', (api) => api.setWebhookEndpoint({ endpoint: url }));
   lookNow(link.account);
   const tried = await need(link, 'test webhook', (api) => api.testWebhookEndpoint({ endpoint: url }));
+  // So we answer what is signed with another secret.
+  if (tried.success !== true && tried.statusCode === 401)
+    throw new Error(
+      'the address is set and LINE reaches it, but 401 is answered there: the channel has another channel secret (Basic settings tab) than channelSecrets, unless a proxy answers; put it into .env, reload and register again',
+    );
   if (tried.success !== true)
     throw new Error(
       `the address is set, but LINE does not reach it: ${tried.reason} (${tried.statusCode}) ${tried.detail}`.trim(),
