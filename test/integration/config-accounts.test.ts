@@ -191,6 +191,25 @@ describe('svc config check', () => {
     assert.equal((await checked(t, '  telegram: { token: "${NOT_SET_ANYWHERE}" }', { mode: 'test' })).code, EXIT.ok);
   });
 
+  it('takes accounts of one server and nick for two where port, password or login make them so, as with a bouncer', async (t) => {
+    const { code, document } = await checked(
+      t,
+      [
+        '  irc:',
+        '    endpoints:',
+        '      - { id: a, server: bouncer.lan, nick: bot, channels: ["#a"] }',
+        '      - { id: b, server: bouncer.lan, nick: bot, port: 6698 }',
+        '      - { id: c, server: bouncer.lan, nick: bot, password: "${ONE}" }',
+        '      - { id: d, server: bouncer.lan, nick: bot, sasl: { account: bot/net, password: "${ONE}" } }',
+        '      - { id: e, server: bouncer.lan, nick: bot, channels: ["#e"] }',
+      ].join('\n'),
+    );
+
+    assert.equal(code, EXIT.ok);
+    assert.equal(document.warnings?.length, 1);
+    assert.match(document.warnings[0] ?? '', /endpoints\[4\] has the server and nick of plugins\.irc\.endpoints\[0\]/);
+  });
+
   it('warns of two accounts that are one at the platform, naming both places', async (t) => {
     const { code, document } = await checked(
       t,

@@ -49,17 +49,26 @@ const isOn =
   ({ slot, enabled }: EndpointSpec): boolean =>
     enabled && config.plugins[slot]?.enabled === true;
 
-/** An account is known at its platform by the texts and secrets that it cannot be without; where there are none, by all of its keys. */
+/**
+ * An account is known at its platform by the texts and secrets that it cannot be without; where there are none, by all of its keys. Where no
+ * secret is among them, port and login tell apart, too: a bouncer has many networks under one name.
+ */
 function identityOf({ adapter, values }: EndpointSpec): { readonly named: string; readonly key: string | undefined } {
   const needed = Object.entries(adapter.account).flatMap(([key, schema]) => {
     const value = values[key];
     return !isOptional(schema) && (typeof value === 'string' || isSecret(value)) ? [key] : [];
   });
-  const keys = needed.length > 0 ? needed : Object.keys(values);
-  const key = JSON.stringify([adapter.name, ...keys.map((name) => plain(values[name]))]);
+  const isBySecret = needed.some((name) => isSecret(values[name]));
+  const named = Object.keys(adapter.account).filter((name) => values[name] !== undefined);
+  const ofLogin = named.filter((name) => isOfLogin(name, values[name]));
+  const keys = needed.length === 0 ? named : isBySecret ? needed : ofLogin;
+  const key = JSON.stringify([adapter.name, ...keys.map((name) => [name, plain(values[name])])]);
   // Without a key there is nothing to tell accounts apart by: their slots do.
-  return { named: needed.length > 0 ? keys.join(' and ') : 'keys', key: keys.length === 0 ? undefined : key };
+  return { named: needed.length > 0 ? needed.join(' and ') : 'keys', key: keys.length === 0 ? undefined : key };
 }
+
+const isOfLogin = (name: string, value: unknown): boolean =>
+  name === 'port' || typeof value === 'string' || isSecret(value) || isRecord(value);
 
 /** A secret's own JSON is a mask. */
 function plain(value: unknown): unknown {
