@@ -8,6 +8,7 @@ import { Sqlite } from '../../shared/sqlite.ts';
 import { isContained } from '../../supervisor/cli/doctor/state-checks.ts';
 import { userServiceName } from '../../supervisor/cli/service/names.ts';
 import { migrate } from '../../worker/database/migrate.ts';
+import { freePort } from './free-port.ts';
 import { LoopDisk, loopDiskMissing } from './loop-disk.ts';
 import { startSvc, svc } from './svc-command.ts';
 import type { TemporaryProject } from './temporary-project.ts';
@@ -101,6 +102,19 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => /cannot be loaded/.test((await svc(['runtime', 'status'], { cwd: project.path })).stdout), {
       what: 'a host that is up and not ready',
+      timeoutMs: 60_000,
+    });
+  },
+  'runtime.endpoints': async (project, t) => {
+    const nobody = await freePort();
+    project.write(
+      'svc.config.yml',
+      `http:\n  port: ${project.port}\n  token: \${HTTP_TOKEN}\nplugins:\n  irc:\n    endpoints:\n      - {id: net, server: 127.0.0.1, port: ${nobody}, tls: false, nick: svc}\n`,
+    );
+    const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
+    t.after(() => run.child.kill('SIGKILL'));
+    await until(async () => /offline/.test((await svc(['endpoints', 'list'], { cwd: project.path })).stdout), {
+      what: 'an account that has found nobody',
       timeoutMs: 60_000,
     });
   },

@@ -1,12 +1,11 @@
 // `svc endpoints list|show|enable|disable|reconnect`.
 import { randomUUID } from 'node:crypto';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import type { Command, HostClient } from '../command.ts';
+import { allEndpoints, type Endpoint } from '../all-endpoints.ts';
+import type { Command } from '../command.ts';
 import { textArgument } from '../options.ts';
 import { shown } from '../printable.ts';
 import { orNotServing, requireGeneration } from '../serving.ts';
-
-type Endpoint = Readonly<Record<string, unknown>>;
 
 const list: Command = {
   noun: 'endpoints',
@@ -82,23 +81,6 @@ export const commands: Command[] = [
   action('disable', 'Disables an endpoint; stored, survives restarts'),
   action('reconnect', 'Drops the connection of an endpoint and connects again now'),
 ];
-
-interface Page {
-  readonly endpoints: readonly Endpoint[];
-  readonly next?: string;
-}
-
-/** Those of every page. The first is asked for without parameters, which an older host does not take: it answers with all. */
-async function allEndpoints(host: HostClient): Promise<readonly Endpoint[]> {
-  const all: Endpoint[] = [];
-  let query: string | undefined = '';
-  while (query !== undefined) {
-    const { endpoints, next } = (await host.request('GET', `/api/endpoints${query}`)).body as Page;
-    all.push(...endpoints);
-    query = next === undefined ? undefined : `?after=${encodeURIComponent(next)}`;
-  }
-  return all;
-}
 
 function fieldText(endpoint: Endpoint, name: string, value: unknown): string {
   if (name === 'lastError') return errorText(value);
