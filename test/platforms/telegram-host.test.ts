@@ -146,6 +146,11 @@ describe('telegram at the whole host', { timeout: 590_000 }, () => {
     );
     assert.deepEqual([registered.code, polling.code], [0, 1]);
     assert.match(polling.stderr, /takes no webhooks/);
+    telegram.next('setWebhook', { status: 400, body: { ok: false, error_code: 400, description: 'Bad Request: no' } });
+    const refused = await svc(['webhooks', 'register', 'telegram~shop'], { cwd });
+    assert.match(refused.stderr, /Bad Request: no/);
+    assert.doesNotMatch(host.output(), /request failed|"stack"/, 'what the platform says is no failure of the host');
+    assert.match(host.output(), /the platform refused a request/);
     assert.deepEqual(
       [telegram.webhook(shop)['url'], telegram.webhook(shop)['secret_token']],
       ['https://bot.example/webhooks/telegram/shop', SECRET],
