@@ -41,7 +41,7 @@ export async function hostStatus({
     epoch: facts.state?.epoch ?? null,
     head: facts.head,
     inbox: engine.inbox.pending,
-    lastFailure: shownFailure(runtime.lastFailure),
+    lastFailure: shownFailure(runtime, database.state),
   };
 }
 

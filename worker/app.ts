@@ -88,12 +88,13 @@ class Host implements App {
   }
 
   #httpPort(): HostPort {
-    const { engine, readiness, metrics, facts } = this.#parts;
+    const { engine, readiness, metrics, facts, database } = this.#parts;
     return createHttpPort({
       options: this.#options,
       engine,
       readiness,
       metrics,
+      storage: () => database.state,
       events: () => facts.events,
       status: () => this.status(),
       admit: () => this.#parts.admit(),

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../shared/config/load.ts';
 import { isAtLeast } from '../shared/log-line.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { AppOptions } from './app-options.ts';
+import type { DatabaseState } from './database/database-host.ts';
 import { createEndpointControl } from './endpoints/endpoint-control.ts';
 import type { Engine } from './engine.ts';
 import type { EventGateway, HostPort, HttpSettings, NamedToken } from './http/host-port.ts';
@@ -26,6 +27,7 @@ export interface HttpPortDeps {
   readonly engine: Engine;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
+  readonly storage: () => DatabaseState;
   /** Undefined while there is no database. */
   readonly events: () => EventGateway | undefined;
   readonly status: () => Promise<Readonly<Record<string, unknown>>>;
@@ -98,7 +100,10 @@ export function createHttpPort(deps: HttpPortDeps): HostPort {
     },
     logs: async (wanted) => readLogs(options, wanted),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.text() }),
-    serving: () => ({ generation: runtime.current?.number ?? null, lastFailure: shownFailure(runtime.lastFailure) }),
+    serving: () => ({
+      generation: runtime.current?.number ?? null,
+      lastFailure: shownFailure(runtime, deps.storage()),
+    }),
     refuseUnlessServing() {
       if (runtime.current === undefined)
         throw new SvcError('endpoint_unavailable', 'no plugin and no account is served now', {

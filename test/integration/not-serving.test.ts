@@ -1,6 +1,8 @@
 // A host whose plugins could not be loaded is up and serves nothing: what lists accounts and plugins says so, and is not taken for a host without any.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { ensureStateFolder } from '../../shared/state-folder.ts';
 import { HTTP, running } from '../support/app-host.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
@@ -8,10 +10,16 @@ const DEMO = 'demo-token-0123456789abcdef';
 const BROKEN = `import { definePlugin } from 'svc';
 export default definePlugin({ name: 'broken', setup() { throw new Error('a word of the configuration'); } });`;
 
-async function hostWith(t: Parameters<typeof running>[0], plugins: Readonly<Record<string, unknown>>) {
+async function hostWith(
+  t: Parameters<typeof running>[0],
+  plugins: Readonly<Record<string, unknown>>,
+  { database }: { readonly database?: string } = {},
+) {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
   const config = { http: { ...HTTP, demoToken: '${DEMO_TOKEN}' }, plugins };
   const project = temporaryProject(t, { config, env: { DEMO_TOKEN: DEMO }, plugins: { 'broken.mjs': BROKEN } });
+  ensureStateFolder(project.paths.stateDir);
+  if (database !== undefined) writeFileSync(project.paths.database, database, { mode: 0o600 });
   const host = await running(t, { project });
   const ask = async (path: string, { token = project.token, method = 'GET' } = {}) => {
     const url = `http://127.0.0.1:${host.app.address()?.port}${path}`;
@@ -46,6 +54,19 @@ describe('a host that serves no generation', () => {
         path,
       );
     }
+  });
+
+  it('names the database where that is why', async (t) => {
+    const { ask } = await hostWith(t, { sandbox: {} }, { database: 'this is not a database '.repeat(1_000) });
+    const { generation, lastFailure } = (await ask('/api/system/status')).json;
+
+    assert.equal(generation, null);
+    assert.match(JSON.stringify(lastFailure), /"database_corrupt".*SQLITE_NOTADB/);
+    for (const [path] of LISTS) assert.deepEqual((await ask(path)).json['lastFailure'], lastFailure, path);
+    assert.deepEqual((await ask('/api/endpoints', { token: DEMO })).json['lastFailure'], {
+      code: 'database_corrupt',
+      reason: null,
+    });
   });
 
   it('has no account now, which is not that there is none of the name', async (t) => {
