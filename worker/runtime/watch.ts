@@ -20,16 +20,16 @@ export async function watchProject({ project, clock, changed, failed }: WatchOpt
   const seen = new Set<string>();
   let timer: Timer | undefined;
   let hasFailed = false;
-  const watcher = watch(
-    ['svc.config.yml', '.env', 'plugins', 'package-lock.json'].map((name) => join(project, name)),
-    {
-      ignoreInitial: true,
-      // A watch that ends while a file goes may lose a handle (chokidar 5.0.0): it must not keep the process.
-      persistent: false,
-      ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
-    },
-  );
-  watcher.on('all', (_event, path) => {
+  const watched = ['svc.config.yml', '.env', 'plugins', 'package-lock.json'].map((name) => join(project, name));
+  const watcher = watch(watched, {
+    ignoreInitial: true,
+    // A watch that ends while a file goes may lose a handle (chokidar 5.0.0): it must not keep the process.
+    persistent: false,
+    ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
+  });
+  watcher.on('all', (event, path) => {
+    // What went is not looked for any more; added anew it is, by the folder it was in. Another branch takes a file away, and brings it back.
+    if (event.startsWith('unlink') && watched.includes(path)) watcher.add(path);
     seen.add(path);
     timer?.cancel();
     timer = clock.after(QUIET_MS, () => {
