@@ -3,18 +3,22 @@
 //   A1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock: the kernel releases it when its holder dies, however that happens. A stale record, a reused pid or a crash never blocks a start.
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import type { Mode } from '../shared/config/mode.ts';
+import { RIGHTS_REMEDY } from '../shared/database-remedies.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
-import { Sqlite } from '../shared/sqlite.ts';
+import { type Database, Sqlite } from '../shared/sqlite.ts';
 import { StateWatch } from '../shared/state-watch.ts';
-import { SvcError } from '../shared/svc-error.ts';
+import { messageOf, SvcError } from '../shared/svc-error.ts';
 import type { RestartOwner } from './app-options.ts';
+
+const USABLE = constants.R_OK | constants.W_OK;
 
 export interface WorkerRecord extends ProcessIdentity {
   readonly version: 1;
@@ -44,7 +48,7 @@ export function acquireWriterLock(
   paths: ProjectPaths,
   holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>,
 ): WriterLock {
-  const database = new Sqlite(paths.writerLock, { timeout: 0 });
+  const database = open(paths.writerLock);
   try {
     database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a journal file needs room that a full disk has not
     database.exec('BEGIN EXCLUSIVE');
@@ -68,6 +72,31 @@ export function acquireWriterLock(
     },
     release: () => database.close(),
   };
+}
+
+/** SQLite says no more than that it cannot; and what it may only read it opens all the same, which locks nobody out. */
+function open(path: string): Database {
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(path, { timeout: 0 });
+    accessSync(path, USABLE);
+    return database;
+  } catch (error) {
+    database?.close();
+    const message = `${path} cannot be opened: ${messageOf(whyNot(path) ?? error)}`;
+    throw new SvcError('storage_unavailable', message, { cause: error, hint: RIGHTS_REMEDY });
+  }
+}
+
+/** Asked for without opening anything (A3). */
+function whyNot(path: string): unknown {
+  for (const place of [path, dirname(path)])
+    try {
+      accessSync(place, USABLE);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return error;
+    }
+  return undefined;
 }
 
 /** The record as it stands; undefined when there is none or it cannot be read. */

@@ -1,6 +1,6 @@
 // The authority to write, and what taking it needs.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { acquireWriterLock, readWorkerRecord } from '../../worker/writer-lock.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
@@ -31,4 +31,21 @@ it('notes its end in its own folder alone: in one that took the place of that, t
   lock.ending(0, 'stopped');
 
   assert.equal(readWorkerRecord(paths)?.runtimeId, 'two');
+});
+
+it('names the file that it cannot be had of, why, and what helps', (t) => {
+  const { paths } = temporaryProject(t);
+  mkdirSync(paths.stateDir, { mode: 0o700 });
+  // Root may use whatever there is, but no folder as a file.
+  if (process.getuid?.() === 0) mkdirSync(paths.writerLock);
+  else {
+    writeFileSync(paths.writerLock, '');
+    chmodSync(paths.writerLock, 0o400);
+  }
+
+  assert.throws(() => acquireWriterLock(paths, { runtimeId: 'one', owner: 'foreground', mode: 'production' }), {
+    code: 'storage_unavailable',
+    message: /writer\.lock cannot be opened: (unable to open database file|EACCES)/,
+    hint: /make \.svc\/ and its files readable and writable/,
+  });
 });
