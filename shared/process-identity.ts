@@ -1,6 +1,6 @@
 // Which process a record speaks of: pid, start time and boot, because pids come round. A number alone is never signalled.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -18,6 +18,20 @@ export function identify(pid: number): ProcessIdentity | undefined {
 /** Whether exactly that process is still alive (a zombie is not). */
 export function isAlive(identity: ProcessIdentity): boolean {
   return isThisBoot(identity.boot) && startOf(identity.pid) === identity.start;
+}
+
+/**
+ * Whether it is alive, and of the project in that folder, where its processes work: in a copy of a project records speak of those of the
+ * original. Only Linux tells; where it cannot be asked, it is taken for one of it.
+ */
+export function isAliveIn(project: string, identity: ProcessIdentity): boolean {
+  if (!isAlive(identity)) return false;
+  try {
+    const [its, ours] = [statSync(`/proc/${identity.pid}/cwd`), statSync(project)];
+    return its.dev === ours.dev && its.ino === ours.ino;
+  } catch {
+    return true;
+  }
 }
 
 /** A hardened unit hides the boot from its processes: then pid and start time alone have to fit. */

@@ -3,11 +3,13 @@
 //   O1  A process is signalled only when pid, start time and boot of a record match it; its group member by member, by what each was seen to be
 //       while it led them, or after it where they are its (K4 of process-group.ts). A stranger is never signalled but named, so that nobody needs
 //       to be asked over a socket who he is.
+//       One that works in another folder is of the project that this one was copied from: no leftover.
 //   O2  A worker of another owner (foreground, systemd, …) is never ended: it is named.
 //   O3  A port that is taken (claim-address.ts) spends no start.
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { delay } from '../shared/abort.ts';
-import { isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
+import { isAlive, isAliveIn, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { Event, FailureKind } from './machine.ts';
 import { leftBehind, membersOf } from './process-group.ts';
 import type { Former } from './record.ts';
@@ -42,7 +44,7 @@ async function clearLeftovers(
   if (other !== undefined) return { failure: 'owner', detail: other };
   const holder = readHolder(options.workerRecord);
   for (const identity of [options.former?.worker, holder?.identity]) {
-    if (identity === undefined || !isAlive(identity)) continue;
+    if (identity === undefined || !isAliveIn(projectOf(options.workerRecord), identity)) continue;
     options.say('worker of a former supervisor found', { pid: identity.pid });
     if (!(await endProcess(identity, options)))
       return { failure: 'leftover', detail: `pid ${identity.pid}, the worker of a former supervisor, cannot be ended` };
@@ -55,9 +57,12 @@ async function clearLeftovers(
 /** O2: the live worker of another owner; undefined where there is none. */
 export function otherOwner(workerRecord: string): string | undefined {
   const holder = readHolder(workerRecord);
-  if (holder === undefined || holder.owner === 'daemon' || !isAlive(holder.identity)) return undefined;
+  if (holder === undefined || holder.owner === 'daemon' || !isAliveIn(projectOf(workerRecord), holder.identity))
+    return undefined;
   return `a worker started by ${holder.owner} runs already, pid ${holder.identity.pid}`;
 }
+
+const projectOf = (workerRecord: string): string => dirname(dirname(workerRecord));
 
 /** With its group, as a live supervisor would have ended it. */
 async function endProcess(identity: ProcessIdentity, { say }: LeftoverOptions): Promise<boolean> {

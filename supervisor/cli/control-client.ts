@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, Cut, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
-import { isAlive, type ProcessIdentity } from '../../shared/process-identity.ts';
+import { isAliveIn, type ProcessIdentity } from '../../shared/process-identity.ts';
 import { checkStateFolder } from '../../shared/state-folder.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
@@ -30,7 +30,7 @@ export async function findRunning(project: string): Promise<RunningProject | und
     const running = await whoAnswers(project);
     if (running !== undefined && running.status.state !== 'stopped') return running;
     const office = supervisorRecord(project);
-    if (office === undefined || office.state === 'stopped' || !isAlive(office.supervisor)) return running;
+    if (office === undefined || office.state === 'stopped' || !isAliveIn(project, office.supervisor)) return running;
     if (performance.now() > endsAt) throw doesNotAnswer('supervisor', office.supervisor.pid);
     await pause(POLL_MS);
   }
@@ -89,7 +89,7 @@ function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
 function withHolder(error: unknown, project: string, who: RunningProject['who']): unknown {
   if (!(error instanceof SvcError) || error.code !== 'timeout') return error;
   const holder = who === 'worker' ? workerRecord(project) : supervisorRecord(project)?.supervisor;
-  return holder !== undefined && isAlive(holder) ? doesNotAnswer(who, holder.pid, error) : error;
+  return holder !== undefined && isAliveIn(project, holder) ? doesNotAnswer(who, holder.pid, error) : error;
 }
 
 function doesNotAnswer(who: RunningProject['who'], pid: number, cause?: unknown): SvcError {
@@ -152,7 +152,7 @@ export function cutBy(project: string, runtimeId: string | null): readonly Cut[]
 /** The live holder: it may be one that does not answer. */
 export function liveWorker(project: string): WorkerRecordFacts | undefined {
   const record = workerRecord(project);
-  return record !== undefined && isAlive(record) ? record : undefined;
+  return record !== undefined && isAliveIn(project, record) ? record : undefined;
 }
 
 /** Who is, or was, in office as the supervisor, and in which state. */

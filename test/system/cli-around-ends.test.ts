@@ -107,7 +107,7 @@ describe('a supervisor that has handed over to another, which does not answer ye
   const handedOver = async (t: TestContext, state: 'stopped' | 'running' = 'stopped') => {
     const { path } = await portProject(t);
     const former = await standIn(t, path, { state });
-    const successor = spawn('sleep', ['600'], { stdio: 'ignore' });
+    const successor = spawn('sleep', ['600'], { stdio: 'ignore', cwd: path });
     t.after(() => void successor.kill('SIGKILL'));
     const record = { state: 'checking', supervisor: identify(successor.pid ?? 0) };
     writeFileSync(`${path}/.svc/supervisor.json`, JSON.stringify(record));
@@ -171,7 +171,9 @@ describe('a foreground host that does not answer yet', () => {
     it(`is ${state} ${ageMs} ms after it took the project`, async (t) => {
       const { path, write } = temporaryProject(t);
       const startedAt = new Date(Date.now() - ageMs).toISOString();
-      const holder = { ...identify(process.pid), owner: 'foreground', mode: 'production', startedAt };
+      const worker = spawn('sleep', ['600'], { stdio: 'ignore', cwd: path });
+      t.after(() => worker.kill('SIGKILL'));
+      const holder = { ...identify(worker.pid ?? 0), owner: 'foreground', mode: 'production', startedAt };
       write('.svc/worker.json', JSON.stringify(holder));
 
       const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
