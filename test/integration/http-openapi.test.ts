@@ -48,6 +48,17 @@ const OF_CONTRACT: readonly (readonly [route: string, scope: string])[] = [
 ];
 
 describe('the OpenAPI document', () => {
+  it('names the header by which a stream is resumed, over SSE and over a WebSocket', async (t) => {
+    const server = await startHttp(t);
+    const { paths } = (await (await server.fetch('/api/openapi.json', { token: DEMO_TOKEN })).json()) as Document;
+
+    for (const path of ['/api/events', '/api/ws'])
+      assert.ok(
+        paths[path]?.['get']?.parameters.some(({ name, in: where }) => name === 'Last-Event-ID' && where === 'header'),
+        path,
+      );
+  });
+
   it('is valid OpenAPI 3.1', async (t) => {
     const server = await startHttp(t, { base: '/bot' });
     const response = await server.fetch('/bot/api/openapi.json', { token: DEMO_TOKEN });

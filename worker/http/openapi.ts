@@ -88,9 +88,7 @@ function headersOf(route: Route): readonly Json[] {
       ? [header('Idempotency-Key', 'The same key again gets the same answer, done once')]
       : []),
     ...(route.revision === undefined ? [] : [header('If-Match', 'Only when this is still its entity tag')]),
-    ...(Object.values(route.answers).includes('event-stream')
-      ? [header('Last-Event-ID', 'Resume after this event')]
-      : []),
+    ...(route.query?.['lastEventId'] !== undefined ? [header('Last-Event-ID', 'Resume after this event')] : []),
   ];
 }
 
