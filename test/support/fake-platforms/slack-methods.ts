@@ -53,6 +53,8 @@ export class SlackWorkspace {
     ['C0ARCHIVED', 'archived'],
     ['C0FOREIGN', 'foreign'],
   ]);
+  /** What is told of persons beside their ids; others are not found. */
+  readonly people = new Map<string, Readonly<Record<string, unknown>>>();
   #clock = 1_700_000_000;
 
   readonly #url: () => string;
@@ -78,6 +80,13 @@ export class SlackWorkspace {
       bot_id: 'B123ABC456',
       is_enterprise_install: false,
     }),
+    'users.info': ({ user = '' }) => {
+      const told = this.people.get(user);
+      const none = { is_admin: false, is_owner: false, is_primary_owner: false, is_bot: false };
+      return told === undefined
+        ? fail('user_not_found')
+        : { ok: true, user: { id: user, team_id: this.team, deleted: false, ...none, ...told } };
+    },
     'conversations.open': ({ users = '' }) => ({ ok: true, channel: { id: direct(users) } }),
     'users.conversations': () => ({
       ok: true,

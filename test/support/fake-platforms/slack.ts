@@ -35,7 +35,10 @@ interface Envelope {
 
 /** Those of the manifest in the adapter's README. */
 const ALL_SCOPES =
-  'app_mentions:read,chat:write,commands,channels:history,groups:history,im:history,mpim:history,channels:read,groups:read,reactions:read,reactions:write,files:read,files:write,im:write,metadata.message:read';
+  'app_mentions:read,chat:write,commands,channels:history,groups:history,im:history,mpim:history,channels:read,groups:read,reactions:read,reactions:write,files:read,files:write,im:write,metadata.message:read,users:read';
+
+/** Of the methods that are tried without. */
+const NEEDED: Readonly<Record<string, string>> = { 'users.info': 'users:read' };
 
 export class FakeSlack {
   readonly botToken = 'xoxb-1-2-botbotbotbot';
@@ -54,6 +57,8 @@ export class FakeSlack {
   opened = 0;
   /** Calls of a method that are left before Slack asks to wait; without an entry as many as one likes. */
   readonly left = new Map<string, number>();
+  /** Methods that are never answered. */
+  readonly mute = new Set<string>();
   readonly #next = new Map<string, Misfortune[]>();
   readonly #tickets = new Set<string>();
   readonly #sockets: WebSocket[] = [];
@@ -191,6 +196,7 @@ export class FakeSlack {
     const args =
       isJson && text !== '' ? flattened(JSON.parse(text) as object) : Object.fromEntries(new URLSearchParams(text));
     this.calls.push({ method, args });
+    if (this.mute.has(method)) return;
     const left = this.left.get(method);
     if (left === 0) return void response.writeHead(429, { 'retry-after': '60' }).end();
     if (left !== undefined) this.left.set(method, left - 1);
@@ -217,9 +223,11 @@ export class FakeSlack {
       const address = (this.front ?? this.url).replace('http', 'ws');
       return { ok: true, url: `${address}/link/?ticket=${ticket}&app_id=${this.workspace.app}` };
     }
-    return token === this.botToken || method === 'api.test'
+    if (token !== this.botToken && method !== 'api.test') return { ok: false, error: 'invalid_auth' };
+    const needed = NEEDED[method];
+    return needed === undefined || this.scopes.split(',').includes(needed)
       ? this.workspace.answer(method, args)
-      : { ok: false, error: 'invalid_auth' };
+      : { ok: false, error: 'missing_scope', needed, provided: this.scopes };
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -12,6 +12,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
+import { withAdmins } from './admins.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
 import { SAID } from './events.ts';
@@ -105,7 +106,10 @@ async function lookBack(link: Link<Account>, self: Self, at: number): Promise<vo
       continue;
     }
     const of = { place, self, account: link.account, oldest, heard: at };
-    const arrivals = found.flatMap((one) => arrivalsIn(one, of));
+    const arrivals = await withAdmins(
+      link.account,
+      found.flatMap((one) => arrivalsIn(one, of)),
+    );
     if (arrivals.length > 0) await link.receive(arrivals);
     messages += arrivals.length;
     for (const thread of threadsIn(found, place, oldest)) if (places.size < most) places.add(thread);

@@ -22,6 +22,7 @@ const SCOPES: Readonly<Record<string, string>> = {
   'reactions:write': 'react',
   'files:read': 'read files',
   'files:write': 'send files',
+  'users:read': 'know who administers the workspace',
   'metadata.message:read': 'look for a post before it is repeated',
 };
 const NEEDED = 'chat:write';

@@ -7,6 +7,7 @@
 
 import { textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { adminsOf, askFor } from './admins.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { onRevoked } from './revoked.ts';
@@ -31,9 +32,12 @@ export async function connect(link: Link<Account>, timing: SocketTiming): Promis
     );
   link.log.info({ team, user, mode: link.account.mode }, 'the token is good');
   const { refused, unwatch } = watchToken(link);
+  const ask = askFor(link, team);
+  adminsOf(link.account).open(ask);
   try {
     await Promise.race([link.account.mode === 'socket' ? holdSocket(link, timing) : holdAddress(link), refused]);
   } finally {
+    adminsOf(link.account).close(ask);
     unwatch();
   }
 }

@@ -2,7 +2,7 @@
 //
 // In: over HTTP, config.ts (account) → verify.ts (signature, challenge) → parse.ts (events.ts, interactions.ts) → inbox; in Socket Mode,
 // connect.ts → socket.ts → the same parse. Out: send.ts → client.ts (Slack's own client), files.ts. Text is Slack's mrkdwn (text.ts).
-// What was said while the account was away: catch-up.ts, which looks where seen.ts knows that people speak.
+// Who administers the workspace is asked of Slack (admins.ts). What was said while the account was away: catch-up.ts, which looks where seen.ts knows that people speak.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { catchUp } from './catch-up.ts';
 import { check } from './check.ts';

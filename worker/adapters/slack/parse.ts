@@ -1,5 +1,5 @@
 // What Slack delivers → what arrived. Pure, but that it is noted where people speak (seen.ts) and that a
-// token is revoked (revoked.ts). Over HTTP and over Socket Mode the payloads are the same.
+// token is revoked (revoked.ts), and that administrators are asked for (admins.ts). Over HTTP and over Socket Mode the payloads are the same.
 //
 //   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
 //       channel and time, and so are its edits and its removal, which the history may tell of, too. Everything else has the id of its event,
@@ -13,6 +13,7 @@
 import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
+import { adminsOf } from './admins.ts';
 import type { Account } from './config.ts';
 import { parseEvent } from './events.ts';
 import { parseCommand, parseInteraction } from './interactions.ts';
@@ -23,6 +24,10 @@ type Installation = Pick<Account, 'team' | 'bots'>;
 
 /** What a verified request holds. Throws when it is not what Slack sends. */
 export function parse(request: RawRequest, account: Installation): readonly Arrival[] {
+  return adminsOf(account).marked(heardIn(request, account), performance.now());
+}
+
+function heardIn(request: RawRequest, account: Installation): readonly Arrival[] {
   const text = Buffer.from(request.body).toString('utf8');
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? ''))
     return arrivalsOf(safeJson(text), account, request.receivedAt);
@@ -31,7 +36,7 @@ export function parse(request: RawRequest, account: Installation): readonly Arri
   return arrivalsOf(payload === null ? Object.fromEntries(form) : safeJson(payload), account, request.receivedAt);
 }
 
-/** The same for the payload of an envelope. */
+/** The same for the payload of an envelope, in which nobody is an administrator yet (admins.ts). */
 export function arrivalsOf(payload: unknown, account: Installation, now: number): readonly Arrival[] {
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
   if (!isFor(payload, account)) return [];

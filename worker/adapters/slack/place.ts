@@ -42,6 +42,7 @@ export function baseOf(happened: Happened, { now, workspace }: Context): Base {
       ...(channelName === undefined || isPrivate ? {} : { name: channelName }),
       ...(thread === undefined ? {} : { thread }),
     },
+    // Who is an administrator is marked behind this (admins.ts).
     user: { id: user, name: userName, admin: false, ...(isSelf === true ? { self: true } : {}) },
     sentAt: Number.isFinite(seconds) && seconds > 0 ? Math.floor(seconds * 1_000) : now,
   };

@@ -10,6 +10,7 @@ import { WebSocket } from 'ws';
 import { isObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/safe-json.ts';
+import { withAdmins } from './admins.ts';
 import type { Account } from './config.ts';
 import { arrivalsOf } from './parse.ts';
 import { type AwayTimes, onJoined, whoseIs } from './siblings.ts';
@@ -206,9 +207,10 @@ export class SlackSocket {
   }
 
   async #kept(batch: readonly Waiting[]): Promise<boolean> {
-    const arrivals = batch.flatMap((one) => one.arrivals);
+    const heard = batch.flatMap((one) => one.arrivals);
     const link = batch[0]?.link;
-    if (arrivals.length === 0 || link === undefined) return true;
+    if (heard.length === 0 || link === undefined) return true;
+    const arrivals = await withAdmins(link.account, heard);
     for (let tries = 1; ; tries += 1) {
       try {
         await link.receive(arrivals);

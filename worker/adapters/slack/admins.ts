@@ -1,0 +1,172 @@
+// Who administers the workspace, as Slack says it (`users.info`), kept for some minutes: no event tells it, and commands may be for
+// administrators alone. Asked of persons of the own workspace who want something of the bot.
+//
+//   M1  What came over a socket, or out of the history, waits for the answer, but PATIENCE_MS at most: Slack shows a failure after three seconds.
+//       While answers are late, it does not wait. A delivery over HTTP is read without a question: a person who is not known is asked about
+//       then, and until the answer is no administrator.
+//   M2  Where Slack cannot be asked (no scope, too many calls, no answer), it is left alone for a while. What it said last holds for a day.
+import { type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
+import type { Arrival, Link, Segment } from '../../sdk/index.ts';
+import { keepNewest } from '../../sdk/keep-newest.ts';
+import { call } from './client.ts';
+import type { Account } from './config.ts';
+
+const KEPT_MS = 600_000;
+/** M2. */
+const LAST_WORD_MS = 86_400_000;
+const FAILED_MS = 60_000;
+const MOST_PERSONS = 2_500;
+const MOST_AT_ONCE = 32;
+const PATIENCE_MS = 1_000;
+
+/** True for an administrator; otherwise for how long Slack is not to be asked again. Rejects without an answer. */
+export type AskPerson = (user: string) => Promise<boolean | { readonly restMs: number }>;
+
+interface Person {
+  readonly isAdmin: boolean;
+  readonly until: number;
+  readonly lastUntil: number;
+}
+
+export class Admins {
+  readonly #known = new Map<string, Person>();
+  readonly #asked = new Map<string, Promise<void>>();
+  /** While a connection stands. */
+  #ask: AskPerson | undefined;
+  /** M2. */
+  #restUntil = 0;
+  /** M1: answers are late until then. */
+  #lateUntil = 0;
+
+  open(ask: AskPerson): void {
+    this.#ask = ask;
+    this.#restUntil = 0;
+  }
+  close(ask: AskPerson): void {
+    if (this.#ask === ask) this.#ask = undefined;
+  }
+
+  /** The same arrivals, with the administrators that are known; who is not known is asked about. */
+  marked(arrivals: readonly Arrival[], now: number): readonly Arrival[] {
+    void this.#learn(this.#unknownIn(arrivals, now), now);
+    return arrivals.map((arrival) => {
+      const known = personAsking(arrival) === undefined ? undefined : this.#known.get(arrival.user.id);
+      const isAdmin = known?.isAdmin === true && now < known.lastUntil;
+      return isAdmin ? { ...arrival, user: { ...arrival.user, admin: true } } : arrival;
+    });
+  }
+
+  /** M1. Resolves when the persons of these arrivals are known, or cannot be. Never rejects. */
+  async prepare(arrivals: readonly Arrival[], now: number): Promise<void> {
+    const unknown = this.#unknownIn(arrivals, now);
+    const learned = this.#learn(unknown, now);
+    if (unknown.length === 0 || now < this.#lateUntil) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#lateUntil = now + FAILED_MS;
+        resolve();
+      }, PATIENCE_MS);
+    });
+    await Promise.race([learned, late]);
+    clearTimeout(timer);
+  }
+
+  #unknownIn(arrivals: readonly Arrival[], now: number): readonly string[] {
+    const persons = new Set(arrivals.flatMap((arrival) => personAsking(arrival) ?? []));
+    return [...persons].filter((user) => (this.#known.get(user)?.until ?? 0) <= now);
+  }
+
+  async #learn(users: readonly string[], now: number): Promise<void> {
+    for (let from = 0; from < users.length; from += MOST_AT_ONCE)
+      await Promise.all(users.slice(from, from + MOST_AT_ONCE).map((user) => this.#learnOne(user, now)));
+  }
+
+  /** One question at a time for each person. Never rejects. */
+  #learnOne(user: string, now: number): Promise<void> {
+    const asked = this.#asked.get(user);
+    const isResting = now < this.#restUntil || this.#asked.size >= MOST_AT_ONCE;
+    if (asked !== undefined || isResting || this.#ask === undefined) return asked ?? Promise.resolve();
+    const asking = this.#ask(user)
+      .then(
+        (told) => {
+          if (typeof told === 'boolean') this.#keep(user, told, now);
+          else this.#restUntil = now + told.restMs;
+        },
+        () => {
+          this.#restUntil = now + FAILED_MS;
+        },
+      )
+      .finally(() => this.#asked.delete(user));
+    this.#asked.set(user, asking);
+    return asking;
+  }
+
+  #keep(user: string, isAdmin: boolean, now: number): void {
+    const person = { isAdmin, until: now + KEPT_MS, lastUntil: now + LAST_WORD_MS };
+    keepNewest(this.#known, [user, person], MOST_PERSONS);
+  }
+}
+
+/** A command that begins with another sign than Slack's own (`commands.prefix`). */
+const OTHER_COMMAND = /^[^\p{L}\p{N}\s]/u;
+/** Apps that speak without one, and Slack itself, are no persons. */
+const PERSON = /^[UW][A-Z0-9]+$/;
+const SLACK = 'USLACKBOT';
+
+/** The person who wants something of the bot: by a command, by its name, by an answer to it, in private, by a button. */
+function personAsking(arrival: Arrival): string | undefined {
+  const { id, self } = arrival.user;
+  if (self === true || id === SLACK || !PERSON.test(id)) return undefined;
+  if (arrival.kind === 'command' || arrival.kind === 'pressed') return id;
+  if (arrival.kind !== 'message') return undefined;
+  return arrival.addressed === true || OTHER_COMMAND.test(beginningOf(arrival.text)) ? id : undefined;
+}
+
+function beginningOf(text: string | readonly Segment[]): string {
+  if (typeof text === 'string') return text;
+  const [first] = text;
+  return first?.kind === 'text' ? first.text : '';
+}
+
+const accounts = new WeakMap<object, Admins>();
+
+export function adminsOf(account: object): Admins {
+  const known = accounts.get(account) ?? new Admins();
+  accounts.set(account, known);
+  return known;
+}
+
+/** M1, for what may wait. */
+export async function withAdmins(account: object, arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
+  const admins = adminsOf(account);
+  const now = performance.now();
+  await admins.prepare(arrivals, now);
+  return admins.marked(arrivals, now);
+}
+
+/** Accounts that were told that they lack the scope. */
+const told = new WeakSet<object>();
+
+/** Asks Slack, in the name of an account of this workspace. Says once that the app may not ask. */
+export function askFor(link: Link<Account>, workspace: string | undefined): AskPerson {
+  return async (user) => {
+    const answer = await call(link, 'users.info', { user });
+    if (answer.kind === 'later') return { restMs: answer.afterMs };
+    if (answer.kind === 'ok') return isAdminOf(objectAt(answer.json, 'user'), workspace);
+    if (answer.error !== 'missing_scope') return false;
+    if (!told.has(link.account))
+      link.log.warn({ reason: answer.reason }, 'nobody counts as an administrator: the app may not ask who is one');
+    told.add(link.account);
+    return { restMs: KEPT_MS };
+  };
+}
+
+/** In channels that are shared with others somebody may administer another workspace, and which one is not told in an app of an organisation. */
+function isAdminOf(user: Json, workspace: string | undefined): boolean {
+  const teams: unknown = objectAt(user, 'enterprise_user')['teams'];
+  const isOurs =
+    workspace?.startsWith('T') === true &&
+    (textAt(user, 'team_id') === workspace || (Array.isArray(teams) && teams.includes(workspace)));
+  return isOurs && ['is_admin', 'is_owner', 'is_primary_owner'].some((key) => user[key] === true);
+}
