@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, WAITS } from '../../worker/adapters/telegram/connect.ts';
+import { t as schema } from '../../worker/sdk/index.ts';
 import { secret } from '../../worker/sdk/secret.ts';
 import { adapterLink } from '../support/adapter-link.ts';
 import { ANN, telegramAdapter as adapter, telegramBench as bench, CHAT, says } from '../support/telegram-bench.ts';
@@ -127,6 +128,16 @@ describe('telegram: an account that polls', { timeout: 590_000 }, () => {
       [true, false, true],
     );
     assert.equal(telegram.called('getChatAdministrators').length, 1);
+  });
+
+  it('announces a command whose words are too long for the menu, without half a character', async (t) => {
+    const { telegram, link } = await bench(t);
+    const summary = `${'x'.repeat(255)}🙂 and more`;
+
+    await adapter.announce?.([{ name: 'long', summary, args: schema.object({}) }], link);
+
+    const [{ commands }] = telegram.called('setMyCommands') as [{ commands: readonly { description: string }[] }];
+    assert.equal(commands[0]?.description, 'x'.repeat(255));
   });
 
   it('ends the waiting of a pressed button', async (t) => {

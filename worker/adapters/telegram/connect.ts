@@ -30,6 +30,7 @@ export interface Waits {
 export const WAITS: Waits = { checkMs: 600_000, recheckMs: 60_000, pollSeconds: 30, answerMs: 20_000 };
 
 const MOST_COMMANDS = 100;
+const MOST_DESCRIPTION = 256;
 /** Telegram keeps the last failure after it is over, and tries again for hours. */
 const RECENT_MS = 7_200_000;
 
@@ -170,13 +171,16 @@ export async function announce(commands: readonly CommandInfo[], link: Link<Acco
   const shown = commands
     .filter(({ name }) => /^[a-z0-9_]{1,32}$/.test(name))
     .slice(0, MOST_COMMANDS)
-    .map(({ name, summary }) => ({ command: name, description: (summary || name).slice(0, 256) }));
+    .map(({ name, summary }) => ({ command: name, description: described(summary || name) }));
   try {
     await api.setMyCommands({ commands: shown }, limited(link));
   } catch (error) {
     throw thrown(error);
   }
 }
+
+/** As long as Telegram takes it, without half a character at the end: it refuses the whole menu for one. */
+const described = (text: string): string => text.slice(0, MOST_DESCRIPTION).replace(/[\uD800-\uDBFF]$/, '');
 
 /** setWebhook with the first secret. */
 export async function register(url: string, link: Link<Account>): Promise<string> {
