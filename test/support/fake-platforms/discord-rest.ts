@@ -170,7 +170,13 @@ export class DiscordRest {
         return invalid(String(index), 'APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid');
       if (typeof description !== 'string' || description.length < 1 || description.length > 100)
         return invalid(String(index), 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 100 in length.');
-      const needed = ((options ?? []) as readonly Json[]).map(({ required }) => required === true);
+      const all = (options ?? []) as readonly Json[];
+      if (lengthOf({ name, description, options }) > 8_000)
+        return invalid(String(index), 'APPLICATION_COMMAND_TOO_LARGE', 'Command exceeds maximum size (8000)');
+      const limits = all.map((option) => ({ of: option['type'], numbers: [option['min_value'], option['max_value']] }));
+      if (limits.some(({ of, numbers }) => numbers.some((one) => one !== undefined && !isLimit(one, of))))
+        return invalid(String(index), 'NUMBER_TYPE_COERCE', 'The value is not a number that an option may have.');
+      const needed = all.map(({ required }) => required === true);
       if (needed.some((is, at) => is && needed[at - 1] === false))
         return invalid(
           String(index),
@@ -331,3 +337,14 @@ export class DiscordRest {
     return body === undefined ? DONE : ok({ id: found.id, content: found.original.content });
   }
 }
+
+/** Names, descriptions and values of a command, its options and their choices. */
+function lengthOf(of: Json): number {
+  const own = [of['name'], of['description'], of['value']].map((one) => (typeof one === 'string' ? one.length : 0));
+  const inner = [of['options'], of['choices']].flatMap((list) => (Array.isArray(list) ? (list as Json[]) : []));
+  return [...own, ...inner.map(lengthOf)].reduce((sum, one) => sum + one, 0);
+}
+
+/** Of an integer (4) or a number. */
+const isLimit = (value: unknown, type: unknown): boolean =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER && (type !== 4 || Number.isInteger(value));

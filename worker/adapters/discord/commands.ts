@@ -3,8 +3,9 @@
 //   M1  Arguments that Discord has a kind for are options of it, the needed ones first. A command with another kind, with a name that Discord
 //       does not take, or with too many, has its line as the only option: it is read as it is elsewhere.
 //   M2  All are replaced by one call, which changes nothing when they are the same. They are offered in servers and in private with the bot.
+//   M3  What Discord refuses, it refuses with all the others: limits of numbers are told as far as it has them, choices as far as they fit.
 
-import { asObject, countAt, type Json, textAt } from '../../sdk/foreign-json.ts';
+import { asObject, countAt, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { CommandInfo, Link } from '../../sdk/index.ts';
 import { isOptional } from '../../sdk/optional.ts';
 import { need } from './client.ts';
@@ -16,6 +17,10 @@ const NAME = /^[-_'\p{L}\p{N}]{1,32}$/u;
 const MOST_COMMANDS = 100;
 const MOST_OPTIONS = 25;
 const MOST_CHOICES = 25;
+/** Of names, descriptions and values, together: without choices a command never has so many. */
+const MOST_CHARACTERS = 8_000;
+/** Its name, and its description in characters of two units. */
+const MOST_OF_ITSELF = 232;
 const CHAT_INPUT = 1;
 const USER = 6;
 const KINDS: Readonly<Record<string, number>> = { string: 3, integer: 4, boolean: 5, number: 10 };
@@ -61,11 +66,25 @@ function commandOf({ name, summary, args }: CommandInfo): Json {
     name,
     type: CHAT_INPUT,
     description: described(summary, name),
-    options: isByName ? needed : [lineOption(properties)],
+    options: isByName ? shortened(needed) : [lineOption(properties)],
     contexts: [0, 1],
     integration_types: [0],
   };
 }
+
+/** M3. The longest choices first: what was typed instead is read by the command. */
+function shortened(options: readonly (Json | undefined)[]): readonly (Json | undefined)[] {
+  const lengths = options.map(choicesLength);
+  const most = Math.max(0, ...lengths);
+  const own = options.map((one) => `${textAt(one ?? {}, 'name')}${textAt(one ?? {}, 'description')}`.length);
+  const length = [...lengths, ...own].reduce((sum, one) => sum + one, MOST_OF_ITSELF);
+  if (length <= MOST_CHARACTERS || most === 0) return options;
+  const longest = lengths.indexOf(most);
+  return shortened(options.map((one, at) => (at === longest ? { ...one, choices: undefined } : one)));
+}
+
+const choicesLength = (option: Json | undefined): number =>
+  listAt(option ?? {}, 'choices').reduce((sum, { name, value }) => sum + `${name}${value}`.length, 0);
 
 /** M1. */
 function lineOption(properties: readonly (readonly [string, object])[]): Json {
@@ -96,11 +115,15 @@ function optionOf(name: string, schema: object): Json | undefined {
 
 function limitsOf(schema: Json): Json {
   const [least, most] = [schema['minimum'], schema['maximum']];
+  const isWhole = schema['type'] === 'integer';
   const [shortest, longest] = [countAt(schema, 'minLength'), countAt(schema, 'maxLength')];
   return {
-    ...(typeof least === 'number' ? { min_value: least } : {}),
-    ...(typeof most === 'number' ? { max_value: most } : {}),
+    ...(typeof least === 'number' ? { min_value: inRange(isWhole ? Math.ceil(least) : least) } : {}),
+    ...(typeof most === 'number' ? { max_value: inRange(isWhole ? Math.floor(most) : most) } : {}),
     ...(shortest === undefined ? {} : { min_length: Math.min(shortest, 6_000) }),
     ...(longest === undefined ? {} : { max_length: Math.min(Math.max(1, longest), 6_000) }),
   };
 }
+
+/** M3. */
+const inRange = (value: number): number => Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
