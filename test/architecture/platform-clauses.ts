@@ -61,7 +61,7 @@ const ANSWERS: ByPlatform = {
   ],
   telegram: [SENDS_OF_TELEGRAM, 'has a topic as thread, and no reply to the message that opened it'],
   slack: [SENDS_OF_SLACK, 'says in which thread it was, and to what it answers'],
-  discord: [SENDS_OF_DISCORD, 'into a thread under a message, which it opens, and goes on in'],
+  discord: [SENDS_OF_DISCORD, 'into one under a message, which it opens, and goes on in'],
   github: [
     'changes the text of an issue, and answers a review in its thread',
     'speaks in discussions, under the comment that it answers',
