@@ -13,13 +13,9 @@ describe('a gap that takes long', () => {
   it('keeps no more waiting than fit: what is said now is stored, and the fetching goes on', {
     timeout: 60_000,
   }, async (t) => {
-    const { platform, open, account } = await discordBench(t);
+    const { platform, open, absent, account } = await discordBench(t);
     const { gateway, world } = platform;
-    const first = open();
-    await until(() => first.isOnline, { what: 'the first process' });
-    first.stop();
-    await first.ended;
-    gateway.forgetSessions();
+    const first = await absent();
     platform.says('missed');
     let goOn = (): void => {};
     const slow = new Promise<void>((resolve) => {
@@ -85,13 +81,9 @@ describe('a gap that takes long', () => {
   });
 
   it('goes past forums, which hold threads and no messages, and fetches what their threads say', async (t) => {
-    const { platform, open, account } = await discordBench(t);
-    const { gateway, world } = platform;
-    const first = open();
-    await until(() => first.isOnline, { what: 'the first process' });
-    first.stop();
-    await first.ended;
-    gateway.forgetSessions();
+    const { platform, open, absent, account } = await discordBench(t);
+    const { world } = platform;
+    const first = await absent();
     const forum = world.addChannel('245027906669510667', { type: 15 });
     const thread = world.addChannel(world.snowflake(), { type: 11, parent_id: forum.id });
     platform.says('in the forum', { channel: thread.id });
@@ -105,12 +97,8 @@ describe('a gap that takes long', () => {
   });
 
   it('resumes the session that it has begun, when it is cut before it is through', async (t) => {
-    const { platform, open, account } = await discordBench(t);
-    const first = open();
-    await until(() => first.isOnline, { what: 'the first process' });
-    first.stop();
-    await first.ended;
-    platform.gateway.forgetSessions();
+    const { platform, open, absent, account } = await discordBench(t);
+    const first = await absent();
     platform.says('missed');
     platform.next(/^GET \/users\/@me\/guilds$/, 'hold');
 

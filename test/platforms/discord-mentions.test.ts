@@ -35,13 +35,9 @@ describe('discord: the role of the bot', () => {
 
 describe('discord: who wanted something during an absence', () => {
   it('administers by their roles, which the history does not tell; nobody else is asked for', async (t) => {
-    const { platform, open, account } = await discordBench(t);
-    const { gateway, world } = platform;
-    const first = open();
-    await until(() => first.isOnline, { what: 'the account to be online' });
-    first.stop();
-    await first.ended;
-    gateway.forgetSessions();
+    const { platform, open, absent, account } = await discordBench(t);
+    const { world } = platform;
+    const first = await absent();
     const boss = { author: '80351110224678001', member: { roles: [world.adminRole] } };
     platform.says('/stop one', boss);
     platform.says(`<@${world.bot.id}> stop`, boss);

@@ -64,8 +64,17 @@ export async function discordBench(t: TestContext, { change = {}, timing = {}, s
       { key: 'k', conversation: platform.world.channel, text: '', buttons: [], files: [], ...call } as Outgoing,
       quiet,
     );
+  /** It was there once, is stopped, and Discord has forgotten its session: what is said from now on is in the history alone. */
+  const absent = async (): Promise<DiscordLink> => {
+    const first = open();
+    await until(() => first.isOnline, { what: 'the first process' });
+    first.stop();
+    await first.ended;
+    platform.gateway.forgetSessions();
+    return first;
+  };
   const announce = async (commands: readonly CommandInfo[]): Promise<void> => adapter.announce?.(commands, quiet);
-  return { platform, account, open, send, announce, link: quiet, adapter };
+  return { platform, account, open, absent, send, announce, link: quiet, adapter };
 }
 
 /** What the files of sends hold. */

@@ -8,7 +8,7 @@ const LATE = 0.15;
 const LONG = 0.25;
 const SLOW = 0.03;
 const LEAST_MS = 20;
-/** Below what the oracle allows between the begin of a call and its showing. */
+/** As a platform has most of the time. */
 const MOST_MS = 300;
 /** As a platform has at bad times; the sender's patience is longer. */
 const SLOW_MS = 2_500;
