@@ -1,10 +1,8 @@
 // Who said what the history tells. It names the authors alone; who they are in the server (roles, the name there) is told with new messages. So
 // Discord is asked for who wanted something of the bot, once each: commands may be for administrators alone.
+import { looksLikeCommand } from '../../sdk/command-sign.ts';
 import { asObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import { type Context, isMeant } from './parse.ts';
-
-/** A command, whatever sign it begins with (`commands.prefix`). */
-const COMMAND = /^[^\p{L}\p{N}\s]/u;
 
 export class Members {
   readonly #ask: (path: `/${string}`) => Promise<unknown>;
@@ -34,5 +32,5 @@ function isWish(message: Json, context: Context): boolean {
   const author = objectAt(message, 'author');
   const isPerson = textAt(author, 'id') !== undefined && author['bot'] !== true && !('webhook_id' in message);
   const isInServer = textAt(message, 'guild_id') !== undefined;
-  return isPerson && isInServer && (COMMAND.test(textAt(message, 'content') ?? '') || isMeant(message, context));
+  return isPerson && isInServer && (looksLikeCommand(textAt(message, 'content') ?? '') || isMeant(message, context));
 }

@@ -5,6 +5,7 @@
 //       While answers are late, it does not wait. A delivery over HTTP is read without a question: a person who is not known is asked about
 //       then, and until the answer is no administrator.
 //   M2  Where Slack cannot be asked (no scope, too many calls, no answer), it is left alone for a while. What it said last holds for a day.
+import { looksLikeCommand } from '../../sdk/command-sign.ts';
 import { type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link, Segment } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
@@ -108,8 +109,6 @@ export class Admins {
   }
 }
 
-/** A command that begins with another sign than Slack's own (`commands.prefix`). */
-const OTHER_COMMAND = /^[^\p{L}\p{N}\s]/u;
 /** Apps that speak without one, and Slack itself, are no persons. */
 const PERSON = /^[UW][A-Z0-9]+$/;
 const SLACK = 'USLACKBOT';
@@ -120,7 +119,7 @@ function personAsking(arrival: Arrival): string | undefined {
   if (self === true || id === SLACK || !PERSON.test(id)) return undefined;
   if (arrival.kind === 'command' || arrival.kind === 'pressed') return id;
   if (arrival.kind !== 'message') return undefined;
-  return arrival.addressed === true || OTHER_COMMAND.test(beginningOf(arrival.text)) ? id : undefined;
+  return arrival.addressed === true || looksLikeCommand(beginningOf(arrival.text)) ? id : undefined;
 }
 
 function beginningOf(text: string | readonly Segment[]): string {

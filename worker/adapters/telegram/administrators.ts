@@ -3,6 +3,7 @@
 //   M1  Polling asks before what came is handed on. A webhook is read without a question: a group that is not known yet is asked about, and
 //       until the answer nobody administers it.
 import type { Update } from 'grammy/types';
+import { looksLikeCommand } from '../../sdk/command-sign.ts';
 import { keepNewest } from '../../sdk/keep-newest.ts';
 
 const KEPT_MS = 300_000;
@@ -57,9 +58,6 @@ export class Administrators {
   }
 }
 
-/** A command that begins with another sign than Telegram's, which marks it as nothing (`commands.prefix`). */
-const OTHER_COMMAND = /^[^\p{L}\p{N}\s]/u;
-
 /** The group in which somebody wants something of a bot: by a command, by its name, by an answer to it, by a button. */
 export function groupAsking({ message, callback_query: pressed }: Update): string | undefined {
   const chat = message?.chat ?? pressed?.message?.chat;
@@ -68,7 +66,7 @@ export function groupAsking({ message, callback_query: pressed }: Update): strin
   const wants =
     pressed !== undefined ||
     marks.some(({ type }) => /^(?:bot_command|mention)$/.test(type)) ||
-    OTHER_COMMAND.test(message?.text ?? message?.caption ?? '') ||
+    looksLikeCommand(message?.text ?? message?.caption ?? '') ||
     message?.reply_to_message?.from?.is_bot === true;
   return wants ? String(chat.id) : undefined;
 }
