@@ -131,9 +131,9 @@ describe('slack sends', () => {
         await reason({ kind: 'react', key: 'k', conversation: ROOM, message: '9.9', emoji: '🫥', on: true }),
       ],
       [
-        'Slack: channel_not_found',
+        'Slack: channel_not_found: there is none of this id, or it is private and the bot is not in it',
         'Slack: is_archived',
-        'Slack: not_in_channel',
+        'Slack: not_in_channel: invite the bot, or give the app the scope chat:write.public',
         'Slack: message_not_found',
         'Slack shows no typing of apps',
         'no name of Slack is known for 🫥: write it as :name:',

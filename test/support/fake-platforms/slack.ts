@@ -35,7 +35,7 @@ interface Envelope {
 
 /** Those of the manifest in the adapter's README. */
 const ALL_SCOPES =
-  'app_mentions:read,chat:write,commands,channels:history,groups:history,im:history,mpim:history,channels:read,groups:read,reactions:read,reactions:write,files:read,files:write,im:write,metadata.message:read,users:read';
+  'app_mentions:read,chat:write,chat:write.public,commands,channels:history,groups:history,im:history,mpim:history,channels:read,groups:read,reactions:read,reactions:write,files:read,files:write,im:write,metadata.message:read,users:read';
 
 /** Of the methods that are tried without. */
 const NEEDED: Readonly<Record<string, string>> = { 'users.info': 'users:read' };

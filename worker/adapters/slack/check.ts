@@ -6,9 +6,10 @@ import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { type Answer, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 
-/** What the bot cannot do without each scope; the first two leave it mute. */
+/** What the bot cannot do without each scope. */
 const SCOPES: Readonly<Record<string, string>> = {
   'chat:write': 'say anything',
+  'chat:write.public': 'answer commands in public channels that it is not in',
   'im:write': 'begin a private conversation',
   'app_mentions:read': 'hear that it is mentioned',
   'channels:history': 'hear what is said in public channels',

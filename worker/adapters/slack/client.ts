@@ -45,6 +45,11 @@ const TROUBLE = new Set([
   'service_unavailable',
   'team_added_to_org',
 ]);
+/** Of refusals that do not say what helps. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  channel_not_found: 'there is none of this id, or it is private and the bot is not in it',
+  not_in_channel: 'invite the bot, or give the app the scope chat:write.public',
+};
 const BUSY = new Set(['message_limit_exceeded', 'rate_limited', 'ratelimited']);
 
 const BOT_REMEDY =
@@ -140,8 +145,8 @@ function platformFailed({ method, remedy }: Called, data: Json): Answer {
   // A page of a proxy is no answer of Slack.
   if (!/^[\w.:-]{1,100}$/.test(error)) throw new Error(`${method}: the answer is not Slack's`);
   const needed = textAt(data, 'needed');
-  const reason = needed === undefined ? error : `${error}: the app needs the scope ${needed}`;
-  return { kind: 'refused', error, reason: `Slack: ${reason}` };
+  const words = needed === undefined ? MEANINGS[error] : `the app needs the scope ${needed}`;
+  return { kind: 'refused', error, reason: `Slack: ${error}${words === undefined ? '' : `: ${words}`}` };
 }
 
 /** True for an address of the platform itself: alone there the token may go, and files be sent to. */
