@@ -37,8 +37,8 @@ export interface CommandContext {
   readonly interactive: boolean;
   /** Aborts at the first Ctrl-C. */
   readonly signal: AbortSignal;
-  /** `--project DIR`, else the nearest parent folder with `svc.config.yml`. Throws SvcError `no_project`. */
-  readonly project: () => string;
+  /** `--project DIR`, else the nearest parent folder with `svc.config.yml`, or of which `isOneToo` says yes. Throws SvcError `no_project`. */
+  readonly project: (isOneToo?: (folder: string) => boolean) => string;
   readonly print: Printer;
   /** The running host over HTTP, with address and token of the project's configuration. Throws `not_running`, `config_invalid`. */
   readonly host: () => Promise<HostClient>;

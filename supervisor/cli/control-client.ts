@@ -155,6 +155,13 @@ export function liveWorker(project: string): WorkerRecordFacts | undefined {
   return record !== undefined && isAliveIn(project, record) ? record : undefined;
 }
 
+/** By the records in the folder alone: a host whose svc.config.yml was taken away has still to be seen and stopped. */
+export function hasLiveHost(folder: string): boolean {
+  const office = supervisorRecord(folder);
+  if (office !== undefined && office.state !== 'stopped' && isAliveIn(folder, office.supervisor)) return true;
+  return liveWorker(folder) !== undefined;
+}
+
 /** Who is, or was, in office as the supervisor, and in which state. */
 function supervisorRecord(
   project: string,

@@ -115,8 +115,8 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
   let interrupt: AbortController | undefined;
   let found: string | undefined;
   let connect: (() => Promise<HostClient>) | undefined;
-  const project = (): string =>
-    (found ??= findProject(workingFolder, options['project'] === undefined ? undefined : String(options['project'])));
+  const given = options['project'] === undefined ? undefined : String(options['project']);
+  const project: CommandContext['project'] = (isOneToo) => (found ??= findProject(workingFolder, given, isOneToo));
   return {
     json,
     env,

@@ -6,7 +6,7 @@ import { LOG_LEVELS } from '../../../shared/log-level.ts';
 import { formatLogLine, isAtLeast, parseLogLine } from '../../../shared/log-line.ts';
 import { projectPaths } from '../../../shared/paths.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { findRunning, type RunningProject } from '../control-client.ts';
+import { findRunning, hasLiveHost, type RunningProject } from '../control-client.ts';
 import { parseDuration } from '../duration.ts';
 import { type LineSource, LogFile } from '../log-file.ts';
 import { countOption, wordOption } from '../options.ts';
@@ -40,7 +40,7 @@ export const command: Command = {
   async run(context, _args, options) {
     const filter = filterOf(options);
     const count = countOf(options);
-    const project = context.project();
+    const project = context.project(hasLiveHost);
     const running = await findRunning(project);
     const source = sourceOf(project, running);
     const accepts = (line: string): boolean => passes(line, filter);

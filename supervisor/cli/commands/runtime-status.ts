@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { callControl } from '../../../shared/control-client.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
-import { CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../shared/paths.ts';
+import { CONFIG_FILE, CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
-import { cutBy, findRunning, liveWorker, type RunningProject, workerRecord } from '../control-client.ts';
+import { cutBy, findRunning, hasLiveHost, liveWorker, type RunningProject, workerRecord } from '../control-client.ts';
 import { countOption } from '../options.ts';
+import { holdsConfig } from '../project-lookup.ts';
 import { cutText, isWell, statusText } from '../status-text.ts';
 
 /** A worker holds the project for a moment before it answers: rather longer than that takes on a busy machine. */
@@ -24,12 +25,17 @@ export const command: Command = {
   examples: ['svc runtime status', 'svc runtime status --json', 'svc runtime status --lines 20'],
   async run({ project, print }, _args, options) {
     const lines = countOption(options, 'lines', 0) ?? 0;
-    const folder = project();
+    const folder = project(hasLiveHost);
     const running = await findRunning(folder);
     // A supervisor that has stopped answers for a moment longer: there is nothing any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
-    const notes = [...status.notes, ...renewal(status.supervisorVersion), ...missingSocket(running)];
+    const notes = [
+      ...status.notes,
+      ...renewal(status.supervisorVersion),
+      ...missingSocket(running),
+      ...missingConfig(folder),
+    ];
     const told = { ...status, exits: await exitsOfAll(running) };
     print.json({ ...told, notes });
     for (const line of statusText(told, { color: print.color, lines })) print.text(line);
@@ -102,6 +108,12 @@ const missingSocket = ({ who, status }: RunningProject): string[] =>
         `${CONTROL_SOCKET} is gone: the supervisor makes it anew within seconds; until then this is what the worker says`,
       ]
     : [];
+
+/** Nothing of it is needed before the next start, which would be the wrong moment to learn of it. */
+const missingConfig = (project: string): string[] =>
+  holdsConfig(project)
+    ? []
+    : [`${project} holds no ${CONFIG_FILE}: this host runs on, but its next start fails; put it back`];
 
 /** An old daemon goes on working under a newer command; that is said, not enforced. */
 const renewal = (version: string | undefined): string[] =>

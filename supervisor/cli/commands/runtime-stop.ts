@@ -6,7 +6,7 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../../shared/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
-import { cutBy, findRunning, liveWorker, type RunningProject } from '../control-client.ts';
+import { cutBy, findRunning, hasLiveHost, liveWorker, type RunningProject } from '../control-client.ts';
 import { cutText } from '../status-text.ts';
 
 /** A configured drain may take ten minutes. */
@@ -20,7 +20,7 @@ export const command: Command = {
   options: [{ flags: '--now', description: 'Under --daemon: ends the worker at once instead of draining' }],
   examples: ['svc runtime stop', 'svc runtime stop --now', 'svc runtime stop --json'],
   async run({ project, print }, _args, options) {
-    const folder = project();
+    const folder = project(hasLiveHost);
     const running = await findRunning(folder);
     if (running === undefined) {
       const worker = liveWorker(folder);
