@@ -84,16 +84,18 @@ async function port(
 
 function stateFolder({ paths }: Subject): Finding {
   if (!existsSync(paths.stateDir)) return canMake(paths.project);
+  const stat = lstatSync(paths.stateDir);
+  const isOurs = stat.uid === process.getuid?.() && stat.isDirectory();
   try {
     checkStateFolder(paths.stateDir);
+    accessSync(paths.stateDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { message, hint } = coerceError(error);
-    const finding = fault(message, hint ?? `chmod 700 ${paths.stateDir}`);
-    const { uid } = lstatSync(paths.stateDir);
-    const isOurs = uid === process.getuid?.() && lstatSync(paths.stateDir).isDirectory();
+    const other = isOurs ? `chmod 0700 ${paths.stateDir}` : 'run svc as the user that the host runs as';
+    const finding = fault(message, hint ?? other);
     return isOurs ? repairable(finding, () => chmodSync(paths.stateDir, 0o700)) : finding;
   }
-  return ok('mode 0700, owned by us');
+  return ok(`mode 0${(stat.mode & 0o777).toString(8)}, owned by ${isOurs ? 'us' : 'root, with our group'}`);
 }
 
 function canMake(project: string): Finding {
@@ -188,7 +190,8 @@ async function database(filename: string): Promise<Finding> {
   try {
     refuseLostHistory(filename);
   } catch (error) {
-    const { message, hint = '' } = coerceError(error);
+    const { message, hint } = coerceError(error);
+    if (hint === undefined) throw error; // not of what lies there: it cannot be seen
     return fault(message, hint);
   }
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');

@@ -1,8 +1,10 @@
 // A state folder of somebody else: what lies in it looks to this user as if it were not there.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { findRunning } from '../../../supervisor/cli/control-client.ts';
+import { CLI } from '../../support/built-svc.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 const STRANGER = 61_234;
@@ -21,4 +23,27 @@ it('is an error of every command that asks who runs, not nobody', async (t) => {
   const asked = findRunning(path).finally(() => (isRoot ? process.seteuid?.(0) : chmodSync(paths.stateDir, 0o700)));
 
   await assert.rejects(asked, { code: 'state_dir_unsafe' });
+});
+
+it('is told by svc doctor with what helps, also where root owns it', (t) => {
+  const { path, paths } = temporaryProject(t);
+  rmSync(paths.env);
+  chmodSync(path, 0o755);
+  mkdirSync(paths.stateDir, { mode: 0o700 });
+  writeFileSync(paths.database, '');
+  const isRoot = process.geteuid?.() === 0;
+  if (!isRoot) chmodSync(paths.stateDir, 0o000);
+
+  const only = ['--only', 'state.folder,database.integrity,database.schema', '--json'];
+  const { stdout, stderr } = spawnSync(process.execPath, [CLI, 'doctor', ...only], {
+    cwd: path,
+    env: { HTTP_TOKEN: 'a-token-of-sufficient-length-0123456789', SVC_ANY_PORT: '1' },
+    encoding: 'utf8',
+    ...(isRoot ? { uid: STRANGER, gid: STRANGER } : {}),
+  });
+
+  chmodSync(paths.stateDir, 0o700);
+  const { checks } = JSON.parse(stdout || stderr) as { readonly checks: readonly { status: string; fix: string }[] };
+  for (const check of checks)
+    assert.deepEqual([check.status, check.fix !== ''], ['error', true], JSON.stringify(check));
 });
