@@ -180,6 +180,17 @@ describe('targets over HTTP', () => {
     assert.deepEqual([await status('/pub/health?now=1'), await status('/bot/pub/ready?now=1')], [200, 200]);
   });
 
+  it('tells who forgot the base of it, and nobody what it is', async (t) => {
+    const server = await startHttp(t, { base: '/bot-of-mine' });
+
+    for (const token of [[full], []]) {
+      const { status, body } = await server.raw('GET /api/system/status', token);
+      assert.equal(status, 404);
+      assert.match(JSON.parse(body).hint, /\bhttp\.base\b/);
+      assert.doesNotMatch(body, /bot-of-mine/);
+    }
+  });
+
   it('says no more than ready or not on /pub/ready, uncached (contract 3)', async (t) => {
     const server = await startHttp(t);
     const ready = await server.raw('GET /pub/ready');

@@ -26,6 +26,9 @@ export interface Passed {
   readonly target: Target;
 }
 
+/** Not what it is: whoever may not ask for anything reads this too. */
+const OUTSIDE = 'All but /pub/health and /pub/ready is below the path that http.base of the configuration names.';
+
 /** G1, G2 up to 405. Throws what the client is to read. */
 export function findRoute({ port, files, table }: GateParts, request: IncomingMessage): Passed {
   const target = readTarget(request);
@@ -33,7 +36,7 @@ export function findRoute({ port, files, table }: GateParts, request: IncomingMe
   if (headFault !== undefined) throw headFault;
   const path = pathBelowBase(target.path, port.settings().base);
   if (path?.startsWith('/api/') === true) refuseTokenInQuery(target.query);
-  if (path === undefined) throw new SvcError('not_found', 'there is nothing at this address');
+  if (path === undefined) throw new SvcError('not_found', 'there is nothing at this address', { hint: OUTSIDE });
   return { found: table.find({ method: request.method ?? '', path, port, files }), target };
 }
 
