@@ -1,4 +1,5 @@
 // Reloads that a worker has been asked for and has not answered yet.
+import type { ReloadResult } from '../shared/api/control.ts';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { SvcError } from '../shared/svc-error.ts';
 
@@ -10,11 +11,11 @@ const RELOAD_MS = 30_000;
 const TOLD = ['restart_required', 'config_invalid', 'secret_invalid'] as const;
 
 export class PendingReloads {
-  readonly #waiting = new Map<number, (message: Pick<Reloaded, 'ok' | 'generation' | 'error'>) => void>();
+  readonly #waiting = new Map<number, (message: Pick<Reloaded, 'ok' | 'generation' | 'warnings' | 'error'>) => void>();
   #lastId = 0;
 
   /** Asks with `send` (false: there is nobody) and waits. Throws `not_running`, `timeout`, `reload_refused`. */
-  ask(send: (id: number) => boolean): Promise<{ readonly generation: number | null }> {
+  ask(send: (id: number) => boolean): Promise<ReloadResult> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
@@ -26,9 +27,9 @@ export class PendingReloads {
         this.#waiting.delete(id);
         reject(new SvcError('timeout', 'the worker has not answered the reload'));
       }, RELOAD_MS);
-      this.#waiting.set(id, ({ ok, generation, error }) => {
+      this.#waiting.set(id, ({ ok, generation, warnings, error }) => {
         clearTimeout(timer);
-        if (ok) resolve({ generation });
+        if (ok) resolve({ generation, warnings });
         else
           reject(
             new SvcError(

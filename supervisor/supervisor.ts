@@ -1,7 +1,7 @@
 // The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
 //
 // Order of every event: step → state kept → effects → record written when something in it changed → timer set for the next deadline.
-import type { RuntimeStatus } from '../shared/api/control.ts';
+import type { ReloadResult, RuntimeStatus } from '../shared/api/control.ts';
 import { bootClock } from '../shared/process-identity.ts';
 import { StateWatch } from '../shared/state-watch.ts';
 import { messageOf } from '../shared/svc-error.ts';
@@ -141,7 +141,7 @@ export class Supervisor {
   }
 
   /** Throws where there is no worker that could reload, and what the worker refuses. */
-  reload(orRestart: boolean): Promise<{ readonly generation: number | null }> {
+  reload(orRestart: boolean): Promise<ReloadResult> {
     return this.#workers.reload(orRestart);
   }
 

@@ -1,6 +1,7 @@
 // The workers of a supervisor, one at a time: started, heard, ended. Reports what happens to them as events of the machine; decides nothing.
 import { join } from 'node:path';
 import { delay } from '../shared/abort.ts';
+import type { ReloadResult } from '../shared/api/control.ts';
 import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
@@ -143,7 +144,7 @@ export class Workers {
   }
 
   /** Throws where there is no worker that could reload, and what the worker refuses. */
-  reload(orRestart: boolean): Promise<{ readonly generation: number | null }> {
+  reload(orRestart: boolean): Promise<ReloadResult> {
     return this.#reloads.ask(
       (id) =>
         this.#host.state().kind === 'running' &&

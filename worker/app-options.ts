@@ -9,7 +9,7 @@ import type { ExitCode } from '../shared/exit-codes.ts';
 import type { RuntimeId } from '../shared/identifiers.ts';
 import type { Log } from '../shared/logger.ts';
 import type { WriterThread } from './database/start-thread.ts';
-import type { ReloadOptions } from './http/host-port.ts';
+import type { NextGeneration, ReloadOptions } from './http/host-port.ts';
 import type { OperatorPort } from './operator-port.ts';
 
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
@@ -56,7 +56,7 @@ export interface App {
   isOpening(): boolean;
   status(): Promise<Readonly<Record<string, unknown>>>;
   readonly operators: OperatorPort;
-  reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }>;
+  reload(actor: string, options: ReloadOptions): Promise<NextGeneration>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut, to the first caller at once, too. */
   stop(limitMs: number, end?: StopCause, onCut?: (cut: Cut) => void): Promise<{ readonly cut: readonly Cut[] }>;
 }

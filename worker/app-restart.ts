@@ -94,8 +94,7 @@ export function reloadFault(error: unknown): SvcError {
 export async function reloadAnswer(app: Pick<App, 'reload'> | undefined, orRestart: boolean): Promise<ReloadAnswer> {
   try {
     if (app === undefined) throw new SvcError('not_running', 'the host is still starting');
-    const { generation } = await app.reload('control', { orRestart });
-    return { ok: true, generation, error: null };
+    return { ok: true, ...(await app.reload('control', { orRestart })), error: null };
   } catch (error) {
     const { code, message, hint } = reloadFault(error);
     return { ok: false, generation: null, error: { code, message, hint } };

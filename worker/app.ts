@@ -23,11 +23,12 @@ import type { DatabaseState } from './database/database-host.ts';
 import { fileFacts, loadProjectState } from './database/project-state.ts';
 import { countStarts } from './database/starts-ledger.ts';
 import { drainTimes } from './drain-times.ts';
-import type { HostPort, ReloadOptions } from './http/host-port.ts';
+import type { HostPort, NextGeneration, ReloadOptions } from './http/host-port.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createHttpPort } from './http-port.ts';
 import { cutOf } from './left-at-work.ts';
 import { type OperatorPort, operatorPort } from './operator-port.ts';
+import { accountWarnings } from './runtime/account-findings.ts';
 import type { Candidate } from './runtime/assemble.ts';
 import { watchProject } from './runtime/watch.ts';
 import { ANSWER_TURNS, turns } from './turns.ts';
@@ -199,12 +200,12 @@ class Host implements App {
     });
   }
 
-  async reload(actor: string, options: ReloadOptions): Promise<{ readonly generation: number }> {
+  async reload(actor: string, options: ReloadOptions): Promise<NextGeneration> {
     this.#options.onReload?.('begun');
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
-      return { generation: generation.number };
+      return { generation: generation.number, warnings: accountWarnings(generation) };
     } catch (error) {
       const known = coerceError(error);
       if (known.code === 'restart_required' && options.orRestart)

@@ -44,6 +44,13 @@ export interface Cut {
   readonly reason: string;
 }
 
+/** What a reload has come to; from an earlier version without warnings. */
+export interface ReloadResult {
+  readonly generation: number | null;
+  /** Of accounts that cannot work: a generation is committed with them too. */
+  readonly warnings?: readonly string[] | undefined;
+}
+
 /** One end of a worker, newest last. */
 export interface ExitRecord {
   readonly run: number;

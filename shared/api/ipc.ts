@@ -97,6 +97,8 @@ export type WorkerMessage =
       readonly id: number;
       readonly ok: boolean;
       readonly generation: number | null;
+      /** Left out by an older worker. */
+      readonly warnings?: readonly string[];
       readonly error: { readonly code: string; readonly message: string; readonly hint?: string | undefined } | null;
     };
 

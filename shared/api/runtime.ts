@@ -13,7 +13,11 @@ export const nothingSchema = Type.Object({}, { additionalProperties: false });
 
 export const acceptedSchema = Type.Object({ accepted: Type.Literal(true), runtimeId: Type.String() });
 
-export const reloadedSchema = Type.Object({ generation: Type.Integer() });
+export const reloadedSchema = Type.Object({
+  generation: Type.Integer(),
+  /** Of accounts that cannot work, or that are one. */
+  warnings: Type.Array(Type.String()),
+});
 
 /** A body as it arrived, for finding a proxy that changes it. */
 export const echoSchema = Type.Object({ bytes: Type.Integer(), sha256: Type.String() });

@@ -89,7 +89,7 @@ export function fakeHostPort({
     reload: async (_caller, { orRestart }) => {
       if (host.failure !== undefined) throw host.failure;
       calls.push(orRestart ? 'reload or restart' : 'reload');
-      return { generation: 8 };
+      return { generation: 8, warnings: [] };
     },
     ingress: () => ingress,
     // oxlint-disable-next-line max-params -- as the port says

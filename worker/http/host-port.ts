@@ -93,8 +93,14 @@ export interface ProcessStatus {
   readonly [field: string]: unknown;
 }
 
+export interface NextGeneration {
+  readonly generation: number;
+  /** What can be said of its accounts without asking their platforms. */
+  readonly warnings: readonly string[];
+}
+
 /** Another generation; or, where it cannot take a change in, another process. */
-export type Reloaded = { readonly generation: number } | 'restarts';
+export type Reloaded = NextGeneration | 'restarts';
 
 export interface ReloadOptions {
   readonly orRestart: boolean;
@@ -206,7 +212,7 @@ export interface HostPort {
   status(): Promise<ProcessStatus>;
   /** Refuses with `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
   requestRestart(caller: Caller, keep?: Keep<'restarts'>): Promise<void>;
-  reload(caller: Caller, options: ReloadOptions): Promise<{ readonly generation: number }>;
+  reload(caller: Caller, options: ReloadOptions): Promise<NextGeneration>;
   /** Throws `storage_unavailable` while it is not known. */
   ingress(): IngressState;
   /** Throws `precondition_failed` where the state is not the one that is meant. */

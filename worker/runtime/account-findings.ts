@@ -14,6 +14,16 @@ export interface AccountFindings {
   readonly warnings: readonly string[];
 }
 
+/** All of it, for whoever goes on with these accounts. */
+export function accountWarnings(of: {
+  readonly candidate: { readonly endpoints: readonly EndpointSpec[] };
+  readonly loaded: LoadedConfig;
+}): readonly string[] {
+  const { candidate, loaded } = of;
+  const { faults, warnings } = accountFaults(candidate.endpoints, loaded);
+  return [...faults.map(faultLine), ...warnings, ...doubleAccounts(candidate.endpoints, loaded)];
+}
+
 /** By each adapter's own rules. Accounts that are switched off may be unfinished. */
 export function accountFaults(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): AccountFindings {
   const faults: ConfigFault[] = [];

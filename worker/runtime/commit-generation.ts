@@ -3,12 +3,15 @@ import { type Core, commitOrThrow } from '../core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
+import { accountWarnings } from './account-findings.ts';
 import type { Generation } from './generation.ts';
 
 export interface CommittedBy {
   readonly actor: string;
   /** Joins the unit. */
-  readonly keep?: ((committed: { readonly generation: number }) => readonly Statement[]) | undefined;
+  readonly keep?:
+    | ((committed: { readonly generation: number; readonly warnings: readonly string[] }) => readonly Statement[])
+    | undefined;
 }
 
 /** Its number. Throws where the storage does not take it, or another process committed meanwhile. */
@@ -42,7 +45,7 @@ export async function commitGeneration(
     actor,
     data,
   } as const;
-  const kept = keep?.({ generation: number }) ?? [];
+  const kept = keep?.({ generation: number, warnings: accountWarnings(generation) }) ?? [];
   await commitOrThrow(core.writer, {
     name: 'generation.committed',
     statements: [next, ...kept, ...recordEvents([event])],

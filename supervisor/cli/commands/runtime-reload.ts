@@ -1,4 +1,5 @@
 // `svc runtime reload`: configuration, tokens and .env are read again; a new generation, or the reasons why the old one stays.
+import type { ReloadResult } from '../../../shared/api/control.ts';
 import { ERRORS } from '../../../shared/error-codes.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -22,9 +23,10 @@ export const command: Command = {
     const orRestart = options['orRestart'] === true;
     try {
       const result = await running.call('reload', { options: { orRestart }, timeoutMs: TIMEOUT_MS });
-      const { generation } = result as { readonly generation: number | null };
+      const { generation, warnings = [] } = result as ReloadResult;
       print.text(print.color.good(`generation ${generation}`));
-      print.json({ reloaded: true, generation });
+      print.json({ reloaded: true, generation, warnings });
+      for (const warning of warnings) print.note(print.color.warn(`warning: ${warning}`));
       return EXIT.ok;
     } catch (error) {
       if (error instanceof SvcError && ERRORS[error.code].exit === EXIT.config) throw unreloaded(error);
