@@ -205,7 +205,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
-      return { generation: generation.number, warnings: accountWarnings(generation) };
+      return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {
       const known = coerceError(error);
       if (known.code === 'restart_required' && options.orRestart)

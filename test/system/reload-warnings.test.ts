@@ -7,6 +7,11 @@ import { until } from '../support/until.ts';
 
 const FOREGROUND = ['runtime', 'start', '--mode', 'production', '--no-watch'];
 const BAD = '\n  telegram:\n    endpoints: [{ id: news, token: "${NEWS_TOKEN}" }]\n';
+const QUOTING = `import { defineAdapter, t } from 'svc';
+export default defineAdapter({ name: 'quoting', account: { secret: t.secret() },
+  can: { text: { limit: 99, unit: 'bytes', render: 'plain' } }, send: async () => ({ kind: 'sent' }),
+  fault: ({ secret }) => ({ reason: 'not taken: ' + secret.reveal(), remedy: 'write another one' }) });
+`;
 const WARNING =
   /^svc\.config\.yml:\d+:\d+ plugins\.telegram\.endpoints\[0\] cannot work: token is not one of a bot[^\n]+$/;
 
@@ -39,3 +44,25 @@ for (const owner of ['daemon', 'foreground'] as const)
     assert.deepEqual(answered, { generation: generation + 2, warnings });
     assert.deepEqual(kept, answered);
   });
+
+it('quotes no secret that an adapter quotes, and judges none that is made up in mode test', async (t) => {
+  const { url, path, paths, port } = await portProject(t, { plugins: { 'quoting.js': QUOTING } });
+  const secret = `a-secret-of-an-account-${port}`;
+  writeFileSync(paths.env, `${readFileSync(paths.env, 'utf8')}QUOTED=${secret}\n`);
+  const keys = `http: { port: ${port}, token: "\${HTTP_TOKEN}" }\nplugins:\n  own: { use: ./plugins/quoting.js, secret: "\${QUOTED}" }`;
+  const reloaded = async (mode: string, config: string): Promise<readonly string[]> => {
+    writeFileSync(`${path}/svc.config.yml`, config);
+    const { child, ended } = startSvc(['runtime', 'start', '--mode', mode, '--no-watch'], { cwd: path });
+    await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'the host to be ready' });
+    const { stdout } = await svc(['runtime', 'reload', '--json'], { cwd: path });
+    child.kill('SIGTERM');
+    await ended;
+    return JSON.parse(stdout).warnings;
+  };
+
+  const [warning = '', ...others] = await reloaded('production', keys);
+
+  assert.deepEqual([others, warning.includes(secret)], [[], false]);
+  assert.match(warning, /plugins\.own cannot work: not taken: \S+; write another one$/);
+  assert.deepEqual(await reloaded('test', `${keys}${BAD}`), []);
+});

@@ -4,6 +4,7 @@ import { isRecord } from '../../shared/config/json-schema.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { CONFIG_FILE } from '../../shared/paths.ts';
 import { messageOf } from '../../shared/svc-error.ts';
+import { type Core, maskedText } from '../core.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import { isOptional } from '../sdk/optional.ts';
 import { isSecret } from '../sdk/secret.ts';
@@ -14,14 +15,17 @@ export interface AccountFindings {
   readonly warnings: readonly string[];
 }
 
-/** All of it, for whoever goes on with these accounts. */
-export function accountWarnings(of: {
+interface Accounts {
   readonly candidate: { readonly endpoints: readonly EndpointSpec[] };
   readonly loaded: LoadedConfig;
-}): readonly string[] {
-  const { candidate, loaded } = of;
+}
+
+/** All of it, for whoever goes on with these accounts. In mode test secrets are made up where there are none. */
+export function accountWarnings(core: Pick<Core, 'mask'>, { candidate, loaded }: Accounts): readonly string[] {
+  if (loaded.mode === 'test') return [];
   const { faults, warnings } = accountFaults(candidate.endpoints, loaded);
-  return [...faults.map(faultLine), ...warnings, ...doubleAccounts(candidate.endpoints, loaded)];
+  const all = [...faults.map(faultLine), ...warnings, ...doubleAccounts(candidate.endpoints, loaded)];
+  return all.map((warning) => maskedText(core, warning));
 }
 
 /** By each adapter's own rules. Accounts that are switched off may be unfinished. */

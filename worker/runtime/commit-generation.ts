@@ -45,7 +45,7 @@ export async function commitGeneration(
     actor,
     data,
   } as const;
-  const kept = keep?.({ generation: number, warnings: accountWarnings(generation) }) ?? [];
+  const kept = keep?.({ generation: number, warnings: accountWarnings(core, generation) }) ?? [];
   await commitOrThrow(core.writer, {
     name: 'generation.committed',
     statements: [next, ...kept, ...recordEvents([event])],
