@@ -49,10 +49,22 @@ export function coerceError(error: unknown): SvcError {
 /** The message of anything that was thrown, whatever it does when it is read. */
 export function messageOf(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error);
+    if (!(error instanceof Error)) return String(error);
+    const why = BARE.test(error.message) ? causeIn(error.cause) : '';
+    return why === '' ? String(error.message) : `${error.message}: ${why}`;
   } catch {
     return UNREADABLE;
   }
+}
+
+/** All that `fetch` says by itself when nothing came of a call, or its answer broke off. */
+const BARE = /^(fetch failed|terminated)$/;
+
+/** By the code where several addresses were tried, and for TLS, which names its memory and its sources: another text each time. */
+function causeIn(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  const { code = '' } = cause as { readonly code?: unknown };
+  return String(cause.message === '' || cause.message.includes(':SSL routines:') ? code : cause.message);
 }
 
 const UNREADABLE = 'an error that cannot be read';

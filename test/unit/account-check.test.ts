@@ -1,5 +1,6 @@
 // The host's side of `svc doctor --endpoint`: bounded, whatever an adapter does, and nothing that was found is lost.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MOST_SKEW_MS, skewMs } from '../../shared/clock-skew.ts';
@@ -77,6 +78,20 @@ describe('checkAccount', () => {
     for (const text of ['connection lost: TLS: wrong version number', 'info: EPROTO'])
       assert.match((await remedyOf(text)) ?? '', /speak TLS/, text);
     assert.match((await remedyOf('connect ECONNREFUSED 127.0.0.1:1')) ?? '', /is the platform up/);
+  });
+
+  it('finds that in what fetch throws, too', async (t) => {
+    const server = createServer((_request, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const { port } = server.address() as { readonly port: number };
+
+    const [found] = await run(async function* () {
+      await fetch(`https://127.0.0.1:${port}/`);
+      yield OK;
+    });
+
+    assert.match(found?.remedy ?? '', /speak TLS/);
   });
 
   it('takes no check, and one that finds nothing, for no success (K2)', async () => {
