@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { fairMs } from '../support/fair-time.ts';
+import { fairMs, playedFairly } from '../support/fair-time.ts';
 import { FULL_TOKEN } from '../support/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../support/http-server.ts';
 import { requestText, sendRaw } from '../support/raw-http.ts';
@@ -11,6 +11,8 @@ import { until } from '../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 const json = 'Content-Type: application/json';
+/** Of a server here: one that a machine stands still for is slow as well. */
+const HEADERS_MS = 400;
 const RESTART = 'POST /api/system/restart';
 
 async function stillServes(server: ServerUnderTest): Promise<void> {
@@ -120,25 +122,27 @@ describe('framing over HTTP', () => {
   });
 
   it('ends slow headers, slow bodies and silent connections, and serves others meanwhile (row 23)', async (t) => {
-    const server = await startHttp(t, { timeouts: { headersMs: 400, requestMs: 700, checkMs: 50 } });
-    const startedAt = performance.now();
-    const silent = Array.from({ length: 498 }, () => readToEnd(server.port, ''));
-    const slowHeader = drip(server.port, requestText('GET /pub/health'));
-    const slowBody = drip(server.port, 'x'.repeat(5_000), requestText(RESTART, [full, json, 'Content-Length: 5000']));
+    await playedFairly(HEADERS_MS / 2, async () => {
+      const server = await startHttp(t, { timeouts: { headersMs: HEADERS_MS, requestMs: 700, checkMs: 50 } });
+      const startedAt = performance.now();
+      const silent = Array.from({ length: 498 }, () => readToEnd(server.port, ''));
+      const slowHeader = drip(server.port, requestText('GET /pub/health'));
+      const slowBody = drip(server.port, 'x'.repeat(5_000), requestText(RESTART, [full, json, 'Content-Length: 5000']));
 
-    const times = await healthTimes(server, 50);
-    const [header, body, ...others] = await Promise.all([slowHeader, slowBody, ...silent]);
+      const times = await healthTimes(server, 50);
+      const [header, body, ...others] = await Promise.all([slowHeader, slowBody, ...silent]);
 
-    assert.ok(performance.now() - startedAt < 60_000, 'without the limits it would take minutes');
-    assert.match(header.text, /^HTTP\/1\.1 408 /);
-    assert.match(body.text, /^HTTP\/1\.1 408 /);
-    assert.ok(others.every(({ text }) => text === '' || text.startsWith('HTTP/1.1 408 ')));
-    const [median = Number.NaN] = times.toSorted((a, b) => a - b).slice(times.length / 2);
-    assert.ok(median < fairMs(1_000), `${median} ms`);
-    assert.ok(
-      server.host.observed.some(({ kind, route, status }) => [kind, route, status].join() === 'refused,none,408'),
-    );
-    await stillServes(server);
+      assert.ok(performance.now() - startedAt < 60_000, 'without the limits it would take minutes');
+      assert.match(header.text, /^HTTP\/1\.1 408 /);
+      assert.match(body.text, /^HTTP\/1\.1 408 /);
+      assert.ok(others.every(({ text }) => text === '' || text.startsWith('HTTP/1.1 408 ')));
+      const [median = Number.NaN] = times.toSorted((a, b) => a - b).slice(times.length / 2);
+      assert.ok(median < fairMs(1_000), `${median} ms`);
+      assert.ok(
+        server.host.observed.some(({ kind, route, status }) => [kind, route, status].join() === 'refused,none,408'),
+      );
+      await stillServes(server);
+    });
   });
 
   it('takes connections up to its cap, closes what comes above, and recovers (row 24)', async (t) => {
