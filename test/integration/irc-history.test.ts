@@ -6,12 +6,16 @@ import { createIrc } from '../../worker/adapters/irc/index.ts';
 import { TIMING } from '../../worker/adapters/irc/timing.ts';
 import type { Arrival } from '../../worker/sdk/index.ts';
 import { adapterLink, definitionOf } from '../support/adapter-link.ts';
+import { playedFairly } from '../support/fair-time.ts';
 import { ircAccount } from '../support/irc-account.ts';
 import { HistoryServer } from '../support/irc-history-server.ts';
 import { until } from '../support/until.ts';
 
 const irc = definitionOf(createIrc(TIMING), properties);
-const impatient = definitionOf(createIrc({ ...TIMING, historyMs: 150 }), properties);
+const HISTORY_MS = 150;
+const impatient = definitionOf(createIrc({ ...TIMING, historyMs: HISTORY_MS }), properties);
+/** Where the machine stands still for longer, a server that answers at once is one that does not. */
+const SPARE_MS = HISTORY_MS / 2;
 const texts = (arrivals: readonly Arrival[]): readonly unknown[] =>
   arrivals.flatMap((one) => (one.kind === 'message' ? [one.text] : []));
 const MINUTE_MS = 60_000;
@@ -131,19 +135,21 @@ describe('IRC history', () => {
   });
 
   it('that is refused, or never comes, holds nothing up for long, and is asked for the next time', async (t) => {
-    for (const behaves of ['refuses', 'fails', 'is silent'] as const) {
-      const server = await HistoryServer.start(t, { behaves });
-      server.keep('#room', 'ann', 'missed');
-      const cursor = new Date(Date.now() - MINUTE_MS).toISOString();
-      const bot = start(t, server, { cursor, adapter: behaves === 'is silent' ? impatient : irc });
-      await until(() => server.asked.length > 0, { what: 'the question' });
-      server.says('#room', 'ann', 'now');
+    await playedFairly(SPARE_MS, async () => {
+      for (const behaves of ['refuses', 'fails', 'is silent'] as const) {
+        const server = await HistoryServer.start(t, { behaves });
+        server.keep('#room', 'ann', 'missed');
+        const cursor = new Date(Date.now() - MINUTE_MS).toISOString();
+        const bot = start(t, server, { cursor, adapter: behaves === 'is silent' ? impatient : irc });
+        await until(() => server.asked.length > 0, { what: 'the question' });
+        server.says('#room', 'ann', 'now');
 
-      await until(() => texts(bot.arrivals).includes('now'), { what: 'the message' });
-      assert.deepEqual(texts(bot.arrivals), ['now']);
-      // Who may not ask will not be told the next time either.
-      assert.deepEqual(bot.cursors.length, behaves === 'refuses' ? 1 : 0);
-    }
+        await until(() => texts(bot.arrivals).includes('now'), { what: 'the message' });
+        assert.deepEqual(texts(bot.arrivals), ['now']);
+        // Who may not ask will not be told the next time either.
+        assert.deepEqual(bot.cursors.length, behaves === 'refuses' ? 1 : 0);
+      }
+    });
   });
 
   for (const [behaves, reason] of [
@@ -151,16 +157,18 @@ describe('IRC history', () => {
     ['is silent', /did not answer/],
   ] as const)
     it(`makes the account degraded while the server ${behaves}, until it has come`, async (t) => {
-      const server = await HistoryServer.start(t, { behaves, failures: 2 });
-      server.keep('#room', 'ann', 'missed');
-      const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString(), adapter: impatient });
+      await playedFairly(SPARE_MS, async () => {
+        const server = await HistoryServer.start(t, { behaves, failures: 2 });
+        server.keep('#room', 'ann', 'missed');
+        const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString(), adapter: impatient });
 
-      await until(() => bot.trouble() !== undefined, { what: 'the trouble' });
-      const [trouble, before] = [bot.trouble(), texts(bot.arrivals)];
-      await until(() => bot.trouble() === undefined, { what: 'the end of it' });
+        await until(() => bot.trouble() !== undefined, { what: 'the trouble' });
+        const [trouble, before] = [bot.trouble(), texts(bot.arrivals)];
+        await until(() => bot.trouble() === undefined, { what: 'the end of it' });
 
-      assert.match(trouble ?? '', reason);
-      assert.deepEqual([before, texts(bot.arrivals)], [[], ['missed']]);
+        assert.match(trouble ?? '', reason);
+        assert.deepEqual([before, texts(bot.arrivals)], [[], ['missed']]);
+      });
     });
 
   it('that is more than is asked for is told as a loss, and the account is well again', async (t) => {
@@ -225,27 +233,29 @@ describe('IRC history', () => {
   });
 
   it('that the server could not read for now is asked for again while the connection stands', async (t) => {
-    const server = await HistoryServer.start(t, { behaves: 'fails', failures: 2 });
-    server.keep('#room', 'ann', 'missed');
-    const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString(), adapter: impatient });
+    await playedFairly(SPARE_MS, async () => {
+      const server = await HistoryServer.start(t, { behaves: 'fails', failures: 2 });
+      server.keep('#room', 'ann', 'missed');
+      const bot = start(t, server, { cursor: new Date(Date.now() - MINUTE_MS).toISOString(), adapter: impatient });
 
-    await until(() => texts(bot.arrivals).length > 0, { what: 'what was missed' });
-    const before = bot.cursors.length;
-    await until(() => server.asked.length === 4, { what: 'all to be asked' });
-    server.says('#room', 'ann', 'now');
-    await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
+      await until(() => texts(bot.arrivals).length > 0, { what: 'what was missed' });
+      const before = bot.cursors.length;
+      await until(() => server.asked.length === 4, { what: 'all to be asked' });
+      server.says('#room', 'ann', 'now');
+      await until(() => bot.cursors.length > 0, { what: 'all to be noted' });
 
-    assert.deepEqual([before, texts(bot.arrivals)], [0, ['missed', 'now']]);
-    assert.deepEqual(
-      server.asked.map((line) =>
-        line
-          .split(' ')
-          .slice(0, 3)
-          .join(' ')
-          .replace(/ timestamp=.*/, ''),
-      ),
-      ['CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS', 'CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS'],
-    );
+      assert.deepEqual([before, texts(bot.arrivals)], [0, ['missed', 'now']]);
+      assert.deepEqual(
+        server.asked.map((line) =>
+          line
+            .split(' ')
+            .slice(0, 3)
+            .join(' ')
+            .replace(/ timestamp=.*/, ''),
+        ),
+        ['CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS', 'CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS'],
+      );
+    });
   });
 });
 
