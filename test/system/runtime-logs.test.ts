@@ -7,13 +7,23 @@ import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-/** Logs numbered lines, 20 each 10 ms, each run of it from 1 on; prints some in other ways first. */
-const TALKER = `import { definePlugin } from 'svc';
+/** So many lines are under half of what all files of a log hold here. */
+const AHEAD = 600;
+/**
+ * Logs numbered lines, 20 each 10 ms, each run of it from 1 on, but never so far ahead of what was heard that a file goes which a slow follower has not
+ * read; prints some in other ways first.
+ */
+const TALKER = `import { existsSync, readFileSync } from 'node:fs';
+import { definePlugin } from 'svc';
 export default definePlugin({ name: 'talker', setup(p) {
   process.stdout.write('written to stdout\\n');
   console.error('by console');
   let n = 0;
-  const timer = setInterval(() => { for (let line = 0; line < 20; line += 1) p.log.info({ n: (n += 1), pid: process.pid }, 'x'.repeat(100)); }, 10);
+  const file = 'heard-' + process.pid;
+  const timer = setInterval(() => {
+    const heard = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+    for (let line = 0; line < 20 && n < heard + ${AHEAD}; line += 1) p.log.info({ n: (n += 1), pid: process.pid }, 'x'.repeat(100));
+  }, 10);
   timer.unref();
 } });
 `;
@@ -104,10 +114,15 @@ describe('svc runtime logs', () => {
         .slice(0, -1)
         .map((line) => JSON.parse(line));
     const hears = (what: string, count: number): Promise<unknown> =>
-      until(() => entries().filter(({ msg }) => msg === what).length >= count, {
-        what: `${count} times: ${what}`,
-        timeoutMs: 120_000,
-      });
+      until(
+        () => {
+          const heard = entries();
+          const last = heard.findLast(({ n }) => n !== undefined);
+          if (last !== undefined) project.write(`heard-${last.pid}`, String(last.n));
+          return heard.filter(({ msg }) => msg === what).length >= count;
+        },
+        { what: `${count} times: ${what}`, timeoutMs: 120_000 },
+      );
     await hears('log rotated', 3);
 
     const restarted = await run('restart');
