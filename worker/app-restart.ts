@@ -5,7 +5,7 @@ import { systemClock } from '../shared/clock.ts';
 import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
-import type { App } from './app-options.ts';
+import type { App, RestartOwner } from './app-options.ts';
 import type { Parts } from './app-parts.ts';
 import { reasonOf } from './core.ts';
 import { readStarts } from './database/starts-ledger.ts';
@@ -14,6 +14,9 @@ import type { Keep } from './http/kept-answer.ts';
 /** systemd counts a restart as a failure: its own limit is five starts in two minutes. */
 const SYSTEMD_STARTS = 4;
 const SYSTEMD_WINDOW_MS = 120_000;
+/** A restart is refused there, and this would take the host away. */
+const FOREGROUND_HINT =
+  'stop it and start it again: nothing else would, and svc runtime reload --or-restart just ends it (75) for whoever started it';
 /** The answer goes out first. */
 const ANSWER_MS = 50;
 
@@ -48,7 +51,7 @@ export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'
   try {
     await refuseBadNext(parts);
   } catch (error) {
-    throw refusedReload(coerceError(error));
+    throw refusedReload(coerceError(error), parts.options.owner);
   }
   const statements = keep?.('restarts') ?? [];
   if (statements.length > 0) await parts.core.writer.commit({ name: 'reload.restarts', statements }).catch(() => {}); // it is answered all the same
@@ -76,7 +79,9 @@ export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<
 }
 
 /** Why a reload, or the restart that it would become, leaves the serving generation as it is. */
-export function refusedReload(error: SvcError): SvcError {
+export function refusedReload(error: SvcError, owner: RestartOwner): SvcError {
+  if (error.code === 'restart_required' && owner === 'foreground')
+    return new SvcError(error.code, error.message, { cause: error, hint: FOREGROUND_HINT, details: error.details });
   if (['restart_required', 'storage_unavailable', 'precondition_failed'].includes(error.code)) return error;
   return refusal('reload_refused', error);
 }

@@ -210,7 +210,7 @@ class Host implements App {
       const known = coerceError(error);
       if (known.code === 'restart_required' && options.orRestart)
         await restartInstead(this.#parts, known.message, options.keep);
-      throw refusedReload(known);
+      throw refusedReload(known, this.#options.owner);
     } finally {
       this.#options.onReload?.('ended');
     }

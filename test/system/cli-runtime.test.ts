@@ -1,6 +1,6 @@
 // The life of a runtime by its commands, over the built programs.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { lives } from '../support/supervised.ts';
@@ -254,6 +254,11 @@ describe('a foreground runtime', () => {
       assert.equal(second.code, 1);
       assert.match(second.stderr, new RegExp(`pid ${run.child.pid}, started by foreground`));
     }
+    const config = `${path}/svc.config.yml`;
+    writeFileSync(config, readFileSync(config, 'utf8').replace(/^http:/m, 'http:\n  base: /bot'));
+    const reload = await svc(['runtime', 'reload'], { cwd: path });
+    assert.match(reload.stderr, /cannot take in: http\.base\n.*stop it and start it again/);
+    assert.doesNotMatch(reload.stderr, /svc runtime restart/, 'which is refused here');
     run.child.kill('SIGTERM');
     run.child.kill('SIGTERM');
 
