@@ -13,7 +13,8 @@ export async function startOnce(context: CommandContext, project: string): Promi
   if (json) print.json(report);
   else print.text(JSON.stringify(report, null, 2));
   for (const { component, message, hint } of report.faults) {
-    const line = message.startsWith(`${component}: `) ? message : `${component}: ${message}`;
+    const isNamed = component === '' || message.startsWith(`${component}: `); // of the whole file: no key is meant
+    const line = isNamed ? message : `${component}: ${message}`;
     print.note(print.color.bad(hint === undefined || hint === report.error?.hint ? line : `${line}; ${hint}`));
   }
   if (report.error !== null) {

@@ -371,6 +371,8 @@ describe('svc doctor --live', { concurrency: 2 }, () => {
     const silent = await live(url);
 
     assert.equal(closed.report.error.code, 'request_failed');
+    for (const { report } of [closed, silent])
+      assert.match(JSON.stringify(report), /127\.0\.0\.1:\d+: .*"hint":".*svc runtime status/);
     assert.deepEqual([silent.code, silent.report.error.code], [1, 'timeout']);
     assert.ok(performance.now() - began < 60_000);
   });

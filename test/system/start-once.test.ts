@@ -307,8 +307,9 @@ describe('--once ends with 1 and the name', () => {
   it('but with 78, and the report, for a configuration that is no YAML', async (t) => {
     const { path } = temporaryProject(t, { config: 'http: [\n' });
 
-    const { code, report } = await once(path);
+    const { code, report, stderr } = await once(path);
 
+    assert.match(stderr, /^svc\.config\.yml:\d+:\d+ /);
     assert.deepEqual([code, report.ok, report.faults[0]?.code], [78, false, 'config_invalid']);
     assert.match(report.faults[0]?.message ?? '', /^svc\.config\.yml:\d+:\d+ /);
     assert.ok(report.faults[0]?.hint);

@@ -46,8 +46,8 @@ export async function askLive({ url, token, insecureHttp, timeoutMs = 5_000 }: L
     const timedOut = error instanceof SvcError && error.code === 'timeout';
     return failed(
       timedOut ? 'timeout' : 'request_failed',
-      timedOut ? `no answer within ${timeoutMs / 1_000} s` : `the request failed: ${codeOf(error)}`,
-      undefined,
+      `${target.origin}: ${timedOut ? `no answer within ${timeoutMs / 1_000} s` : `the request failed: ${codeOf(error)}`}`,
+      'on the machine of the host `svc runtime status` says whether it runs, and at which address',
     );
   }
 }
