@@ -139,4 +139,31 @@ describe('options of a test bot', () => {
 
       await assert.rejects(testBot(plugin, options as never), { code: 'definition_invalid', message: said });
     });
+
+  it('takes what an author hands in for another delivery than what people say, whatever its id', async () => {
+    const bot = await testBot(says('hi'));
+    const user = { id: 'ann', name: 'ann', admin: false };
+    const base = { kind: 'message', user, conversation: { id: 'dm-ann', kind: 'private' }, text: '/say' } as const;
+    await bot.arrive({ ...base, id: 'd1', message: 'a', sentAt: 1 });
+    await bot.person('ann').says('/say');
+    await bot.arrive({ ...base, id: 'd2', message: 'b', sentAt: 2 });
+    await bot.person('ann').says('/say');
+
+    assert.deepEqual(bot.shown('dm-ann'), ['hi', 'hi', 'hi', 'hi']);
+  });
+
+  it('says which buttons there are where the one that is pressed is not', async () => {
+    const plugin = definePlugin({
+      name: 'ask',
+      setup(p) {
+        const sure = p.dialog('sure', { answers: { sure: t.boolean({ title: 'Sure?' }) } }, () => 'so be it');
+        p.command('ask', { summary: '' }, (ctx) => ctx.ask(sure));
+      },
+    });
+    const bot = await testBot(plugin);
+    await bot.person('ann').says('/ask');
+
+    await assert.rejects(bot.person('ann').presses('Yes'), /no button Yes in dm-ann: there are yes, no$/);
+    await assert.rejects(bot.person('bob').presses('Yes'), /no button Yes in dm-bob: there are none$/);
+  });
 });

@@ -97,22 +97,26 @@ export class MemoryBot implements Killable {
   person(name: string, { in: room, admin = false }: { readonly in?: string; readonly admin?: boolean } = {}): Person {
     if (admin) this.#operators.push({ endpoint: 'fake', user: name });
     const conversation = { id: room ?? `dm-${name}`, kind: room === undefined ? 'private' : 'group' } as const;
+    // In words that no author gives to what `arrive` hands in: a delivery is taken once.
     const base = (): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> => {
-      this.#deliveries += 1;
-      return { id: `d${this.#deliveries}`, conversation, user: { id: name, name, admin }, sentAt: this.clock.now() };
+      const id = `typed here: ${(this.#deliveries += 1)}`;
+      return { id, conversation, user: { id: name, name, admin }, sentAt: this.clock.now() };
     };
     return {
       says: (said, { delivery, addressed = false } = {}) => {
         const { id, ...rest } = base();
         const text = typeof said === 'string' ? said : said.segments;
-        return this.arrive({ ...rest, id: delivery ?? id, kind: 'message', message: `in-${id}`, text, addressed });
+        const message = `in-d${this.#deliveries}`;
+        return this.arrive({ ...rest, id: delivery ?? id, kind: 'message', message, text, addressed });
       },
       presses: async (label) => {
         const shown = this.platform.messages(conversation.id).toReversed();
-        const found = shown
-          .flatMap(({ id, buttons }) => buttons.map((button) => ({ ...button, message: id })))
-          .find((button) => button.label.startsWith(label));
-        if (found === undefined) throw new Error(`there is no button ${label} in ${conversation.id}`);
+        const all = shown.flatMap(({ id, buttons }) => buttons.map((button) => ({ ...button, message: id })));
+        const found = all.find((button) => button.label.startsWith(label));
+        if (found === undefined) {
+          const labels = all.map((button) => button.label).join(', ') || 'none';
+          throw new Error(`there is no button ${label} in ${conversation.id}: there are ${labels}`);
+        }
         await this.arrive({ ...base(), kind: 'pressed', message: found.message, token: found.token });
       },
     };
