@@ -43,13 +43,14 @@ const [WIRE_WAITS, WIRE_REFUSES, WIRE_TOKEN, WIRE_CHANGES] = [
   'a connection with a refused token ends the account with a remedy',
   'has edits, reactions and removals wait as its platform asks',
 ] as const;
-const [CAUGHT, UP, HEARD, CUT, LOST, KILLED] = [
+const [CAUGHT, UP, HEARD, CUT, LOST, KILLED, NO_ROOM] = [
   'catches up once, from the committed cursor, without its own messages',
   'comes online over its connection, twice, and ends an account whose token is refused',
   'brings over its connection what came, once and in order',
   'a connection that the platform ends is lost, not the account: another one comes up',
   'a connection that the platform ends is lost, not the account: the next brings what is missing, once',
   'loses nothing and brings nothing twice over a crash before and after each commit',
+  'brings again what the host could not store, whatever comes behind it',
 ] as const;
 const [BOTH_STORE, BOTH_SEND, BOTH_HEAR, FAILS_ALONE, CHECKED, SECRETS] = [
   'two accounts: the same delivery is an item of each',
@@ -111,6 +112,7 @@ const BROKEN_AT_LEAST: Partial<Record<Fault, readonly string[]>> = {
   'brings-its-own': [HEARD],
   'is-silent-when-cut': [LOST],
   'moves-its-cursor-first': [KILLED],
+  'goes-on-behind-what-is-not-stored': [NO_ROOM],
   'hears-for-all-accounts': [BOTH_HEAR],
   'goes-on-when-it-is-told-to-end': [UP],
 };
@@ -140,9 +142,10 @@ describe('the suite of adapters', () => {
 
   it('finds what is broken where the platform has no HTTP, too', async () => {
     const faults = Object.keys(BROKEN_WITHOUT_HTTP) as Fault[];
-    const { failed, passed } = await suiteOver(['is-sound-without-http', ...faults]);
+    const sound: readonly Fault[] = ['is-sound-without-http', 'is-sound-without-http-and-throws-at-its-end'];
+    const { failed, passed } = await suiteOver([...sound, ...faults]);
 
-    assert.deepEqual(failed.get('is-sound-without-http') ?? [], []);
+    for (const name of sound) assert.deepEqual(failed.get(name) ?? [], [], name);
     for (const title of [WIRE_WAITS, WIRE_REFUSES, WIRE_TOKEN, WIRE_CHANGES])
       assert.ok(passed.get('is-sound-without-http')?.includes(title), title);
     for (const name of faults) assert.deepEqual(failed.get(name), BROKEN_WITHOUT_HTTP[name], name);
@@ -170,7 +173,8 @@ describe('the suite of adapters', () => {
     for (const name of SOUND)
       for (const [title, reason] of skipped.get(name) ?? []) assert.ok(reason.length > 10, `${name}: ${title}`);
     const deaf = skipped.get('is-sound-and-hears-nothing');
-    for (const title of [HEARD, LOST, KILLED, BOTH_HEAR]) assert.match(deaf?.get(title) ?? '', /history is empty/);
+    for (const title of [HEARD, LOST, KILLED, NO_ROOM, BOTH_HEAR])
+      assert.match(deaf?.get(title) ?? '', /history is empty/);
     for (const title of [UP, CUT]) assert.ok(passed.get('is-sound-and-hears-nothing')?.includes(title), title);
     assert.match(skipped.get('is-sound')?.get(CAUGHT) ?? '', /no catchUp/);
     assert.match(skipped.get('is-sound')?.get(EDITED) ?? '', /can.edit is not set/);

@@ -12,7 +12,10 @@ const SPAN =
 const HOLE = /\uE000(\d+)\uE001/g;
 const NOT_A_HOLE = /[\uE000\uE001]/g;
 
-/** Text with meaning. Markup is read in the template alone; values are escaped, segments (mentions) are kept. */
+/**
+ * Text with meaning: **bold**, _italic_ (`*…*` is none), ~~strike~~, `code`, [text](url), > quote at the start of a line, and ``` fences with a
+ * language. Markup is read in the template alone; values are escaped, segments (mentions) are kept.
+ */
 export function md(parts: TemplateStringsArray, ...values: readonly Value[]): Rich {
   const source = parts
     .map((part, i) => `${part.replace(NOT_A_HOLE, '')}${i < values.length ? `\uE000${i}\uE001` : ''}`)

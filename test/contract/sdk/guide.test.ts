@@ -38,7 +38,7 @@ describe('the guide', async () => {
     const program = tests.map((url) => `import ${JSON.stringify(url)};`).join('');
     const args = ['--import', 'tsx', '--test-reporter=tap', '--input-type=module', '--eval', program];
     const { stdout } = await run(process.execPath, args, { cwd: ROOT, env });
-    assert.match(stdout, /^# pass 17$/m);
+    assert.match(stdout, /^# pass 18$/m);
   });
 
   it('shows the package that is packed, installed and run (test/platforms/third-party-adapter.test.ts), file by file', async () => {

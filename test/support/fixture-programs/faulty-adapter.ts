@@ -57,6 +57,7 @@ export type Fault =
   | 'fails-the-account-when-cut'
   | 'is-silent-when-cut'
   | 'moves-its-cursor-first'
+  | 'goes-on-behind-what-is-not-stored'
   | 'knows-deliveries-of-all-accounts'
   | 'knows-keys-of-all-accounts'
   | 'hears-for-all-accounts'
@@ -68,6 +69,7 @@ export type Fault =
   | 'goes-on-when-it-is-told-to-end'
   | 'has-an-address-all-the-same'
   | 'is-sound-without-http'
+  | 'is-sound-without-http-and-throws-at-its-end'
   | 'throws-when-it-has-to-wait'
   | 'says-sent-when-it-is-refused'
   | 'goes-on-with-a-refused-token'
@@ -76,6 +78,7 @@ export type Fault =
 /** Those whose platform is reached over their connection alone. */
 export const WITHOUT_HTTP: ReadonlySet<Fault> = new Set([
   'is-sound-without-http',
+  'is-sound-without-http-and-throws-at-its-end',
   'throws-when-it-has-to-wait',
   'says-sent-when-it-is-refused',
   'goes-on-with-a-refused-token',
@@ -206,6 +209,8 @@ export function faultyAdapter(fault: Fault): AdapterModule {
       else if (has('moves-its-cursor-first')) {
         await link.receive([], first.id);
         await link.receive([heard(first)]);
+      } else if (has('goes-on-behind-what-is-not-stored')) {
+        for (const one of found) void link.receive([heard(one)], one.id).catch(() => {});
       } else await link.receive([heard(first)], first.id);
     }
   }
@@ -226,6 +231,7 @@ export function faultyAdapter(fault: Fault): AdapterModule {
     link.online();
     for (const one of HISTORY) await link.receive([heard(one)], one.id);
     await end.catch(() => sleep(5));
+    if (has('is-sound-without-http-and-throws-at-its-end')) link.signal.throwIfAborted();
   }
   async function catchUpForLong(link: Link<Account>): Promise<void> {
     await Promise.race([ends.get(link.endpoint), sleep(30)]);

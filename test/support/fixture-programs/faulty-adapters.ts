@@ -23,6 +23,7 @@ const IN_VAIN: ReadonlySet<Fault> = new Set([
   'brings-its-own',
   'is-silent-when-cut',
   'moves-its-cursor-first',
+  'goes-on-behind-what-is-not-stored',
   'hears-for-all-accounts',
   'goes-on-when-it-is-told-to-end',
   'goes-on-with-a-refused-token',

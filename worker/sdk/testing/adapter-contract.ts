@@ -9,6 +9,7 @@ import { DELIVERIES } from './contract/deliveries.ts';
 import type { Fixtures } from './contract/fixtures.ts';
 import type { Definition, Lack, Missing } from './contract/lack.ts';
 import { SENDS } from './contract/sends.ts';
+import { STORAGE } from './contract/storage.ts';
 import { onTrial, type Promised } from './contract/trial.ts';
 import { FIXTURES, refuseBadOptions } from './option-shapes.ts';
 
@@ -45,7 +46,7 @@ interface Plan {
 
 function planOf(definition: Definition, fixtures: Fixtures): readonly Plan[] {
   const lackOf = (lack: Lack | undefined): Missing | undefined => lack?.(definition, fixtures);
-  const all = [...DELIVERIES, ...SENDS, ...CHANGES, ...CONNECTIONS, ...ACCOUNTS];
+  const all = [...DELIVERIES, ...SENDS, ...CHANGES, ...CONNECTIONS, ...STORAGE, ...ACCOUNTS];
   return all
     .filter(
       ({ unless, insteadOf }) =>
