@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { definePlugin, md, type PluginModule, t, verifyHmac } from 'svc';
+import { type ChatCtx, definePlugin, type FileRef, md, type PluginModule, t, verifyHmac } from 'svc';
 import { testBot } from 'svc/testing';
 
 const says = (text: string): PluginModule =>
@@ -150,6 +150,26 @@ describe('options of a test bot', () => {
     await bot.person('ann').says('/say');
 
     assert.deepEqual(bot.shown('dm-ann'), ['hi', 'hi', 'hi', 'hi']);
+  });
+
+  it('shows the files of a message behind an edit, which adds its own', async () => {
+    const plugin = definePlugin({
+      name: 'x',
+      setup(p) {
+        p.command('go', { summary: '' }, async (ctx) => {
+          const [a, b] = [await file(ctx, 'a.txt'), await file(ctx, 'b.txt')];
+          const said = ctx.reply({ text: 'one', files: [a] });
+          ctx.edit(said, 'two');
+          ctx.edit(said, { text: 'three', files: [b] });
+        });
+      },
+    });
+    const file = (ctx: ChatCtx, name: string): Promise<FileRef> => ctx.saveFile(name, 'text/plain', Buffer.from(name));
+    const bot = await testBot(plugin);
+    await bot.person('ann').says('/go');
+
+    const shown = bot.messages('dm-ann').map(({ text, files }) => [text, ...files.map(({ name }) => name)]);
+    assert.deepEqual(shown, [['three', 'a.txt', 'b.txt']]);
   });
 
   it('says which buttons there are where the one that is pressed is not', async () => {

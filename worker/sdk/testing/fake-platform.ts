@@ -95,7 +95,11 @@ export class FakePlatform {
       return true;
     }
     if (old === undefined) return call.kind === 'react';
-    if (call.kind === 'edit') room[at] = { ...old, text: call.text, buttons: call.buttons, files: call.files };
+    // As on platforms: what was attached stays, and an edit adds to it.
+    if (call.kind === 'edit') {
+      const added = call.files.filter(({ id }) => old.files.every((file) => file.id !== id));
+      room[at] = { ...old, text: call.text, buttons: call.buttons, files: [...old.files, ...added] };
+    }
     if (call.kind === 'remove') room.splice(at, 1);
     if (call.kind === 'react') {
       const others = old.reactions.filter((emoji) => emoji !== call.emoji);
