@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { writeReport } from '../../shared/report-folder.ts';
+import { playedFairly } from '../support/fair-time.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
@@ -16,6 +17,8 @@ const DEFAULT_SECONDS = 15;
 const WATCHDOG_SECONDS = Number(process.env['SVC_WATCHDOG_SECONDS'] ?? 5);
 /** For who comes back: both the report, at 0.6 of it, and the end at the whole need some seconds of room. */
 const RETURN_SECONDS = Math.max(16, WATCHDOG_SECONDS);
+/** Between the report and the return: who stands still with the whole machine for that long is back before it is due. */
+const SPARE_MS = RETURN_SECONDS * 125;
 const PLANTED = `planted${randomBytes(16).toString('hex')}`;
 
 /** Falls silent in the way that the file `block` in the project names, with a secret in every place of its stack. */
@@ -113,21 +116,24 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
   });
 
   it('and comes back leaves a report, and a line in the log that names it', async (t) => {
-    const host = await silentHost(t, RETURN_SECONDS);
+    await playedFairly(SPARE_MS, async () => {
+      const host = await silentHost(t, RETURN_SECONDS);
 
-    host.block('while');
-    await until(() => readFileSync(host.project.paths.runtimeLog, 'utf8').includes('event loop was blocked'), {
-      what: 'the line in the log',
-    });
+      host.block('while');
+      await until(() => readFileSync(host.project.paths.runtimeLog, 'utf8').includes('event loop was blocked'), {
+        what: 'the line in the log',
+      });
 
-    await until(() => host.reports()[0]?.text.includes('"recovered"'), {
-      what: 'the report to be ended',
+      assert.equal(host.reports().length, 1);
+      await until(() => host.reports()[0]?.text.includes('"recovered"'), {
+        what: 'the report to be ended',
+      });
+      const [report] = host.reports();
+      assert.match(report?.name ?? '', /^blocked-/);
+      assert.match(report?.text ?? '', /"function": "spin\[secret\]/);
+      assert.equal((await host.status()).pid, host.pid);
+      assertNoSecret(host.project.paths.stateDir);
     });
-    const [report] = host.reports();
-    assert.match(report?.name ?? '', /^blocked-/);
-    assert.match(report?.text ?? '', /"function": "spin\[secret\]/);
-    assert.equal((await host.status()).pid, host.pid);
-    assertNoSecret(host.project.paths.stateDir);
   });
 
   it('by an error that nobody caught says why, without the secret in it', async (t) => {
@@ -177,25 +183,27 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
 
 describe('a worker without a supervisor that falls silent', () => {
   it('and comes back has left the report itself, without a secret, and said so on stdout', async (t) => {
-    const project = await silentProject(t, RETURN_SECONDS);
-    const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: project.path });
-    t.after(() => void host.child.kill('SIGKILL'));
-    await until(() => host.output().includes('"worker up"'), { what: 'the host', timeoutMs: 120_000 });
+    await playedFairly(SPARE_MS, async () => {
+      const project = await silentProject(t, RETURN_SECONDS);
+      const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: project.path });
+      t.after(() => void host.child.kill('SIGKILL'));
+      await until(() => host.output().includes('"worker up"'), { what: 'the host', timeoutMs: 120_000 });
 
-    writeFileSync(join(project.path, 'block'), 'while');
-    await until(() => host.output().includes('event loop was blocked'), { what: 'the line', timeoutMs: 120_000 });
-    const [name = '', ...others] = readdirSync(project.paths.reportsDir);
-    await until(() => readFileSync(join(project.paths.reportsDir, name), 'utf8').includes('"recovered"'), {
-      what: 'the report to be ended',
+      writeFileSync(join(project.path, 'block'), 'while');
+      await until(() => host.output().includes('event loop was blocked'), { what: 'the line', timeoutMs: 120_000 });
+      const [name = '', ...others] = readdirSync(project.paths.reportsDir);
+      await until(() => readFileSync(join(project.paths.reportsDir, name), 'utf8').includes('"recovered"'), {
+        what: 'the report to be ended',
+      });
+
+      assert.deepEqual(others, []);
+      assert.match(name, /^blocked-/);
+      const { pid, samples } = JSON.parse(readFileSync(join(project.paths.reportsDir, name), 'utf8'));
+      assert.equal(pid, host.child.pid);
+      assert.match(samples[0].frames[0].function, /^spin\[secret\]/);
+      assertNoSecret(project.paths.stateDir);
+      assert.equal(host.output().includes(PLANTED), false);
     });
-
-    assert.deepEqual(others, []);
-    assert.match(name, /^blocked-/);
-    const { pid, samples } = JSON.parse(readFileSync(join(project.paths.reportsDir, name), 'utf8'));
-    assert.equal(pid, host.child.pid);
-    assert.match(samples[0].frames[0].function, /^spin\[secret\]/);
-    assertNoSecret(project.paths.stateDir);
-    assert.equal(host.output().includes(PLANTED), false);
   });
 });
 
