@@ -2,6 +2,9 @@
 // disk is mounted anew, and nothing is answered so after the disk has gone. What is injected before a commit is in storage-faults.test.ts. A sync that
 // a cut of the power overtakes is said to have worked by the kernel itself now and then (ext4, Linux 6.18: twice in 60 cuts under one file that is
 // appended to and synced, without us): what is answered while the cut is made is left out; test/crash/power-cut.test.ts freezes the worker first.
+// What is taken again after a failed sync is safe only once the disk was mounted anew. What could not be written the kernel takes for written; what is
+// written over it later, and synced without an error, is not there after the next mount, or once the kernel has forgotten the page (the same kernel, a
+// plain file). So what is taken after the fault is left out where the disk is not mounted anew, and README and the log tell operators to do that.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -69,29 +72,30 @@ describe('under deliveries without a pause', { skip: loopDiskMissing() }, () => 
   });
 
   it(
-    'a disk that has room again is used again by the same process, and nothing of what was acknowledged is missing',
+    'a disk that has room again is used again by the same process, and nothing of what was acknowledged before is missing',
     TIMEOUT,
     async (t) => {
       let disk: ThinDisk | undefined;
       const host = await FaultyHost.start(t, {
         prepare: ({ paths }) => {
-          disk = new ThinDisk(t, paths.stateDir, { journal: false });
+          disk = new ThinDisk(t, paths.stateDir, { roomForJournal: true });
         },
       });
       const end = deliveries(t, host);
       await until(() => host.acknowledged.length >= 100, { what: 'deliveries to be taken' });
 
+      const before = [...host.acknowledged];
       disk?.runOut();
       await until(() => host.refused.length >= REFUSALS, { what: 'deliveries to be refused' });
-      const before = host.acknowledged.length;
+      const during = host.acknowledged.length;
       disk?.refill();
-      await until(() => host.acknowledged.length >= before + 100, { what: 'deliveries to be taken again' });
+      await until(() => host.acknowledged.length >= during + 100, { what: 'deliveries to be taken again' });
       await end();
       assert.equal(host.life.end, undefined);
       await host.life.kill();
       host.restart();
 
-      await assertKept(host);
+      await assertKept(host, before);
     },
   );
 

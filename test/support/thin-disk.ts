@@ -10,16 +10,17 @@ import type { Cleanup } from './temporary-project.ts';
 
 const ROOM_MB = 64;
 const TOLD_MB = 1_024;
+const TABLES_MB = 5;
 
 export class ThinDisk {
   readonly #room = join(tmpdir(), `svc-room-${randomUUID()}`);
   readonly #folder: string;
 
   /**
-   * Mounts a new one on the folder, with the rights of a state folder. One with a journal takes no writes any more once that could not be written,
-   * until it is mounted anew; one without goes on.
+   * Mounts a new one on the folder, with the rights of a state folder. Whose journal has no room either takes no writes any more once that could not be
+   * written, until it is mounted anew; one whose journal and tables have theirs goes on, and only what files hold cannot be written.
    */
-  constructor(t: Cleanup, folder: string, { journal = true } = {}) {
+  constructor(t: Cleanup, folder: string, { roomForJournal = false } = {}) {
     this.#folder = folder;
     for (const path of [this.#room, folder]) mkdirSync(path, { recursive: true, mode: 0o700 });
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${ROOM_MB}m`, 'none', this.#room]);
@@ -28,11 +29,18 @@ export class ThinDisk {
       rmSync(this.#room, { recursive: true, force: true });
     });
     execFileSync('truncate', ['-s', `${TOLD_MB}M`, this.#image]);
-    const kept = journal ? ['-J', 'size=4'] : ['-O', '^has_journal'];
-    execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', '-b', '4096', ...kept, this.#image]);
+    const layout = ['-m', '0', '-b', '4096', '-N', '1024', '-J', 'size=4,location=0'];
+    execFileSync('mkfs.ext4', ['-q', '-F', ...layout, this.#image]);
+    if (roomForJournal) this.#fillFirst(TABLES_MB);
     this.#mount();
     execFileSync('chmod', ['700', folder]);
     rmSync(join(folder, 'lost+found'), { recursive: true, force: true });
+  }
+
+  /** Blocks that were never written have their room as well: tables and journal lie at the beginning. */
+  #fillFirst(megabytes: number): void {
+    const options = ['bs=1M', `count=${megabytes}`, 'conv=notrunc', 'status=none'];
+    execFileSync('dd', [`if=${this.#image}`, `of=${this.#image}`, ...options]);
   }
 
   get #image(): string {

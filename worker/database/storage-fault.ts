@@ -3,12 +3,18 @@ import { closeSync, openSync } from 'node:fs';
 import { messageOf } from '../../shared/svc-error.ts';
 import { sqliteCode } from './connection.ts';
 
+/** Linux takes what it could not write for written; on ext4 not even writing it once more helps, before the disk is mounted anew. */
+const UNWRITTEN =
+  'the disk reports errors (dmesg): mend it, and mount it anew with the host stopped; the host tries again by itself, but what it takes before that may be lost';
+
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ['SQLITE_FULL', 'free disk space: the host goes on by itself'],
   ['SQLITE_IOERR_SHMSIZE', 'free disk space: the host goes on by itself'],
   ['SQLITE_READONLY', 'make .svc/ and its files writable for this user: the host goes on by itself'],
   ['SQLITE_CANTOPEN', 'make .svc/ readable and writable for this user: the host goes on by itself'],
   ['SQLITE_BUSY', 'another program holds the database: end it, the host goes on by itself'],
+  ['SQLITE_IOERR_FSYNC', UNWRITTEN],
+  ['SQLITE_IOERR_WRITE', UNWRITTEN],
   ['SQLITE_IOERR', 'the disk reports errors: check it (dmesg); the host tries again by itself'],
 ];
 const MORE_FILES = 'raise the limit of open files (ulimit -n, LimitNOFILE=), or lower http.limits.connections';

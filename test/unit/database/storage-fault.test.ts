@@ -41,6 +41,11 @@ describe('storageFault', () => {
     const of = (code: string): string => storageFault(Object.assign(new Error('disk I/O error'), { code })).hint;
 
     assert.match(of('SQLITE_IOERR_SHMSIZE'), /free disk space/);
-    assert.match(of('SQLITE_IOERR_FSYNC'), /the disk reports errors/);
+    assert.match(of('SQLITE_IOERR_READ'), /the disk reports errors/);
+  });
+
+  it('asks for another mount of a disk that failed to write: it may never write that', () => {
+    for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_WRITE'])
+      assert.match(storageFault(Object.assign(new Error('disk I/O error'), { code })).hint, /mount it anew/);
   });
 });
