@@ -1,7 +1,8 @@
 // The one writable connection: opened, migrated, watched for being taken away, opened again after a failure.
 //
 //   W1  No group is answered when the file it went into is no longer the file at its path (unlinked, replaced).
-//   W2  After a failed group the connection is closed; the next group opens it anew, so that SQLite re-reads what the disk has.
+//   W2  After a failed group the connection is closed; the next group opens it anew, so that nothing that this one kept in memory is relied on. SQLite
+//       then reads what the kernel has, which after a failed sync is not what the disk has: see storage-fault.ts.
 //   W3  A database file that was there and is gone or empty is never made anew: that would be an empty history. Before this process:
 //       shared/lost-history.ts.
 //   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
