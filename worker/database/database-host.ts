@@ -6,10 +6,10 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import { LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { AUTHORITY, authorityGone } from './authority.ts';
-import { openReadOnly } from './connection.ts';
+import { openReadOnly, sqliteCode } from './connection.ts';
 import { EarlyWriter } from './early-writer.ts';
 import type { OpenWriter } from './open-core.ts';
-import { SqliteReader } from './reader.ts';
+import { OTHER_LOG, SqliteReader } from './reader.ts';
 import { startWriterThread, type WriterThread } from './start-thread.ts';
 import { storageFault } from './storage-fault.ts';
 import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
@@ -135,17 +135,32 @@ export class DatabaseHost implements Writer {
         throw new SvcError('storage_unavailable', `the database file ${file} is gone`, {
           hint: LOST_REMEDY,
         });
-      const connection = openReadOnly(file);
-      try {
-        this.#compare(connection.prepare(AUTHORITY).pluck().get());
-      } finally {
-        connection.close();
-      }
+      await this.#look();
       // After a failure only a page that is written and synced shows that the fault is gone.
       if (!wasOpen) await this.#writer.commit(probe([touch(randomUUID())]));
       this.#set({ kind: 'open' });
     } catch (error) {
       this.#fail(error instanceof SvcError ? error : unreadable(error));
+    }
+  }
+
+  /** Once more where the log was taken away since the writer was asked: then there is no page to read, and the writer mends that. */
+  async #look(): Promise<void> {
+    try {
+      this.#readAuthority();
+    } catch (error) {
+      if (sqliteCode(error) !== OTHER_LOG) throw error;
+      await this.#writer.commit(probe([]));
+      this.#readAuthority();
+    }
+  }
+
+  #readAuthority(): void {
+    const connection = openReadOnly(this.#options.file);
+    try {
+      this.#compare(connection.prepare(AUTHORITY).pluck().get());
+    } finally {
+      connection.close();
     }
   }
 

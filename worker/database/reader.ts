@@ -9,8 +9,8 @@ type Query<T> = {
   execute(): Promise<T[]>;
 };
 
-/** The writer has begun a new log (writer-core.ts, W5): the one that is open here is empty, where the new one has a page. */
-const OTHER_LOG = 'SQLITE_IOERR_SHORT_READ';
+/** The log was taken away (writer-core.ts, W5): the one that is open here is empty, where that of the writer has a page. */
+export const OTHER_LOG = 'SQLITE_IOERR_SHORT_READ';
 
 export class SqliteReader implements Reader {
   readonly #open: () => Database;

@@ -7,8 +7,9 @@ import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
+import type { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../../worker/database/connection.ts';
-import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
+import { DatabaseHost, type DatabaseState, threadRunner } from '../../../worker/database/database-host.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
@@ -186,5 +187,34 @@ describe('the database host, when the log is removed', () => {
 
     assert.equal((await host.commit(put('k2'))).kind, 'committed');
     assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], ['open']]);
+  });
+
+  it('between its question to the writer and its own look, it asks once more', async (t) => {
+    const file = fileOf(t);
+    const states: DatabaseState[] = [];
+    const taken = { next: false, times: 0 };
+    const makeRunner = (onDeath: (error: SvcError) => void): GroupRunner => {
+      const runner = threadRunner({ file, failpoints: undefined })(onDeath);
+      const run: GroupRunner['run'] = async (units) => {
+        const answer = await runner.run(units);
+        if (taken.next && units.every(({ name }) => name === 'database.probe')) {
+          taken.next = false;
+          taken.times += 1;
+          remove('-wal')(file);
+        }
+        return answer;
+      };
+      return { open: () => runner.open(), run, close: () => runner.close() };
+    };
+    const host = new DatabaseHost({ file, clock: systemClock, makeRunner, onState: (state) => states.push(state) });
+    t.after(() => host.close());
+    await host.open();
+    await host.commit(put('k1'));
+
+    taken.next = true;
+    await until(async () => taken.times === 1 && afterAKill(file).includes('k1'), { what: 'the log to be mended' });
+
+    assert.equal((await host.commit(put('k2'))).kind, 'committed');
+    assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], [{ kind: 'open' }]]);
   });
 });
