@@ -21,7 +21,7 @@ export function openWritable(file: string): Database {
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('recursive_triggers = ON');
-    database.pragma('wal_autocheckpoint = 2000'); // pages: fewer bring those over again and again that every group changes, more hold up longer
+    database.pragma('wal_autocheckpoint = 0'); // see checkpoint.ts
     database.pragma('trusted_schema = OFF');
     return database;
   } catch (error) {

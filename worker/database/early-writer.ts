@@ -1,7 +1,8 @@
 // The writer of a start. Its thread takes longer to get ready than anything else that a start waits for; so until it is there, groups are
 // committed in the main thread: by the same code with the same settings, answered after the same syncs.
 //
-//   E1  One writes at a time: the thread gets its first group after the last one here has its answer.
+//   E1  One writes at a time: the thread gets its first group after the last one here has its answer, and while it opens the file none is committed
+//       here, which might begin another log. It is asked to open only once it is up, so that this takes no time.
 //   E2  The thread takes over the very file that was open here: one that was moved or replaced meanwhile is not made anew (W3).
 //   E3  Migrations of what is stored may take long: a thread of their own runs them, so that the main thread hears and answers meanwhile.
 import type { SvcError } from '../../shared/svc-error.ts';
@@ -18,6 +19,7 @@ export class EarlyWriter implements GroupRunner {
   readonly #here: OpenCore;
   #thread: ThreadRunner | undefined;
   #takingOver: Promise<void> | undefined;
+  #opening: Promise<void> | undefined;
   #closed = false;
   #isLogMended = false;
 
@@ -31,6 +33,7 @@ export class EarlyWriter implements GroupRunner {
   }
 
   async open(): Promise<void> {
+    await this.#opening;
     if (this.#thread !== undefined) return this.#thread.open();
     try {
       this.#here.open();
@@ -51,6 +54,7 @@ export class EarlyWriter implements GroupRunner {
   }
 
   async run(units: readonly Unit[]): Promise<GroupAnswer> {
+    await this.#opening;
     if (this.#thread !== undefined) return this.#ofThread(await this.#thread.run(units));
     const answer = this.#here.run(units);
     this.#here.answered();
@@ -69,10 +73,26 @@ export class EarlyWriter implements GroupRunner {
       await worker.terminate();
       return;
     }
-    const thread = new ThreadRunner(worker, { ...this.#target, inode: this.#here.inode }, this.#onDeath);
-    await thread.open().catch(() => {}); // what it cannot open is told to the group that comes next, as ever
+    const thread = new ThreadRunner(worker, this.#targetOfThread(), this.#onDeath);
+    await thread.up();
+    this.#opening = thread.open().catch(() => {}); // what it cannot open is told to the group that comes next, as ever
+    await this.#opening;
     this.#isLogMended = this.#here.close();
     this.#thread = thread;
+  }
+
+  /** Read when the thread opens the file: until then groups are committed here. */
+  #targetOfThread(): OpenWriter {
+    const here = this.#here;
+    return {
+      ...this.#target,
+      get inode() {
+        return here.inode;
+      },
+      get isDoubtful() {
+        return here.isDoubtful;
+      },
+    };
   }
 
   /** The first one tells of a log that was mended while the thread took over. */

@@ -10,7 +10,8 @@ export interface OpenWriter {
   readonly failpoints: string | undefined;
   /** The file as this process has had it open: no other one is opened in its place. */
   readonly inode?: number | undefined;
-  /** See WriterCoreOptions. */
+  /** These see WriterCoreOptions. */
+  readonly isDoubtful?: boolean;
   readonly leavesMigrations?: boolean;
 }
 
@@ -23,21 +24,23 @@ export class OpenCore {
   readonly #isFirst: boolean;
   readonly #point: Failpoint | undefined;
 
-  constructor({ file, failpoints, inode, leavesMigrations = false }: OpenWriter) {
+  constructor({ failpoints, ...target }: OpenWriter) {
     const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
     this.#point = point;
-    this.#isFirst = inode === undefined;
+    this.#isFirst = target.inode === undefined;
     this.#core = new WriterCore({
-      file,
+      ...target,
       now: Date.now,
-      inode,
-      leavesMigrations,
       ...(FAILPOINTS ? { beforeCommit: () => void point?.('writer.sync') } : {}),
     });
   }
 
   get inode(): number | undefined {
     return this.#core.inode;
+  }
+
+  get isDoubtful(): boolean {
+    return this.#core.isDoubtful;
   }
 
   /** Opens and migrates. Throws SvcError, or MigrationDue where migrations are left to others. */

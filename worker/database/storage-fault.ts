@@ -3,19 +3,20 @@ import { closeSync, openSync } from 'node:fs';
 import { messageOf } from '../../shared/svc-error.ts';
 import { sqliteCode } from './connection.ts';
 
-/** Linux takes what it could not write for written; on ext4 not even writing it once more helps, before the disk is mounted anew. */
-const UNWRITTEN =
-  'the disk reports errors (dmesg): mend it, and mount it anew with the host stopped; the host tries again by itself, but what it takes before that may be lost';
+const UNWRITABLE = 'make .svc/ and its files writable for this user: the host goes on by itself';
+const DISK_ERRORS =
+  'the disk reports errors: check it (dmesg), and a thin volume for room; the host tries again by itself';
 
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ['SQLITE_FULL', 'free disk space: the host goes on by itself'],
   ['SQLITE_IOERR_SHMSIZE', 'free disk space: the host goes on by itself'],
-  ['SQLITE_READONLY', 'make .svc/ and its files writable for this user: the host goes on by itself'],
+  ['SQLITE_READONLY', UNWRITABLE],
   ['SQLITE_CANTOPEN', 'make .svc/ readable and writable for this user: the host goes on by itself'],
   ['SQLITE_BUSY', 'another program holds the database: end it, the host goes on by itself'],
-  ['SQLITE_IOERR_FSYNC', UNWRITTEN],
-  ['SQLITE_IOERR_WRITE', UNWRITTEN],
-  ['SQLITE_IOERR', 'the disk reports errors: check it (dmesg); the host tries again by itself'],
+  ['SQLITE_IOERR', DISK_ERRORS],
+  ['EIO', DISK_ERRORS],
+  ['EROFS', UNWRITABLE],
+  ['EACCES', UNWRITABLE],
 ];
 const MORE_FILES = 'raise the limit of open files (ulimit -n, LimitNOFILE=), or lower http.limits.connections';
 
@@ -30,11 +31,18 @@ export const LOG_MENDED =
 
 /** Asked for at once: whether files can be opened is looked at now. */
 export function storageFault(error: unknown): StorageFault {
-  const message = messageOf(error);
-  const code = sqliteCode(error) ?? 'error';
+  const code = faultCode(error);
+  // This reaches whoever asked over HTTP: no path of the machine
+  const message = (error as NodeJS.ErrnoException | null)?.syscall ?? messageOf(error);
   const limit = code.startsWith('SQLITE_CANTOPEN') ? openLimit() : undefined;
   if (limit !== undefined) return { message: `${message}: too many files are open (${limit})`, hint: MORE_FILES };
   return { message, hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log' };
+}
+
+/** Of SQLite, or of the system where a file was asked for without it. */
+export function faultCode(error: unknown): string {
+  const { syscall, code } = (error ?? {}) as NodeJS.ErrnoException;
+  return sqliteCode(error) ?? (syscall === undefined ? undefined : code) ?? 'error';
 }
 
 /** SQLite says only that it cannot open; another file tells why. */

@@ -1,24 +1,26 @@
 // The one writable connection: opened, migrated, watched for being taken away, opened again after a failure.
 //
 //   W1  No group is answered when the file it went into is no longer the file at its path (unlinked, replaced).
-//   W2  After a failed group the connection is closed; the next group opens it anew, so that nothing that this one kept in memory is relied on. SQLite
-//       then reads what the kernel has, which after a failed sync is not what the disk has: see storage-fault.ts.
+//   W2  After a failed group the connection is closed; the next group opens it anew, so that nothing that this one kept in memory is relied on.
 //   W3  A database file that was there and is gone or empty is never made anew: that would be an empty history. Before this process:
 //       shared/lost-history.ts.
 //   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
 //       again once it is found whole.
 //   W5  No group is answered into a log that is no longer the one at its path: the next start would not find it. What such a log holds is
 //       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
+//   W6  Nothing is appended behind what the disk may lack, although the kernel has it: after a write that failed, and at first, when a process
+//       before this one may have met that, all is brought over into the file anew (K1 of checkpoint.ts).
 import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+import { cutUnsynced, emptyLog, keepLogShort, logBytes, logOf } from './checkpoint.ts';
 import { openWritable, sqliteCode } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { isBehind, migrate } from './migrate.ts';
-import { storageFault } from './storage-fault.ts';
+import { faultCode, storageFault } from './storage-fault.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -26,6 +28,8 @@ export interface WriterCoreOptions {
   readonly now: () => number;
   /** The file as this process has had it open before; left out: whatever is there, or a new one. */
   readonly inode?: number | undefined;
+  /** W6 is still to be done although this process has had the file open before. */
+  readonly isDoubtful?: boolean;
   /** Migrations of what is stored are left to others: `open` throws MigrationDue. */
   readonly leavesMigrations?: boolean;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
@@ -42,16 +46,23 @@ export class WriterCore {
   #inode: number | undefined;
   /** Of the log as it was when it was opened. */
   #log: number | undefined;
+  /** It has a group of this connection. */
+  #isLogKnown = false;
   /** The connection is there only for what its log still holds. */
   #hasFailed = false;
   /** A log that was taken away has been brought over; the next answer tells. */
   #isLogMended = false;
   /** The longest that it was while it was open. */
   #bytes = 0;
+  /** W6. */
+  #isDoubtful: boolean;
+  /** So much of it was synced, as far as this process knows. */
+  #syncedBytes = 0;
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
     this.#inode = options.inode;
+    this.#isDoubtful = options.isDoubtful ?? options.inode === undefined;
   }
 
   /** Of the file that it has had open; undefined before it was opened. */
@@ -59,24 +70,33 @@ export class WriterCore {
     return this.#inode;
   }
 
+  /** The disk may lack something that the kernel has (W6). */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful;
+  }
+
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
   open(): Database {
     const { file } = this.#options;
     if (this.#database !== undefined) {
-      if (!this.#hasFailed && this.#hasLog()) return this.#database;
+      if (!this.#hasFailed && this.#hasLog(this.#database)) return this.#database;
       this.#leaveOrExplain(this.#database);
     }
     const before = this.#look();
     if (this.#inode !== undefined && before.inode !== this.#inode) throw gone(file);
     if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
     const database = openOrExplain(file);
+    this.#database = database;
+    this.#isLogKnown = false;
+    this.#log = inodeOf(logOf(file));
     try {
       if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
+      if (this.#isDoubtful) this.#settle(database);
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
       this.#group = new GroupCommit(database, this.#options.beforeCommit);
     } catch (error) {
-      database.close();
+      this.#abandon(database, error);
       throw explain(file, error);
     }
     if (this.#inode === undefined) noteHistory(file);
@@ -84,8 +104,8 @@ export class WriterCore {
     this.#inode = inode;
     this.#log = inodeOf(logOf(file));
     this.#bytes = bytes;
+    this.#syncedBytes = bytes;
     this.#hasFailed = false;
-    this.#database = database;
     return database;
   }
 
@@ -94,16 +114,18 @@ export class WriterCore {
     const database = this.open();
     const { file } = this.#options;
     try {
+      if (keepLogShort(database)) this.#syncedBytes = this.#look().bytes;
       this.#refuseUnlessThere();
       const answer = this.#group?.run(units);
       if (answer === undefined) throw gone(file);
       this.#refuseUnlessThere();
-      if (!this.#hasLog()) save(file, database);
+      this.#isLogKnown = this.#hasLog(database);
+      if (!this.#isLogKnown) save(file, database);
       const isLogMended = this.#isLogMended;
       this.#isLogMended = false;
       return isLogMended ? { ...answer, isLogMended } : answer;
     } catch (error) {
-      this.#abandon(database);
+      this.#abandon(database, error);
       throw explain(file, error);
     }
   }
@@ -113,10 +135,7 @@ export class WriterCore {
     const database = this.#database;
     if (database === undefined) return this.#isLogMended;
     try {
-      if (!this.#hasLog()) {
-        save(this.#options.file, database);
-        this.#isLogMended = true;
-      }
+      this.#isLogMended = this.#secure(database) || this.#isLogMended;
     } catch {
       // The last connection to close tries once more
     }
@@ -124,9 +143,26 @@ export class WriterCore {
     return this.#isLogMended;
   }
 
-  /** W2, as soon as W5 allows it. */
-  #abandon(database: Database): void {
+  /** W6. A reader keeps it from being done: at first that is let be, for some programs read for days. */
+  #settle(database: Database): void {
+    const { file } = this.#options;
+    this.#cutUnsynced(database);
+    if (!emptyLog(database) && this.#inode !== undefined) throw unsettled(file);
+    this.#isDoubtful = false;
+  }
+
+  #cutUnsynced(database: Database): void {
+    const { file } = this.#options;
+    if (this.#inode !== undefined && this.#look().inode !== this.#inode) throw gone(file);
+    cutUnsynced(file, database, this.#syncedBytes);
+    this.#bytes = Math.min(this.#bytes, this.#look().bytes);
+  }
+
+  /** W2, as soon as W5 and W6 allow it. */
+  #abandon(database: Database, error: unknown): void {
     this.#hasFailed = true;
+    // Whoever migrates it meanwhile closes it last
+    this.#isDoubtful ||= error instanceof MigrationDue || sqliteCode(error)?.startsWith('SQLITE_IOERR') === true;
     try {
       this.#leave(database);
     } catch {
@@ -142,15 +178,23 @@ export class WriterCore {
     }
   }
 
-  /** W5. Throws while the log cannot be brought over. */
   #leave(database: Database): void {
-    const { file } = this.#options;
-    const hasLog = this.#hasLog();
-    if (!hasLog) save(file, database);
+    const isLogMended = this.#secure(database);
     this.#close(database);
     // What lies there holds nothing of ours: SQLite would replay it over the file
-    if (!hasLog) rmSync(logOf(file), { force: true });
-    this.#isLogMended ||= !hasLog;
+    if (isLogMended) rmSync(logOf(this.#options.file), { force: true });
+    this.#isLogMended ||= isLogMended;
+  }
+
+  /**
+   * Before a close. W5: whether a log that was taken away had to be brought over; throws while it cannot be. W6: the last to close brings the log over,
+   * and SQLite tells nobody whether that failed.
+   */
+  #secure(database: Database): boolean {
+    const hasLog = this.#hasLog(database);
+    if (!hasLog) save(this.#options.file, database);
+    else if (this.#isDoubtful) this.#cutUnsynced(database);
+    return !hasLog;
   }
 
   #close(database: Database): void {
@@ -159,8 +203,11 @@ export class WriterCore {
     database.close();
   }
 
-  #hasLog(): boolean {
-    return this.#options.file === ':memory:' || inodeOf(logOf(this.#options.file)) === this.#log;
+  /** A log that somebody put there between the opening of ours and the look at it is known by its length. */
+  #hasLog(database: Database): boolean {
+    if (this.#options.file === ':memory:') return true;
+    const found = statSync(logOf(this.#options.file), { throwIfNoEntry: false });
+    return found !== undefined && found.ino === this.#log && (this.#isLogKnown || found.size >= logBytes(database));
   }
 
   /** W1, W4. */
@@ -179,14 +226,10 @@ export class WriterCore {
   }
 }
 
-const logOf = (file: string): string => `${file}-wal`;
-
 const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
 
-/** Brings all that the open log holds over into the file, synced, and leaves the log empty. */
 function save(file: string, database: Database): void {
-  const [answer] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
-  if (answer?.busy !== 0) throw unsaved(file);
+  if (!emptyLog(database)) throw unsaved(file);
 }
 
 function refuseUnlessWhole(file: string, database: Database): void {
@@ -215,6 +258,13 @@ const unsaved = (file: string): SvcError =>
     { hint: 'do not stop the host: it goes on by itself as soon as nobody reads the database' },
   );
 
+const unsettled = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `what a failed write may have left in the log ${basename(logOf(file))} cannot be brought over yet: the database is being read`,
+    { hint: 'end what reads the database: the host goes on by itself as soon as nobody does' },
+  );
+
 function openOrExplain(file: string): Database {
   try {
     return openWritable(file);
@@ -225,7 +275,7 @@ function openOrExplain(file: string): Database {
 
 function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;
-  const code = sqliteCode(error) ?? 'error';
+  const code = faultCode(error);
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
     return new SvcError('database_corrupt', `the database ${basename(file)} is damaged (${code})`, {
       cause: error,

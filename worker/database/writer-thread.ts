@@ -8,6 +8,7 @@ import { OpenCore, type OpenWriter } from './open-core.ts';
 import { GroupUnpacker, type PackedAnswer, type PackedGroup, packAnswer } from './packed-group.ts';
 
 export type ToWriter =
+  | { readonly kind: 'hello'; readonly id: number }
   | ({ readonly kind: 'open'; readonly id: number } & OpenWriter)
   | { readonly kind: 'group'; readonly id: number; readonly group: PackedGroup }
   | { readonly kind: 'close'; readonly id: number };
@@ -38,6 +39,8 @@ parentPort?.on('message', (message: ToWriter | GuardOrder | ParentOrder) => {
 function serve(message: ToWriter): FromWriter {
   try {
     switch (message.kind) {
+      case 'hello':
+        return { kind: 'done', id: message.id, answer: undefined };
       case 'open':
         core ??= new OpenCore(message); // again after a failure it is the same: it remembers which file it was
         core.open();

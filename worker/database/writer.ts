@@ -162,6 +162,11 @@ export class ThreadRunner implements GroupRunner {
     await this.#call((id) => this.#post({ kind: 'open', id, ...this.#target }));
   }
 
+  /** Resolves once the thread answers, or will not any more. */
+  async up(): Promise<void> {
+    await this.#call((id) => this.#post({ kind: 'hello', id })).catch(() => {});
+  }
+
   async run(units: readonly Unit[]): Promise<GroupAnswer> {
     let refused: Refusals = new Map();
     const answer = await this.#call((id) => {

@@ -33,9 +33,10 @@ function made(t: Cleanup, failpoints?: string) {
   /** The thread is there; resolves once it has said that it has the file. */
   const threadComes = async (): Promise<Worker> => {
     const worker = startWriterThread();
-    const opened = new Promise((resolve) => worker.once('message', resolve));
+    let answers = 0; // it says that it is up, and that it has the file
+    worker.on('message', () => void (answers += 1));
     come(worker);
-    await opened;
+    await until(() => answers >= 2, { what: 'the thread to have the file', everyMs: 1 });
     return worker;
   };
   t.after(async () => {

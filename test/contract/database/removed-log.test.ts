@@ -5,15 +5,19 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { systemClock } from '../../../shared/clock.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import type { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../../worker/database/connection.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from '../../../worker/database/database-host.ts';
+import { EarlyWriter } from '../../../worker/database/early-writer.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
+import { startWriterThread } from '../../../worker/database/start-thread.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
 import { WriterCore } from '../../../worker/database/writer-core.ts';
+import type { ToWriter } from '../../../worker/database/writer-thread.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -167,6 +171,47 @@ for (const [kind, make] of KINDS)
       assert.deepEqual(afterAKill(file), ['k1']);
     });
   });
+
+describe('the writer of a start, when the log is removed', () => {
+  for (const afterMs of [0, 1, 2, 3, 4, 5, 6, 8])
+    it(`${afterMs} ms after its thread is told to open the file, refuses nothing and loses nothing that it has answered`, async (t) => {
+      const file = fileOf(t);
+      const thread = startWriterThread();
+      const isTaken = takenAtOpen(thread, { file, afterMs });
+      const runner = new EarlyWriter({ file, failpoints: undefined }, Promise.resolve(thread), () => {});
+      t.after(() => runner.close());
+      const writer = new GroupingWriter(runner);
+      await runner.open();
+      const stored: string[] = [];
+      let after = 0;
+
+      while (after < 5) {
+        const key = `k${stored.length + 1_000}`;
+        assert.equal((await writer.commit(put(key))).kind, 'committed');
+        stored.push(key);
+        if (isTaken()) after += 1;
+      }
+
+      await writer.commit(put('k9999')); // it mends what was taken away after the last
+      assert.deepEqual(afterAKill(file), [...stored, 'k9999']);
+    });
+});
+
+/** Takes the log away so long after the thread is told to open the file. */
+function takenAtOpen(thread: Worker, { file, afterMs }: { readonly file: string; readonly afterMs: number }) {
+  let isTaken = false;
+  const post = thread.postMessage.bind(thread);
+  const take = (): void => {
+    rmSync(`${file}-wal`, { force: true });
+    isTaken = true;
+  };
+  thread.postMessage = (message: ToWriter) => {
+    if (message.kind === 'open' && afterMs === 0) take();
+    post(message);
+    if (message.kind === 'open' && afterMs > 0) setTimeout(take, afterMs);
+  };
+  return () => isTaken;
+}
 
 describe('the database host, when the log is removed', () => {
   it('mends it before anybody asks, and stays usable', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { storageFault } from '../../../worker/database/storage-fault.ts';
+import { faultCode, storageFault } from '../../../worker/database/storage-fault.ts';
 
 const MODULE = fileURLToPath(new URL('../../../worker/database/storage-fault.ts', import.meta.url));
 const CANNOT_OPEN = `Object.assign(new Error('unable to open database file'), { code: 'SQLITE_CANTOPEN' })`;
@@ -44,8 +44,11 @@ describe('storageFault', () => {
     assert.match(of('SQLITE_IOERR_READ'), /the disk reports errors/);
   });
 
-  it('asks for another mount of a disk that failed to write: it may never write that', () => {
-    for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_WRITE'])
-      assert.match(storageFault(Object.assign(new Error('disk I/O error'), { code })).hint, /mount it anew/);
+  it('tells no path of the machine, where a file was asked for without SQLite', () => {
+    const error = Object.assign(new Error("EROFS: read-only file system, open '/srv/bot/.svc/data.sqlite'"), {
+      code: 'EROFS',
+      syscall: 'open',
+    });
+    assert.deepEqual([storageFault(error).message, faultCode(error)], ['open', 'EROFS']);
   });
 });

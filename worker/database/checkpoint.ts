@@ -1,0 +1,91 @@
+// Checkpoints: what the log holds is brought over into the file. We ask for each: those that SQLite makes by itself hide their failures.
+//
+//   K1  What a sync could not write the kernel takes for written. Blocks that were new then are not written by later syncs either, even once they
+//       are written over (ext4, Linux 6.18): all is well until the next mount. Only other blocks help. So after a failed write, and after a
+//       process that may have left one, the log is emptied before anything is appended, and before that the file loses its new blocks.
+//   K2  Those are pages behind the last one that was synced. Cut off are only pages that the log has in frames not yet brought over: they
+//       are written again. A kill on the way leaves the log as it was.
+//   K3  Readers that are there read such pages in the log: the end that was synced is never cut off while it is known.
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+
+/** Fewer bring those pages over again and again that every group changes, more hold up longer. */
+const LONG_LOG_PAGES = 2_000;
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/** In frames; -1 where there is no log. */
+interface LogState {
+  /** 1: somebody reads or writes. */
+  readonly busy: number;
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): LogState =>
+  (database.pragma(`wal_checkpoint(${mode})`) as readonly LogState[])[0] as LogState;
+
+const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
+
+export const logOf = (file: string): string => `${file}-wal`;
+
+/** Brings over what no reader needs any more, once that is much: whether it did. Throws what SQLite throws. */
+export function keepLogShort(database: Database): boolean {
+  const { log, checkpointed } = checkpoint(database, 'NOOP');
+  if (log - checkpointed < LONG_LOG_PAGES) return false;
+  checkpoint(database, 'PASSIVE');
+  return true;
+}
+
+/** Brings all that the log holds over into the file, synced, and leaves the log empty; false while somebody reads or writes. */
+export function emptyLog(database: Database): boolean {
+  return checkpoint(database, 'TRUNCATE').busy === 0;
+}
+
+/** As long is the log at least that this connection has open. */
+export function logBytes(database: Database): number {
+  const { log } = checkpoint(database, 'NOOP');
+  return log <= 0 ? 0 : LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + pageBytesOf(database));
+}
+
+/** K1. `syncedBytes` of the file were synced, as far as is known. */
+export function cutUnsynced(file: string, database: Database, syncedBytes: number): void {
+  const pages = Number(database.pragma('page_count', { simple: true })); // a read: only then the state of the log is known
+  const pageBytes = pageBytesOf(database);
+  const { log, checkpointed } = checkpoint(database, 'NOOP');
+  if (log <= checkpointed) return;
+  const logged = loggedPages(logOf(file), { from: checkpointed, to: log, pageBytes });
+  let last = pages;
+  while (last > 1 && logged.has(last)) last -= 1; // the first was synced before there was a log
+  const keeps = Math.max(last * pageBytes, syncedBytes);
+  if (statSync(file).size > keeps) ftruncateSync(keptOpen(file), keeps);
+}
+
+function loggedPages(
+  logFile: string,
+  { from, to, pageBytes }: { readonly from: number; readonly to: number; readonly pageBytes: number },
+): ReadonlySet<number> {
+  const descriptor = openSync(logFile, 'r');
+  try {
+    const header = Buffer.alloc(4);
+    const pages = new Set<number>();
+    for (let frame = from; frame < to; frame += 1) {
+      const at = LOG_HEADER_BYTES + frame * (FRAME_HEADER_BYTES + pageBytes);
+      if (readSync(descriptor, header, 0, header.length, at) === header.length) pages.add(header.readUInt32BE());
+    }
+    return pages;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const kept = new Map<string, { readonly descriptor: number; readonly inode: number }>();
+
+/** Never closed: with any descriptor of the file that this process closes, SQLite loses its locks (POSIX). */
+function keptOpen(file: string): number {
+  const known = kept.get(file);
+  if (known !== undefined && known.inode === statSync(file).ino) return known.descriptor;
+  const descriptor = openSync(file, 'r+');
+  kept.set(file, { descriptor, inode: fstatSync(descriptor).ino });
+  return descriptor;
+}
