@@ -266,7 +266,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'is overwritten, and written back',
       'dies: nothing more is acknowledged, and the worker still stops when it is asked to',
       'a sync that fails on the disk is followed by no 2xx for what it should have kept',
-      'a disk that has room again is used again by the same process, and nothing of what was acknowledged before is missing',
+      'a disk that has room again for the ${part} is used again by ${user}, and all that was acknowledged outlasts the power',
       'no 2xx follows the loss of the power, and none from before it is lost',
       'the log is removed and cannot be saved yet, answers nothing, and goes on once it is',
       'mends it before anybody asks, and stays usable',

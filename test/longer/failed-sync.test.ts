@@ -88,11 +88,12 @@ describe('under deliveries without a pause', { skip: loopDiskMissing() }, () => 
 
   // What a sync could not write stays in the memory of the kernel, which takes it for written: all that is synced behind it went with the power.
   for (const part of ['log', 'file'] as const)
-    for (const restarts of [false, true])
+    for (const user of ['the same process', 'the next process'])
       it(
-        `a disk that has room again for the ${part} is used again by ${restarts ? 'the next process' : 'the same process'}, and all that was acknowledged outlasts the power`,
+        `a disk that has room again for the ${part} is used again by ${user}, and all that was acknowledged outlasts the power`,
         TIMEOUT,
         async (t) => {
+          const restarts = user === 'the next process';
           let disk: ThinDisk | undefined;
           const host = await FaultyHost.start(t, {
             prepare: ({ paths }) => {
