@@ -5,9 +5,11 @@
 //       process that may have left one, the log is emptied before anything is appended, and before that the file loses its new blocks.
 //   K2  Those are pages behind the last one that was synced. Cut off are only pages that the log has in frames not yet brought over: they
 //       are written again. A kill on the way leaves the log as it was.
-//   K3  Readers that are there read such pages in the log: the end that was synced is never cut off while it is known.
+//   K3  Readers that are there read such pages in the log: the end that was synced is never cut off. Where it is not known, in a file that another
+//       process has left, nobody else may have the file open.
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { openAlone, sqliteCode } from './connection.ts';
 
 /** Fewer bring those pages over again and again that every group changes, more hold up longer. */
 const LONG_LOG_PAGES = 2_000;
@@ -21,6 +23,9 @@ interface LogState {
   readonly log: number;
   readonly checkpointed: number;
 }
+
+/** Whether there is a log at all: not in memory, and not on a disk on which processes cannot share memory. */
+export const keepsLog = (database: Database): boolean => checkpoint(database, 'NOOP').log >= 0;
 
 const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): LogState =>
   (database.pragma(`wal_checkpoint(${mode})`) as readonly LogState[])[0] as LogState;
@@ -45,10 +50,26 @@ export function emptyLog(database: Database): boolean {
 /** As long is the log at least that this connection has open. */
 export function logBytes(database: Database): number {
   const { log } = checkpoint(database, 'NOOP');
-  return log <= 0 ? 0 : LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + pageBytesOf(database));
+  return log === 0 ? 0 : LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + pageBytesOf(database));
 }
 
-/** K1. `syncedBytes` of the file were synced, as far as is known. */
+/** K1, of a log that a process before this one has left; nothing is done while anybody has the file open. Throws what SQLite throws. */
+export function settleAlone(file: string): void {
+  if (sizeOf(file) === 0 || sizeOf(logOf(file)) === 0) return;
+  try {
+    const database = openAlone(file);
+    try {
+      cutUnsynced(file, database, 0);
+      emptyLog(database);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
+  }
+}
+
+/** K1. `syncedBytes` of the file were synced. */
 export function cutUnsynced(file: string, database: Database, syncedBytes: number): void {
   const pages = Number(database.pragma('page_count', { simple: true })); // a read: only then the state of the log is known
   const pageBytes = pageBytesOf(database);
@@ -58,8 +79,12 @@ export function cutUnsynced(file: string, database: Database, syncedBytes: numbe
   let last = pages;
   while (last > 1 && logged.has(last)) last -= 1; // the first was synced before there was a log
   const keeps = Math.max(last * pageBytes, syncedBytes);
-  if (statSync(file).size > keeps) ftruncateSync(keptOpen(file), keeps);
+  const { checkpointed: isNow } = checkpoint(database, 'NOOP');
+  // Another program may bring over, too: then what was counted is in the file
+  if (isNow === checkpointed && sizeOf(file) > keeps) ftruncateSync(keptOpen(file), keeps);
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 function loggedPages(
   logFile: string,

@@ -23,6 +23,22 @@ export function openWritable(file: string): Database {
     database.pragma('recursive_triggers = ON');
     database.pragma('wal_autocheckpoint = 0'); // see checkpoint.ts
     database.pragma('trusted_schema = OFF');
+    database.pragma('wal_checkpoint(NOOP)'); // where SQLite could open it only for reading, it says so here
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** The connection that writes, while nobody else has the file open: it takes the whole file, or throws SQLITE_BUSY now or at the first question. */
+export function openAlone(file: string): Database {
+  refuseLostHistory(file);
+  const database = new Sqlite(file, { timeout: 0, fileMustExist: true });
+  try {
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.pragma('synchronous = FULL');
+    database.pragma('wal_autocheckpoint = 0');
     return database;
   } catch (error) {
     database.close();

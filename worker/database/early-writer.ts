@@ -89,8 +89,8 @@ export class EarlyWriter implements GroupRunner {
       get inode() {
         return here.inode;
       },
-      get isDoubtful() {
-        return here.isDoubtful;
+      get syncedBytes() {
+        return here.syncedBytes;
       },
     };
   }

@@ -11,7 +11,7 @@ export interface OpenWriter {
   /** The file as this process has had it open: no other one is opened in its place. */
   readonly inode?: number | undefined;
   /** These see WriterCoreOptions. */
-  readonly isDoubtful?: boolean;
+  readonly syncedBytes?: number | undefined;
   readonly leavesMigrations?: boolean;
 }
 
@@ -39,8 +39,8 @@ export class OpenCore {
     return this.#core.inode;
   }
 
-  get isDoubtful(): boolean {
-    return this.#core.isDoubtful;
+  get syncedBytes(): number | undefined {
+    return this.#core.syncedBytes;
   }
 
   /** Opens and migrates. Throws SvcError, or MigrationDue where migrations are left to others. */

@@ -9,14 +9,15 @@
 //   W5  No group is answered into a log that is no longer the one at its path: the next start would not find it. What such a log holds is
 //       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
 //   W6  Nothing is appended behind what the disk may lack, although the kernel has it: after a write that failed, and at first, when a process
-//       before this one may have met that, all is brought over into the file anew (K1 of checkpoint.ts).
+//       before this one may have met that, all is brought over into the file anew (K1 of checkpoint.ts). Who reads the database keeps that from
+//       being done: after a failed write nothing is answered meanwhile; at first it is let be, for some programs read for days.
 import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { cutUnsynced, emptyLog, keepLogShort, logBytes, logOf } from './checkpoint.ts';
+import { cutUnsynced, emptyLog, keepLogShort, keepsLog, logBytes, logOf, settleAlone } from './checkpoint.ts';
 import { openWritable, sqliteCode } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { isBehind, migrate } from './migrate.ts';
@@ -28,8 +29,8 @@ export interface WriterCoreOptions {
   readonly now: () => number;
   /** The file as this process has had it open before; left out: whatever is there, or a new one. */
   readonly inode?: number | undefined;
-  /** W6 is still to be done although this process has had the file open before. */
-  readonly isDoubtful?: boolean;
+  /** A write has failed since (W6), before which so much of the file was synced. */
+  readonly syncedBytes?: number | undefined;
   /** Migrations of what is stored are left to others: `open` throws MigrationDue. */
   readonly leavesMigrations?: boolean;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
@@ -48,21 +49,24 @@ export class WriterCore {
   #log: number | undefined;
   /** It has a group of this connection. */
   #isLogKnown = false;
+  /** Not in memory. */
+  #keepsLog = false;
   /** The connection is there only for what its log still holds. */
   #hasFailed = false;
   /** A log that was taken away has been brought over; the next answer tells. */
   #isLogMended = false;
   /** The longest that it was while it was open. */
   #bytes = 0;
-  /** W6. */
-  #isDoubtful: boolean;
-  /** So much of it was synced, as far as this process knows. */
-  #syncedBytes = 0;
+  /** A write has failed (W6). */
+  #hasLost: boolean;
+  /** So much of it was synced. */
+  #syncedBytes: number;
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
     this.#inode = options.inode;
-    this.#isDoubtful = options.isDoubtful ?? options.inode === undefined;
+    this.#hasLost = options.syncedBytes !== undefined;
+    this.#syncedBytes = options.syncedBytes ?? 0;
   }
 
   /** Of the file that it has had open; undefined before it was opened. */
@@ -70,28 +74,31 @@ export class WriterCore {
     return this.#inode;
   }
 
-  /** The disk may lack something that the kernel has (W6). */
-  get isDoubtful(): boolean {
-    return this.#isDoubtful;
+  /** See WriterCoreOptions, for whoever takes over. */
+  get syncedBytes(): number | undefined {
+    return this.#hasLost ? this.#syncedBytes : undefined;
   }
 
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
   open(): Database {
     const { file } = this.#options;
     if (this.#database !== undefined) {
-      if (!this.#hasFailed && this.#hasLog(this.#database)) return this.#database;
+      if (!this.#hasFailed && this.#hasLog()) return this.#database;
       this.#leaveOrExplain(this.#database);
     }
     const before = this.#look();
     if (this.#inode !== undefined && before.inode !== this.#inode) throw gone(file);
     if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
-    const database = openOrExplain(file);
+    const database = openOrExplain(file, this.#inode === undefined);
     this.#database = database;
-    this.#isLogKnown = false;
+    this.#keepsLog = keepsLog(database);
     this.#log = inodeOf(logOf(file));
+    this.#isLogKnown = false;
     try {
       if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
-      if (this.#isDoubtful) this.#settle(database);
+      if (this.#inode === undefined) emptyLog(database);
+      else if (this.#hasLost) this.#settle(database);
+      this.#hasLost = false;
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
       this.#group = new GroupCommit(database, this.#options.beforeCommit);
@@ -119,8 +126,8 @@ export class WriterCore {
       const answer = this.#group?.run(units);
       if (answer === undefined) throw gone(file);
       this.#refuseUnlessThere();
-      this.#isLogKnown = this.#hasLog(database);
-      if (!this.#isLogKnown) save(file, database);
+      this.#knowLog(database);
+      if (!this.#hasLog()) save(file, database);
       const isLogMended = this.#isLogMended;
       this.#isLogMended = false;
       return isLogMended ? { ...answer, isLogMended } : answer;
@@ -143,17 +150,14 @@ export class WriterCore {
     return this.#isLogMended;
   }
 
-  /** W6. A reader keeps it from being done: at first that is let be, for some programs read for days. */
   #settle(database: Database): void {
-    const { file } = this.#options;
     this.#cutUnsynced(database);
-    if (!emptyLog(database) && this.#inode !== undefined) throw unsettled(file);
-    this.#isDoubtful = false;
+    if (!emptyLog(database)) throw unsettled(this.#options.file);
   }
 
   #cutUnsynced(database: Database): void {
     const { file } = this.#options;
-    if (this.#inode !== undefined && this.#look().inode !== this.#inode) throw gone(file);
+    if (this.#look().inode !== this.#inode) throw gone(file);
     cutUnsynced(file, database, this.#syncedBytes);
     this.#bytes = Math.min(this.#bytes, this.#look().bytes);
   }
@@ -161,8 +165,7 @@ export class WriterCore {
   /** W2, as soon as W5 and W6 allow it. */
   #abandon(database: Database, error: unknown): void {
     this.#hasFailed = true;
-    // Whoever migrates it meanwhile closes it last
-    this.#isDoubtful ||= error instanceof MigrationDue || sqliteCode(error)?.startsWith('SQLITE_IOERR') === true;
+    this.#hasLost ||= sqliteCode(error)?.startsWith('SQLITE_IOERR') === true;
     try {
       this.#leave(database);
     } catch {
@@ -191,9 +194,9 @@ export class WriterCore {
    * and SQLite tells nobody whether that failed.
    */
   #secure(database: Database): boolean {
-    const hasLog = this.#hasLog(database);
+    const hasLog = this.#hasLog();
     if (!hasLog) save(this.#options.file, database);
-    else if (this.#isDoubtful) this.#cutUnsynced(database);
+    else if (this.#hasLost && this.#inode !== undefined) this.#cutUnsynced(database);
     return !hasLog;
   }
 
@@ -203,11 +206,16 @@ export class WriterCore {
     database.close();
   }
 
-  /** A log that somebody put there between the opening of ours and the look at it is known by its length. */
-  #hasLog(database: Database): boolean {
-    if (this.#options.file === ':memory:') return true;
+  #hasLog(): boolean {
+    return !this.#keepsLog || (this.#log !== undefined && inodeOf(logOf(this.#options.file)) === this.#log);
+  }
+
+  /** A log that somebody put there between the opening of ours and the look at it is known by its length, after the first group. */
+  #knowLog(database: Database): void {
+    if (this.#isLogKnown || !this.#keepsLog) return;
+    this.#isLogKnown = true;
     const found = statSync(logOf(this.#options.file), { throwIfNoEntry: false });
-    return found !== undefined && found.ino === this.#log && (this.#isLogKnown || found.size >= logBytes(database));
+    if (found === undefined || found.size < logBytes(database)) this.#log = undefined;
   }
 
   /** W1, W4. */
@@ -265,8 +273,9 @@ const unsettled = (file: string): SvcError =>
     { hint: 'end what reads the database: the host goes on by itself as soon as nobody does' },
   );
 
-function openOrExplain(file: string): Database {
+function openOrExplain(file: string, isFirst: boolean): Database {
   try {
+    if (isFirst) settleAlone(file);
     return openWritable(file);
   } catch (error) {
     throw explain(file, error);
