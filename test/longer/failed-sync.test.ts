@@ -48,11 +48,25 @@ async function assertKept(host: FaultyHost, acknowledged: readonly string[] = ho
 const sizeOf = (host: FaultyHost, part: string): number =>
   statSync(join(host.project.paths.stateDir, `data.sqlite${part}`)).size;
 
-/** Until the next time that it is brought over, the log is written over blocks that it has: what then needs room first is the file. */
-async function leaveRoomInLog(host: FaultyHost): Promise<void> {
+/** The process that was started tries more than once to open the file. */
+async function triesInVain(host: FaultyHost): Promise<void> {
+  await until(() => readFileSync(workerLog(host.project.path), 'utf8').includes('database could not be opened'), {
+    what: 'it to fail to open the file',
+  });
+  await host.staysUnready();
+}
+
+/** Nothing behind what is there now is brought over until it is closed. */
+function readingFrom(host: FaultyHost): InstanceType<typeof Sqlite> {
   const reading = new Sqlite(join(host.project.paths.stateDir, 'data.sqlite'), { readonly: true });
   reading.exec('BEGIN');
-  reading.prepare('SELECT 1 FROM inbox').get(); // nothing behind this is brought over
+  reading.prepare('SELECT 1 FROM inbox').get();
+  return reading;
+}
+
+/** Until the next time that it is brought over, the log is written over blocks that it has: what then needs room first is the file. */
+async function leaveRoomInLog(host: FaultyHost): Promise<void> {
+  const reading = readingFrom(host);
   await until(() => sizeOf(host, '-wal') > LONG_LOG_BYTES, { what: 'the log to be long' });
   const fileBytes = sizeOf(host, '');
   reading.close();
@@ -88,12 +102,12 @@ describe('under deliveries without a pause', { skip: loopDiskMissing() }, () => 
 
   // What a sync could not write stays in the memory of the kernel, which takes it for written: all that is synced behind it went with the power.
   for (const part of ['log', 'file'] as const)
-    for (const user of ['the same process', 'the next process'])
+    for (const user of ['the same process', 'the next process', 'one that was started without room'])
       it(
         `a disk that has room again for the ${part} is used again by ${user}, and all that was acknowledged outlasts the power`,
         TIMEOUT,
         async (t) => {
-          const restarts = user === 'the next process';
+          const restarts = user !== 'the same process';
           let disk: ThinDisk | undefined;
           const host = await FaultyHost.start(t, {
             prepare: ({ paths }) => {
@@ -112,9 +126,12 @@ describe('under deliveries without a pause', { skip: loopDiskMissing() }, () => 
             await end();
             await host.life.kill();
           }
-          disk?.refill();
+          const startsWithRoom = user === 'the next process';
+          if (startsWithRoom) disk?.refill();
+          if (restarts) host.restart();
+          if (restarts && !startsWithRoom) await triesInVain(host);
+          if (!startsWithRoom) disk?.refill();
           if (restarts) {
-            host.restart();
             await host.isReady(true);
             end = deliveries(t, host);
           }
@@ -130,6 +147,69 @@ describe('under deliveries without a pause', { skip: loopDiskMissing() }, () => 
           await assertKept(host);
         },
       );
+
+  it('a start without room takes nothing from what was acknowledged before', TIMEOUT, async (t) => {
+    let disk: ThinDisk | undefined;
+    const host = await FaultyHost.start(t, {
+      prepare: ({ paths }) => {
+        disk = new ThinDisk(t, paths.stateDir, { roomForJournal: true });
+      },
+    });
+    const endFirst = deliveries(t, host);
+    await until(() => host.acknowledged.length >= 100, { what: 'deliveries to be taken' });
+    await endFirst();
+    await host.life.stop(); // all is in the file, and whatever is in the log from now on needs room
+    host.restart();
+    await host.isReady(true);
+
+    disk?.runOut();
+    const end = deliveries(t, host);
+    await until(() => host.refused.length >= REFUSALS, { what: 'deliveries to be refused' });
+    await end();
+    await host.life.kill();
+    host.restart();
+    await triesInVain(host);
+    await host.life.kill();
+    disk?.refill();
+    disk?.remount();
+    host.restart();
+
+    await assertKept(host);
+  });
+
+  it(
+    'what a reader keeps from being brought over whole is synced, or the process ends and the next one mends it',
+    TIMEOUT,
+    async (t) => {
+      let disk: ThinDisk | undefined;
+      const host = await FaultyHost.start(t, {
+        prepare: ({ paths }) => {
+          disk = new ThinDisk(t, paths.stateDir, { roomForJournal: true });
+        },
+      });
+      const endFirst = deliveries(t, host);
+      await leaveRoomInLog(host);
+      const during = host.acknowledged.length;
+      await until(() => host.acknowledged.length >= during + 50, { what: 'deliveries to be taken' });
+
+      const reading = readingFrom(host);
+      disk?.runOut();
+      const { signal } = await host.life.ended;
+      await endFirst().catch(() => {}); // what was under way has no answer
+      reading.close();
+      disk?.refill();
+      host.restart();
+      await host.isReady(true);
+      assert.deepEqual(await host.deliverMany(20), [200]);
+      await host.life.kill();
+      disk?.remount();
+      host.restart();
+
+      assert.equal(signal, 'SIGKILL');
+      assert.match(readFileSync(workerLog(host.project.path), 'utf8'), /the database cannot be synced/);
+      await assertKept(host);
+    },
+  );
 
   it('no 2xx follows the loss of the power, and none from before it is lost', TIMEOUT, async (t) => {
     let disk: LoopDisk | undefined;

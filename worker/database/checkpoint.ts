@@ -5,16 +5,19 @@
 //       process that may have left one, the log is emptied before anything is appended, and before that the file loses its new blocks.
 //   K2  Those are pages behind the last one that was synced. Cut off are only pages that the log has in frames not yet brought over: they
 //       are written again. A kill on the way leaves the log as it was.
-//   K3  Readers that are there read such pages in the log: the end that was synced is never cut off. Where it is not known, in a file that another
-//       process has left, nobody else may have the file open.
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
+//   K3  Readers that are there read such pages in the log: the end that was synced is never cut off. Where it is not known see left-log.ts.
+//   K4  What a reader keeps from being brought over whole SQLite does not sync, and never brings over again: so it is synced here. Where that fails only
+//       a process that finds the log anew can mend it: this one is killed, for whatever closes the file would bring the rest over, and end the log.
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { openAlone, sqliteCode } from './connection.ts';
+import { faultCode } from './storage-fault.ts';
 
 /** Fewer bring those pages over again and again that every group changes, more hold up longer. */
 const LONG_LOG_PAGES = 2_000;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
+const LOCK_BYTES_AT = 0x40_00_00_00;
+const STDERR = 2;
 
 /** In frames; -1 where there is no log. */
 interface LogState {
@@ -30,6 +33,22 @@ export const keepsLog = (database: Database): boolean => checkpoint(database, 'N
 const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): LogState =>
   (database.pragma(`wal_checkpoint(${mode})`) as readonly LogState[])[0] as LogState;
 
+/** K4. */
+function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
+  const state = checkpoint(database, mode);
+  if (state.checkpointed === state.log) return state;
+  try {
+    fsyncSync(keptOpen(database.name));
+  } catch (error) {
+    writeSync(
+      STDERR,
+      `svc: the database cannot be synced (${faultCode(error)}): the worker ends, the next one mends it\n`,
+    );
+    process.kill(process.pid, 'SIGKILL');
+  }
+  return state;
+}
+
 const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
 
 export const logOf = (file: string): string => `${file}-wal`;
@@ -38,35 +57,19 @@ export const logOf = (file: string): string => `${file}-wal`;
 export function keepLogShort(database: Database): boolean {
   const { log, checkpointed } = checkpoint(database, 'NOOP');
   if (log - checkpointed < LONG_LOG_PAGES) return false;
-  checkpoint(database, 'PASSIVE');
+  bringOver(database, 'PASSIVE');
   return true;
 }
 
 /** Brings all that the log holds over into the file, synced, and leaves the log empty; false while somebody reads or writes. */
 export function emptyLog(database: Database): boolean {
-  return checkpoint(database, 'TRUNCATE').busy === 0;
+  return bringOver(database, 'TRUNCATE').busy === 0;
 }
 
 /** As long is the log at least that this connection has open. */
 export function logBytes(database: Database): number {
   const { log } = checkpoint(database, 'NOOP');
   return log === 0 ? 0 : LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + pageBytesOf(database));
-}
-
-/** K1, of a log that a process before this one has left; nothing is done while anybody has the file open. Throws what SQLite throws. */
-export function settleAlone(file: string): void {
-  if (sizeOf(file) === 0 || sizeOf(logOf(file)) === 0) return;
-  try {
-    const database = openAlone(file);
-    try {
-      cutUnsynced(file, database, 0);
-      emptyLog(database);
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    if (sqliteCode(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
-  }
 }
 
 /** K1. `syncedBytes` of the file were synced. */
@@ -76,15 +79,16 @@ export function cutUnsynced(file: string, database: Database, syncedBytes: numbe
   const { log, checkpointed } = checkpoint(database, 'NOOP');
   if (log <= checkpointed) return;
   const logged = loggedPages(logOf(file), { from: checkpointed, to: log, pageBytes });
+  const lockPage = LOCK_BYTES_AT / pageBytes + 1; // holds nothing, ever
   let last = pages;
-  while (last > 1 && logged.has(last)) last -= 1; // the first was synced before there was a log
+  while (last > 1 && (logged.has(last) || last === lockPage)) last -= 1; // the first was synced before there was a log
   const keeps = Math.max(last * pageBytes, syncedBytes);
   const { checkpointed: isNow } = checkpoint(database, 'NOOP');
   // Another program may bring over, too: then what was counted is in the file
   if (isNow === checkpointed && sizeOf(file) > keeps) ftruncateSync(keptOpen(file), keeps);
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 function loggedPages(
   logFile: string,
@@ -107,7 +111,7 @@ function loggedPages(
 const kept = new Map<string, { readonly descriptor: number; readonly inode: number }>();
 
 /** Never closed: with any descriptor of the file that this process closes, SQLite loses its locks (POSIX). */
-function keptOpen(file: string): number {
+export function keptOpen(file: string): number {
   const known = kept.get(file);
   if (known !== undefined && known.inode === statSync(file).ino) return known.descriptor;
   const descriptor = openSync(file, 'r+');

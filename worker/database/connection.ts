@@ -31,7 +31,7 @@ export function openWritable(file: string): Database {
   }
 }
 
-/** The connection that writes, while nobody else has the file open: it takes the whole file, or throws SQLITE_BUSY now or at the first question. */
+/** The connection that writes, while nobody else has the file open: throws SQLITE_BUSY where somebody has. */
 export function openAlone(file: string): Database {
   refuseLostHistory(file);
   const database = new Sqlite(file, { timeout: 0, fileMustExist: true });
@@ -39,6 +39,7 @@ export function openAlone(file: string): Database {
     database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('synchronous = FULL');
     database.pragma('wal_autocheckpoint = 0');
+    database.pragma('page_count'); // takes it
     return database;
   } catch (error) {
     database.close();

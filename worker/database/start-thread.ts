@@ -5,11 +5,14 @@ import { Worker } from 'node:worker_threads';
 /** What whoever writes through the thread needs of it. */
 export type WriterThread = Pick<Worker, 'on' | 'ref' | 'postMessage' | 'terminate'>;
 
+/** What it keeps open (checkpoint.ts) stays open when it ends: to close it would drop the locks of the whole process. */
+const OPTIONS = { name: 'writer', trackUnmanagedFds: false };
+
 export function startWriterThread(): Worker {
   const here = import.meta.url;
   const thread = here.endsWith('.ts')
     ? fromSource(new URL('./writer-thread.ts', here))
-    : new Worker(new URL('./writer-thread.js', here), { name: 'writer' });
+    : new Worker(new URL('./writer-thread.js', here), OPTIONS);
   thread.unref();
   return thread;
 }
@@ -18,5 +21,5 @@ export function startWriterThread(): Worker {
 function fromSource(entry: URL): Worker {
   const loader = import.meta.resolve('tsx/esm/api');
   const script = `import(${JSON.stringify(loader)}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;
-  return new Worker(script, { eval: true, name: 'writer' });
+  return new Worker(script, { eval: true, ...OPTIONS });
 }

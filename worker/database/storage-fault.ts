@@ -15,6 +15,7 @@ const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ['SQLITE_BUSY', 'another program holds the database: end it, the host goes on by itself'],
   ['SQLITE_IOERR', DISK_ERRORS],
   ['EIO', DISK_ERRORS],
+  ['ENOSPC', 'free disk space: the host goes on by itself'],
   ['EROFS', UNWRITABLE],
   ['EACCES', UNWRITABLE],
 ];
@@ -44,6 +45,9 @@ export function faultCode(error: unknown): string {
   const { syscall, code } = (error ?? {}) as NodeJS.ErrnoException;
   return sqliteCode(error) ?? (syscall === undefined ? undefined : code) ?? 'error';
 }
+
+/** What the kernel has may be missing on the disk: it was to be written. */
+export const isFailedWrite = (error: unknown): boolean => /^(SQLITE_(IOERR|FULL)|EIO|ENOSPC)/.test(faultCode(error));
 
 /** SQLite says only that it cannot open; another file tells why. */
 function openLimit(): 'EMFILE' | 'ENFILE' | undefined {

@@ -9,19 +9,19 @@
 //   W5  No group is answered into a log that is no longer the one at its path: the next start would not find it. What such a log holds is
 //       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
 //   W6  Nothing is appended behind what the disk may lack, although the kernel has it: after a write that failed, and at first, when a process
-//       before this one may have met that, all is brought over into the file anew (K1 of checkpoint.ts). Who reads the database keeps that from
-//       being done: after a failed write nothing is answered meanwhile; at first it is let be, for some programs read for days.
+//       before this one may have met that, all is brought over into the file anew (checkpoint.ts, left-log.ts).
 import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { cutUnsynced, emptyLog, keepLogShort, keepsLog, logBytes, logOf, settleAlone } from './checkpoint.ts';
-import { openWritable, sqliteCode } from './connection.ts';
+import { cutUnsynced, emptyLog, keepLogShort, keepsLog, logBytes, logOf } from './checkpoint.ts';
+import { openWritable } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
+import { settleLeft } from './left-log.ts';
 import { isBehind, migrate } from './migrate.ts';
-import { faultCode, storageFault } from './storage-fault.ts';
+import { faultCode, isFailedWrite, storageFault } from './storage-fault.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -89,15 +89,14 @@ export class WriterCore {
     const before = this.#look();
     if (this.#inode !== undefined && before.inode !== this.#inode) throw gone(file);
     if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
-    const database = openOrExplain(file, this.#inode === undefined);
+    const database = this.#openOrExplain();
     this.#database = database;
-    this.#keepsLog = keepsLog(database);
     this.#log = inodeOf(logOf(file));
     this.#isLogKnown = false;
     try {
+      this.#keepsLog = keepsLog(database);
       if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
-      if (this.#inode === undefined) emptyLog(database);
-      else if (this.#hasLost) this.#settle(database);
+      if (this.#hasLost && this.#inode !== undefined) this.#settle(database);
       this.#hasLost = false;
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
@@ -114,6 +113,17 @@ export class WriterCore {
     this.#syncedBytes = bytes;
     this.#hasFailed = false;
     return database;
+  }
+
+  #openOrExplain(): Database {
+    const { file } = this.#options;
+    try {
+      if (this.#inode === undefined && !settleLeft(file) && this.#hasLost) throw unsettled(file);
+      return openWritable(file);
+    } catch (error) {
+      this.#hasLost ||= isFailedWrite(error);
+      throw explain(file, error);
+    }
   }
 
   /** Throws SvcError; then nothing of the group may be taken as stored. */
@@ -165,7 +175,7 @@ export class WriterCore {
   /** W2, as soon as W5 and W6 allow it. */
   #abandon(database: Database, error: unknown): void {
     this.#hasFailed = true;
-    this.#hasLost ||= sqliteCode(error)?.startsWith('SQLITE_IOERR') === true;
+    this.#hasLost ||= isFailedWrite(error);
     try {
       this.#leave(database);
     } catch {
@@ -272,15 +282,6 @@ const unsettled = (file: string): SvcError =>
     `what a failed write may have left in the log ${basename(logOf(file))} cannot be brought over yet: the database is being read`,
     { hint: 'end what reads the database: the host goes on by itself as soon as nobody does' },
   );
-
-function openOrExplain(file: string, isFirst: boolean): Database {
-  try {
-    if (isFirst) settleAlone(file);
-    return openWritable(file);
-  } catch (error) {
-    throw explain(file, error);
-  }
-}
 
 function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;

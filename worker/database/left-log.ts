@@ -1,0 +1,79 @@
+// The log that a process before this one has left is brought over into the file before anything is appended to it (W6 of writer-core.ts).
+//
+//   L1  It may hold what only the kernel has (K1 of checkpoint.ts): a write that failed, or that was under way when its process was killed. So what it
+//       holds is first written once more, to other blocks. Only then pages may be cut off the file that are nowhere but in the log.
+//   L2  Nobody else may have the file open meanwhile: readers would miss what is cut off, and a writer would go on in the former log. Where somebody has,
+//       a start goes on without, for some programs read for days; not where a write of this very process has failed.
+//   L3  A kill before the copy takes the place of the log leaves all as it was, and the next start copies again; a kill behind it leaves a log that is on
+//       the disk.
+import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncFolder } from '../../shared/atomic-file.ts';
+import { cutUnsynced, emptyLog, keptOpen, logOf, sizeOf } from './checkpoint.ts';
+import { openAlone, sqliteCode } from './connection.ts';
+
+const CHUNK_BYTES = 1_048_576;
+
+/** False where somebody has the file open: then nothing was done. Throws what SQLite and `node:fs` throw. */
+export function settleLeft(file: string): boolean {
+  const log = logOf(file);
+  if (sizeOf(file) === 0 || sizeOf(log) === 0) return true;
+  keptOpen(file); // fails, if it does, before anything is changed
+  const copy = `${log}.new`;
+  try {
+    const before = markOf(log);
+    copySynced(log, copy);
+    const database = openAlone(file);
+    try {
+      if (markOf(log) !== before) copySynced(log, copy);
+      renameSync(copy, log);
+      syncFolder(dirname(file));
+      bringOverAll(file, database);
+    } finally {
+      database.close();
+    }
+    return true;
+  } catch (error) {
+    rmSync(copy, { force: true });
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY') === true) return false;
+    throw error;
+  }
+}
+
+/** The connection reads the former log, which holds the same. */
+function bringOverAll(file: string, database: ReturnType<typeof openAlone>): void {
+  try {
+    cutUnsynced(file, database, 0);
+    emptyLog(database);
+  } catch (error) {
+    cutUnsynced(file, database, 0); // to close it is to bring over once more, unseen
+    throw error;
+  }
+}
+
+/** Not by the system's own copy: on some disks that shares the blocks. */
+function copySynced(from: string, to: string): void {
+  const source = openSync(from, 'r');
+  try {
+    const target = openSync(to, 'w', statSync(from).mode);
+    try {
+      const chunk = Buffer.alloc(CHUNK_BYTES);
+      for (let bytes = readSync(source, chunk); bytes > 0; bytes = readSync(source, chunk))
+        writeAll(target, chunk.subarray(0, bytes));
+      fsyncSync(target);
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
+  }
+}
+
+function writeAll(target: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(target, bytes, at);
+}
+
+function markOf(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
