@@ -8,7 +8,18 @@
 //   K3  Readers that are there read such pages in the log: the end that was synced is never cut off. Where it is not known see left-log.ts.
 //   K4  What a reader keeps from being brought over whole SQLite does not sync, and never brings over again: so it is synced here. Where that fails only
 //       a process that finds the log anew can mend it: this one is killed, for whatever closes the file would bring the rest over, and end the log.
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { faultCode } from './storage-fault.ts';
 
@@ -51,7 +62,8 @@ function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
 
 const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
 
-export const logOf = (file: string): string => `${file}-wal`;
+/** Beside the file itself, where its path is a link to it. */
+export const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file) : file}-wal`;
 
 /** Brings over what no reader needs any more, once that is much: whether it did. Throws what SQLite throws. */
 export function keepLogShort(database: Database): boolean {

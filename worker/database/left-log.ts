@@ -27,7 +27,7 @@ export function settleLeft(file: string): boolean {
     try {
       if (markOf(log) !== before) copySynced(log, copy);
       renameSync(copy, log);
-      syncFolder(dirname(file));
+      syncFolder(dirname(log));
       bringOverAll(file, database);
     } finally {
       database.close();

@@ -13,15 +13,16 @@
 import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
+import { DAMAGED_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { cutUnsynced, emptyLog, keepLogShort, keepsLog, logBytes, logOf } from './checkpoint.ts';
+import { cutUnsynced, emptyLog, keepLogShort, keepsLog, logBytes, logOf, sizeOf } from './checkpoint.ts';
 import { openWritable } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { settleLeft } from './left-log.ts';
 import { isBehind, migrate } from './migrate.ts';
 import { faultCode, isFailedWrite, storageFault } from './storage-fault.ts';
+import { cut, gone, unsaved, unsettled } from './unavailable.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -45,8 +46,8 @@ export class WriterCore {
   #database: Database | undefined;
   #group: GroupCommit | undefined;
   #inode: number | undefined;
-  /** Of the log as it was when it was opened. */
-  #log: number | undefined;
+  /** As it was when it was opened. */
+  #log: Log | undefined;
   /** It has a group of this connection. */
   #isLogKnown = false;
   /** Not in memory. */
@@ -91,7 +92,7 @@ export class WriterCore {
     if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
     const database = this.#openOrExplain();
     this.#database = database;
-    this.#log = inodeOf(logOf(file));
+    this.#log = lookAtLog(file);
     this.#isLogKnown = false;
     try {
       this.#keepsLog = keepsLog(database);
@@ -108,7 +109,7 @@ export class WriterCore {
     if (this.#inode === undefined) noteHistory(file);
     const { inode, bytes } = this.#look();
     this.#inode = inode;
-    this.#log = inodeOf(logOf(file));
+    this.#log = lookAtLog(file);
     this.#bytes = bytes;
     this.#syncedBytes = bytes;
     this.#hasFailed = false;
@@ -217,15 +218,14 @@ export class WriterCore {
   }
 
   #hasLog(): boolean {
-    return !this.#keepsLog || (this.#log !== undefined && inodeOf(logOf(this.#options.file)) === this.#log);
+    return !this.#keepsLog || (this.#log !== undefined && inodeOf(this.#log.path) === this.#log.inode);
   }
 
   /** A log that somebody put there between the opening of ours and the look at it is known by its length, after the first group. */
   #knowLog(database: Database): void {
-    if (this.#isLogKnown || !this.#keepsLog) return;
+    if (this.#isLogKnown || !this.#keepsLog || this.#log === undefined) return;
     this.#isLogKnown = true;
-    const found = statSync(logOf(this.#options.file), { throwIfNoEntry: false });
-    if (found === undefined || found.size < logBytes(database)) this.#log = undefined;
+    if (sizeOf(this.#log.path) < logBytes(database)) this.#log = undefined;
   }
 
   /** W1, W4. */
@@ -246,6 +246,17 @@ export class WriterCore {
 
 const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
 
+interface Log {
+  readonly path: string;
+  readonly inode: number;
+}
+
+function lookAtLog(file: string): Log | undefined {
+  const path = logOf(file);
+  const inode = inodeOf(path);
+  return inode === undefined ? undefined : { path, inode };
+}
+
 function save(file: string, database: Database): void {
   if (!emptyLog(database)) throw unsaved(file);
 }
@@ -253,35 +264,6 @@ function save(file: string, database: Database): void {
 function refuseUnlessWhole(file: string, database: Database): void {
   if (database.pragma('quick_check(1)', { simple: true }) !== 'ok') throw cut(file);
 }
-
-// These reach whoever asked over HTTP: a detail holds no path of the machine.
-const cut = (file: string): SvcError =>
-  new SvcError('storage_unavailable', `the database file ${basename(file)} was cut short while in use`, {
-    hint: LOST_REMEDY,
-  });
-
-const gone = (file: string): SvcError =>
-  new SvcError(
-    'storage_unavailable',
-    `the database file ${basename(file)} was moved, removed or replaced while in use`,
-    {
-      hint: LOST_REMEDY,
-    },
-  );
-
-const unsaved = (file: string): SvcError =>
-  new SvcError(
-    'storage_unavailable',
-    `the log ${basename(logOf(file))} was removed or replaced while in use, and cannot be brought over yet: the database is being read`,
-    { hint: 'do not stop the host: it goes on by itself as soon as nobody reads the database' },
-  );
-
-const unsettled = (file: string): SvcError =>
-  new SvcError(
-    'storage_unavailable',
-    `what a failed write may have left in the log ${basename(logOf(file))} cannot be brought over yet: the database is being read`,
-    { hint: 'end what reads the database: the host goes on by itself as soon as nobody does' },
-  );
 
 function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;

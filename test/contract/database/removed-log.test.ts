@@ -2,7 +2,7 @@
 // writer goes on by itself (W5). Over the writer inline and in its thread alike.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
@@ -128,6 +128,25 @@ for (const [kind, make] of KINDS)
       await put3('again');
 
       assert.deepEqual(seen, [0, 1, 2]);
+    });
+
+    it('the log is removed beside a file to which its path is a link, tells it, and never without', async (t) => {
+      const file = fileOf(t);
+      const there = join(mkdtempSync(join(dirname(file), 'there-')), 'data.sqlite');
+      writeFileSync(there, '');
+      symlinkSync(there, file);
+      const runner = make(file);
+      t.after(() => runner.close());
+      await runner.open();
+      let mended = 0;
+      const writer = new GroupingWriter(runner, { logMended: () => void (mended += 1) });
+
+      for (const key of ['k1', 'k2', 'k3']) await writer.commit(put(key));
+      const before = mended;
+      remove('-wal')(there);
+      for (const key of ['k4', 'k5']) await writer.commit(put(key));
+
+      assert.deepEqual([before, mended, afterAKill(there)], [0, 1, ['k1', 'k2', 'k3', 'k4', 'k5']]);
     });
 
     it('the log is removed and cannot be saved yet, answers nothing, and goes on once it is', async (t) => {

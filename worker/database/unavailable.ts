@@ -1,0 +1,34 @@
+// Why the database takes nothing although it is there, or was.
+import { basename } from 'node:path';
+import { LOST_REMEDY } from '../../shared/database-remedies.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { logOf } from './checkpoint.ts';
+
+// These reach whoever asked over HTTP: a detail holds no path of the machine.
+export const cut = (file: string): SvcError =>
+  new SvcError('storage_unavailable', `the database file ${basename(file)} was cut short while in use`, {
+    hint: LOST_REMEDY,
+  });
+
+export const gone = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `the database file ${basename(file)} was moved, removed or replaced while in use`,
+    {
+      hint: LOST_REMEDY,
+    },
+  );
+
+export const unsaved = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `the log ${basename(logOf(file))} was removed or replaced while in use, and cannot be brought over yet: the database is being read`,
+    { hint: 'do not stop the host: it goes on by itself as soon as nobody reads the database' },
+  );
+
+export const unsettled = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `what a failed write may have left in the log ${basename(logOf(file))} cannot be brought over yet: the database is being read`,
+    { hint: 'end what reads the database: the host goes on by itself as soon as nobody does' },
+  );
