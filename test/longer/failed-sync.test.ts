@@ -7,10 +7,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Sqlite } from '../../shared/sqlite.ts';
+import { openReadOnly } from '../../worker/database/connection.ts';
+import type { Unit } from '../../worker/database/unit.ts';
+import { WriterCore } from '../../worker/database/writer-core.ts';
 import { workerLog } from '../crash/kit/worker-life.ts';
 import { FaultyHost } from '../support/faulty-host.ts';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
-import type { Cleanup } from '../support/temporary-project.ts';
+import { type Cleanup, temporaryProject } from '../support/temporary-project.ts';
 import { ThinDisk } from '../support/thin-disk.ts';
 import { until } from '../support/until.ts';
 
@@ -19,6 +22,11 @@ const LANES = 8;
 const REFUSALS = 200;
 /** Half as long again as one that is brought over without a reader. */
 const LONG_LOG_BYTES = 24 * 1_048_576;
+
+const put = (key: string): Unit => ({
+  name: 'test',
+  statements: [{ sql: 'INSERT INTO meta (key, value) VALUES (?, ?)', parameters: [key, 'v'.repeat(20_000)] }],
+});
 
 /** Deliveries from several senders at once, each the next one as soon as it has its answer; ends with the call, and with the test. */
 function deliveries(t: Cleanup, host: FaultyHost): () => Promise<void> {
@@ -175,6 +183,30 @@ describe('under deliveries without a pause', { skip: loopDiskMissing() }, () => 
     host.restart();
 
     await assertKept(host);
+  });
+
+  // The kernel has all of it: whoever opens the file when nobody else has it open would take it for committed, and bring over what the disk lacks.
+  it('a group whose sync failed is not in what is opened next', (t) => {
+    const { stateDir } = temporaryProject(t).paths;
+    const disk = new ThinDisk(t, stateDir, { roomForJournal: true });
+    const file = join(stateDir, 'data.sqlite');
+    const core = new WriterCore({ file, now: Date.now });
+    t.after(() => void core.close());
+    for (const key of ['k1', 'k2', 'k3']) core.run([put(key)]);
+    const reader = openReadOnly(file); // as the host has one: the log outlasts the connection whose group failed
+    reader.prepare('SELECT count(*) FROM meta').get();
+
+    disk.runOut();
+    assert.throws(() => core.run([put('lost')]), { code: 'storage_unavailable', message: /IOERR_FSYNC/ });
+    reader.close();
+
+    const next = openReadOnly(file);
+    t.after(() => next.close());
+    assert.deepEqual(next.prepare("SELECT key FROM meta WHERE key LIKE 'k%' OR key = 'lost'").pluck().all(), [
+      'k1',
+      'k2',
+      'k3',
+    ]);
   });
 
   it(

@@ -1,20 +1,25 @@
 // A disk that has less room than it says, as root on Linux: ext4 in a sparse file over a loop device, whose blocks are taken from a small file
 // system in memory only when they are written. Where that is full, a write is taken, as on every disk, and it is the sync after it that fails
 // (EIO): so do a thin volume that has run out and a disk with bad blocks. `loopDiskMissing` says where there can be none.
+// Linux 6.18 says of a write that there was room for only at first, in this small file system, that all of it was written: no disk does, and so
+// each write to the device is of one page.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Cleanup } from './temporary-project.ts';
 
 const ROOM_MB = 64;
 const TOLD_MB = 1_024;
 const TABLES_MB = 5;
+const PAGE_KB = '4';
 
 export class ThinDisk {
   readonly #room = join(tmpdir(), `svc-room-${randomUUID()}`);
   readonly #folder: string;
+  /** Of the device that is used now, to be put back: it outlasts the disk. */
+  #largestWrite: { readonly file: string; readonly kilobytes: string } | undefined;
 
   /**
    * Mounts a new one on the folder, with the rights of a state folder. Whose journal has no room either takes no writes any more once that could not be
@@ -25,6 +30,7 @@ export class ThinDisk {
     for (const path of [this.#room, folder]) mkdirSync(path, { recursive: true, mode: 0o700 });
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${ROOM_MB}m`, 'none', this.#room]);
     t.after(() => {
+      this.#allowLargeWrites();
       for (const path of [folder, this.#room]) spawnSync('umount', ['-l', path]);
       rmSync(this.#room, { recursive: true, force: true });
     });
@@ -51,8 +57,10 @@ export class ThinDisk {
     return join(this.#room, 'filler');
   }
 
-  /** From now on no block can be written that was not written before. */
+  /** From now on no block can be written that no file has. */
   runOut(): void {
+    execFileSync('sync', ['-f', this.#folder]); // what was removed is free only then
+    execFileSync('fstrim', [this.#folder]);
     for (let block = 1_048_576; block >= 4_096; block /= 2) {
       try {
         for (;;) writeFileSync(this.#filler, Buffer.alloc(block), { flag: 'a' });
@@ -69,11 +77,25 @@ export class ThinDisk {
 
   /** What was not synced is gone, as after a crash of the machine: nothing that uses the disk may be alive. */
   remount(): void {
+    this.#allowLargeWrites();
     execFileSync('umount', [this.#folder]);
     this.#mount();
   }
 
   #mount(): void {
     execFileSync('mount', ['-o', 'loop', this.#image, this.#folder]);
+    this.#writeByPages();
+  }
+
+  #writeByPages(): void {
+    const device = basename(execFileSync('findmnt', ['-n', '-o', 'SOURCE', this.#folder], { encoding: 'utf8' }).trim());
+    const file = `/sys/block/${device}/queue/max_sectors_kb`;
+    this.#largestWrite = { file, kilobytes: readFileSync(file, 'utf8') };
+    writeFileSync(file, PAGE_KB);
+  }
+
+  #allowLargeWrites(): void {
+    if (this.#largestWrite !== undefined) writeFileSync(this.#largestWrite.file, this.#largestWrite.kilobytes);
+    this.#largestWrite = undefined;
   }
 }

@@ -1,12 +1,16 @@
-// The disk of tests that cut its power: it comes back though somebody else still sees the one of before.
+// The disks of tests: one whose power is cut comes back though somebody else still sees the one of before, and one without room says so.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { LoopDisk, loopDiskMissing } from '../support/loop-disk.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
+import { ThinDisk } from '../support/thin-disk.ts';
+
+const PAGES = 16;
+const PAGE_BYTES = 4_096;
 
 it('a disk takes writes after a cut of its power, whoever made a mount namespace before', {
   skip: loopDiskMissing(),
@@ -28,4 +32,20 @@ it('a disk takes writes after a cut of its power, whoever made a mount namespace
 
   assert.equal(readFileSync(kept, 'utf8'), 'synced');
   writeFileSync(kept, 'anew', { flush: true });
+});
+
+it('a disk that has run out fails the sync of a write that it has room for only at first', {
+  skip: loopDiskMissing(),
+}, (t) => {
+  const { stateDir } = temporaryProject(t).paths;
+  const disk = new ThinDisk(t, stateDir, { roomForJournal: true });
+  const file = join(stateDir, 'begun');
+  execFileSync('fallocate', ['-l', String(PAGES * PAGE_BYTES), file]);
+  writeFileSync(file, Buffer.alloc(PAGE_BYTES, 'a'), { flag: 'r+', flush: true });
+
+  disk.runOut();
+
+  writeFileSync(file, Buffer.alloc(PAGE_BYTES, 'b'), { flag: 'r+', flush: true });
+  const all = { flag: 'r+', flush: true };
+  assert.throws(() => writeFileSync(file, Buffer.alloc(PAGES * PAGE_BYTES, 'c'), all), /ENOSPC|EIO/);
 });

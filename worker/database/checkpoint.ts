@@ -8,6 +8,9 @@
 //   K3  Readers that are there read such pages in the log: the end that was synced is never cut off. Where it is not known see left-log.ts.
 //   K4  What a reader keeps from being brought over whole SQLite does not sync, and never brings over again: so it is synced here. Where that fails only
 //       a process that finds the log anew can mend it: this one is killed, for whatever closes the file would bring the rest over, and end the log.
+//   K5  A group whose sync failed is whole in the kernel's copy of the log: whoever opens the file while nobody else has it open takes it for committed,
+//       and may get a part of it into the file before the power goes, and with it the group. So its first frame is blanked as long as it is known
+//       where it begins. A kill before that: left-log.ts.
 import {
   closeSync,
   existsSync,
@@ -81,7 +84,35 @@ export function emptyLog(database: Database): boolean {
 /** As long is the log at least that this connection has open. */
 export function logBytes(database: Database): number {
   const { log } = checkpoint(database, 'NOOP');
-  return log === 0 ? 0 : LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + pageBytesOf(database));
+  return log === 0 ? 0 : frameAt(database, log);
+}
+
+/** K5. For the connection whose group failed, or one that was opened while that was open. */
+export function forgetFailed(file: string, database: Database): void {
+  const version = versionOf(database);
+  const { log } = checkpoint(database, 'NOOP');
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    if (versionOf(database) === version) blankFrame(logOf(file), frameAt(database, log)); // or it is written over by another program
+  } finally {
+    database.exec('ROLLBACK');
+  }
+}
+
+/** Changes with each commit of another connection. */
+const versionOf = (database: Database): unknown => database.pragma('data_version', { simple: true });
+
+const frameAt = (database: Database, frame: number): number =>
+  LOG_HEADER_BYTES + frame * (FRAME_HEADER_BYTES + pageBytesOf(database));
+
+function blankFrame(logFile: string, at: number): void {
+  if (sizeOf(logFile) <= at) return;
+  const descriptor = openSync(logFile, 'r+');
+  try {
+    writeSync(descriptor, Buffer.alloc(FRAME_HEADER_BYTES), 0, FRAME_HEADER_BYTES, at);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** K1. `syncedBytes` of the file were synced. */

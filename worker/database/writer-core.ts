@@ -16,7 +16,7 @@ import type { Database } from 'better-sqlite3';
 import { DAMAGED_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { cutUnsynced, emptyLog, keepLogShort, keepsLog, logBytes, logOf, sizeOf } from './checkpoint.ts';
+import { cutUnsynced, emptyLog, forgetFailed, keepLogShort, keepsLog, logBytes, logOf, sizeOf } from './checkpoint.ts';
 import { openWritable } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { settleLeft } from './left-log.ts';
@@ -207,7 +207,10 @@ export class WriterCore {
   #secure(database: Database): boolean {
     const hasLog = this.#hasLog();
     if (!hasLog) save(this.#options.file, database);
-    else if (this.#hasLost && this.#inode !== undefined) this.#cutUnsynced(database);
+    else if (this.#hasLost && this.#inode !== undefined) {
+      if (this.#keepsLog) forgetFailed(this.#options.file, database);
+      this.#cutUnsynced(database);
+    }
     return !hasLog;
   }
 
