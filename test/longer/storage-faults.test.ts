@@ -1,7 +1,7 @@
 // The storage fails under the running worker: nothing that is not stored is acknowledged, readiness says so within two seconds each way,
 // the worker goes on by itself when the fault is gone, and what was acknowledged is there. Injected, by files, and (as root) for real.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -235,6 +235,28 @@ describe('the log of the database', () => {
         await assertKept(host);
       },
     );
+});
+
+it('the log of the database cannot be replaced after a crash: the worker ends, and has brought nothing over', {
+  ...TIMEOUT,
+  skip: missing,
+}, async (t) => {
+  const host = await FaultyHost.start(t);
+  assert.deepEqual(await host.deliverMany(20), [200]);
+  await host.life.kill();
+  const [log, before] = [`${dataFile(host)}-wal`, readFileSync(dataFile(host))];
+  execFileSync('mount', ['--bind', log, log]); // whatever is put in its place is refused (EBUSY)
+  t.after(() => void spawnSync('umount', ['-l', log]));
+
+  host.restart();
+  await until(() => host.life.end?.signal === 'SIGKILL', { what: 'the worker to end' });
+  const after = readFileSync(dataFile(host));
+  execFileSync('umount', [log]);
+  host.restart();
+
+  assert.deepEqual(after, before);
+  assert.match(readFileSync(workerLog(host.project.path), 'utf8'), /cannot be replaced by its copy \(EBUSY\)/);
+  await assertKept(host);
 });
 
 describe('the disk', { skip: missing }, () => {

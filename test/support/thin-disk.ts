@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Cleanup } from './temporary-project.ts';
 
-const ROOM_MB = 64;
+/** Also for what was removed, which takes its room until `runOut`. */
+const ROOM_MB = 192;
 const TOLD_MB = 1_024;
 const TABLES_MB = 5;
 const PAGE_KB = '4';

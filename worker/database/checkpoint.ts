@@ -11,19 +11,9 @@
 //   K5  A group whose sync failed is whole in the kernel's copy of the log: whoever opens the file while nobody else has it open takes it for committed,
 //       and may get a part of it into the file before the power goes, and with it the group. So its first frame is blanked as long as it is known
 //       where it begins. A kill before that: left-log.ts.
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { logOf, noteLost, sizeOf } from './log-file.ts';
 import { faultCode } from './storage-fault.ts';
 
 /** Fewer bring those pages over again and again that every group changes, more hold up longer. */
@@ -54,26 +44,25 @@ function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
   try {
     fsyncSync(keptOpen(database.name));
   } catch (error) {
-    writeSync(
-      STDERR,
-      `svc: the database cannot be synced (${faultCode(error)}): the worker ends, the next one mends it\n`,
-    );
-    process.kill(process.pid, 'SIGKILL');
+    endToMend(database.name, { what: 'the database cannot be synced', error });
   }
   return state;
 }
 
-const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
+/** Nothing is closed: that would bring over, unseen, what may not be. */
+export function endToMend(file: string, { what, error }: { readonly what: string; readonly error: unknown }): void {
+  noteLost(file);
+  writeSync(STDERR, `svc: ${what} (${faultCode(error)}): the worker ends, the next one mends it\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
 
-/** Beside the file itself, where its path is a link to it. */
-export const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file) : file}-wal`;
+const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
 
 /** Brings over what no reader needs any more, once that is much: whether it did. Throws what SQLite throws. */
 export function keepLogShort(database: Database): boolean {
   const { log, checkpointed } = checkpoint(database, 'NOOP');
   if (log - checkpointed < LONG_LOG_PAGES) return false;
-  bringOver(database, 'PASSIVE');
-  return true;
+  return bringOver(database, 'PASSIVE').checkpointed >= 0; // -1 while another program brings over
 }
 
 /** Brings all that the log holds over into the file, synced, and leaves the log empty; false while somebody reads or writes. */
@@ -130,8 +119,6 @@ export function cutUnsynced(file: string, database: Database, syncedBytes: numbe
   // Another program may bring over, too: then what was counted is in the file
   if (isNow === checkpointed && sizeOf(file) > keeps) ftruncateSync(keptOpen(file), keeps);
 }
-
-export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 function loggedPages(
   logFile: string,

@@ -6,11 +6,13 @@
 //       a start goes on without, for some programs read for days; not where a write of this very process has failed.
 //   L3  A kill before the copy takes the place of the log leaves all as it was, and the next start copies again; a kill behind it leaves a log that is on
 //       the disk.
+//   L4  Where the copy cannot take the place of the log, nothing may be closed either: the process is killed, as in K4.
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../shared/atomic-file.ts';
-import { cutUnsynced, emptyLog, keptOpen, logOf, sizeOf } from './checkpoint.ts';
+import { cutUnsynced, emptyLog, endToMend, keptOpen } from './checkpoint.ts';
 import { openAlone, sqliteCode } from './connection.ts';
+import { logOf, sizeOf } from './log-file.ts';
 
 const CHUNK_BYTES = 1_048_576;
 
@@ -28,6 +30,10 @@ export function settleLeft(file: string): boolean {
       if (markOf(log) !== before) copySynced(log, copy);
       renameSync(copy, log);
       syncFolder(dirname(log));
+    } catch (error) {
+      endToMend(file, { what: 'the log of the database cannot be replaced by its copy', error }); // L4
+    }
+    try {
       bringOverAll(file, database);
     } finally {
       database.close();

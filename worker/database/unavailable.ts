@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { logOf } from './checkpoint.ts';
+import { logOf } from './log-file.ts';
 
 // These reach whoever asked over HTTP: a detail holds no path of the machine.
 export const cut = (file: string): SvcError =>

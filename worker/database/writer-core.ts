@@ -16,12 +16,14 @@ import type { Database } from 'better-sqlite3';
 import { DAMAGED_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { cutUnsynced, emptyLog, forgetFailed, keepLogShort, keepsLog, logBytes, logOf, sizeOf } from './checkpoint.ts';
+import { cutUnsynced, emptyLog, forgetFailed, keepLogShort, keepsLog, logBytes } from './checkpoint.ts';
 import { openWritable } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { settleLeft } from './left-log.ts';
+import { isLostNoted, logOf, sizeOf } from './log-file.ts';
+import { LostWrites } from './lost-writes.ts';
 import { isBehind, migrate } from './migrate.ts';
-import { faultCode, isFailedWrite, storageFault } from './storage-fault.ts';
+import { faultCode, storageFault } from './storage-fault.ts';
 import { cut, gone, unsaved, unsettled } from './unavailable.ts';
 import type { Unit } from './unit.ts';
 
@@ -58,15 +60,15 @@ export class WriterCore {
   #isLogMended = false;
   /** The longest that it was while it was open. */
   #bytes = 0;
-  /** A write has failed (W6). */
-  #hasLost: boolean;
+  /** W6. */
+  readonly #lost: LostWrites;
   /** So much of it was synced. */
   #syncedBytes: number;
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
     this.#inode = options.inode;
-    this.#hasLost = options.syncedBytes !== undefined;
+    this.#lost = new LostWrites(options.file, options.syncedBytes !== undefined);
     this.#syncedBytes = options.syncedBytes ?? 0;
   }
 
@@ -77,7 +79,7 @@ export class WriterCore {
 
   /** See WriterCoreOptions, for whoever takes over. */
   get syncedBytes(): number | undefined {
-    return this.#hasLost ? this.#syncedBytes : undefined;
+    return this.#lost.any ? this.#syncedBytes : undefined;
   }
 
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
@@ -97,8 +99,8 @@ export class WriterCore {
     try {
       this.#keepsLog = keepsLog(database);
       if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
-      if (this.#hasLost && this.#inode !== undefined) this.#settle(database);
-      this.#hasLost = false;
+      if (this.#lost.any && this.#inode !== undefined) this.#settle(database);
+      this.#lost.settled();
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
       this.#group = new GroupCommit(database, this.#options.beforeCommit);
@@ -119,10 +121,11 @@ export class WriterCore {
   #openOrExplain(): Database {
     const { file } = this.#options;
     try {
-      if (this.#inode === undefined && !settleLeft(file) && this.#hasLost) throw unsettled(file);
+      if (this.#inode === undefined && !settleLeft(file) && (this.#lost.any || isLostNoted(file)))
+        throw unsettled(file);
       return openWritable(file);
     } catch (error) {
-      this.#hasLost ||= isFailedWrite(error);
+      this.#lost.note(error);
       throw explain(file, error);
     }
   }
@@ -151,13 +154,15 @@ export class WriterCore {
   /** True where a log that was taken away has been brought over, and no answer has told of it. */
   close(): boolean {
     const database = this.#database;
-    if (database === undefined) return this.#isLogMended;
-    try {
-      this.#isLogMended = this.#secure(database) || this.#isLogMended;
-    } catch {
-      // The last connection to close tries once more
+    if (database !== undefined) {
+      try {
+        this.#isLogMended = this.#secure(database) || this.#isLogMended;
+      } catch {
+        // The last connection to close tries once more
+      }
+      this.#close(database);
     }
-    this.#close(database);
+    this.#lost.letGo();
     return this.#isLogMended;
   }
 
@@ -176,7 +181,7 @@ export class WriterCore {
   /** W2, as soon as W5 and W6 allow it. */
   #abandon(database: Database, error: unknown): void {
     this.#hasFailed = true;
-    this.#hasLost ||= isFailedWrite(error);
+    this.#lost.note(error);
     try {
       this.#leave(database);
     } catch {
@@ -207,11 +212,17 @@ export class WriterCore {
   #secure(database: Database): boolean {
     const hasLog = this.#hasLog();
     if (!hasLog) save(this.#options.file, database);
-    else if (this.#hasLost && this.#inode !== undefined) {
-      if (this.#keepsLog) forgetFailed(this.#options.file, database);
-      this.#cutUnsynced(database);
-    }
+    else if (this.#lost.any && this.#keepsLog && this.#inode !== undefined) this.#leaveToMend(database);
     return !hasLog;
+  }
+
+  #leaveToMend(database: Database): void {
+    try {
+      forgetFailed(this.#options.file, database);
+    } finally {
+      this.#cutUnsynced(database);
+      this.#lost.hold();
+    }
   }
 
   #close(database: Database): void {

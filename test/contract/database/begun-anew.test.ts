@@ -2,7 +2,7 @@
 // What the disk then has is tried in test/longer/failed-sync.test.ts.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Database } from '../../../shared/sqlite.ts';
@@ -83,6 +83,49 @@ describe('the log of the database is begun anew', () => {
     reader.close();
     core.run([put('k3')]);
 
+    assert.deepEqual(keysOf(file), ['k1', 'k2', 'k3']);
+  });
+
+  it('by the next process, too, and nothing is answered while a reader keeps that from being done', (t) => {
+    const file = fileOf(t);
+    const { core, failNext } = opened(t, file);
+    core.run([put('k1')]);
+    const reader = reading(file);
+    core.run([put('k2')]);
+    failNext();
+    assert.throws(() => core.run([put('lost')]), { code: 'storage_unavailable' });
+    core.close();
+
+    const next = new WriterCore({ file, now: Date.now });
+    t.after(() => void next.close());
+    for (let time = 1; time <= 2; time += 1)
+      assert.throws(() => next.run([put('lost')]), {
+        code: 'storage_unavailable',
+        message: /the database is being read/,
+      });
+    reader.close();
+    next.run([put('k3')]);
+    next.close();
+    const { core: later } = opened(t, file);
+    const idle = reading(file);
+    later.run([put('k4')]);
+
+    assert.deepEqual(keysOf(file), ['k1', 'k2', 'k3', 'k4']);
+    idle.close();
+  });
+
+  it('not by a stop behind a write that failed, which would not see whether the disk takes it', (t) => {
+    const file = fileOf(t);
+    const { core, failNext } = opened(t, file);
+    for (const key of ['k1', 'k2']) core.run([put(key)]);
+    const before = readFileSync(file);
+
+    failNext();
+    assert.throws(() => core.run([put('lost')]), { code: 'storage_unavailable' });
+    core.close();
+
+    assert.deepEqual(readFileSync(file), before);
+    opened(t, file).core.run([put('k3')]);
     assert.deepEqual(keysOf(file), ['k1', 'k2', 'k3']);
   });
 
