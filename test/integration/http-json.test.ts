@@ -101,11 +101,15 @@ describe('JSON bodies over HTTP', () => {
       for (let n = 0; n < times; n += 1) for (const body of Object.values(HOSTILE)) await put(server, body);
     };
     await each(3);
-    const before = usedHeap();
-    await each(ROUNDS);
+    let leastBytes = Number.POSITIVE_INFINITY;
+    // What is kept of each grows each time; what the files before this one have left, and code that is compiled meanwhile, does not.
+    for (let n = 0; n < 3 && leastBytes >= LARGEST_BYTES; n += 1) {
+      const before = usedHeap();
+      await each(ROUNDS);
+      leastBytes = Math.min(leastBytes, usedHeap() - before);
+    }
 
-    const grownBytes = usedHeap() - before;
-    assert.ok(grownBytes < LARGEST_BYTES, `${grownBytes} bytes more after ${ROUNDS} rounds`);
+    assert.ok(leastBytes < LARGEST_BYTES, `${leastBytes} bytes more after ${ROUNDS} rounds`);
   });
 
   it('refuses a million keys (row 27)', async (t) => {

@@ -13,6 +13,7 @@
 //       where it begins. A kill before that: left-log.ts.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { endAtOnce } from './end-at-once.ts';
 import { logOf, noteLost, sizeOf } from './log-file.ts';
 import { faultCode } from './storage-fault.ts';
 
@@ -50,10 +51,13 @@ function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
 }
 
 /** Nothing is closed: that would bring over, unseen, what may not be. */
-export function endToMend(file: string, { what, error }: { readonly what: string; readonly error: unknown }): void {
-  noteLost(file);
-  writeSync(STDERR, `svc: ${what} (${faultCode(error)}): the worker ends, the next one mends it\n`);
-  process.kill(process.pid, 'SIGKILL');
+export function endToMend(file: string, { what, error }: { readonly what: string; readonly error: unknown }): never {
+  try {
+    noteLost(file);
+    writeSync(STDERR, `svc: ${what} (${faultCode(error)}): the worker ends, the next one mends it\n`);
+  } finally {
+    endAtOnce();
+  }
 }
 
 const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));

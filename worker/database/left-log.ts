@@ -23,6 +23,7 @@ export function settleLeft(file: string): boolean {
   keptOpen(file); // fails, if it does, before anything is changed
   const copy = `${log}.new`;
   try {
+    rmSync(copy, { force: true }); // of a start that was killed: the new one has the mode of the log
     const before = markOf(log);
     copySynced(log, copy);
     const database = openAlone(file);

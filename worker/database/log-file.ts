@@ -20,12 +20,13 @@ export function forgetLost(file: string): void {
   setMode(file, (mode) => mode & ~LOST_MODE);
 }
 
-export const isLostNoted = (file: string): boolean => (modeOf(logOf(file)) & LOST_MODE) !== 0;
+/** A log gets the mode of the file when it is begun: where somebody has made that executable nothing is told. */
+export const isLostNoted = (file: string): boolean => (modeOf(logOf(file)) & ~modeOf(file) & LOST_MODE) !== 0;
 
 function setMode(file: string, change: (mode: number) => number): void {
-  const log = logOf(file);
-  const mode = modeOf(log);
   try {
+    const log = logOf(file);
+    const mode = modeOf(log);
     if (change(mode) !== mode) chmodSync(log, change(mode));
   } catch {
     // Removed meanwhile, or of a disk that takes nothing at all any more

@@ -42,7 +42,7 @@ export class LostWrites {
   }
 
   settled(): void {
-    if (this.#any) forgetLost(this.#file);
+    forgetLost(this.#file); // also what a process before this one has noted
     this.#any = false;
     this.letGo();
   }

@@ -218,11 +218,13 @@ export class WriterCore {
 
   #leaveToMend(database: Database): void {
     try {
-      forgetFailed(this.#options.file, database);
-    } finally {
-      this.#cutUnsynced(database);
       this.#lost.hold();
+    } catch (error) {
+      this.#cutUnsynced(database); // whoever stops the host closes it all the same
+      throw error;
     }
+    forgetFailed(this.#options.file, database);
+    this.#cutUnsynced(database);
   }
 
   #close(database: Database): void {

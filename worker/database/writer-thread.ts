@@ -4,6 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { GuardOrder } from '../watchdog/loop-guard.ts';
 import { type ParentOrder, watchParent } from '../watchdog/parent-watch.ts';
+import type { AbortOrder } from './end-at-once.ts';
 import { OpenCore, type OpenWriter } from './open-core.ts';
 import { GroupUnpacker, type PackedAnswer, type PackedGroup, packAnswer } from './packed-group.ts';
 
@@ -13,6 +14,7 @@ export type ToWriter =
   | { readonly kind: 'group'; readonly id: number; readonly group: PackedGroup }
   | { readonly kind: 'close'; readonly id: number };
 export type FromWriter =
+  | AbortOrder
   | { readonly kind: 'done'; readonly id: number; readonly answer: PackedAnswer | undefined }
   | {
       readonly kind: 'failed';
@@ -36,7 +38,7 @@ parentPort?.on('message', (message: ToWriter | GuardOrder | ParentOrder) => {
   if (message.kind === 'group') core?.answered();
 });
 
-function serve(message: ToWriter): FromWriter {
+function serve(message: ToWriter): Exclude<FromWriter, AbortOrder> {
   try {
     switch (message.kind) {
       case 'hello':

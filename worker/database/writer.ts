@@ -213,6 +213,7 @@ export class ThreadRunner implements GroupRunner {
   }
 
   #settle(message: FromWriter): void {
+    if (message.kind === 'abort') process.abort();
     const call = this.#calls.get(message.id);
     this.#calls.delete(message.id);
     if (message.kind === 'done') call?.resolve(message.answer && unpackAnswer(message.answer));
