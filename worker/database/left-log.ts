@@ -3,7 +3,8 @@
 //   L1  It may hold what only the kernel has (K1 of checkpoint.ts): a write that failed, or that was under way when its process was killed. So what it
 //       holds is first written once more, to other blocks. Only then pages may be cut off the file that are nowhere but in the log.
 //   L2  Nobody else may have the file open meanwhile: readers would miss what is cut off, and a writer would go on in the former log. Where somebody has,
-//       a start goes on without, for some programs read for days; not where a write of this very process has failed.
+//       a start goes on without, for some programs read for days; not where a write has failed, of this process or, as the log tells
+//       (log-file.ts), of one before it.
 //   L3  A kill before the copy takes the place of the log leaves all as it was, and the next start copies again; a kill behind it leaves a log that is on
 //       the disk.
 //   L4  Where the copy cannot take the place of the log, nothing may be closed either: the process is killed, as in K4.

@@ -9,7 +9,7 @@
 //   W5  No group is answered into a log that is no longer the one at its path: the next start would not find it. What such a log holds is
 //       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
 //   W6  Nothing is appended behind what the disk may lack, although the kernel has it: after a write that failed, and at first, when a process
-//       before this one may have met that, all is brought over into the file anew (checkpoint.ts, left-log.ts).
+//       before this one may have met that, all is brought over into the file anew (checkpoint.ts, left-log.ts, lost-writes.ts).
 import { rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
