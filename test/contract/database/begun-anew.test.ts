@@ -43,6 +43,18 @@ function reading(file: string): Database {
   return reader;
 }
 
+/** A write has failed, and a reader keeps what it left from being mended. */
+function failedBesideReader(t: Cleanup) {
+  const file = fileOf(t);
+  const { core, failNext } = opened(t, file);
+  core.run([put('k1')]);
+  const reader = reading(file);
+  core.run([put('k2')]);
+  failNext();
+  assert.throws(() => core.run([put('lost')]), { code: 'storage_unavailable' });
+  return { file, core, reader };
+}
+
 const logBytes = (file: string): number => statSync(`${file}-wal`).size;
 
 function keysOf(file: string): string[] {
@@ -70,14 +82,7 @@ describe('the log of the database is begun anew', () => {
   });
 
   it('behind a write that failed, and nothing is answered while a reader keeps that from being done', (t) => {
-    const file = fileOf(t);
-    const { core, failNext } = opened(t, file);
-    core.run([put('k1')]);
-    const reader = reading(file);
-    core.run([put('k2')]);
-
-    failNext();
-    assert.throws(() => core.run([put('lost')]), { code: 'storage_unavailable' });
+    const { file, core, reader } = failedBesideReader(t);
     for (const key of ['lost 1', 'lost 2'])
       assert.throws(() => core.run([put(key)]), { code: 'storage_unavailable', message: /the database is being read/ });
     reader.close();
@@ -87,13 +92,7 @@ describe('the log of the database is begun anew', () => {
   });
 
   it('by the next process, too, and nothing is answered while a reader keeps that from being done', (t) => {
-    const file = fileOf(t);
-    const { core, failNext } = opened(t, file);
-    core.run([put('k1')]);
-    const reader = reading(file);
-    core.run([put('k2')]);
-    failNext();
-    assert.throws(() => core.run([put('lost')]), { code: 'storage_unavailable' });
+    const { file, core, reader } = failedBesideReader(t);
     core.close();
 
     const next = new WriterCore({ file, now: Date.now });
