@@ -1,10 +1,10 @@
 // The tests on other versions of Node, each taken from npm's `node` package, with an installation of its own: the SQLite
 // binding belongs to one ABI. The tree is copied as git sees it, so that a file that is not committed is still tested.
 //
-//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,integration] [--rest unit,contract] [--seconds N] [--summary FILE]
+//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,integration] [--short] [--seconds N] [--summary FILE]
 //
-// --suites are run on the first version (default: those of `npm test`), --rest on the others (default: the same). With --seconds, a
-// version that can no longer be finished is skipped with a line, but never the first.
+// --suites are run on the first version (default: those of `npm test`) and on the others; with --short the others run only
+// SHORT. With --seconds, a version that can no longer be finished is skipped with a line, but never the first.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,11 +21,42 @@ interface Summary {
 }
 
 const SECOND_MS = 1_000;
+/**
+ * Where the version of Node matters: the native database and its files, sockets that are handed over, the framing of HTTP,
+ * how processes start, end and are killed, the packed package, plugins in TypeScript.
+ */
+const SHORT = [
+  'contract/database',
+  'samples',
+  'crash/kill.test.ts',
+  'unit/held-socket.test.ts',
+  'unit/writer-lock.test.ts',
+  'integration/http-framing.test.ts',
+  'integration/http-pipelining.test.ts',
+  'integration/http-bodies.test.ts',
+  'integration/http-drain.test.ts',
+  'integration/inherited-socket.test.ts',
+  'integration/websocket.test.ts',
+  'integration/watch.test.ts',
+  'system/supervisor.test.ts',
+  'system/daemon-start.test.ts',
+  'system/foreground-life.test.ts',
+  'system/held-socket.test.ts',
+  'system/kept-code.test.ts',
+  'system/parent-death.test.ts',
+  'system/raw-crash-text.test.ts',
+  'system/replace-daemon.test.ts',
+  'system/restart-broken-plugin.test.ts',
+  'system/start-once.test.ts',
+  'system/watch-host.test.ts',
+  'longer/pack.test.ts',
+  'longer/samples-host.test.ts',
+];
 const { values } = parseArgs({
   options: {
     versions: { type: 'string', default: '24,20.19.0,22.12.0' },
     suites: { type: 'string', default: '' },
-    rest: { type: 'string' },
+    short: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '3600' },
     summary: { type: 'string' },
   },
@@ -44,8 +75,9 @@ try {
       continue;
     }
     const startedAt = performance.now();
-    const named = index === 0 ? values.suites : (values.rest ?? values.suites);
-    summaries.push(testOn(version, { suites: named === '' ? [] : named.split(','), limitMs: Math.round(leftMs) }));
+    const named = values.suites === '' ? [] : values.suites.split(',');
+    const suites = index > 0 && values.short ? SHORT : named;
+    summaries.push(testOn(version, { suites, limitMs: Math.round(leftMs) }));
     longestMs = Math.max(longestMs, performance.now() - startedAt);
   }
 } finally {
