@@ -70,7 +70,13 @@ const guides: Command = {
   },
 };
 
-const GUIDES = ['README.md', 'worker/sdk/README.md', 'worker/events/README.md', 'deploy/owners.md'];
+const GUIDES = [
+  'README.md',
+  'worker/sdk/README.md',
+  'worker/events/README.md',
+  'deploy/owners.md',
+  'deploy/guide/limits.md',
+];
 /** Each with a README in its folder. */
 const GUIDED = ['worker/adapters', 'worker/plugins'];
 
