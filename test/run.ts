@@ -1,10 +1,11 @@
-// Runs test files by suite, two processes at a time, and ends with node:test's closing lines. A file has a process of its own,
-// but those of a folder of the suites that ask little of one share it: to load the sources takes longer than most of them.
+// Runs test files by suite, two processes at a time, and ends with node:test's closing lines. The files are bundled first
+// (.ci/build/tests.ts) and run by plain Node. A file has a process of its own, but those of a folder of the suites that ask
+// little of one share it: to start and load takes longer than most of them.
 //
 //   node --import tsx test/run.ts [suite | file]… [--summary FILE] [--concurrency N] [--timeout MINUTES]
 //
 // A suite is a folder of test/: every *.test.ts below it. Without one: those of `npm test`. Fails when a test fails and
-// when no test ran. Process flags (`--import tsx`) are handed down to the files by node:test.
+// when no test ran.
 import {
   accessSync,
   constants,
@@ -23,6 +24,8 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Output } from '../.ci/build/output.ts';
+import { buildTests, builtTest } from '../.ci/build/tests.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const DEFAULT_SUITES = [
@@ -64,6 +67,9 @@ const failures: string[] = [];
 // Those of `npm test` alone, so that a person waits less; the other suites and kits keep to a disk.
 if (positionals.length === 0) process.env['TMPDIR'] ??= memoryFolder();
 
+await buildTests(new Output());
+// node:test hands the flags of this process down to the files, which need no loader.
+process.execArgv.length = 0;
 const together = mkdtempSync(join(tmpdir(), 'svc-tests-'));
 process.on('exit', () => rmSync(together, { recursive: true, force: true }));
 const events = run({
@@ -112,13 +118,16 @@ function processesOf(all: readonly string[]): string[] {
     if (SHARING.some((suite) => file.startsWith(suite))) sharing.set(folder, start);
     starts.push(start);
   }
-  return starts.map((those, index) => (those.length === 1 ? those.join() : startOf(those, index)));
+  return starts.map((those, index) => (those.length === 1 ? builtTest(those.join()) : startOf(those, index)));
 }
 
 function startOf(those: readonly string[], index: number): string {
   const folder = relative(FOLDER, dirname(those[0] ?? '')).replaceAll(sep, '-');
   const start = join(together, `${folder}-${index}.mjs`);
-  writeFileSync(start, those.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`).join(''));
+  writeFileSync(
+    start,
+    those.map((file) => `import ${JSON.stringify(pathToFileURL(builtTest(file)).href)};\n`).join(''),
+  );
   return start;
 }
 

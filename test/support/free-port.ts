@@ -12,27 +12,33 @@ const STRETCHES = 1_100;
 
 /** Sockets without a file, which end with this process: whoever has that of a port has the port. */
 const claims: Server[] = [];
-let next = 0;
 
-export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < STRETCH * STRETCHES; tries += 1) {
-    const port = FIRST + (((process.pid % STRETCHES) * STRETCH + next) % (STRETCH * STRETCHES));
-    next += 1;
-    if (!isBlockedPort(port) && (await isFree(port)) && (await isOurs(port))) return port;
-  }
-  throw new Error('no port is free');
+export const freePort = portSearch(process.pid);
+
+/** A search as the process of that number makes it. */
+export function portSearch(pid: number): () => Promise<number> {
+  let next = 0;
+  return async () => {
+    for (let tries = 0; tries < STRETCH * STRETCHES; tries += 1) {
+      const port = FIRST + (((pid % STRETCHES) * STRETCH + next) % (STRETCH * STRETCHES));
+      next += 1;
+      if (!isBlockedPort(port) && (await isFree(port)) && (await isOurs(port))) return port;
+    }
+    throw new Error('no port is free');
+  };
 }
 
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', () => resolve(false));
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
+}
 
 /** Linux alone has such sockets; elsewhere the stretches keep processes apart, mostly. */
-const isOurs = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
+function isOurs(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     if (process.platform !== 'linux') return resolve(true);
     const claim = createServer();
     claim.once('error', () => resolve(false));
@@ -41,3 +47,4 @@ const isOurs = (port: number): Promise<boolean> =>
       resolve(true);
     });
   });
+}

@@ -2,11 +2,12 @@
 // is in test/longer/canary-commands.test.ts, what the page holds in test/browser/host.test.ts, reports in test/longer/watchdog.test.ts.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { configSchema } from '../../shared/config/schema.ts';
 import { accounts, assertNoCanary, haveMetTheirPlatforms, leakyHost, SECRETS } from '../support/canaries.ts';
+import { importSource } from '../support/import-source.ts';
 import type { RunningHost } from '../support/running-host.ts';
 import { until } from '../support/until.ts';
 
@@ -37,7 +38,8 @@ describe('secrets', () => {
     const planted = accounts('http://127.0.0.1:1', 1);
     const missing: string[] = [];
     for (const adapter of readdirSync(ADAPTERS)) {
-      const config = (await import(join(ADAPTERS, adapter, 'config.ts')).catch(() => ({}))) as { account?: object };
+      const file = join(ADAPTERS, adapter, 'config.ts');
+      const config = (existsSync(file) ? await importSource(file) : {}) as { account?: object };
       const found = new Set((planted[adapter] ?? []).flatMap((account) => placesOf(account, isPlanted)));
       const places = Object.entries(config.account ?? {}).flatMap(([key, schema]) =>
         placesOf(schema, isSecret).map((place) => `.${key}${schemaPath(place)}`),

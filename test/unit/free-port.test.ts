@@ -1,27 +1,21 @@
 // Ports that test processes choose: two that begin their search at the same one.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { portSearch } from '../support/free-port.ts';
 
-/** As a process of its own has it. */
-const load = async (name: string) =>
-  (await import(`../support/free-port.ts?${name}`)) as { freePort(): Promise<number> };
+it('gives none that fetch refuses, where a process would begin with it', async () => {
+  const search = portSearch(4);
 
-it('gives none that fetch refuses, where a process would begin with it', async (t) => {
-  const pid = Object.getOwnPropertyDescriptor(process, 'pid') ?? {};
-  Object.defineProperty(process, 'pid', { ...pid, value: 4 });
-  t.after(() => Object.defineProperty(process, 'pid', pid));
-  const { freePort } = await load('four');
-
-  const ports = [await freePort(), await freePort(), await freePort()];
+  const ports = [await search(), await search(), await search()];
 
   assert.ok(!ports.includes(10_080), String(ports));
 });
 
 it('gives a port to one process, though nobody listens on it yet', { skip: process.platform !== 'linux' }, async () => {
-  const [one, another] = [await load('one'), await load('another')];
+  const searches = [portSearch(process.pid), portSearch(process.pid)];
 
   const ports: number[] = [];
-  for (let n = 0; n < 15; n += 1) for (const searcher of [one, another]) ports.push(await searcher.freePort());
+  for (let n = 0; n < 15; n += 1) for (const search of searches) ports.push(await search());
 
   assert.equal(new Set(ports).size, ports.length);
 });

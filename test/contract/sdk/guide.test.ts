@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import type { AdapterModule } from 'svc';
 import { adapterBench } from 'svc/testing';
 import { compilerSays } from '../../support/compiler.ts';
+import { importSource } from '../../support/import-source.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const NAMES = ['tea.ts', 'tea.test.ts', 'wire.ts', 'index.ts', 'index.test.ts'];
@@ -51,7 +52,7 @@ describe('the guide', async () => {
   });
 
   it('has an adapter that takes what is signed', async () => {
-    const { default: wire } = (await import(pathToFileURL(join(folder, 'wire.ts')).href)) as { default: AdapterModule };
+    const { default: wire } = (await importSource(join(folder, 'wire.ts'))) as { default: AdapterModule };
     const bench = adapterBench(wire, { url: 'http://127.0.0.1:9', token: 'tok' });
     const body = Buffer.from(
       JSON.stringify({ id: 'd1', room: 'r', author: { id: 'u', name: 'Ann' }, text: 'hi', at: 1 }),

@@ -11,6 +11,7 @@ import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
 import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
 import remind from '../../samples/remind.ts';
 import ticket from '../../samples/ticket.ts';
+import { importSource } from '../../support/import-source.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const start = (setup: SetupOf, options?: TestBotOptions): Promise<MemoryBot> =>
@@ -139,7 +140,7 @@ describe('a plugin', () => {
 export default definePlugin({ name: 'other', setup(p) { p.command('no', { summary: '' }, () => { throw userError('told by the copy'); }); } });`;
       await writeFile(join(folder, 'package.json'), '{"type":"module"}');
       await writeFile(join(folder, 'other.ts'), source);
-      const { default: plugin } = (await import(pathToFileURL(join(folder, 'other.ts')).href)) as {
+      const { default: plugin } = (await importSource(join(folder, 'other.ts'))) as {
         default: PluginModule;
       };
       const bot = await startBot(plugin);

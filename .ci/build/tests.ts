@@ -1,0 +1,74 @@
+// The tests as bundles in dist/test/, so that plain Node runs them: to load the sources through a loader takes each process
+// seconds of CPU. A file keeps the address of its source (`import.meta.url`), so that fixtures are found beside it, and what
+// starts a source as a process of its own still does.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { DIST, type Output, ROOT } from './output.ts';
+
+const TESTS = join(ROOT, 'test');
+const OUT = join(DIST, 'test');
+/** Starts a thread by the address of its own file; the thread's code lies beside the bundle. */
+const THREAD_STARTER = join(ROOT, 'worker/database/start-thread.ts');
+
+/** Where the bundle of a test file lies. */
+export const builtTest = (file: string): string => join(OUT, relative(TESTS, file).replace(/\.ts$/, '.js'));
+
+export async function buildTests(output: Output): Promise<void> {
+  const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(TESTS, name));
+  const names = files.map((file) => relative(TESTS, file).replace(/\.ts$/, ''));
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    outdir: OUT,
+    entryPoints: {
+      ...Object.fromEntries(names.map((name, index) => [name, files[index] ?? ''])),
+      'writer-thread': join(ROOT, 'worker/database/writer-thread.ts'),
+    },
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    packages: 'external',
+    define: ADDRESS,
+    keepNames: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    charset: 'utf8',
+    write: false,
+    logLevel: 'silent',
+    plugins: [sdkFromSources, addressOfSource],
+  });
+  output.write('test/package.json', '{"type":"module"}\n');
+  for (const { path, contents } of outputFiles) output.write(relative(DIST, path), contents);
+}
+
+/** `svc` and `svc/testing`, which plugins of tests import, are the sources here. */
+const sdkFromSources: Plugin = {
+  name: 'sdk-from-sources',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^svc$/ }, () => ({ path: join(ROOT, 'worker/sdk/index.ts') }));
+    onResolve({ filter: /^svc\/testing$/ }, () => ({ path: join(ROOT, 'worker/sdk/testing/index.ts') }));
+  },
+};
+
+/** Put in front of a file that asks for its own address; `define` leads the question there. */
+const ADDRESS = { 'import.meta.url': '__url', 'import.meta.dirname': '__dirname_of_source' } as const;
+
+const addressOfSource: Plugin = {
+  name: 'address-of-source',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (!Object.keys(ADDRESS).some((name) => text.includes(name))) return undefined;
+      const url = pathToFileURL(path === THREAD_STARTER ? join(OUT, 'start-thread.js') : path);
+      const values = { __url: url.href, __dirname_of_source: dirname(path) };
+      const front = Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`);
+      return { contents: front.join('') + text, loader: 'ts' };
+    });
+  },
+};
