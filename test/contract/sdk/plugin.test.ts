@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { type Can, defineAgentTool, defineEvent, definePlugin, md, type PluginModule, t } from 'svc';
 import { everyCrash, loopback } from 'svc/testing';
 import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
