@@ -20,6 +20,7 @@ import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
 import { commitDecided, type HandlingDeps } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
+import { OverlongLog } from './handling/overlong-log.ts';
 import { isForNobody } from './handling/plan.ts';
 import { StateTurns } from './handling/state-turns.ts';
 import { UnspentAttempts } from './handling/unspent-attempts.ts';
@@ -64,6 +65,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #handling: HandlingDeps;
   readonly #dialogs = new OpenDialogs();
+  readonly #overlong: OverlongLog;
   readonly #recentSends = new RecentRows<NewOutboxRow>();
   readonly #holds = (item: Work): boolean => isHeld(item, this.runtime.current?.loaded.config, this.gate.parks);
 
@@ -71,6 +73,7 @@ export class Engine {
     const { core, observer } = options;
     this.#options = options;
     this.core = core;
+    this.#overlong = new OverlongLog(core, (slot) => observer.pluginFailed?.(slot));
     const config = (): LoadedConfig['config'] => this.runtime.loaded.config;
     this.inbox = new Inbox(core, () => config().inbox, {
       passedBy: (delivery) => this.#passedBy(delivery),
@@ -191,6 +194,7 @@ export class Engine {
     await this.endpoints.stop();
     await this.subscriptions.stop();
     await this.runtime.stop();
+    this.#overlong.close();
   }
 
   /** Resolves when nothing is ready any more: for tests that own the clock. */
@@ -265,6 +269,7 @@ export class Engine {
           observer.pressRefused?.(endpoint);
           core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
         },
+        overlong: (listener) => this.#overlong.listener(listener),
         failed: (failed) => this.pluginFailed(failed),
         handled: (row, outcome) => observer.handled?.(row, outcome),
       },

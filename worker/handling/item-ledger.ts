@@ -9,6 +9,7 @@ import { buryItem, claimItem, claimNextItem, countRun, finishItem, postponeItem 
 import { commitClaiming } from '../lanes/claims.ts';
 import { commitWith } from '../lanes/followers.ts';
 import { putDue } from '../schedule/due-store.ts';
+import type { ListenerCapability } from './capabilities.ts';
 import type { ContextDeps } from './context.ts';
 import { type Decided, type EffectsOf, eventOf } from './effects.ts';
 import type { Failure } from './failure.ts';
@@ -36,6 +37,8 @@ export interface HandlingDeps {
     droppedReaction(endpoint: string): void;
     /** A pressed button that is not one of its conversation. */
     refusedPress(endpoint: string): void;
+    /** Its pattern took too long for the text of an item: the listener has lost that item. */
+    overlong(listener: ListenerCapability): void;
     failed(failed: HandlerFailed): void;
     handled(row: InboxRow, outcome: ItemOutcome): void;
   };
