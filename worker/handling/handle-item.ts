@@ -59,9 +59,10 @@ class ItemHandling {
   async #handle(): Promise<ItemOutcome> {
     const { core, dialogs } = this.#deps;
     let steps: readonly PlannedStep[];
+    if (await this.#ledger.setAside()) return 'waiting';
     // Counted before anything looks at what is in it: whatever ends the process from here on is counted.
     if (!(await this.#ledger.claim())) return 'gone';
-    if (await this.#isPoison())
+    if (await this.#ledger.isPoison())
       return this.#ledger.bury(
         null,
         `ended the process ${this.#ledger.row.attempts - 1} times before a handler was found`,
@@ -89,14 +90,6 @@ class ItemHandling {
       if (end === 'wait' && step.isBefore) break;
     }
     return this.#ledger.waitUntil === undefined ? this.#ledger.finish([], []) : this.#ledger.postpone();
-  }
-
-  /** More claims than handlers have run, by more than the bound: it ends the process while it is matched. */
-  async #isPoison(): Promise<boolean> {
-    const bound = this.#deps.maxAttempts();
-    if (this.#ledger.row.attempts <= bound) return false;
-    const runs = await readRuns(this.#deps.core.reader, this.#ledger.row.id);
-    return this.#ledger.row.attempts > bound + runs.reduce((sum, run) => sum + run.attempts, 0);
   }
 
   async #step(
