@@ -7,19 +7,22 @@ import type { TimeLeft } from './drain-times.ts';
 import type { EndpointState } from './endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from './endpoints/endpoint-runner.ts';
 import { Endpoints, readCursor } from './endpoints/endpoints.ts';
+import { afterHandling } from './engine-after.ts';
 import { type PluginFailed, tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { handlerPlaces, sendPlaces, takers } from './engine-places.ts';
 import { disabledOwners, isHeld, surfaceOf, typing, type Work } from './engine-surface.ts';
 import { Subscriptions } from './events/subscriptions.ts';
+import { commitDecided } from './handling/commit-decided.ts';
 import type { ContextDeps } from './handling/context.ts';
 import type { Decided } from './handling/effects.ts';
 import { FileLinks } from './handling/file-links.ts';
 import { FileSource } from './handling/file-source.ts';
 import { type FileStore, MediaFolder } from './handling/file-store.ts';
 import { handleItem } from './handling/handle-item.ts';
-import { commitDecided, type HandlingDeps } from './handling/item-ledger.ts';
+import type { HandlingDeps } from './handling/item-ledger.ts';
 import { OpenDialogs } from './handling/open-dialogs.ts';
+import { OverlongLog } from './handling/overlong-log.ts';
 import { isForNobody } from './handling/plan.ts';
 import { StateTurns } from './handling/state-turns.ts';
 import { UnspentAttempts } from './handling/unspent-attempts.ts';
@@ -64,13 +67,16 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #handling: HandlingDeps;
   readonly #dialogs = new OpenDialogs();
+  readonly #overlong: OverlongLog;
   readonly #recentSends = new RecentRows<NewOutboxRow>();
+  readonly #quarantineMs = (): number => this.runtime.loaded.config.inbox.quarantineSeconds * 1_000;
   readonly #holds = (item: Work): boolean => isHeld(item, this.runtime.current?.loaded.config, this.gate.parks);
 
   constructor(options: EngineOptions) {
     const { core, observer } = options;
     this.#options = options;
     this.core = core;
+    this.#overlong = new OverlongLog(core, (slot) => observer.pluginFailed?.(slot));
     const config = (): LoadedConfig['config'] => this.runtime.loaded.config;
     this.inbox = new Inbox(core, () => config().inbox, {
       passedBy: (delivery) => this.#passedBy(delivery),
@@ -116,6 +122,7 @@ export class Engine {
       recent: this.#recentSends,
       limits: () => sendPlaces(this.endpoints),
       policy: () => config().outbox,
+      quarantineMs: this.#quarantineMs,
       surface: (endpoint) => this.#surface(endpoint),
       due: (at) => this.timers.expect(at),
       ended: (row, verdict) => observer.sent?.(row, verdict),
@@ -185,12 +192,15 @@ export class Engine {
   /** Handlers first, then what they decided goes out as far as it can, then accounts. What is left at work is told at once: an account may be slow to end. */
   async stop(left: TimeLeft, tell: (what: AtWork, count: number) => void = () => {}): Promise<void> {
     await this.timers.stop();
-    tell('handlers', await this.dispatcher.stop(left('handlers')));
+    const cut = await this.dispatcher.stop(left('handlers'));
+    tell('handlers', cut);
     await this.sender.finish(left('pendingSends'));
     tell('sends', await this.sender.stop(left('sends')));
     await this.endpoints.stop();
     await this.subscriptions.stop();
     await this.runtime.stop();
+    this.#overlong.close();
+    if (cut > 0) await this.inbox.letGo();
   }
 
   /** Resolves when nothing is ready any more: for tests that own the clock. */
@@ -252,22 +262,17 @@ export class Engine {
       dialogs: this.#dialogs,
       unspent: new UnspentAttempts(),
       maxAttempts: () => config().inbox.maxAttempts,
+      quarantineMs: this.#quarantineMs,
       mayStart: (endpoint, conversation) =>
         takesAtOnce(this.#surface(endpoint)) && this.sender.isFree(laneOf(endpoint, conversation)),
-      after: {
+      after: afterHandling({
+        core,
+        observer,
         storing: (rows) => storingSends({ recent: this.#recentSends, sender: this.sender }, rows),
         due: (at) => this.timers.expect(at),
-        counts: (counts) => {
-          for (const { counter, labels } of counts) observer.counted?.(counter, labels);
-        },
-        droppedReaction: (endpoint) => observer.reactionDropped?.(endpoint),
-        refusedPress: (endpoint) => {
-          observer.pressRefused?.(endpoint);
-          core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
-        },
+        overlong: (listener) => this.#overlong.listener(listener),
         failed: (failed) => this.pluginFailed(failed),
-        handled: (row, outcome) => observer.handled?.(row, outcome),
-      },
+      }),
     };
   }
 

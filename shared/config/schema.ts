@@ -185,6 +185,11 @@ export const configSchema = Type.Object(
       ),
       idDays: integer('Days for which delivery ids are remembered, so that a repeat is recognised.', 30, [3, 3_650]),
       maxAttempts: integer('Attempts before a message becomes a dead letter.', 5, [1, 100]),
+      quarantineSeconds: integer(
+        'What was in hand at two deaths of the process, a message or a send, is set aside for so long; after further ones for two and a half times as long. 0: it is not.',
+        120,
+        [0, 86_400],
+      ),
       maxPending: integer(
         'Messages waiting, at most; above it ingress answers 503. The last tenth is divided among the endpoints.',
         10_000,

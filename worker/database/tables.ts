@@ -119,6 +119,8 @@ export interface InboxTable {
   causation_id: string | null;
   /** Replays and drops; attempts start again at a replay, so that these tell one revision from an earlier one. */
   operator_changes: Generated<number>;
+  /** Of the process, with it in hand: counted when it begins anew, or is set aside. */
+  deaths: Generated<number>;
 }
 
 export interface HandlerRunsTable {

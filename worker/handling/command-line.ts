@@ -3,6 +3,7 @@
 import { fromWord, isUser, type People, readArguments, usage } from '../sdk/chat-line.ts';
 import { check } from '../sdk/check.ts';
 import type { CommandCapability } from './capabilities.ts';
+import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
 
 export type TypedCommand =
   | { readonly kind: 'line'; readonly line: string; readonly people?: People }
@@ -26,31 +27,29 @@ export function readCommand(
     if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
   }
   if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
-  for (const phrase of command.spec.phrases ?? []) {
-    const found = phrasePattern(phrase).exec(line);
-    if (found === null) continue;
-    const words = phraseArguments(phrase).map((name, index) => [name, found[index + 1] ?? ''] as const);
+  for (const phrase of phrasesOf(command.spec)) {
+    const spans = matchPhrase(phrase, line);
+    if (spans === undefined) continue;
+    const words = spans.map(({ start, end }, index) => [phrase.names[index] ?? '', line.slice(start, end)] as const);
     return { kind: 'words', words: Object.fromEntries(words) };
   }
   return undefined;
 }
 
-/** Literal texts of a phrase, with the names of its arguments between them. */
-const PLACE = /\{([^{}]+)\}/;
-
-/** Argument names that a phrase mentions. */
-export const phraseArguments = (phrase: string): readonly string[] => phrase.split(PLACE).filter((_, i) => i % 2 === 1);
-
-/** Longer texts are not phrases: matching them could take long. */
+/** Longer texts are not phrases: a command may have many of them, and each is looked for. */
 const LONGEST_PHRASE = 4_000;
 
-/** By place: a name of an argument need not be one that a pattern takes. */
-function phrasePattern(phrase: string): RegExp {
-  const parts = phrase.split(PLACE).map((part, i) => (i % 2 === 1 ? '(.+?)' : escaped(part)));
-  return new RegExp(`^${parts.join('')}$`, 'is');
-}
+const compiled = new WeakMap<CommandCapability['spec'], readonly Phrase[]>();
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** Compiled at the first message of its generation. */
+function phrasesOf(spec: CommandCapability['spec']): readonly Phrase[] {
+  let phrases = compiled.get(spec);
+  if (phrases === undefined) {
+    phrases = (spec.phrases ?? []).map(compilePhrase);
+    compiled.set(spec, phrases);
+  }
+  return phrases;
+}
 
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }

@@ -20,7 +20,7 @@ import type { GenerationView } from './generation-view.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
 import { ownFailureIn } from './own-failure.ts';
-import { causeOf, dialogOwner, hasPatterns, type PlannedStep, planItem } from './plan.ts';
+import { causeOf, dialogOwner, type PlannedStep, planItem } from './plan.ts';
 import type { Effect, Run } from './run.ts';
 import { runStep, type StepResult } from './run-step.ts';
 import { readSentMessages } from './sent-messages.ts';
@@ -59,10 +59,10 @@ class ItemHandling {
   async #handle(): Promise<ItemOutcome> {
     const { core, dialogs } = this.#deps;
     let steps: readonly PlannedStep[];
-    // A pattern of a plugin may never come back: then the attempt is counted before the item is matched against it.
-    const early = hasPatterns(this.#generation);
-    if (early && !(await this.#ledger.claim())) return 'gone';
-    if (await this.#isPoison())
+    if (await this.#ledger.setAside()) return 'waiting';
+    // Counted before anything looks at what is in it: whatever ends the process from here on is counted.
+    if (!(await this.#ledger.claim())) return 'gone';
+    if (await this.#ledger.isPoison())
       return this.#ledger.bury(
         null,
         `ended the process ${this.#ledger.row.attempts - 1} times before a handler was found`,
@@ -78,7 +78,6 @@ class ItemHandling {
       return this.#ledger.bury(null, reasonOf(core, error), []);
     }
     if (steps.length === 0) return this.#ledger.finish([], []);
-    if (!early && !(await this.#ledger.claim())) return 'gone';
     const runs = this.#ledger.mayHaveRun ? await readRuns(core.reader, this.#ledger.row.id) : [];
     this.#ledger.deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
     const runOf = ({ capability }: PlannedStep) => runs.find(({ handler }) => handler === capability?.keptAs);
@@ -93,14 +92,6 @@ class ItemHandling {
     return this.#ledger.waitUntil === undefined ? this.#ledger.finish([], []) : this.#ledger.postpone();
   }
 
-  /** More claims than handlers have run, by more than the bound: it ends the process while it is matched. */
-  async #isPoison(): Promise<boolean> {
-    const bound = this.#deps.maxAttempts();
-    if (this.#ledger.row.attempts <= bound) return false;
-    const runs = await readRuns(this.#deps.core.reader, this.#ledger.row.id);
-    return this.#ledger.row.attempts > bound + runs.reduce((sum, run) => sum + run.attempts, 0);
-  }
-
   async #step(
     step: PlannedStep,
     {
@@ -110,6 +101,10 @@ class ItemHandling {
   ): Promise<StepEnd> {
     const { core } = this.#deps;
     const { capability } = step;
+    if (step.step.kind === 'overlong') {
+      this.#deps.after.overlong(step.step.capability);
+      return this.#endStep(step, { kind: 'dead', reason: step.step.reason, error: undefined }, isLast);
+    }
     if (capability === undefined)
       return this.#endStep(
         step,

@@ -5,10 +5,22 @@ import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
-import { buryItem, claimItem, claimNextItem, countRun, finishItem, postponeItem } from '../inbox/inbox-store.ts';
+import {
+  buryItem,
+  claimItem,
+  claimNextItem,
+  countRun,
+  finishItem,
+  postponeItem,
+  readRuns,
+} from '../inbox/inbox-store.ts';
+import { claimLeftItem, setAsideItem } from '../inbox/left-items-store.ts';
 import { commitClaiming } from '../lanes/claims.ts';
 import { commitWith } from '../lanes/followers.ts';
+import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
 import { putDue } from '../schedule/due-store.ts';
+import type { ListenerCapability } from './capabilities.ts';
+import { commitDecided, tellDecided } from './commit-decided.ts';
 import type { ContextDeps } from './context.ts';
 import { type Decided, type EffectsOf, eventOf } from './effects.ts';
 import type { Failure } from './failure.ts';
@@ -24,6 +36,8 @@ export interface HandlingDeps {
   readonly unspent: UnspentAttempts;
   /** Bound of attempts where a handler names none. */
   readonly maxAttempts: () => number;
+  /** For how long an item is set aside that was in hand at two deaths of the process. */
+  readonly quarantineMs: () => number;
   /** A send may be stored as under way: its lane is free, and a repeat of it does nothing. */
   readonly mayStart: NonNullable<EffectsOf['mayStart']>;
   /** Something was decided that others wait for. */
@@ -36,6 +50,8 @@ export interface HandlingDeps {
     droppedReaction(endpoint: string): void;
     /** A pressed button that is not one of its conversation. */
     refusedPress(endpoint: string): void;
+    /** Its pattern took too long for the text of an item: the listener has lost that item. */
+    overlong(listener: ListenerCapability): void;
     failed(failed: HandlerFailed): void;
     handled(row: InboxRow, outcome: ItemOutcome): void;
   };
@@ -54,6 +70,12 @@ export interface HandlerFailed {
 /** Events hold no message of an exception: it may quote what a person wrote. The item has it. */
 const REASON_IN_STORE = 'a handler failed: the item has its error';
 
+interface Postponed {
+  readonly unit: string;
+  readonly code: string;
+  readonly statement: typeof postponeItem;
+}
+
 export class ItemLedger {
   readonly #deps: HandlingDeps;
   readonly effects: EffectsOf;
@@ -71,15 +93,17 @@ export class ItemLedger {
   readonly #isResumed: boolean;
   /** Attempts of handlers that belong to this one of the item. */
   readonly #ofHandlers: Map<string, number>;
+  readonly #left: ClaimedItem['left'];
   readonly #next: ClaimedItem['next'];
 
-  constructor(deps: HandlingDeps, generation: GenerationView, { row, isClaimed, next }: ClaimedItem) {
+  constructor(deps: HandlingDeps, generation: GenerationView, { row, isClaimed, left, next }: ClaimedItem) {
     this.#deps = deps;
     this.row = row;
     const unspent = deps.unspent.take(row);
     this.#isResumed = unspent !== undefined;
     this.#isClaimed = isClaimed || this.#isResumed;
     this.#ofHandlers = new Map(unspent?.ofHandlers);
+    this.#left = left;
     this.#next = next;
     this.#startedAt = deps.core.clock.now();
     this.effects = {
@@ -102,10 +126,27 @@ export class ItemLedger {
   }
 
   async #claim(): Promise<boolean> {
-    const statements = [claimItem({ id: this.row.id })];
+    const { id } = this.row;
+    const statements = [this.#left === undefined ? claimItem({ id }) : claimLeftItem({ id })];
     const answer = await commitClaiming(this.#deps.core, { name: 'inbox.claim', statements });
     if (answer.kind === 'refused') return false;
+    this.#left?.counted();
     this.row = Object.assign({ ...this.row }, { state: 'handling', attempts: this.row.attempts + 1 } as const);
+    return true;
+  }
+
+  /** In hand at two deaths, it waits instead of beginning: the next one is not at once. False where it may begin. */
+  async setAside(): Promise<boolean> {
+    const { core } = this.#deps;
+    if (this.#isClaimed || this.#left === undefined) return false;
+    const { deaths } = this.#left;
+    const waitMs = quarantineMs(deaths, this.#deps.quarantineMs());
+    if (waitMs === undefined) return false;
+    const { id, endpoint } = this.row;
+    this.wait(core.clock.now() + waitMs, quarantineReason(deaths));
+    await this.#postpone({ unit: 'inbox.set_aside', code: 'set_aside', statement: setAsideItem });
+    this.#left.setAside();
+    core.log.warn({ item: id, endpoint, waitMs }, `an item is set aside, ${this.#waitError}: svc inbox show ${id}`);
     return true;
   }
 
@@ -123,6 +164,14 @@ export class ItemLedger {
   /** A replayed item counts its attempts anew, but what its handlers had finished stays finished: its error tells it from a new one. */
   get mayHaveRun(): boolean {
     return this.#isResumed || this.row.attempts > 1 || this.row.last_error !== null;
+  }
+
+  /** More claims than handlers have run, by more than the bound: it ends the process while it is matched. */
+  async isPoison(): Promise<boolean> {
+    const bound = this.#deps.maxAttempts();
+    if (this.row.attempts <= bound) return false;
+    const runs = await readRuns(this.#deps.core.reader, this.row.id);
+    return this.row.attempts > bound + runs.reduce((sum, run) => sum + run.attempts, 0);
   }
 
   /** Its outcome is not on disk. */
@@ -173,7 +222,11 @@ export class ItemLedger {
     return 'dead';
   }
 
-  async postpone(): Promise<ItemOutcome> {
+  postpone(): Promise<ItemOutcome> {
+    return this.#postpone({ unit: 'inbox.postponed', code: 'handler_failed', statement: postponeItem });
+  }
+
+  async #postpone({ unit, code, statement }: Postponed): Promise<ItemOutcome> {
     const { id, lane, attempts } = this.row;
     const nextAt = this.waitUntil ?? this.#deps.core.clock.now();
     const data = {
@@ -181,13 +234,13 @@ export class ItemLedger {
       handler: null,
       attempts,
       delayMs: Math.max(0, nextAt - this.#deps.core.clock.now()),
-      code: 'handler_failed',
+      code,
       reason: REASON_IN_STORE,
     };
     const due = putDue({ id: `inbox/${id}`, kind: 'inbox', at: nextAt, capability: null, lane, data: id });
     await this.unit(
-      'inbox.postponed',
-      [postponeItem({ id, nextAt, error: this.#waitError }), due],
+      unit,
+      [statement({ id, nextAt, error: this.#waitError }), due],
       [this.event({ type: 'inbox.waiting', data })],
     );
     this.#deps.after.due(nextAt);
@@ -226,29 +279,4 @@ export class ItemLedger {
   tell(decided: Decided): void {
     tellDecided(this.#deps.after, decided);
   }
-}
-
-/** Commits what was decided, then tells those who wait for it. */
-export async function commitDecided(
-  after: HandlingDeps['after'],
-  decided: Decided,
-  commit: () => Promise<UnitAnswer>,
-): Promise<UnitAnswer> {
-  const ended = after.storing(decided.rows);
-  let isStored = false;
-  try {
-    const answer = await commit();
-    isStored = answer.kind === 'committed';
-    return answer;
-  } finally {
-    ended(isStored);
-    if (isStored) tellDecided(after, decided);
-  }
-}
-
-/** What was decided is committed, or nothing of it is for the disk: those who wait for it go on. */
-export function tellDecided(after: HandlingDeps['after'], decided: Decided): void {
-  if (decided.dueAt !== undefined) after.due(decided.dueAt);
-  if (decided.counts.length > 0) after.counts(decided.counts);
-  for (const endpoint of decided.droppedReactions) after.droppedReaction(endpoint);
 }

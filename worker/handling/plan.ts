@@ -12,7 +12,7 @@ import type { Cause } from './cause.ts';
 import type { GenerationView } from './generation-view.ts';
 import { readButton, readDialog, readMenuEntry } from './handling-store.ts';
 import type { OpenDialogs } from './open-dialogs.ts';
-import { route, type Step, type Stored } from './routing.ts';
+import { mayBeHeard, route, type Step, type Stored } from './routing.ts';
 import { fitting } from './stored-data.ts';
 
 export interface PlannedStep {
@@ -51,28 +51,24 @@ export async function planItem(deps: PlanDeps, row: InboxRow, payload: Payload):
 }
 
 /**
- * Whether an arrival would find no handler at all, told without a read: nothing of the person is open here and no button was pressed.
- * A pattern of a plugin may never come back, so where there is one this is not asked before the item is stored and counted.
+ * Whether an arrival would find no handler at all, told without a read: nothing of the person is open here and no button was pressed. It is not
+ * stored yet, and no attempt is counted: nothing of a plugin runs, its patterns included.
  */
 export function isForNobody(
   { dialogs, generation }: { readonly dialogs: OpenDialogs; readonly generation: GenerationView },
   { endpoint, payload }: Pick<Delivery, 'endpoint' | 'payload'>,
 ): boolean {
-  if (payload.kind !== 'arrival' || hasPatterns(generation)) return false;
+  if (payload.kind !== 'arrival') return false;
   const { arrival } = payload;
   try {
     if (arrival.kind === 'pressed' || menuNumber(arrival) !== undefined) return false;
     if (dialogs.mayBeOpen(dialogOwner(endpoint, arrival))) return false;
     const { capabilities, commands } = generation;
-    const nothing = { dialog: undefined, pressed: undefined };
-    return route(arrival, nothing, { endpoint, capabilities, prefix: commands.prefix }).length === 0;
+    return !mayBeHeard(arrival, { endpoint, capabilities, prefix: commands.prefix });
   } catch {
     return false; // whoever handles it says what is wrong with it
   }
 }
-
-export const hasPatterns = ({ capabilities }: GenerationView): boolean =>
-  capabilities.ofKind('on').some(({ spec }) => spec.text instanceof RegExp);
 
 function planned(step: Step, hasOpenQuestion: boolean): PlannedStep {
   if (step.kind === 'gone')
@@ -85,7 +81,7 @@ function planned(step: Step, hasOpenQuestion: boolean): PlannedStep {
       isQuiet: false,
       hasOpenQuestion,
     };
-  const isListener = step.kind === 'listener';
+  const isListener = step.kind === 'listener' || step.kind === 'overlong';
   return {
     capability: step.capability,
     missing: undefined,

@@ -3,8 +3,10 @@
 //   P1  `before` listeners; then at most one claimant: a pressed button, a command, this person's open dialog; when nobody
 //       claimed, `normal`, then `after` listeners. Inside each: order of slots, then of registration.
 //   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
+//   P3  A pattern that takes too long for a text (sdk/limited-match.ts) costs its listener this item, and nobody else.
 import type { People } from '../sdk/chat-line.ts';
 import type { Arrival, Message, MessageRef, Segment, UserRef } from '../sdk/index.ts';
+import { LIMIT_MS, matchAll } from '../sdk/limited-match.ts';
 import { personRef, plainText } from '../sdk/message.ts';
 import type {
   Capabilities,
@@ -24,6 +26,7 @@ export type Step =
       readonly event: unknown;
       readonly groups: Readonly<Record<string, string>>;
     }
+  | { readonly kind: 'overlong'; readonly capability: ListenerCapability; readonly reason: string }
   | { readonly kind: 'command'; readonly capability: CommandCapability; readonly typed: TypedCommand }
   | { readonly kind: 'action'; readonly capability: Extract<Capability, { kind: 'action' }>; readonly data: unknown }
   | {
@@ -53,20 +56,41 @@ export interface Serving {
 }
 
 export function route(arrival: Arrival, stored: Stored, serving: Serving): readonly Step[] {
-  const { capabilities, endpoint } = serving;
-  const text = saidIn(arrival);
-  const event = eventOf(endpoint, arrival);
-  const listeners = capabilities
-    .ofKind('on')
-    .filter((one) => one.spec.on === arrival.kind && matches(one, arrival, text));
-  const ranked = (order: string): Step[] =>
-    listeners
-      .filter((one) => (one.spec.order ?? 'normal') === order)
-      .map((capability) => ({ kind: 'listener', capability, event, groups: groupsOf(capability, text) }));
+  const listeners = listenersOf(arrival, serving);
   const claim = claimOf(arrival, stored, serving);
-  if (claim !== undefined) return [...ranked('before'), claim];
-  return [...ranked('before'), ...ranked('normal'), ...ranked('after')];
+  const ranked = (order: string): readonly ListenerCapability[] =>
+    listeners.filter((one) => (one.spec.order ?? 'normal') === order);
+  if (claim !== undefined) return [...heard(ranked('before'), arrival, serving), claim];
+  return heard([...ranked('before'), ...ranked('normal'), ...ranked('after')], arrival, serving);
 }
+
+/** Whether anybody may handle it where nothing is stored for this person. No pattern is asked: who has one may. */
+export function mayBeHeard(arrival: Arrival, serving: Serving): boolean {
+  if (listenersOf(arrival, serving).length > 0) return true;
+  return claimOf(arrival, { dialog: undefined, pressed: undefined }, serving) !== undefined;
+}
+
+/** Those that listen to such an arrival, their patterns not asked yet. */
+function listenersOf(arrival: Arrival, { capabilities }: Serving): readonly ListenerCapability[] {
+  const text = saidIn(arrival);
+  return capabilities.ofKind('on').filter((one) => one.spec.on === arrival.kind && mayMatch(one, arrival, text));
+}
+
+/** The steps of those whose pattern is in the text; all patterns are asked at once. */
+function heard(listeners: readonly ListenerCapability[], arrival: Arrival, { endpoint }: Serving): readonly Step[] {
+  const event = eventOf(endpoint, arrival);
+  const patterns = listeners.flatMap(({ spec }) => (spec.text instanceof RegExp ? [spec.text] : []));
+  const found = matchAll(patterns, saidIn(arrival)).values();
+  return listeners.flatMap((capability): readonly Step[] => {
+    const match = capability.spec.text instanceof RegExp ? found.next().value : undefined;
+    if (match === null) return [];
+    if (match === 'overlong') return [{ kind: 'overlong', capability, reason: reasonOf(capability) }];
+    return [{ kind: 'listener', capability, event, groups: { ...match?.groups } }];
+  });
+}
+
+const reasonOf = ({ id, spec }: ListenerCapability): string =>
+  `${id}: its pattern ${String(spec.text)} took more than ${LIMIT_MS} ms for this text`;
 
 /** What listeners match: an edited text is one, but no command and no answer. */
 const saidIn = (arrival: Arrival): string =>
@@ -114,20 +138,13 @@ function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving
 const typedOf = ({ line, args }: Extract<Arrival, { kind: 'command' }>, endpoint: string): TypedCommand =>
   line === undefined ? { kind: 'values', values: args, endpoint } : { kind: 'line', line };
 
-function matches({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
+function mayMatch({ spec }: ListenerCapability, arrival: Arrival, text: string): boolean {
   if (spec.where !== undefined && arrival.conversation.kind !== spec.where) return false;
   const spokenTo =
     arrival.conversation.kind === 'private' ||
     ((arrival.kind === 'message' || arrival.kind === 'edited') && arrival.addressed === true);
   if (spec.addressed === true && !spokenTo) return false;
-  if (spec.text === undefined) return true;
-  return typeof spec.text === 'string' ? text === spec.text : freshPattern(spec.text).test(text);
-}
-
-const freshPattern = (pattern: RegExp): RegExp => new RegExp(pattern.source, pattern.flags.replace('g', ''));
-
-function groupsOf({ spec }: ListenerCapability, text: string): Readonly<Record<string, string>> {
-  return spec.text instanceof RegExp ? { ...freshPattern(spec.text).exec(text)?.groups } : {};
+  return typeof spec.text !== 'string' || text === spec.text;
 }
 
 /** What a listener gets as its event. */

@@ -123,6 +123,7 @@ async function callOf(of: Invocation): Promise<unknown> {
         ? step.capability.spec.missed?.(ctx, planned.input() as never)
         : call(planned.input());
     case 'gone':
+    case 'overlong':
       return undefined;
   }
 }

@@ -4,9 +4,10 @@ import type { Core } from '../core.ts';
 import { type Follower, Followers } from '../lanes/followers.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { PlaceLimits } from '../lanes/places.ts';
-import { Suspects } from '../lanes/suspects.ts';
+import { Quarantine } from '../lanes/quarantine.ts';
 import type { Inbox } from './inbox.ts';
-import { type InboxRow, type ItemHead, readItem, readLane, readOpen, readSuspects } from './inbox-store.ts';
+import { type InboxRow, type ItemHead, readItem, readLane, readOpen } from './inbox-store.ts';
+import { readLeftInHand } from './left-items-store.ts';
 import type { NewRow } from './prepare-item.ts';
 
 /** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
@@ -16,8 +17,19 @@ export interface ClaimedItem {
   readonly row: InboxRow;
   /** True when its attempt is counted already. */
   readonly isClaimed: boolean;
+  /** It was in hand when the process before this one died, and has not begun since. */
+  readonly left: LeftItem | undefined;
   /** What its lane goes on with, to be claimed in the unit that ends it. */
   readonly next: () => Follower | undefined;
+}
+
+export interface LeftItem {
+  /** At which it was in hand, the last one included. */
+  readonly deaths: number;
+  /** The last death is counted on disk: it begins anew. */
+  counted(): void;
+  /** So it is, and the item waits. */
+  setAside(): void;
 }
 
 const LATE_MS = 500;
@@ -41,18 +53,26 @@ const asClaimed = (row: NewRow | undefined, isClaimed: boolean): NewRow | undefi
 
 export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHead> {
   const { core, inbox, limits, held, handle, left } = options;
-  const suspects = new Suspects(core, {
-    read: () => readSuspects(core.reader),
+  const quarantine = new Quarantine(core, {
+    read: () => readLeftInHand(core.reader),
     what: 'items',
     changed: () => runner.wake(),
   });
-  const followers = new Followers(inbox.recent, suspects);
+  const followers = new Followers(inbox.recent, quarantine);
+  const leftOf = (id: string): LeftItem | undefined => {
+    const deaths = quarantine.deathsOf(id);
+    return deaths === undefined
+      ? undefined
+      : { deaths, counted: () => quarantine.counted(id), setAside: () => quarantine.setAside(id) };
+  };
   const handled = async (item: ItemHead, next: () => ItemHead | undefined): Promise<LaneOutcome> => {
     const kept = asClaimed(inbox.recent.take(item.id), followers.take(item.id));
     const row = kept === undefined ? await readItem(core.reader, item.id) : { seq: item.seq, ...kept };
     const isClaimed = kept?.state === 'handling';
     const outcome =
-      row === undefined || !isOpen(row) ? 'gone' : await handle({ row, isClaimed, next: () => followers.of(next()) });
+      row === undefined || !isOpen(row)
+        ? 'gone'
+        : await handle({ row, isClaimed, left: leftOf(item.id), next: () => followers.of(next()) });
     // The page that led here may have been read before the commit was answered, and the row kept only then: it is old by now.
     inbox.recent.take(item.id);
     if (outcome === 'retired') {
@@ -66,14 +86,14 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
   const runner = new LaneRunner<ItemHead>({
     name: 'inbox',
     core,
-    limits: () => suspects.limits(limits()),
+    limits: () => quarantine.limits(limits()),
     held,
     run: (item, next) =>
       FAILPOINTS && core.point('plant.lane-not-held') === 'on'
         ? letGo(item, handled)
-        : suspects.watch(item.id, () => handled(item, next)),
+        : quarantine.watch(item.id, () => handled(item, next)),
     async readOpen(after, limit) {
-      await suspects.load();
+      await quarantine.load();
       return readOpen(core.reader, after, limit);
     },
     readLane: (lane, after, limit) => readLane(core.reader, lane, { after, limit }),

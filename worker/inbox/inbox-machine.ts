@@ -1,20 +1,30 @@
 // What an item of the inbox may become. Pure: the store has the same rules as guards of its statements, this is their table. Nothing asks it at
 // work: test/contract/database/inbox-states.test.ts holds the statements to it.
 //
-//   state     | claimed  | handled | passed | postponed | buried | replayed | dropped
-//   received  | handling | -       | done   | -         | dead   | -        | done
-//   handling  | handling | done    | done   | waiting   | dead   | -        | done
-//   waiting   | handling | -       | done   | -         | dead   | -        | done
-//   done      | -        | -       | -      | -         | -      | -        | -
-//   dead      | -        | -       | -      | -         | -      | received | done
+//   state     | claimed  | handled | passed | postponed | buried | replayed | dropped | cut      | set aside
+//   received  | handling | -       | done   | -         | dead   | -        | done    | -        | -
+//   handling  | handling | done    | done   | waiting   | dead   | -        | done    | received | waiting
+//   waiting   | handling | -       | done   | -         | dead   | -        | done    | -        | -
+//   done      | -        | -       | -      | -         | -      | -        | -       | -        | -
+//   dead      | -        | -       | -      | -         | -      | received | done    | -        | -
 //
-// (passed: nobody handles it)
+// (passed: nobody handles it; cut: by an orderly stop; set aside: in hand at two deaths of the process)
 //
 //   I1  An item that is done stays done.
-//   I2  Only a handled or postponed item leaves `handling` by what its handlers decided; a crash leaves it there and it is claimed again.
+//   I2  Only a handled or postponed item leaves `handling` by what its handlers decided; a crash leaves it there. After the first it is claimed
+//       again, after the second it waits (`inbox.quarantineSeconds`).
 import type { InboxState } from '../database/tables.ts';
 
-export type InboxEvent = 'claimed' | 'handled' | 'passed' | 'postponed' | 'buried' | 'replayed' | 'dropped';
+export type InboxEvent =
+  | 'claimed'
+  | 'handled'
+  | 'passed'
+  | 'postponed'
+  | 'buried'
+  | 'replayed'
+  | 'dropped'
+  | 'cut'
+  | 'set_aside';
 
 const TABLE: Readonly<Record<InboxState, Partial<Readonly<Record<InboxEvent, InboxState>>>>> = {
   received: { claimed: 'handling', passed: 'done', buried: 'dead', dropped: 'done' },
@@ -25,6 +35,8 @@ const TABLE: Readonly<Record<InboxState, Partial<Readonly<Record<InboxEvent, Inb
     postponed: 'waiting',
     buried: 'dead',
     dropped: 'done',
+    cut: 'received',
+    set_aside: 'waiting',
   },
   waiting: { claimed: 'handling', passed: 'done', buried: 'dead', dropped: 'done' },
   done: {},

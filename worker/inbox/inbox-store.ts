@@ -33,7 +33,8 @@ export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
   }),
 );
 
-const claim = ({ id }: { readonly id: string }) =>
+/** Of an open item. */
+export const claiming = ({ id }: { readonly id: string }) =>
   sql
     .updateTable('inbox')
     .set(({ eb }) => ({ state: 'handling' as const, attempts: eb('attempts', '+', 1), next_at: null }))
@@ -41,10 +42,10 @@ const claim = ({ id }: { readonly id: string }) =>
     .where('state', 'in', OPEN);
 
 /** Counts the attempt before anything runs, so that an item that kills the process does not come back for ever. */
-export const claimItem = prepared<{ id: string }>(claim, { expect: 1, guard: 'item' });
+export const claimItem = prepared<{ id: string }>(claiming, { expect: 1, guard: 'item' });
 
 /** As part of the unit that ends the item before it. */
-export const claimNextItem = prepared<{ id: string }>(claim, { expect: 1, guard: NEXT_GUARD });
+export const claimNextItem = prepared<{ id: string }>(claiming, { expect: 1, guard: NEXT_GUARD });
 
 /** The guard of everything a handler decides: the item is still ours. */
 export const holdItem = prepared<{ id: string }>(
@@ -125,7 +126,7 @@ const changed = ({ id, operator_changes: changes }: SeenItem) =>
     .where('operator_changes', '=', changes);
 
 /** What an operator's change makes of a row. */
-export const REPLAYED = { state: 'received', attempts: 0, done_at: null, next_at: null } as const;
+export const REPLAYED = { state: 'received', attempts: 0, deaths: 0, done_at: null, next_at: null } as const;
 export const dropped = (at: number, reason: string) =>
   ({ state: 'done', done_at: at, next_at: null, last_error: reason }) as const;
 
@@ -271,12 +272,6 @@ export const readDelivery = (
       .select(['id', 'sha256'])
       .where('endpoint', '=', endpoint)
       .where('delivery_id', '=', deliveryId),
-  );
-
-/** Items that were being handled at two deaths of the process, or more. */
-export const readSuspects = (reader: Reader): Promise<{ id: string }[]> =>
-  reader.all(
-    sql.selectFrom('inbox').select('id').where(isOpen).where('state', '=', 'handling').where('attempts', '>=', 2),
   );
 
 export const readRuns = (reader: Reader, item: string) =>

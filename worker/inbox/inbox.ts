@@ -6,7 +6,7 @@
 //       It is told so while the inbox is full, too: who delivers again gets its answer, and takes no room.
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
 import { uuidv7 } from '../../shared/identifiers.ts';
-import { SvcError } from '../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
@@ -16,6 +16,7 @@ import { RecentRows } from '../lanes/recent-rows.ts';
 import { type Amount, refusal, roomForOwn } from './admission.ts';
 import { storeDead, type WhyDead } from './dead-letter.ts';
 import { type ItemHead, readDelivery } from './inbox-store.ts';
+import { letGoItems } from './left-items-store.ts';
 import { type Counted, OpenItems } from './open-items.ts';
 import { type Delivery, type NewRow, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
 import { findRepeats, type Repeat } from './repeats.ts';
@@ -93,6 +94,14 @@ export class Inbox {
   /** An item left the open states. */
   release(item: Counted): void {
     this.#open.remove(item);
+  }
+
+  /** A stop has cut what is in hand: that is no death of the process. Where the storage fails it counts as one. */
+  async letGo(): Promise<void> {
+    const { log, writer } = this.#core;
+    await writer.commit({ name: 'inbox.cut', statements: [letGoItems()] }).catch((error: unknown) => {
+      log.warn({ error: messageOf(error) }, 'what the stop has cut counts as in hand at a death');
+    });
   }
 
   /** A dead item came back into them. */

@@ -67,6 +67,7 @@ export function prepareItem(
     correlation_id: id,
     causation_id: delivery.causationId ?? null,
     operator_changes: 0,
+    deaths: 0,
   };
   const { runtimeId } = core;
   const { endpoint } = delivery;

@@ -1,17 +1,11 @@
 // What the log says of deliveries that are refused, turned away, or taken and not understood, and of requests whose token is refused. There may be as
 // many as anybody likes: one line of each kind for an account and a minute tells of the first, and of how many came behind the last line. The metrics
 // count each.
+import { Seldom } from '../../shared/seldom.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 
-const EVERY_MS = 60_000;
 const MOST_REASON = 200;
-
-interface Told {
-  readonly at: number;
-  /** Since then, without a line. */
-  more: number;
-}
 
 export interface RefusedRequest {
   /** Of the client, after trusted proxies. */
@@ -25,15 +19,16 @@ export interface RefusedRequest {
 export class RefusalLog {
   readonly #core: Pick<Core, 'clock' | 'log'>;
   /** By kind and account or webhook of a plugin: there are as many as the configuration names. */
-  readonly #told = new Map<string, Told>();
+  readonly #seldom: Seldom;
 
   constructor(core: Pick<Core, 'clock' | 'log'>) {
     this.#core = core;
+    this.#seldom = new Seldom(() => core.clock.now());
   }
 
   /** The reason is an adapter's or a plugin's, which may have been written without types. */
   refused(endpoint: string, reason: unknown): void {
-    const unsaid = this.#unsaid(`refused ${endpoint}`);
+    const unsaid = this.#seldom.unsaid(`refused ${endpoint}`);
     if (unsaid === undefined) return;
     this.#core.log.warn(
       { endpoint, reason: String(reason ?? '').slice(0, MOST_REASON), unsaid },
@@ -43,7 +38,7 @@ export class RefusalLog {
 
   /** The error is left to the item, undefined where it was stored before: it may quote what a person wrote. */
   unparsable(endpoint: string, item: string | undefined): void {
-    const unsaid = this.#unsaid(`unparsable ${endpoint}`);
+    const unsaid = this.#seldom.unsaid(`unparsable ${endpoint}`);
     if (unsaid === undefined) return;
     this.#core.log.warn(
       { endpoint, item, unsaid },
@@ -53,7 +48,7 @@ export class RefusalLog {
 
   /** Verified, and not stored: too much waits, or the storage does not take it. */
   rejected(endpoint: string, error: unknown): void {
-    const unsaid = this.#unsaid(`rejected ${endpoint}`);
+    const unsaid = this.#seldom.unsaid(`rejected ${endpoint}`);
     if (unsaid === undefined) return;
     const { code, message: reason } = coerceError(error);
     this.#core.log.warn(
@@ -64,24 +59,11 @@ export class RefusalLog {
 
   /** One line for all who ask: an address is easily changed, and each would have a line of its own. Nothing of what was sent is in it. */
   token(request: RefusedRequest): void {
-    const unsaid = this.#unsaid('token');
+    const unsaid = this.#seldom.unsaid('token');
     if (unsaid === undefined) return;
     this.#core.log.warn(
       { ...request, unsaid },
       'a request was refused: its token is not known, or may not do this (said once a minute)',
     );
-  }
-
-  /** How many came since the last line; undefined when this one gets none. */
-  #unsaid(what: string): number | undefined {
-    const now = this.#core.clock.now();
-    const told = this.#told.get(what);
-    // A clock that was set back does not silence it.
-    if (told !== undefined && now >= told.at && now - told.at < EVERY_MS) {
-      told.more += 1;
-      return undefined;
-    }
-    this.#told.set(what, { at: now, more: 0 });
-    return told?.more ?? 0;
   }
 }

@@ -6,7 +6,7 @@
 import type { Core } from '../core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { commitClaiming } from './claims.ts';
-import type { Suspects } from './suspects.ts';
+import type { Quarantine } from './quarantine.ts';
 
 /** Refuses a unit whose follower is not open any more: the unit is to be committed without it. */
 export const NEXT_GUARD = 'next';
@@ -19,16 +19,16 @@ export interface Follower {
 
 export class Followers {
   readonly #recent: { has(id: string): boolean };
-  readonly #suspects: Pick<Suspects, 'any'>;
+  readonly #quarantine: Pick<Quarantine, 'any'>;
   readonly #claimed = new Set<string>();
 
-  constructor(recent: { has(id: string): boolean }, suspects: Pick<Suspects, 'any'>) {
+  constructor(recent: { has(id: string): boolean }, quarantine: Pick<Quarantine, 'any'>) {
     this.#recent = recent;
-    this.#suspects = suspects;
+    this.#quarantine = quarantine;
   }
 
   of(next: { readonly id: string } | undefined): Follower | undefined {
-    if (next === undefined || this.#suspects.any || !this.#recent.has(next.id)) return undefined;
+    if (next === undefined || this.#quarantine.any || !this.#recent.has(next.id)) return undefined;
     const { id } = next;
     return { id, claimed: () => void this.#claimed.add(id) };
   }

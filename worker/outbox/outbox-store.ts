@@ -7,6 +7,7 @@ import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import { NEXT_GUARD } from '../lanes/followers.ts';
 import type { LaneItem } from '../lanes/lanes.ts';
+import type { LeftInHand } from '../lanes/quarantine.ts';
 import type { SetBack } from '../schedule/due-store.ts';
 import type { FileRef, MessageRef } from '../sdk/index.ts';
 import type { StoredButton } from './compose.ts';
@@ -276,16 +277,16 @@ export async function readSendLane(
   return (await reader.all(query.where('seq', '>', after).orderBy('seq').limit(limit))).map(toHead);
 }
 
-/** Sends that were under way at two deaths of the process, or more. */
-export const readSuspectSends = (reader: Reader): Promise<{ id: string }[]> =>
-  reader.all(
-    sql
-      .selectFrom('outbox')
-      .select('id')
-      .where(isOpen)
-      .where('state', '=', 'sending')
-      .where(({ eb }) => eb('attempts', '>=', eb('failures', '+', 2))),
-  );
+/** Sends that were under way when the process died. */
+export async function readSendsInHand(reader: Reader): Promise<readonly LeftInHand[]> {
+  const query = sql.selectFrom('outbox').select(['id', 'attempts', 'failures']);
+  const rows = await reader.all(query.where(isOpen).where('state', '=', 'sending'));
+  return rows.map((row) => ({ id: row.id, deaths: deathsOf(row), isWaiting: false }));
+}
+
+/** At how many deaths it was under way: attempts without an end. */
+export const deathsOf = ({ attempts, failures }: Pick<OutboxRow, 'attempts' | 'failures'>): number =>
+  attempts - failures;
 
 const sendById = preparedRead<{ id: string }, OutboxRow>(({ id }) =>
   sql.selectFrom('outbox').selectAll().where('id', '=', id),

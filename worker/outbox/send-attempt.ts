@@ -2,21 +2,20 @@
 import { delay, within } from '../../shared/abort.ts';
 import { wholeWaitMs } from '../../shared/backoff.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
-import { type Core, reasonOf } from '../core.ts';
+import { reasonOf } from '../core.ts';
 import type { Statement } from '../database/unit.ts';
 import { ownFailureIn } from '../handling/own-failure.ts';
 import { commitClaiming } from '../lanes/claims.ts';
 import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
-import type { PlaceLimits } from '../lanes/places.ts';
-import type { RecentRows } from '../lanes/recent-rows.ts';
+import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
-import type { CallSlots } from './call-slots.ts';
 import { type AttemptEnd, judge, noResult, readResult, type SendVerdict, sendDelayMs } from './outbox-machine.ts';
 import {
   claimNextSend,
   claimSend,
+  deathsOf,
   finishSend,
   type NewOutboxRow,
   type OutboxRow,
@@ -24,37 +23,15 @@ import {
   readSend,
   type SendHead,
 } from './outbox-store.ts';
-import type { OwnWaits } from './own-waits.ts';
-import type { QuietAccounts } from './quiet-accounts.ts';
 import { asRepeat, dropsRepeat, knowsKeys } from './repeats.ts';
 import { resolveCall } from './resolve-call.ts';
-import type { SendRate } from './send-rate.ts';
-import { type SendSurface, type SurfaceState, takesAtOnce } from './send-surface.ts';
+import { type SendSurface, takesAtOnce } from './send-surface.ts';
 import { type EndedSend, putOffSend, unitOf } from './send-units.ts';
+import type { Pace, SenderOptions } from './sender-options.ts';
 
 const SEND_TIMEOUT_MS = 60_000;
 const STORAGE_RETRY_MS = 1_000;
 
-export interface SenderOptions {
-  readonly core: Core;
-  /** Sends that were just stored. */
-  readonly recent: RecentRows<NewOutboxRow>;
-  readonly limits: () => PlaceLimits;
-  readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
-  readonly surface: (endpoint: string) => SurfaceState;
-  readonly due: (at: number) => void;
-  /** `put_off`: the host failed at what the call needed of it. */
-  readonly ended?: (row: OutboxRow, verdict: SendVerdict['kind'] | 'put_off') => void;
-}
-
-export interface Pace {
-  readonly rate: SendRate;
-  readonly slots: CallSlots;
-  /** For platforms that do not drop repeats, held until the result is stored: a crash leaves one call of an account without a result. */
-  readonly alone: CallSlots;
-  readonly quiet: QuietAccounts;
-  readonly ours: OwnWaits;
-}
 /**
  * `returned`: the account did not take it; it is `counted` where it was the answer to this send that said so. `ours`: the host failed at what
  * the call needed of it, a file.
@@ -68,6 +45,8 @@ export interface Turn {
   readonly item: SendHead;
   /** Claimed by the one before it. */
   readonly isClaimed: boolean;
+  /** It was under way at two deaths of the process: it waits, and goes out alone then. */
+  readonly setAside: () => void;
   readonly next: () => Follower | undefined;
 }
 
@@ -125,6 +104,8 @@ export class SendAttempt {
         'an attempt to send ended without a result',
       );
       if (lost.kind !== 'waiting') return this.#end(row, lost, row.attempts);
+      const waitMs = quarantineMs(deathsOf(row), this.#options.quarantineMs());
+      if (waitMs !== undefined) return this.#setAside(row, waitMs);
     }
     const { can } = state.surface;
     return this.#attempt(row, { surface: state.surface, outgoing: await asRepeat(core, call.call, { row, can }) });
@@ -243,8 +224,24 @@ export class SendAttempt {
 
   /** Through no fault of the send or its platform: no attempt is used up. */
   async #putOff(row: OutboxRow, reason: string): Promise<LaneOutcome> {
+    return this.#putOffFor(row, reason, this.#pace.ours.next(row.id));
+  }
+
+  async #setAside(row: OutboxRow, waitMs: number): Promise<LaneOutcome> {
+    const reason = quarantineReason(deathsOf(row));
+    const outcome = await this.#putOffFor(row, reason, waitMs);
+    this.#turn.setAside();
+    const { log } = this.#options.core;
+    log.warn(
+      { send: row.id, endpoint: row.endpoint, waitMs },
+      `a send is set aside, ${reason}: svc outbox show ${row.id}`,
+    );
+    return outcome;
+  }
+
+  async #putOffFor(row: OutboxRow, reason: string, waitMs: number): Promise<LaneOutcome> {
     const { core, due, ended } = this.#options;
-    const nextAt = core.clock.now() + this.#pace.ours.next(row.id);
+    const nextAt = core.clock.now() + waitMs;
     await this.#unit('outbox.put_off', putOffSend(row, { reason, nextAt, lane: this.#item.lane }));
     ended?.(row, 'put_off');
     due(nextAt);

@@ -10,13 +10,14 @@
 //   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
 import { Followers } from '../lanes/followers.ts';
 import { LaneRunner } from '../lanes/lane-runner.ts';
-import { Suspects } from '../lanes/suspects.ts';
+import { Quarantine } from '../lanes/quarantine.ts';
 import { CallSlots } from './call-slots.ts';
-import { readOpenSends, readSendLane, readSuspectSends, type SendHead } from './outbox-store.ts';
+import { readOpenSends, readSendLane, readSendsInHand, type SendHead } from './outbox-store.ts';
 import { OwnWaits } from './own-waits.ts';
 import { QuietAccounts } from './quiet-accounts.ts';
-import { type Pace, SendAttempt, type SenderOptions } from './send-attempt.ts';
+import { SendAttempt } from './send-attempt.ts';
 import { SendRate } from './send-rate.ts';
+import type { Pace, SenderOptions } from './sender-options.ts';
 
 /** Calls of one endpoint at once, where the platform drops repeats. */
 const MOST_CALLS = 16;
@@ -40,24 +41,29 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
     quiet: new QuietAccounts(clock, () => runner.wake()),
     ours: new OwnWaits(),
   };
-  const suspects = new Suspects(core, {
-    read: () => readSuspectSends(core.reader),
+  const quarantine = new Quarantine(core, {
+    read: () => readSendsInHand(core.reader),
     what: 'sends',
     changed: () => runner.wake(),
   });
-  const followers = new Followers(options.recent, suspects);
+  const followers = new Followers(options.recent, quarantine);
   const runner = new LaneRunner<SendHead>({
     name: 'outbox',
     core,
-    limits: () => suspects.limits(limits()),
+    limits: () => quarantine.limits(limits()),
     held: ({ endpoint }) => options.surface(endpoint).kind === 'waiting' || pace.quiet.has(endpoint),
     run: (item, next) =>
-      suspects.watch(item.id, () => {
+      quarantine.watch(item.id, () => {
         const isClaimed = followers.take(item.id);
-        return new SendAttempt(options, pace, { item, isClaimed, next: () => followers.of(next()) }).run();
+        return new SendAttempt(options, pace, {
+          item,
+          isClaimed,
+          setAside: () => quarantine.setAside(item.id),
+          next: () => followers.of(next()),
+        }).run();
       }),
     async readOpen(after, limit) {
-      await suspects.load();
+      await quarantine.load();
       return readOpenSends(core.reader, after, limit);
     },
     readLane: (lane, after, limit) => readSendLane(core.reader, { lane, after, limit }),

@@ -7,7 +7,8 @@ import {
   formerIds,
   type SubscriptionCapability,
 } from '../handling/capabilities.ts';
-import { argumentsOf, phraseArguments, readCommand } from '../handling/command-line.ts';
+import { argumentsOf, readCommand } from '../handling/command-line.ts';
+import { phraseArguments } from '../handling/phrases.ts';
 import type { People } from '../sdk/chat-line.ts';
 import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadAjv } from '../../shared/load-ajv.ts';
 import { KINDS, type Kind } from './explicit-schema.ts';
+import { isMatch } from './limited-match.ts';
 
 /** All faults for people who write a value, the first one for what strangers send: those may send a million. */
 export type Mode = 'all' | 'first';
@@ -16,9 +17,18 @@ export function createEngine(mode: Mode, { source = false }: { readonly source?:
     allErrors: mode === 'all',
     verbose: true,
     allowUnionTypes: true,
-    ...(source ? { code: { source: true, esm: true } } : {}),
+    code: source ? { source: true, esm: true } : { regExp: limitedPattern },
   });
   ajv.addKeyword({ keyword: 'svcKind', macro: (kind: Kind) => KINDS[kind].schema });
   addFormats.default(ajv);
   return ajv;
 }
+
+/** What Ajv makes of the `pattern` of a schema; the text that it meets may be a stranger's. */
+const limitedPattern = Object.assign(
+  (source: string, flags: string) => {
+    const pattern = new RegExp(source, flags);
+    return { test: (text: string) => isMatch(pattern, text), toString: () => String(pattern) };
+  },
+  { code: 'limitedPattern' },
+);

@@ -18,6 +18,7 @@ import {
   receiveItem,
   replayItem,
 } from '../../../worker/inbox/inbox-store.ts';
+import { claimLeftItem, letGoItems, setAsideItem } from '../../../worker/inbox/left-items-store.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
 const ID = 'item';
@@ -29,6 +30,8 @@ const ENDED: readonly InboxState[] = ['done', 'dead'];
 const UNITS: readonly (readonly [InboxEvent, (state: InboxState) => readonly Statement[]])[] = [
   ['claimed', () => [claimItem({ id: ID })]],
   ['claimed', () => [claimNextItem({ id: ID })]],
+  ['claimed', () => [claimLeftItem({ id: ID })]],
+  ['set_aside', () => [setAsideItem({ id: ID, nextAt: 9, error: 'deaths' })]],
   ['handled', () => [holdItem({ id: ID }), finishItem({ id: ID, at: 2 })]],
   ['passed', () => [finishItem({ id: ID, at: 2 })]],
   ['postponed', () => [postponeItem({ id: ID, nextAt: 9, error: 'later' })]],
@@ -68,6 +71,7 @@ function inboxWith(t: Cleanup, state: InboxState) {
     correlation_id: null,
     causation_id: null,
     operator_changes: 0,
+    deaths: 0,
   });
   const commit = async (statements: readonly Statement[]): Promise<'committed' | 'refused'> =>
     (await writer.commit({ name: 'test', statements })).kind;
@@ -79,6 +83,17 @@ function inboxWith(t: Cleanup, state: InboxState) {
 }
 
 describe('the statements of the inbox', () => {
+  for (const state of STATES)
+    it(`let go of what a stop has cut, and of nothing else: ${state}`, async (t) => {
+      const inbox = inboxWith(t, state);
+      await inbox.stored;
+
+      await inbox.commit([letGoItems()]);
+
+      const after = stepItem(state, 'cut') ?? state;
+      assert.deepEqual(inbox.row(), { state: after, hasEnded: Number(ENDED.includes(after)) });
+    });
+
   for (const state of STATES)
     it(`do in ${state} what the machine says (I1)`, async (t) => {
       for (const [event, unit] of UNITS) {

@@ -74,8 +74,8 @@ export function configOf(
     log_level: 'warn',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     http: { port, token: '${HTTP_TOKEN}', publicUrl: PUBLIC_URL },
-    // Each kill costs what was under way an attempt: the bound is not what is tested here.
-    inbox: { maxAttempts: 100 },
+    // Each kill costs what was under way an attempt: the bound is not what is tested here. What was in hand twice waits, and is done.
+    inbox: { maxAttempts: 100, quarantineSeconds: 1 },
     outbox: { maxAttempts: 100 },
     disk: { minFreeBytes: 0 },
     plugins: { ...slots, counting: { use: './plugins/counting.mjs', forgetful } },

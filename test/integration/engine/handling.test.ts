@@ -112,7 +112,7 @@ describe('attempts', () => {
         });
       },
     });
-    let host = await engineHost(context, { modules: { poison } });
+    let host = await engineHost(context, { modules: { poison }, config: { inbox: { quarantineSeconds: 0 } } });
     await host.platform.says('x');
     for (let kills = 0; kills < 8; kills += 1) {
       await host.quiet();

@@ -8,6 +8,7 @@ import { openRows } from './0006-open-rows.ts';
 import { oldButtons } from './0007-old-buttons.ts';
 import { fetchedFiles } from './0008-fetched-files.ts';
 import { numberedStarts } from './0009-numbered-starts.ts';
+import { deaths } from './0010-deaths.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   oldButtons,
   fetchedFiles,
   numberedStarts,
+  deaths,
 ];

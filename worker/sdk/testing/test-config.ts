@@ -28,6 +28,7 @@ export function testConfig({ modules, config, operators }: TestPlugins): LoadedC
       schedule: { timezone: 'UTC' },
       inbox: {
         maxAttempts: 5,
+        quarantineSeconds: 0,
         maxPending: 1_000_000,
         maxPendingBytes: 1_000_000_000,
         concurrency: 64,
