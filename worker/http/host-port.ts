@@ -130,15 +130,16 @@ export interface ItemStore {
       readonly keep?: Keep<Shown>;
     },
   ): Promise<Shown>;
-  drop(
-    id: string,
-    change: {
-      readonly caller: Caller;
-      readonly revision: string | undefined;
-      readonly reason: string;
-      readonly keep?: Keep<Shown>;
-    },
-  ): Promise<Shown>;
+  /** An open item is not handled (outbox: not sent) until it is replayed. Throws as `replay` does. */
+  hold(id: string, change: ReasonedChange): Promise<Shown>;
+  drop(id: string, change: ReasonedChange): Promise<Shown>;
+}
+
+export interface ReasonedChange {
+  readonly caller: Caller;
+  readonly revision: string | undefined;
+  readonly reason: string;
+  readonly keep?: Keep<Shown>;
 }
 
 export interface EndpointPage {
