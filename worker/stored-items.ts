@@ -5,7 +5,7 @@
 //   S2  What is returned is on the disk.
 import { resolve } from 'node:path';
 import { systemClock } from '../shared/clock.ts';
-import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
+import { readStatePlace } from '../shared/config/access.ts';
 import { newRuntimeId, type ProjectId } from '../shared/identifiers.ts';
 import { MOST_PAGE_ITEMS, MOST_REASON_CHARACTERS } from '../shared/item-limits.ts';
 import { type ProjectPaths, projectPaths } from '../shared/paths.ts';
@@ -30,10 +30,10 @@ const CALLER: Caller = { scope: 'full', actor: 'offline', requestId: 'offline' }
 
 type Stores = Readonly<Record<'inbox' | 'outbox', ItemStore>>;
 
-/** Undefined where there is no database. Throws where this svc may not read it, and what the configuration throws. */
+/** Undefined where there is no database. Throws where this svc may not read it. */
 export function openStoredItems({ project, environment }: StoredItemsOptions): StoredItems | undefined {
-  const loaded = loadConfig({ project, mode: 'development', environment, servesNothing: true });
-  const file = resolve(project, loaded.config.database.filename);
+  const { filename, secrets } = readStatePlace({ project, mode: 'development', environment });
+  const file = resolve(project, filename);
   const schema = readStoredSchema(file); // before SQLite has it open: this closes the file, and with it locks are lost
   if (schema.state === 'absent') return undefined;
   if (schema.state === 'refused') throw schema.reason;
@@ -41,18 +41,23 @@ export function openStoredItems({ project, environment }: StoredItemsOptions): S
     throw new SvcError('storage_unavailable', `the database lacks ${schema.pending.join(', ')} of this svc`, {
       hint: 'start the host once, which brings it up to date, or use the svc that made it',
     });
-  const place = { file, paths: projectPaths(project), failpoints: environment['SVC_FAILPOINTS'] };
+  const place = {
+    file,
+    paths: projectPaths(project),
+    secrets,
+    failpoints: FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined,
+  };
   return {
     file,
     page: async (store, request) => {
       if (request.limit > MOST_PAGE_ITEMS) throw invalid(`a page has 1 to ${MOST_PAGE_ITEMS} items`);
-      return reading(loaded, place, (stores) => stores[store].page({ ...request, texts: true }));
+      return reading(place, (stores) => stores[store].page({ ...request, texts: true }));
     },
-    show: (store, id) => reading(loaded, place, async (stores) => (await stores[store].show(id, true)).item),
+    show: (store, id) => reading(place, async (stores) => (await stores[store].show(id, true)).item),
     change: async (store, id, { action, revision, reason = '', answer }) => {
       if (reason.length > MOST_REASON_CHARACTERS)
         throw invalid(`a reason has 1 to ${MOST_REASON_CHARACTERS} characters`);
-      return writing(loaded, place, (stores) => {
+      return writing(place, (stores) => {
         const change = { caller: CALLER, revision };
         if (action === 'replay') return stores[store].replay(id, { ...change, answer });
         return stores[store][action](id, { ...change, reason });
@@ -66,27 +71,28 @@ const invalid = (message: string): SvcError => new SvcError('invalid_request', m
 interface Place {
   readonly file: string;
   readonly paths: ProjectPaths;
+  readonly secrets: readonly string[];
   readonly failpoints: string | undefined;
 }
 
-async function reading<T>(loaded: LoadedConfig, place: Place, ask: (stores: Stores) => Promise<T>): Promise<T> {
+async function reading<T>(place: Place, ask: (stores: Stores) => Promise<T>): Promise<T> {
   const reader = readerOf(place);
   try {
-    return await ask(storesOver(loaded, reader, NO_WRITER));
+    return await ask(storesOver(place, reader, NO_WRITER));
   } finally {
     reader.end();
   }
 }
 
 /** S1. */
-async function writing<T>(loaded: LoadedConfig, place: Place, ask: (stores: Stores) => Promise<T>): Promise<T> {
+async function writing<T>(place: Place, ask: (stores: Stores) => Promise<T>): Promise<T> {
   process.umask(0o077); // as a worker: what is made here is for nobody else
   ensureStateFolder(place.paths.stateDir);
   const lock = lockUnlessHeld(place.paths);
   const reader = readerOf(place);
   try {
     const writer = await outsideWriter({ ...place, reader, isAlone: lock !== undefined });
-    return await ask(storesOver(loaded, reader, writer));
+    return await ask(storesOver(place, reader, writer));
   } finally {
     reader.end();
     lock?.close();
@@ -105,9 +111,9 @@ function lockUnlessHeld(paths: ProjectPaths): Database | undefined {
   }
 }
 
-function storesOver(loaded: LoadedConfig, reader: SqliteReader, writer: Writer): Stores {
+function storesOver({ secrets: known }: Place, reader: SqliteReader, writer: Writer): Stores {
   const secrets = new SecretRegistry();
-  secrets.add(loaded.secrets);
+  secrets.add(known);
   const core: Core = {
     runtimeId: newRuntimeId(),
     projectId: '' as ProjectId,

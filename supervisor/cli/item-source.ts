@@ -6,8 +6,12 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
+import { callControl } from '../../shared/control-client.ts';
+import { WORKER_SOCKET } from '../../shared/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { CommandContext } from './command.ts';
+import { findRunning } from './control-client.ts';
 import { queryOf } from './options.ts';
 import { openStoredItems } from './worker-entry.ts';
 
@@ -39,6 +43,7 @@ export interface ItemSource {
 
 /** A host that is well has answered long before. */
 const SILENCE_MS = 3_000;
+const WELL_MS = 1_000;
 /** As the host has it. */
 const PAGE_ITEMS = 50;
 
@@ -56,8 +61,9 @@ export async function askItems<T>(
   try {
     const end = await Promise.race([answer, pause(SILENCE_MS, SILENT, { signal: over.signal })]);
     if (end !== SILENT) return end;
+    if (await isWorkerWell()) return await answer;
   } catch (error) {
-    if (!isSilence(error)) throw error;
+    if (!(await isSilence(error, context))) throw error;
   } finally {
     over.abort();
   }
@@ -70,9 +76,20 @@ export async function askItems<T>(
 
 const SILENT = Symbol('silent');
 
-/** Nothing runs, it does not answer, or what is wrong with its configuration keeps it from running. */
-const isSilence = (error: unknown): boolean =>
-  error instanceof SvcError && ['not_running', 'timeout'].includes(error.code);
+/** It is slow to answer, and its loop turns. Over its own socket: who holds the one of the host takes connections that nobody reads. */
+const isWorkerWell = (): Promise<boolean> =>
+  callControl(WORKER_SOCKET, 'status', { timeoutMs: WELL_MS }).then(
+    (status) => (status as RuntimeStatus).state === 'running',
+    () => false,
+  );
+
+/** Nothing runs, it does not answer, or a fault in its configuration keeps it from running. */
+async function isSilence(error: unknown, { project }: Context): Promise<boolean> {
+  if (!(error instanceof SvcError)) return false;
+  if (error.code === 'config_invalid' || error.code === 'secret_invalid')
+    return (await findRunning(project()).catch(() => undefined)) === undefined;
+  return error.code === 'not_running' || error.code === 'timeout';
+}
 
 class HostItems implements ItemSource {
   readonly #context: Context;

@@ -7,6 +7,7 @@
 //       The last connection to close would do that, so one that only reads stays open until the writing one is closed.
 //   O3  Each unit leaves the position of its event in the counter `outside`: a worker that comes back follows the change (outside-changes.ts).
 //   O4  A log on which a failed write is noted is left to the worker: nothing is appended beside it.
+//   O5  Nor is anything appended to a log that is not the one that the worker has open (W5 of writer-core.ts).
 //
 // What a kill of this process leaves:
 //
@@ -21,17 +22,17 @@
 // The kernel lets go of every lock with the process.
 import type { Database } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Failpoint, failpointsOf } from '../failpoints.ts';
+import { failpointsOf } from '../failpoints.ts';
 import { holdsAuthority, isFencedOut, readAuthority } from './authority.ts';
-import { forgetFailed } from './checkpoint.ts';
+import { forgetFailed, logBytes } from './checkpoint.ts';
 import { openReadOnly, openWritable, sqliteCode } from './connection.ts';
 import { GroupCommit } from './group-commit.ts';
-import { isLostNoted, noteLost } from './log-file.ts';
+import { isLostNoted, logOf, noteLost, sizeOf } from './log-file.ts';
 import { OpenCore } from './open-core.ts';
 import type { SqliteReader } from './reader.ts';
 import { sql, statement } from './statement.ts';
 import { isFailedWrite, storageFault } from './storage-fault.ts';
-import { unsettled } from './unavailable.ts';
+import { unsaved, unsettled } from './unavailable.ts';
 import type { Reader, Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 
 /** A worker that is stopped in the middle of a commit keeps the lock of the log for as long as it is stopped. */
@@ -61,7 +62,8 @@ interface OutsideOptions {
   readonly reader: SqliteReader;
   /** Whether the writer lock is ours. */
   readonly isAlone: boolean;
-  readonly failpoints: string | undefined;
+  readonly failpoints?: string | undefined;
+  readonly busyMs?: number;
 }
 
 /** Throws SvcError `storage_unavailable`, and `conflict` where the host began anew meanwhile; then nothing is stored. */
@@ -95,13 +97,13 @@ function writeAlone({ file, reader, failpoints }: Omit<OutsideOptions, 'isAlone'
 }
 
 /** O2. */
-function writeBeside({ file, failpoints }: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
+function writeBeside(options: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
+  const { file, busyMs = OUTSIDE_BUSY_MS } = options;
   if (isLostNoted(file)) throw unsettled(file); // O4
-  const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
-  const reading = openReadOnly(file, OUTSIDE_BUSY_MS);
+  const reading = openReadOnly(file, busyMs);
   try {
     reading.pragma('page_count'); // opens the log
-    return writeOver(file, unit, point);
+    return writeOver({ ...options, busyMs }, unit);
   } catch (error) {
     throw error instanceof SvcError ? error : explain(error);
   } finally {
@@ -109,9 +111,11 @@ function writeBeside({ file, failpoints }: Omit<OutsideOptions, 'isAlone'>, unit
   }
 }
 
-function writeOver(file: string, unit: Unit, point: Failpoint | undefined): UnitAnswer {
-  const database = openWritable(file, OUTSIDE_BUSY_MS);
+function writeOver({ file, failpoints, busyMs }: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
+  const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
+  const database = openWritable(file, busyMs);
   try {
+    if (sizeOf(logOf(file)) < logBytes(database)) throw unsaved(file); // O5
     const answer = new GroupCommit(database, FAILPOINTS ? () => void point?.('writer.sync') : undefined).run([unit]);
     if (FAILPOINTS) void point?.('writer.committed');
     return only(answer.answers);
