@@ -15,7 +15,7 @@ import { ensureStateFolder } from '../shared/state-folder.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { Core } from './core.ts';
 import { openReadOnly } from './database/connection.ts';
-import { OUTSIDE_BUSY_MS, outsideWriter } from './database/outside-writer.ts';
+import { isBeganAnew, OUTSIDE_BUSY_MS, outsideWriter } from './database/outside-writer.ts';
 import { SqliteReader } from './database/reader.ts';
 import { readStoredSchema } from './database/stored-schema.ts';
 import type { Writer } from './database/unit.ts';
@@ -28,6 +28,9 @@ import { lockWriter } from './writer-lock.ts';
 
 const CALLER: Caller = { scope: 'full', actor: 'offline', requestId: 'offline' };
 
+const MOST_TRIES = 5;
+
+type StoredItem = Readonly<Record<string, unknown>>;
 type Stores = Readonly<Record<'inbox' | 'outbox', ItemStore>>;
 
 /** Undefined where there is no database. Throws where this svc may not read it. */
@@ -57,11 +60,12 @@ export function openStoredItems({ project, environment }: StoredItemsOptions): S
     change: async (store, id, { action, revision, reason = '', answer }) => {
       if (reason.length > MOST_REASON_CHARACTERS)
         throw invalid(`a reason has 1 to ${MOST_REASON_CHARACTERS} characters`);
-      return writing(place, (stores) => {
+      const ask = (stores: Stores): Promise<StoredItem> => {
         const change = { caller: CALLER, revision };
         if (action === 'replay') return stores[store].replay(id, { ...change, answer });
         return stores[store][action](id, { ...change, reason });
-      });
+      };
+      return overStarts(() => writing(place, ask));
     },
   };
 }
@@ -82,6 +86,16 @@ async function reading<T>(place: Place, ask: (stores: Stores) => Promise<T>): Pr
   } finally {
     reader.end();
   }
+}
+
+/** A host that ends soon after each start begins anew under a command. */
+async function overStarts<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await write();
+    } catch (error) {
+      if (!isBeganAnew(error) || tries === MOST_TRIES) throw error;
+    }
 }
 
 /** S1. */

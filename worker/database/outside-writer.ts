@@ -146,8 +146,13 @@ function only(answers: readonly UnitAnswer[]): UnitAnswer {
 
 const beganAnew = (): SvcError =>
   new SvcError('conflict', 'the host began anew meanwhile: nothing was changed', {
-    hint: 'run the command again: the new worker answers, or its state is in the file',
+    hint: 'run the command again: the new worker answers it',
+    details: { beganAnew: true },
   });
+
+/** Another worker has the authority since this writer was made. */
+export const isBeganAnew = (error: unknown): boolean =>
+  error instanceof SvcError && error.details['beganAnew'] === true;
 
 function explain(error: unknown): SvcError {
   if (sqliteCode(error)?.startsWith('SQLITE_BUSY') === true)

@@ -16,7 +16,7 @@ export type { IdempotencyStore, Keep, KeptAnswer } from './kept-answer.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
 
-/** Who asks: kept as `actor` with what follows from the request. `token:<name>` over HTTP, `control` over the local socket. */
+/** Who asks: kept as `actor` with what follows from the request. `token:<name>` over HTTP, `control` over the local socket, `offline` at the file. */
 export interface Caller {
   readonly scope: 'demo' | 'full';
   readonly actor: string;
