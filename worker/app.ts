@@ -186,6 +186,7 @@ class Host implements App {
     engine.dispatcher.start();
     engine.sender.start();
     engine.timers.start();
+    engine.outside.start();
   }
 
   async #watch(): Promise<void> {

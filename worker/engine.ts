@@ -39,6 +39,7 @@ import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from './outbox/ou
 import { type SurfaceState, takesAtOnce } from './outbox/send-surface.ts';
 import { createSender } from './outbox/sender.ts';
 import { storingSends } from './outbox/storing-sends.ts';
+import { OutsideChanges } from './outside-changes.ts';
 import { commandInfos, commandsPart } from './runtime/commands-part.ts';
 import type { Generation } from './runtime/generation.ts';
 import { Runtime } from './runtime/runtime.ts';
@@ -64,6 +65,7 @@ export class Engine {
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly files: FileStore;
   readonly links: FileLinks | undefined;
+  readonly outside = new OutsideChanges(this);
   readonly #options: EngineOptions;
   readonly #handling: HandlingDeps;
   readonly #dialogs = new OpenDialogs();
@@ -175,7 +177,7 @@ export class Engine {
 
   /** The database is open: reads what is stored. Nothing runs yet. */
   async load(): Promise<void> {
-    await this.inbox.load();
+    await Promise.all([this.outside.load(), this.inbox.load()]);
     await this.#dialogs.load(this.core.reader);
     await this.gate.load();
     await this.endpoints.load();
@@ -191,6 +193,7 @@ export class Engine {
 
   /** Handlers first, then what they decided goes out as far as it can, then accounts. What is left at work is told at once: an account may be slow to end. */
   async stop(left: TimeLeft, tell: (what: AtWork, count: number) => void = () => {}): Promise<void> {
+    this.outside.stop();
     await this.timers.stop();
     const cut = await this.dispatcher.stop(left('handlers'));
     tell('handlers', cut);

@@ -10,6 +10,7 @@ import { createLog, type Log } from '../shared/logger.ts';
 import { SecretRegistry } from '../shared/redaction.ts';
 import { coerceError, type SvcError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
+import type { Page, PageRequest } from './http/host-port.ts';
 
 export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
@@ -19,6 +20,34 @@ export interface TaskModule {
   newSecrets(): Pick<SecretRegistry, 'add' | 'mask'>;
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
   storedSchema(file: string): Promise<StoredSchema>;
+  /** Undefined where there is no database yet. */
+  openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
+}
+
+export interface StoredItemsOptions {
+  readonly project: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+type StoreName = 'inbox' | 'outbox';
+type StoredItem = Readonly<Record<string, unknown>>;
+
+/** Inbox and outbox of a host that does not answer. Each call opens the file and closes it. */
+export interface StoredItems {
+  readonly file: string;
+  page(store: StoreName, request: Omit<PageRequest, 'texts'>): Promise<Page>;
+  show(store: StoreName, id: string): Promise<StoredItem>;
+  /** Of no revision: as it is now. */
+  change(
+    store: StoreName,
+    id: string,
+    change: {
+      readonly action: 'replay' | 'hold' | 'drop';
+      readonly revision: string | undefined;
+      readonly reason?: string | undefined;
+      readonly answer?: 'again' | 'done' | undefined;
+    },
+  ): Promise<StoredItem>;
 }
 
 export interface TaskOptions {
@@ -147,6 +176,10 @@ export async function storedSchema(file: string): Promise<StoredSchema> {
   const { readStoredSchema } = await import('./database/stored-schema.ts');
   return readStoredSchema(file);
 }
+
+/** Throws what the configuration throws, and what a start would say of the database. */
+export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
+  (await import('./stored-items.ts')).openStoredItems(options);
 
 export interface EndpointCheckOptions extends TaskOptions {
   /** An account, `slot~id` or with its owner; or a slot, for all of its accounts. */

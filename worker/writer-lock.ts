@@ -3,6 +3,7 @@
 //   A1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock: the kernel releases it when its holder dies, however that happens. A stale record, a reused pid or a crash never blocks a start.
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
+//   A4  A command of an operator holds it for the moment of one change (stored-items.ts), and so briefly that a start waits for it.
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../shared/api/control.ts';
@@ -18,6 +19,10 @@ import { StateWatch } from '../shared/state-watch.ts';
 import { messageOf, SvcError } from '../shared/svc-error.ts';
 import type { RestartOwner } from './app-options.ts';
 
+/** A4. The slowest part is to copy a log of some 16 MiB, which a crash has left. */
+const PATIENCE_MS = 10_000;
+/** How long one try waits for the lock before the record is read again. */
+const LOOK_MS = 100;
 const USABLE = constants.R_OK | constants.W_OK;
 
 export interface WorkerRecord extends ProcessIdentity {
@@ -48,16 +53,7 @@ export function acquireWriterLock(
   paths: ProjectPaths,
   holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>,
 ): WriterLock {
-  const database = open(paths.writerLock);
-  try {
-    database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a journal file needs room that a full disk has not
-    database.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    database.close();
-    throw isBusy(error)
-      ? alreadyRunning(readWorkerRecord(paths))
-      : new SvcError('storage_unavailable', `cannot lock ${paths.writerLock}: ${String(error)}`, { cause: error });
-  }
+  const database = lockWriter(paths);
   const former = readWorkerRecord(paths);
   const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
   const record: WorkerRecord = { version: 1, ...identity, ...holder, startedAt: new Date().toISOString() };
@@ -72,6 +68,43 @@ export function acquireWriterLock(
     },
     release: () => database.close(),
   };
+}
+
+/**
+ * The lock alone, without a record of its holder; closing it lets go. Waits a little for a holder that is no live worker (A4). Throws
+ * `already_running` and `storage_unavailable`.
+ */
+export function lockWriter(paths: ProjectPaths): Database {
+  const database = open(paths.writerLock);
+  try {
+    database.pragma(`busy_timeout = ${LOOK_MS}`);
+    const endsAt = performance.now() + PATIENCE_MS;
+    while (!isLocked(database)) {
+      const holder = liveHolder(paths);
+      if (holder !== undefined || performance.now() > endsAt) throw alreadyRunning(holder);
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('storage_unavailable', `cannot lock ${paths.writerLock}: ${String(error)}`, { cause: error });
+  }
+}
+
+function isLocked(database: Database): boolean {
+  try {
+    database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a journal file needs room that a full disk has not
+    database.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+}
+
+function liveHolder(paths: ProjectPaths): WorkerRecord | undefined {
+  const record = readWorkerRecord(paths);
+  return record !== undefined && isAlive(record) ? record : undefined;
 }
 
 /** SQLite says no more than that it cannot; and what it may only read it opens all the same, which locks nobody out. */
@@ -109,8 +142,7 @@ export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): Wor
   }
 }
 
-function alreadyRunning(record: WorkerRecord | undefined): SvcError {
-  const known = record !== undefined && isAlive(record) ? record : undefined;
+function alreadyRunning(known: WorkerRecord | undefined): SvcError {
   const who =
     known === undefined
       ? 'by a process that has not said yet who it is'

@@ -1,6 +1,7 @@
 // Pages and changes that inbox and outbox share on the wire.
 import type { TSchema } from 'typebox';
 import * as Type from 'typebox';
+import { MOST_REASON_CHARACTERS } from '../item-limits.ts';
 
 /** One page; `next` is the cursor of the page after it and absent at the end. */
 export const pageOf = <T extends TSchema>(item: T) =>
@@ -30,7 +31,11 @@ export const replaySchema = Type.Object(
   { additionalProperties: false },
 );
 
-export const dropSchema = Type.Object(
-  { reason: Type.String({ minLength: 1, maxLength: 500 }) },
-  { additionalProperties: false },
-);
+const reasonOf = () =>
+  Type.Object(
+    { reason: Type.String({ minLength: 1, maxLength: MOST_REASON_CHARACTERS }) },
+    { additionalProperties: false },
+  );
+
+export const holdSchema = reasonOf();
+export const dropSchema = reasonOf();

@@ -31,19 +31,51 @@ export function readAccess(options: LoadOptions): Access {
     const { base, host, port } = config.http;
     return { ...read, token: config.http.token?.reveal(), base, address: { host, port }, fault: undefined };
   } catch (error) {
-    if (!(error instanceof SvcError) || (error.code !== 'config_invalid' && error.code !== 'secret_invalid'))
-      throw error;
+    if (!isFault(error)) throw error;
     return { ...read, address: undefined, fault: error };
   }
 }
 
-/** Whatever is wrong with the file. */
-function readRaw({ project, mode, environment }: LoadOptions): Pick<Access, 'token' | 'base' | 'variable'> {
+/** Where the state lies, and what no text that is stored may hold. Of a file with a fault what can still be read is taken. */
+export function readStatePlace(options: LoadOptions): {
+  readonly filename: string;
+  readonly secrets: readonly string[];
+} {
+  try {
+    const { config, secrets } = loadConfig({ ...options, servesNothing: true });
+    return { filename: config.database.filename, secrets };
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    const { tree, values } = readTree(options);
+    const database = isRecord(tree) && isRecord(tree['database']) ? tree['database'] : {};
+    const filename = textOf(database['filename'], values);
+    const secrets = Object.entries(values).flatMap(([name, value]) =>
+      options.environment[name] === value || value === undefined ? [] : [value],
+    );
+    return { filename: filename === '' ? projectPaths(options.project).database : filename, secrets };
+  }
+}
+
+const isFault = (error: unknown): error is SvcError =>
+  error instanceof SvcError && (error.code === 'config_invalid' || error.code === 'secret_invalid');
+
+function readTree({ project, mode, environment }: LoadOptions): {
+  readonly tree: unknown;
+  readonly values: Environment;
+} {
   const paths = projectPaths(project);
   const file = readSmallFile(paths.config);
-  const tree = file.kind === 'text' ? readYaml(file.text).value : undefined;
+  return {
+    tree: file.kind === 'text' ? readYaml(file.text).value : undefined,
+    values: variables({ file: paths.env, mode, environment }),
+  };
+}
+
+/** Whatever is wrong with the file. */
+function readRaw(options: LoadOptions): Pick<Access, 'token' | 'base' | 'variable'> {
+  const { environment } = options;
+  const { tree, values } = readTree(options);
   const http = isRecord(tree) && isRecord(tree['http']) ? tree['http'] : {};
-  const values = variables({ file: paths.env, mode, environment });
   const name = secretName(http['token']);
   const variable = name !== undefined && isToken(values[name]) ? name : TOKEN_NAME;
   const token = values[variable];
@@ -74,9 +106,14 @@ function secretName(value: unknown): string | undefined {
 
 /** Of a form that puts the request to no other host. */
 function baseOf(value: unknown, values: Environment): string {
+  const text = textOf(value, values);
+  return /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) ? text : '';
+}
+
+/** With its references; empty where it cannot be read. */
+function textOf(value: unknown, values: Environment): string {
   const read = typeof value === 'string' ? readReferences(value) : undefined;
   if (read === undefined || read.kind === 'malformed') return '';
   const parts = read.kind === 'plain' ? [read.text] : read.parts;
-  const texts = parts.map((part) => (typeof part === 'string' ? part : (lookUp(part, values) ?? '')));
-  return /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(texts.join('')) ? texts.join('') : '';
+  return parts.map((part) => (typeof part === 'string' ? part : (lookUp(part, values) ?? ''))).join('');
 }

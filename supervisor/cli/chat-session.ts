@@ -33,7 +33,8 @@ interface Progress {
   dead: boolean;
 }
 
-const TYPES = 'inbox.done,inbox.dead,inbox.dropped,outbox.sent,outbox.dead,outbox.unknown,outbox.dropped';
+const TYPES =
+  'inbox.done,inbox.dead,inbox.held,inbox.dropped,outbox.sent,outbox.dead,outbox.unknown,outbox.held,outbox.dropped';
 const PROGRESS_KEPT = 1_000;
 
 export class ChatSession {

@@ -77,6 +77,8 @@ export interface HostClient {
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
       readonly idempotencyKey?: string;
+      /** Gives the request up. */
+      readonly signal?: AbortSignal;
     },
   ): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }>;
   /** Authorization header, for streams. */

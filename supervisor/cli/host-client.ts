@@ -57,7 +57,7 @@ function clientAt({ host, port }: Address, access: Access, { project, note }: Co
     authorization: () => authorization,
     awaited: (ask) => awaited(ask, { project, note }),
     refusal,
-    async request(method, path, { body, headers = {}, idempotencyKey } = {}) {
+    async request(method, path, { body, headers = {}, idempotencyKey, signal: given } = {}) {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const asked = {
         method,
@@ -73,11 +73,9 @@ function clientAt({ host, port }: Address, access: Access, { project, note }: Co
         },
       };
       const change = method === 'GET' ? {} : { change: `${method} ${path}` };
-      const response = await awaited((signal) => send(`${url}${path}`, { ...asked, signal }), {
-        project,
-        note,
-        ...change,
-      });
+      const ask = (signal: AbortSignal): Promise<IncomingMessage> =>
+        send(`${url}${path}`, { ...asked, signal: given === undefined ? signal : AbortSignal.any([signal, given]) });
+      const response = await awaited(ask, { project, note, ...change });
       const received = parse(await readAnswer(response, MAX_BYTES));
       const status = response.statusCode ?? 0;
       if (status < 200 || status > 299) throw refusal(status, received, `${method} ${path}`);

@@ -1,34 +1,28 @@
-// `svc inbox …` and `svc outbox …`: list, show, replay, drop. The two stores differ in a few words only.
-import { randomUUID } from 'node:crypto';
+// `svc inbox …` and `svc outbox …`: list, show, replay, hold, drop. The two stores differ in a few words only.
 import { EXIT } from '../../shared/exit-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Command, CommandContext, CommandOption, HostClient } from './command.ts';
-import { countOption, queryOf, textArgument, textOption, wordOption } from './options.ts';
+import type { Command, CommandContext, CommandOption } from './command.ts';
+import { askItems, type Item, type ItemChange, type StoreName } from './item-source.ts';
+import { countOption, textArgument, textOption, wordOption } from './options.ts';
 import { shown } from './printable.ts';
 
 export interface ItemStoreWords {
-  readonly noun: 'inbox' | 'outbox';
+  readonly noun: StoreName;
   readonly states: readonly string[];
   /** Field with the time from which the age is counted. */
   readonly since: string;
   /** What a replay may say about what nobody knows the end of. */
-  readonly answers: readonly string[];
+  readonly answers: readonly ('again' | 'done')[];
   /** What that is. */
   readonly question: string;
-}
-
-type Item = Readonly<Record<string, unknown>>;
-interface Page {
-  readonly items: readonly Item[];
-  readonly next?: string;
-  readonly total: number;
 }
 
 export const itemCommands = (store: ItemStoreWords): Command[] => [
   list(store),
   show(store),
   replay(store),
-  drop(store),
+  reasoned(store, 'hold'),
+  reasoned(store, 'drop'),
 ];
 
 const list = ({ noun, states, since }: ItemStoreWords): Command => ({
@@ -42,15 +36,15 @@ const list = ({ noun, states, since }: ItemStoreWords): Command => ({
     { flags: '--after <cursor>', description: 'The page after the one that named this cursor' },
   ],
   examples: [`svc ${noun} list`, `svc ${noun} list --state dead --json`],
-  async run({ host, print, json }, _args, options) {
-    const query = queryOf({
+  async run(context, _args, options) {
+    const { print, json } = context;
+    const request = {
       state: wordOption(options, 'state', states),
       endpoint: textOption(options, 'endpoint'),
       limit: countOption(options, 'limit'),
       after: textOption(options, 'after'),
-    });
-    const { body } = await (await host()).request('GET', `/api/${noun}${query}`);
-    const page = body as Page;
+    };
+    const page = await askItems(context, noun, (items) => items.page(request));
     if (json) print.json(page);
     else if (page.items.length === 0) print.text(`nothing in the ${noun}`);
     else {
@@ -81,12 +75,11 @@ const show = ({ noun }: ItemStoreWords): Command => ({
   args: '<id>',
   summary: `Shows one item of the ${noun} with its error and its text`,
   examples: [`svc ${noun} show 0190f5a2-…`],
-  async run({ host, print, json }, [id]) {
-    const { body } = await (await host()).request('GET', pathOf(noun, textArgument(id, '<id>')));
-    if (json) print.json(body);
-    else
-      for (const [name, value] of Object.entries(body as Item))
-        print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
+  async run(context, [id]) {
+    const { print, json } = context;
+    const item = await askItems(context, noun, (items) => items.show(textArgument(id, '<id>')));
+    if (json) print.json(item);
+    else for (const [name, value] of Object.entries(item)) print.text(`${print.color.dim(`${name}:`)} ${shown(value)}`);
     return EXIT.ok;
   },
 });
@@ -103,12 +96,7 @@ const replay = ({ noun, answers, question }: ItemStoreWords): Command => ({
   examples: [`svc ${noun} replay 0190f5a2-…`, `svc ${noun} replay 0190f5a2-… --answer done`],
   async run(context, [id], options) {
     const answer = wordOption(options, 'answer', answers);
-    return change(context, {
-      noun,
-      id: textArgument(id, '<id>'),
-      action: 'replay',
-      body: answer === undefined ? {} : { answer },
-    });
+    return change(context, { noun, id: textArgument(id, '<id>'), change: { action: 'replay', answer } });
   },
 });
 
@@ -117,50 +105,51 @@ const answerOption = (answers: readonly string[], question: string): CommandOpti
   description: `For ${question}: ${answers.join(' or ')} (do it once more, or take it as done)`,
 });
 
-const drop = ({ noun }: ItemStoreWords): Command => ({
+const ENDS = {
+  hold: {
+    inbox: 'Keeps an open item from its handlers until it is replayed',
+    outbox: 'Keeps an open send from its platform until it is replayed',
+    reason: 'ends the process',
+  },
+  drop: {
+    inbox: 'Ends an item of the inbox for good',
+    outbox: 'Ends an item of the outbox for good',
+    reason: 'sent by hand',
+  },
+} as const;
+
+const reasoned = ({ noun }: ItemStoreWords, action: 'hold' | 'drop'): Command => ({
   noun,
-  verb: 'drop',
+  verb: action,
   args: '<id>',
-  summary: `Ends an item of the ${noun} for good`,
+  summary: ENDS[action][noun],
   options: [{ flags: '--reason <text>', description: 'Kept with the event (needed)' }],
-  examples: [`svc ${noun} drop 0190f5a2-… --reason "sent by hand"`],
+  examples: [`svc ${noun} ${action} 0190f5a2-… --reason "${ENDS[action].reason}"`],
   async run(context, [id], options) {
     const reason = textOption(options, 'reason');
     if (reason === undefined)
-      throw new SvcError('usage', '--reason is needed', { hint: `svc ${noun} drop <id> --reason "sent by hand"` });
-    return change(context, { noun, id: textArgument(id, '<id>'), action: 'drop', body: { reason } });
+      throw new SvcError('usage', '--reason is needed', {
+        hint: `svc ${noun} ${action} <id> --reason "${ENDS[action].reason}"`,
+      });
+    return change(context, { noun, id: textArgument(id, '<id>'), change: { action, reason } });
   },
 });
 
 interface Change {
-  readonly noun: ItemStoreWords['noun'];
+  readonly noun: StoreName;
   readonly id: string;
-  readonly action: 'replay' | 'drop';
-  readonly body: object;
+  readonly change: ItemChange;
 }
 
-/** Reads the item first: the change is meant for the item as it is now. */
-async function change(
-  { host, print, json }: CommandContext,
-  { noun, id, action, body }: Change,
-): Promise<typeof EXIT.ok> {
-  const client: HostClient = await host();
-  const path = pathOf(noun, id);
-  const tag = (await client.request('GET', path)).headers.get('etag');
-  const answer = await client.request('POST', `${path}/${action}`, {
-    body,
-    idempotencyKey: randomUUID(),
-    ...(tag === null ? {} : { headers: { 'If-Match': tag } }),
-  });
-  if (json) print.json(answer.body);
-  else
-    print.text(
-      `${action === 'drop' ? 'dropped' : 'back in line'}: ${shown(id)} is ${shown((answer.body as Item)['state'])}`,
-    );
+const DONE = { replay: 'back in line', hold: 'held', drop: 'dropped' } as const;
+
+async function change(context: CommandContext, { noun, id, change: asked }: Change): Promise<typeof EXIT.ok> {
+  const { print, json } = context;
+  const item: Item = await askItems(context, noun, (items) => items.change(id, asked));
+  if (json) print.json(item);
+  else print.text(`${DONE[asked.action]}: ${shown(id)} is ${shown(item['state'])}`);
   return EXIT.ok;
 }
-
-const pathOf = (noun: string, id: string): string => `/api/${noun}/${encodeURIComponent(id)}`;
 
 function ageOf(time: unknown): string {
   const at = typeof time === 'string' ? Date.parse(time) : Number.NaN;

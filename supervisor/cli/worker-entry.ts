@@ -65,6 +65,12 @@ export const storedSchema: TaskModule['storedSchema'] = async (file) => {
   return tasks.storedSchema(file);
 };
 
+/** Inbox and outbox as the file has them. No code of plugins runs. */
+export const openStoredItems: TaskModule['openStoredItems'] = async (options) => {
+  const tasks: TaskModule = await import('../../worker/task.ts');
+  return tasks.openStoredItems(options);
+};
+
 /** One-shot work of the worker's code in this process, and with it that of plugins. */
 export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<TaskModule> {
   const tasks: TaskModule = await import('../../worker/task.ts');

@@ -187,6 +187,9 @@ export const STATE: readonly Requirement[] = [
       'lists a page with its filters, control characters shown',
       'replays what it has read: revision and one idempotency key',
       'drops with a reason only, and says when there is no such item',
+      'ends as dead with its event, its running handler stores nothing, its lane goes on, and a replay brings it back',
+      'is listed, shown and changed after a kill; the next start has what was changed, and handles the rest',
+      'is changed beside a worker that hangs; the next one does not take that item again, and handles the others',
     ],
   },
   {

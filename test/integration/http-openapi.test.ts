@@ -40,6 +40,7 @@ const OF_CONTRACT: readonly (readonly [route: string, scope: string])[] = [
   ['GET /api/inbox', 'demo'],
   ['GET /api/outbox', 'demo'],
   ['POST /api/inbox/{id}/replay', 'full'],
+  ['POST /api/inbox/{id}/hold', 'full'],
   ['POST /api/outbox/{id}/drop', 'full'],
   ['GET /api/logs', 'full'],
   ['GET /api/config', 'full'],

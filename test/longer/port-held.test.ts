@@ -20,9 +20,9 @@ describe('a port that a stranger holds', () => {
     });
     await new Promise<void>((resolve) => void stranger.listen(project.port, '127.0.0.1', resolve));
 
-    const before = await run('inbox', 'list');
+    const before = await run('ingress', 'status');
     const first = await run('runtime', 'start', '--daemon');
-    const failed = await run('inbox', 'list', '--json');
+    const failed = await run('ingress', 'status', '--json');
 
     assert.deepEqual([before.code, /nothing is running here/.test(before.stderr)], [1, true], before.stderr);
     assert.match(first.stdout, new RegExp(`^failed: port ${project.port} is held by pid ${process.pid}`));

@@ -1,7 +1,7 @@
 // Somebody who answers at the control socket of a project, in this process: what `status` says is the test's, and may change.
 import { chmodSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { CONTROL_SOCKET } from '../../shared/paths.ts';
 import type { Cleanup } from './temporary-project.ts';
@@ -18,13 +18,13 @@ export interface ControlStandIn {
 const NOTHING_KNOWN = { pid: null, address: null, socket: null, reason: null, budget: null };
 
 /** A supervisor in a state in which the real one is for a moment only, or only after a bad hour. */
-export async function controlStandIn(
-  t: Cleanup,
-  project: string,
-  first: Partial<RuntimeStatus>,
-): Promise<ControlStandIn> {
-  mkdirSync(join(project, '.svc'), { recursive: true });
-  chmodSync(join(project, '.svc'), 0o700);
+export const controlStandIn = (t: Cleanup, project: string, first: Partial<RuntimeStatus>): Promise<ControlStandIn> =>
+  standInAt(t, join(project, CONTROL_SOCKET), first);
+
+/** The same at another socket of the project. */
+export async function standInAt(t: Cleanup, path: string, first: Partial<RuntimeStatus>): Promise<ControlStandIn> {
+  mkdirSync(dirname(path), { recursive: true });
+  chmodSync(dirname(path), 0o700);
   const said = { status: first, count: 0 };
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -35,7 +35,7 @@ export async function controlStandIn(
       socket.write(`${JSON.stringify({ id: 1, protocol: 1, capabilities: [], ok: true, result })}\n`);
     });
   });
-  await new Promise<void>((resolve) => server.listen(join(project, CONTROL_SOCKET), resolve));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
   const end = (): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
   t.after(end);
   return {

@@ -261,6 +261,11 @@ function itemStore(name: string, calls: string[]): ItemStore {
       calls.push(`${name} replay`);
       return { ...item, state: 'received' };
     },
+    hold: async (id, { reason }) => {
+      known(id);
+      calls.push(`${name} hold ${reason}`);
+      return { ...item, state: 'dead' };
+    },
     drop: async (id, { reason }) => {
       known(id);
       calls.push(`${name} drop ${reason}`);

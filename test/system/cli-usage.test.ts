@@ -147,7 +147,7 @@ describe('the command line', () => {
     assert.equal(all.commands.length, COMMANDS.length);
     assert.deepEqual(
       (await document('inbox', '--help')).commands.map(({ command }: { readonly command: string }) => command),
-      ['inbox list', 'inbox show', 'inbox replay', 'inbox drop'],
+      ['inbox list', 'inbox show', 'inbox replay', 'inbox hold', 'inbox drop'],
     );
     const { command, args, options, examples } = await document('inbox', 'show', '--help');
     assert.deepEqual([command, args, examples.length > 0], ['inbox show', '<id>', true]);

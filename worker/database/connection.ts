@@ -12,9 +12,9 @@ const READER_BUSY_MS = 200;
 const PAGE_BYTES = 8_192;
 
 /** The connection that writes: WAL, synced at each commit, keys and triggers enforced. */
-export function openWritable(file: string): Database {
+export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
   refuseLostHistory(file);
-  const database = new Sqlite(file, { timeout: WRITER_BUSY_MS });
+  const database = new Sqlite(file, { timeout: busyMs });
   try {
     database.pragma(`page_size = ${PAGE_BYTES}`); // of a new file; another one stays as it is
     database.pragma('journal_mode = WAL');
@@ -48,9 +48,9 @@ export function openAlone(file: string): Database {
 }
 
 /** A connection that cannot write. */
-export function openReadOnly(file: string): Database {
+export function openReadOnly(file: string, busyMs = READER_BUSY_MS): Database {
   refuseLostHistory(file);
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
+  const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: busyMs });
   database.pragma('query_only = ON');
   return database;
 }

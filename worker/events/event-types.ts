@@ -51,7 +51,9 @@ export const EVENT_TYPES = {
   ]),
   'inbox.dead': kind(1, { item: text, handler: orNull(text), attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'inbox.replayed': kind(1, { item: text }, ['item']),
-  'inbox.dropped': kind(1, { item: text, reason: text }, ['item']),
+  // `was` is the state that the operator ended
+  'inbox.held': kind(1, { item: text, reason: text, was: text }, ['item', 'was']),
+  'inbox.dropped': kind(1, { item: text, reason: text, was: Type.Optional(text) }, ['item', 'was']),
 
   // a send; `kind` is post, edit, remove or react; `from` is the inbox item that decided it
   'outbox.sent': kind(
@@ -68,7 +70,8 @@ export const EVENT_TYPES = {
   'outbox.unknown': kind(1, { item: text, attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'outbox.dead': kind(1, { item: text, attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'outbox.replayed': kind(1, { item: text, answer: orNull(text) }, ['item']),
-  'outbox.dropped': kind(1, { item: text, reason: text }, ['item']),
+  'outbox.held': kind(1, { item: text, reason: text, was: text }, ['item', 'was']),
+  'outbox.dropped': kind(1, { item: text, reason: text, was: Type.Optional(text) }, ['item', 'was']),
 
   'endpoint.state_changed': kind(
     1,

@@ -16,7 +16,7 @@ export type { IdempotencyStore, Keep, KeptAnswer } from './kept-answer.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
 
-/** Who asks: kept as `actor` with what follows from the request. `token:<name>` over HTTP, `control` over the local socket. */
+/** Who asks: kept as `actor` with what follows from the request. `token:<name>` over HTTP, `control` over the local socket, `offline` at the file. */
 export interface Caller {
   readonly scope: 'demo' | 'full';
   readonly actor: string;
@@ -130,15 +130,16 @@ export interface ItemStore {
       readonly keep?: Keep<Shown>;
     },
   ): Promise<Shown>;
-  drop(
-    id: string,
-    change: {
-      readonly caller: Caller;
-      readonly revision: string | undefined;
-      readonly reason: string;
-      readonly keep?: Keep<Shown>;
-    },
-  ): Promise<Shown>;
+  /** An open item is not handled (outbox: not sent) until it is replayed. Throws as `replay` does. */
+  hold(id: string, change: ReasonedChange): Promise<Shown>;
+  drop(id: string, change: ReasonedChange): Promise<Shown>;
+}
+
+export interface ReasonedChange {
+  readonly caller: Caller;
+  readonly revision: string | undefined;
+  readonly reason: string;
+  readonly keep?: Keep<Shown>;
 }
 
 export interface EndpointPage {

@@ -1,12 +1,13 @@
 // The query of a request to /api against the parameters that its route names: unknown ones are refused, so that a misspelt
 // filter never looks like an answer to the right one.
+import { MOST_PAGE_ITEMS } from '../../shared/item-limits.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { QueryField } from './route.ts';
 
 /** What every list takes. */
 export const PAGE_QUERY = {
   after: { type: 'string', description: 'Cursor: the `next` of the page before', maxLength: 500 },
-  limit: { type: 'integer', description: 'How many', minimum: 1, maximum: 200, default: 50 },
+  limit: { type: 'integer', description: 'How many', minimum: 1, maximum: MOST_PAGE_ITEMS, default: 50 },
 } as const satisfies Record<string, QueryField>;
 
 type Fields = Readonly<Record<string, QueryField>>;

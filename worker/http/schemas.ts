@@ -5,7 +5,7 @@ import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } f
 import { endpointSchema, endpointsSchema } from '../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../shared/api/event.ts';
 import { inboxItemSchema, inboxPageSchema } from '../../shared/api/inbox.ts';
-import { dropSchema, replaySchema } from '../../shared/api/item.ts';
+import { dropSchema, holdSchema, replaySchema } from '../../shared/api/item.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../shared/api/outbox.ts';
 import { problemSchema } from '../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../shared/api/readiness.ts';
@@ -38,6 +38,7 @@ export const schemas = {
   Endpoints: endpointsSchema,
   EventPage: eventPageSchema,
   Health: healthSchema,
+  Hold: holdSchema,
   InboxItem: inboxItemSchema,
   InboxPage: inboxPageSchema,
   Ingress: ingressSchema,

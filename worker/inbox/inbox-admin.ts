@@ -1,36 +1,62 @@
-// What an operator does with the inbox: look, replay a dead item, drop one. Each change has an event and a guard on what was seen.
+// What an operator does with the inbox: look, replay a dead item, hold an open one, drop one. Each change has an event and a guard on what was seen.
 import { capabilityForDemo } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core.ts';
 import { sql } from '../database/statement.ts';
+import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore } from '../http/host-port.ts';
+import type { ItemStore, ReasonedChange } from '../http/host-port.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import type { Inbox } from './inbox.ts';
+import { type InboxRow, type ItemHead, readRuns } from './inbox-store.ts';
+import { iso, readItemPage, refuseStale, revisionOf, weightOf } from './item-page.ts';
 import {
   dropItem,
   dropped,
-  type InboxRow,
-  type ItemHead,
+  held,
+  keepFromHandlers,
   REPLAYED,
   readCalled,
-  readRuns,
   replayItem,
   settleCalls,
-} from './inbox-store.ts';
-import { iso, readItemPage, refuseStale, revisionOf, weightOf } from './item-page.ts';
+} from './operator-store.ts';
 
-export interface InboxAdminDeps {
+export interface InboxAdminDeps extends InboxRunners {
   readonly core: Core;
-  readonly inbox: Inbox;
-  readonly dispatcher: LaneRunner<ItemHead>;
+}
+
+/** What this process has in memory of open items. */
+export interface InboxRunners {
+  readonly inbox: Pick<Inbox, 'release' | 'returned'>;
+  readonly dispatcher: Pick<LaneRunner<ItemHead>, 'dropped' | 'reread'>;
+}
+
+interface End {
+  readonly type: 'inbox.held' | 'inbox.dropped';
+  readonly statement: Statement;
+  readonly becomes: Partial<InboxRow>;
 }
 
 /** What people are told of an item that failed: the end of its id. */
 const SHORT_REF = /^[0-9a-f]{12}$/;
 const OPEN_STATES: readonly string[] = ['received', 'handling', 'waiting'];
 
-export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): ItemStore {
+type EndedRow = Pick<InboxRow, 'id' | 'lane' | 'endpoint' | 'kind' | 'bytes' | 'state'>;
+
+/** After an operator's change is committed. `state` is the one before it. */
+export const followInbox = ({ inbox, dispatcher }: InboxRunners) => ({
+  ended(row: EndedRow): void {
+    if (OPEN_STATES.includes(row.state)) inbox.release(row);
+    dispatcher.dropped(row.lane, row.id);
+  },
+  returned(row: EndedRow): void {
+    inbox.returned(row);
+    dispatcher.reread();
+  },
+});
+
+export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStore {
+  const follow = followInbox(runners);
   const find = async (id: string): Promise<InboxRow> => {
     const exact = sql.selectFrom('inbox').selectAll();
     const row = await core.reader.first(
@@ -38,6 +64,29 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
     );
     if (row === undefined) throw new SvcError('not_found', 'no inbox item has this id', { hint: 'svc inbox list' });
     return row;
+  };
+  /** Commits an operator's end of an item, and has the runners of this process follow. */
+  const end = async (row: InboxRow, change: ReasonedChange, { type, statement, becomes }: End): Promise<UnitAnswer> => {
+    refuseStale('inbox item', row, change.revision);
+    const event = {
+      type,
+      at: core.clock.now(),
+      runtimeId: core.runtimeId,
+      endpoint: row.endpoint,
+      actor: change.caller.actor,
+      correlationId: row.correlation_id ?? undefined,
+      data: { item: row.id, reason: maskedText(core, change.reason), was: row.state },
+    } as const;
+    const answer = await core.writer.commit({
+      name: type === 'inbox.held' ? 'inbox.hold' : 'inbox.drop',
+      statements: [
+        statement,
+        ...(change.keep?.(summary({ ...row, ...becomes }, true)) ?? []),
+        ...recordEvents([event]),
+      ],
+    });
+    if (answer.kind === 'committed') follow.ended(row);
+    return answer;
   };
   const admin: ItemStore = {
     page: (request) => readItemPage(core, { table: 'inbox', summary }, request),
@@ -94,40 +143,39 @@ export function createInboxAdmin({ core, inbox, dispatcher }: InboxAdminDeps): I
           `inbox item ${row.id} is ${row.state}, only a dead one with its text is replayed`,
         );
       }
-      inbox.returned(row);
-      dispatcher.reread();
+      follow.returned(row);
+      return summary(await find(row.id), true);
+    },
+    async hold(id, change) {
+      const row = await find(id);
+      const at = core.clock.now();
+      const error = `held: ${maskedText(core, change.reason)}`;
+      const answer = await end(row, change, {
+        type: 'inbox.held',
+        statement: keepFromHandlers(row, at, error),
+        becomes: held(at, error),
+      });
+      if (answer.kind === 'refused') {
+        const now = await find(row.id);
+        refuseStale('inbox item', now, change.revision);
+        throw new SvcError('conflict', `inbox item ${row.id} is ${now.state} already`);
+      }
       return summary(await find(row.id), true);
     },
     async drop(id, change) {
-      const { caller, revision, keep } = change;
-      const reason = maskedText(core, change.reason);
       const row = await find(id);
-      refuseStale('inbox item', row, revision);
       const at = core.clock.now();
-      const event = {
+      const error = `dropped: ${maskedText(core, change.reason)}`;
+      const answer = await end(row, change, {
         type: 'inbox.dropped',
-        at,
-        runtimeId: core.runtimeId,
-        endpoint: row.endpoint,
-        actor: caller.actor,
-        correlationId: row.correlation_id ?? undefined,
-        data: { item: row.id, reason },
-      } as const;
-      const answer = await core.writer.commit({
-        name: 'inbox.drop',
-        statements: [
-          dropItem(row, at, `dropped: ${reason}`),
-          ...(keep?.(summary({ ...row, ...dropped(at, `dropped: ${reason}`) }, true)) ?? []),
-          ...recordEvents([event]),
-        ],
+        statement: dropItem(row, at, error),
+        becomes: dropped(at, error),
       });
       if (answer.kind === 'refused') {
-        refuseStale('inbox item', await find(row.id), revision);
+        refuseStale('inbox item', await find(row.id), change.revision);
         if (row.state !== 'dead' && (await find(id)).state === 'dead') return admin.drop(id, change); // it died meanwhile
         throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
       }
-      if (OPEN_STATES.includes(row.state)) inbox.release(row);
-      dispatcher.dropped(row.lane, row.id);
       return summary(await find(row.id), true);
     },
   };

@@ -1,24 +1,23 @@
-// What an operator does with the outbox: look, send a dead or unknown one again (or take it as sent), drop one.
+// What an operator does with the outbox: look, send a dead or unknown one again (or take it as sent), hold an open one, drop one.
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core.ts';
+import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore } from '../http/host-port.ts';
+import type { ItemStore, ReasonedChange } from '../http/host-port.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import {
-  dropped,
-  dropSend,
-  laneOf,
-  type OutboxRow,
-  readSend,
-  replayed,
-  replaySend,
-  type SendHead,
-} from './outbox-store.ts';
+import { dropped, dropSend, held, holdSend, replayed, replaySend } from './operator-store.ts';
+import { laneOf, type OutboxRow, readSend, type SendHead } from './outbox-store.ts';
 
 export interface OutboxAdminDeps {
   readonly core: Core;
-  readonly sender: LaneRunner<SendHead>;
+  readonly sender: Pick<LaneRunner<SendHead>, 'dropped' | 'reread'>;
+}
+
+interface End {
+  readonly type: 'outbox.held' | 'outbox.dropped';
+  readonly statement: Statement;
+  readonly becomes: Partial<OutboxRow>;
 }
 
 export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore {
@@ -34,7 +33,27 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     actor,
     correlationId: row.correlation_id ?? undefined,
   });
-  return {
+  /** Commits an operator's end of a send, and has the sender of this process follow. */
+  const end = async (
+    row: OutboxRow,
+    change: ReasonedChange,
+    { type, statement, becomes }: End,
+  ): Promise<UnitAnswer> => {
+    refuseStale('outbox item', row, change.revision);
+    const data = { item: row.id, reason: maskedText(core, change.reason), was: row.state };
+    const event = { ...head(row, change.caller.actor), type, data } as const;
+    const answer = await core.writer.commit({
+      name: type === 'outbox.held' ? 'outbox.hold' : 'outbox.drop',
+      statements: [
+        statement,
+        ...(change.keep?.(summary({ ...row, ...becomes }, true)) ?? []),
+        ...recordEvents([event]),
+      ],
+    });
+    if (answer.kind === 'committed') sender.dropped(laneOf(row.endpoint, row.conversation), row.id);
+    return answer;
+  };
+  const admin: ItemStore = {
     page: (request) => readItemPage(core, { table: 'outbox', summary }, request),
     async show(id, texts) {
       const row = await find(id);
@@ -68,28 +87,42 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       sender.reread();
       return summary(await find(row.id), true);
     },
-    async drop(id, { caller, revision, reason: written, keep }) {
-      const reason = maskedText(core, written);
+    async hold(id, change) {
+      const reason = maskedText(core, change.reason);
       const row = await find(id);
-      refuseStale('outbox item', row, revision);
-      if (row.is_dropped === 1) throw new SvcError('conflict', `outbox item ${row.id} is dropped already`);
-      const event = { ...head(row, caller.actor), type: 'outbox.dropped', data: { item: row.id, reason } } as const;
-      const result = await core.writer.commit({
-        name: 'outbox.drop',
-        statements: [
-          dropSend(row, event.at, reason),
-          ...(keep?.(summary({ ...row, ...dropped(event.at, reason) }, true)) ?? []),
-          ...recordEvents([event]),
-        ],
+      const at = core.clock.now();
+      const result = await end(row, change, {
+        type: 'outbox.held',
+        statement: holdSend(row, at, reason),
+        becomes: held(row.state, at, reason),
       });
       if (result.kind === 'refused') {
-        refuseStale('outbox item', await find(row.id), revision);
+        const now = await find(row.id);
+        refuseStale('outbox item', now, change.revision);
+        if (now.state !== row.state && now.done_at === null) return admin.hold(id, change); // it went under way meanwhile
+        throw new SvcError('conflict', `outbox item ${row.id} is ${now.state} already`);
+      }
+      return summary(await find(row.id), true);
+    },
+    async drop(id, change) {
+      const reason = maskedText(core, change.reason);
+      const row = await find(id);
+      refuseStale('outbox item', row, change.revision);
+      if (row.is_dropped === 1) throw new SvcError('conflict', `outbox item ${row.id} is dropped already`);
+      const at = core.clock.now();
+      const result = await end(row, change, {
+        type: 'outbox.dropped',
+        statement: dropSend(row, at, reason),
+        becomes: dropped(at, reason),
+      });
+      if (result.kind === 'refused') {
+        refuseStale('outbox item', await find(row.id), change.revision);
         throw new SvcError('conflict', `outbox item ${row.id} is ${row.state} already`);
       }
-      sender.dropped(laneOf(row.endpoint, row.conversation), row.id);
       return summary(await find(row.id), true);
     },
   };
+  return admin;
 }
 
 function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknown>> {

@@ -125,7 +125,7 @@ export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): Stor
 }
 
 export type OutboxRow = Selectable<OutboxTable>;
-const OPEN = ['pending', 'sending', 'waiting'] as const;
+export const OPEN = ['pending', 'sending', 'waiting'] as const;
 
 const claim = ({ id }: { readonly id: string }) =>
   sql
@@ -197,42 +197,6 @@ export const endSend = prepared<{ id: string; state: 'dead' | 'unknown'; at: num
       .where('state', 'in', OPEN),
   { expect: 1, guard: 'send' },
 );
-
-type SeenSend = Pick<OutboxRow, 'id' | 'operator_changes'>;
-
-/** What an operator changes holds for the item as it was seen: another operator's change in between refuses it. */
-const changed = ({ id, operator_changes: changes }: SeenSend) =>
-  sql
-    .updateTable('outbox')
-    .set({ operator_changes: changes + 1 })
-    .where('id', '=', id)
-    .where('operator_changes', '=', changes);
-
-/** What an operator's change makes of a row. */
-export const replayed = (answer: 'again' | 'done', at: number) =>
-  answer === 'again'
-    ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0 } as const)
-    : ({ state: 'sent', done_at: at, next_at: null, is_dropped: 0 } as const);
-export const dropped = (at: number, reason: string) =>
-  ({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 }) as const;
-
-/** Dead or unknown goes out again, or is taken as sent by the operator's word. */
-export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number): Statement {
-  const query = changed(row).set(replayed(answer, at)).where('state', 'in', ['dead', 'unknown']);
-  return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
-}
-
-/** A dropped one is dead, and nobody has to decide about it any more. */
-export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>
-  statement(
-    changed(row)
-      .set(dropped(at, reason))
-      .where('state', 'in', [...OPEN, 'unknown', 'dead']),
-    {
-      expect: 1,
-      guard: 'send',
-    },
-  );
 
 /** A send in its lane: one conversation of one endpoint. */
 export type SendHead = LaneItem;

@@ -1,4 +1,4 @@
-// `svc outbox list|show|replay|drop`.
+// `svc outbox list|show|replay|hold|drop`.
 import type { Command } from '../command.ts';
 import { itemCommands } from '../item-commands.ts';
 

@@ -11,14 +11,13 @@ import {
   buryItem,
   claimItem,
   claimNextItem,
-  dropItem,
   finishItem,
   holdItem,
   postponeItem,
   receiveItem,
-  replayItem,
 } from '../../../worker/inbox/inbox-store.ts';
 import { claimLeftItem, letGoItems, setAsideItem } from '../../../worker/inbox/left-items-store.ts';
+import { dropItem, keepFromHandlers, replayItem } from '../../../worker/inbox/operator-store.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
 const ID = 'item';
@@ -37,6 +36,7 @@ const UNITS: readonly (readonly [InboxEvent, (state: InboxState) => readonly Sta
   ['postponed', () => [postponeItem({ id: ID, nextAt: 9, error: 'later' })]],
   ['buried', () => [buryItem({ id: ID, at: 2, error: 'bad' })]],
   ['replayed', () => replayItem({ id: ID, operator_changes: 0 })],
+  ['held', () => [keepFromHandlers({ id: ID, operator_changes: 0 }, 2, 'held')]],
   ['dropped', (state) => [dropItem({ id: ID, operator_changes: 0, state }, 2, 'dropped')]],
 ];
 

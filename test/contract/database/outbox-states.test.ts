@@ -6,15 +6,14 @@ import type { OutboxState } from '../../../worker/database/tables.ts';
 import type { Statement } from '../../../worker/database/unit.ts';
 import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
 import { WriterCore } from '../../../worker/database/writer-core.ts';
+import { dropSend, holdSend, replaySend } from '../../../worker/outbox/operator-store.ts';
 import {
   claimNextSend,
   claimSend,
-  dropSend,
   endSend,
   finishSend,
   postponeSend,
   prepareSend,
-  replaySend,
 } from '../../../worker/outbox/outbox-store.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
@@ -46,6 +45,13 @@ const CASES: readonly Case[] = [
   { what: 'unknown', change: endSend({ ...END, state: 'unknown' }), from: OPEN, to: 'unknown' },
   { what: 'replayed', change: replaySend(SEEN, 'again', 2), from: STUCK, to: 'pending' },
   { what: 'said to be sent', change: replaySend(SEEN, 'done', 2), from: STUCK, to: 'sent' },
+  { what: 'held', change: holdSend({ ...SEEN, state: 'pending' }, 2, 'why'), from: ['pending', 'waiting'], to: 'dead' },
+  {
+    what: 'held under way',
+    change: holdSend({ ...SEEN, state: 'sending' }, 2, 'why'),
+    from: ['sending'],
+    to: 'unknown',
+  },
   { what: 'dropped', change: dropSend(SEEN, 2, 'why'), from: [...OPEN, ...STUCK], to: 'dead' },
 ];
 

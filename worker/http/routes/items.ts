@@ -1,4 +1,4 @@
-// Inbox and outbox: pages, one item, back in line, away. Demo scope sees neither texts nor names of people.
+// Inbox and outbox: pages, one item, back in line, held, away. Demo scope sees neither texts nor names of people.
 import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from '../item-states.ts';
 import { integerOf, PAGE_QUERY } from '../query-check.ts';
 import { tagOf } from '../revision.ts';
@@ -44,7 +44,7 @@ export function itemRoutes(store: 'inbox' | 'outbox'): readonly Route[] {
       return { status: 200, json: shown.item, headers: { ETag: tagOf(shown.revision) } };
     },
   });
-  return [list, show, replayRoute(store, item), dropRoute(store, item)];
+  return [list, show, replayRoute(store, item), ...REASONED.map((change) => reasonedRoute(store, item, change))];
 }
 
 const replayRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'): Route =>
@@ -63,19 +63,28 @@ const replayRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'
     },
   });
 
-const dropRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'): Route =>
+const REASONED = [
+  { action: 'hold', body: 'Hold', summary: 'Keeps it from being handled until it is replayed, with a reason' },
+  { action: 'drop', body: 'Drop', summary: 'Ends it for good, with a reason' },
+] as const;
+
+const reasonedRoute = (
+  store: 'inbox' | 'outbox',
+  item: 'InboxItem' | 'OutboxItem',
+  { action, body: schema, summary }: (typeof REASONED)[number],
+): Route =>
   route({
     method: 'POST',
-    path: `/api/${store}/{id}/drop`,
+    path: `/api/${store}/{id}/${action}`,
     scope: 'full',
-    summary: 'Ends it for good, with a reason',
-    body: 'Drop',
+    summary,
+    body: schema,
     changes: true,
     revision: 'handler',
     answers: { 200: item, 409: 'Problem', 412: 'Problem' },
     handle: async ({ port, params, caller, revision, body, keep }) => {
       const change = { caller: caller(), revision, reason: body.reason, keep: keep(answerOf) };
-      return answerOf(await port[store].drop(params.id ?? '', change));
+      return answerOf(await port[store][action](params.id ?? '', change));
     },
   });
 

@@ -1,0 +1,169 @@
+// Writes the change of an operator while the host does not answer: one unit, from a process that is no worker.
+//
+//   O1  No worker runs. The caller holds the writer lock, so this process is the only writer, and does what a start does: a log that a crash left is
+//       settled before anything is appended (W6 of writer-core.ts). The close is that of a host that stops.
+//   O2  A worker holds the lock: it hangs, starts, or is slow. The unit is written beside it, in a transaction of its own. Its fence is the number of
+//       that worker's start: a worker that began since refuses it. The log belongs to the worker: nothing is settled, brought over or removed here.
+//       The last connection to close would do that, so one that only reads stays open until the writing one is closed.
+//   O3  Each unit leaves the position of its event in the counter `outside`: a worker that comes back follows the change (outside-changes.ts).
+//   O4  A log on which a failed write is noted is left to the worker: nothing is appended beside it.
+//   O5  Nor is anything appended to a log that is not the one that the worker has open (W5 of writer-core.ts).
+//
+// What a kill of this process leaves:
+//
+//   where                            | alone (O1)                                  | beside a worker (O2)
+//   before the transaction           | as a start that was killed (L3 of left-log) | nothing
+//   in the transaction               | frames without a commit: nobody reads them, and the next writer writes over them
+//   in the sync of COMMIT            | done or not done, whole either way: the frames and their checksums tell the next opener
+//   after COMMIT, before the close   | done and on the disk; the log stays         | done and on the disk; the log stays
+//   in the close                     | done; SQLite keeps the log until the file   | done; the log stays
+//                                    | is synced, and brings it over once more     |
+//
+// The kernel lets go of every lock with the process.
+import type { Database } from 'better-sqlite3';
+import { SvcError } from '../../shared/svc-error.ts';
+import { failpointsOf } from '../failpoints.ts';
+import { holdsAuthority, isFencedOut, readAuthority } from './authority.ts';
+import { forgetFailed, logBytes } from './checkpoint.ts';
+import { openReadOnly, openWritable, sqliteCode } from './connection.ts';
+import { GroupCommit } from './group-commit.ts';
+import { isLostNoted, logOf, noteLost, sizeOf } from './log-file.ts';
+import { OpenCore } from './open-core.ts';
+import type { SqliteReader } from './reader.ts';
+import { sql, statement } from './statement.ts';
+import { isFailedWrite, storageFault } from './storage-fault.ts';
+import { unsaved, unsettled } from './unavailable.ts';
+import type { Reader, Statement, Unit, UnitAnswer, Writer } from './unit.ts';
+
+/** A worker that is stopped in the middle of a commit keeps the lock of the log for as long as it is stopped. */
+export const OUTSIDE_BUSY_MS = 5_000;
+
+const NAME = 'outside';
+
+/** O3. The last statement of its unit. */
+const noteOutside = (): Statement =>
+  statement(
+    sql
+      .insertInto('counters')
+      .values(({ selectFrom }) => ({
+        name: NAME,
+        value: selectFrom('counters').select('counters.value').where('counters.name', '=', 'event'),
+      }))
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(({ ref }) => ({ value: ref('excluded.value') }))),
+  );
+
+/** The position of the last event that was stored so; 0 before the first. */
+export const readOutside = async (reader: Reader): Promise<number> =>
+  Number((await reader.first(sql.selectFrom('counters').select('value').where('name', '=', NAME)))?.value ?? 0);
+
+interface OutsideOptions {
+  readonly file: string;
+  /** Has its connection closed before the file is settled (L2 of left-log.ts). */
+  readonly reader: SqliteReader;
+  /** Whether the writer lock is ours. */
+  readonly isAlone: boolean;
+  readonly failpoints?: string | undefined;
+  readonly busyMs?: number;
+}
+
+/** Throws SvcError `storage_unavailable`, and `conflict` where the host began anew meanwhile; then nothing is stored. */
+export async function outsideWriter({ isAlone, ...options }: OutsideOptions): Promise<Writer> {
+  const authority = isAlone ? 0 : ((await readAuthority(options.reader)) ?? 0);
+  const write = isAlone
+    ? (unit: Unit) => writeAlone(options, unit)
+    : (unit: Unit) => writeBeside(options, { ...unit, fence: holdsAuthority(authority) });
+  return {
+    async commit(unit) {
+      const answer = write({ ...unit, statements: [...unit.statements, noteOutside()] });
+      if (isFencedOut(answer)) throw beganAnew();
+      return answer;
+    },
+    onHead: () => () => {},
+  };
+}
+
+/** O1. */
+function writeAlone({ file, reader, failpoints }: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
+  reader.close();
+  const core = new OpenCore({ file, failpoints, leavesMigrations: true });
+  try {
+    core.open();
+    const { answers } = core.run([unit]);
+    core.answered();
+    return only(answers);
+  } finally {
+    core.close();
+  }
+}
+
+/** O2. */
+function writeBeside(options: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
+  const { file, busyMs = OUTSIDE_BUSY_MS } = options;
+  if (isLostNoted(file)) throw unsettled(file); // O4
+  const reading = openReadOnly(file, busyMs);
+  try {
+    reading.pragma('page_count'); // opens the log
+    return writeOver({ ...options, busyMs }, unit);
+  } catch (error) {
+    throw error instanceof SvcError ? error : explain(error);
+  } finally {
+    reading.close();
+  }
+}
+
+function writeOver({ file, failpoints, busyMs }: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
+  const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
+  const database = openWritable(file, busyMs);
+  try {
+    if (sizeOf(logOf(file)) < logBytes(database)) throw unsaved(file); // O5
+    const answer = new GroupCommit(database, FAILPOINTS ? () => void point?.('writer.sync') : undefined).run([unit]);
+    if (FAILPOINTS) void point?.('writer.committed');
+    return only(answer.answers);
+  } catch (error) {
+    leaveFailed(file, database, error);
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/** K5 of checkpoint.ts. The note keeps everybody from appending behind it until a start has settled the log. */
+function leaveFailed(file: string, database: Database, error: unknown): void {
+  if (!isFailedWrite(error)) return;
+  noteLost(file);
+  try {
+    forgetFailed(file, database);
+  } catch {
+    // Somebody writes: then its frames are there already
+  }
+}
+
+function only(answers: readonly UnitAnswer[]): UnitAnswer {
+  const [answer] = answers;
+  if (answer === undefined) throw new Error('a unit has no answer');
+  return answer;
+}
+
+const beganAnew = (): SvcError =>
+  new SvcError('conflict', 'the host began anew meanwhile: nothing was changed', {
+    hint: 'run the command again: the new worker answers it',
+    details: { beganAnew: true },
+  });
+
+/** Another worker has the authority since this writer was made. */
+export const isBeganAnew = (error: unknown): boolean =>
+  error instanceof SvcError && error.details['beganAnew'] === true;
+
+function explain(error: unknown): SvcError {
+  if (sqliteCode(error)?.startsWith('SQLITE_BUSY') === true)
+    return new SvcError(
+      'storage_unavailable',
+      'a worker that does not answer holds the database: nothing was changed',
+      {
+        cause: error,
+        hint: '`svc runtime stop` ends it, and loses nothing that was acknowledged; then run the command again',
+      },
+    );
+  const { message, hint } = storageFault(error);
+  return new SvcError('storage_unavailable', `the database takes no writes: ${message}`, { cause: error, hint });
+}
