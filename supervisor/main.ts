@@ -52,6 +52,8 @@ async function main(): Promise<void> {
 
   const log = new RuntimeLog({ path: paths.runtimeLog, base: { process: 'supervisor', pid: process.pid } });
   log.conceal(Object.values(office.handoff.secrets));
+  if (office.lock.isBesideStranger === true)
+    log.write('warn', 'another user holds the usual name of the lock of this project: the lock has a secret one');
   const supervisor = new Supervisor({
     paths,
     log,
