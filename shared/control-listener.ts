@@ -56,9 +56,25 @@ export async function listenForControl(options: ControlListenerOptions): Promise
   const folder = new StateWatch(dirname(options.path));
   let opening = false;
   let told = '';
+  const isGone = (): boolean => {
+    try {
+      return inodeOf(options.path) !== ours;
+    } catch (error) {
+      tell(`the control socket cannot be looked at: ${coerceError(error).message}`);
+      return false;
+    }
+  };
   const tell = (message: string): void => {
     if (message !== told) options.onTrouble?.(message);
     told = message;
+  };
+  const isOursStill = (): boolean => {
+    try {
+      const there = inodeOf(options.path);
+      return folder.isThere() && (there === undefined || there === ours);
+    } catch {
+      return false; // nobody can see it
+    }
   };
   const look = setInterval(() => {
     if (!folder.isThere()) {
@@ -66,7 +82,7 @@ export async function listenForControl(options: ControlListenerOptions): Promise
       options.onTrouble?.('the folder of the control socket was removed or replaced: none is made there');
       return;
     }
-    if (opening || inodeOf(options.path) === ours) return;
+    if (opening || !isGone()) return;
     opening = true;
     open(server)
       .then((next) => {
@@ -85,13 +101,11 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     close: () =>
       new Promise((resolve) => {
         clearInterval(look);
-        const there = inodeOf(options.path);
-        const isOurs = folder.isThere() && (there === undefined || there === ours);
         for (const client of clients) client.destroySoon();
         // To close it would remove what is at its path by now.
-        if (!isOurs) return resolve(void server.unref());
+        if (!isOursStill()) return resolve(void server.unref());
         server.close(() => resolve());
-        rmSync(options.path, { force: true });
+        remove(options.path);
       }),
   };
 }
@@ -102,8 +116,13 @@ function bind(server: Server, path: string): Promise<void> {
     server.listen(path, () => {
       server.off('error', reject);
       server.on('error', () => {}); // an accept that failed (EMFILE): the client tries again
-      chmodSync(path, 0o600);
-      resolve();
+      try {
+        chmodSync(path, 0o600);
+        resolve();
+      } catch (error) {
+        server.close();
+        reject(coerceError(error));
+      }
     });
   });
 }
@@ -139,6 +158,14 @@ function refuseOther(path: string, there: Stats): void {
   const uid = process.getuid?.() ?? there.uid;
   if (there.uid !== uid)
     refuse(`is a socket of user ${there.uid}, not of ${uid}`, 'run svc as its owner, or remove it if nobody needs it');
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A dead socket that is left is made anew by the next start
+  }
 }
 
 const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });

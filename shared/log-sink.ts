@@ -5,6 +5,7 @@
 //   L3  A text that went in by half (the last room of a disk) is taken out again, so that the file holds whole lines alone.
 //   L4  What waited lands first, then `onRecovered` says what was lost and from when to when, then what comes next.
 //   L5  `reopen` keeps the old file until the new one is open: nothing is lost where that fails, and it is tried again.
+//   L6  What lies under the name has to be a regular file. Else, and where the open file was removed, texts wait as on a full disk.
 
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from './api/ipc.ts';
@@ -27,7 +28,8 @@ interface Outage {
 
 const TRY_AGAIN_MS = 10;
 const WAITING_BYTES = 1024 * 1024;
-const APPENDING = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
+/** A FIFO that lies under the name is not waited for. */
+const APPENDING = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 export class LogSink {
   readonly #path: string | undefined;
@@ -71,8 +73,9 @@ export class LogSink {
     const next = this.#open();
     this.#isReopenDue = next === undefined;
     if (next === undefined) return this.#retryLater();
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    const former = this.#descriptor;
     this.#descriptor = next;
+    if (former !== undefined) close(former);
   }
 
   /** Opens the file anew where its name is gone or is that of another file by now; true when it was, by this call or late (L5). */
@@ -105,18 +108,21 @@ export class LogSink {
   #open(): number | undefined {
     if (this.#path === undefined) return undefined;
     try {
-      return openSync(this.#path, APPENDING, 0o600);
+      const descriptor = openSync(this.#path, APPENDING, 0o600);
+      if (fstatSync(descriptor).isFile()) return descriptor;
+      close(descriptor);
+      this.#reason = 'the log is not a regular file';
     } catch (error) {
       this.#reason = codeOf(error);
-      return undefined;
     }
+    return undefined;
   }
 
   /** False when nothing of the text is in the file (L1, L3). */
   #put(text: string | Buffer): boolean {
     this.#descriptor ??= this.#open();
     const descriptor = this.#descriptor;
-    if (descriptor === undefined || !this.#putRest(descriptor)) return false;
+    if (descriptor === undefined || this.#isNowhere(descriptor) || !this.#putRest(descriptor)) return false;
     const length = Buffer.byteLength(text);
     let written = 0;
     try {
@@ -133,6 +139,15 @@ export class LogSink {
     if (this.#path === undefined || !takeBack(descriptor, half)) return true;
     this.#rest = undefined;
     return false;
+  }
+
+  /** The open file has no name any more, and none can be opened under it: nobody would ever read the text there (L6). */
+  #isNowhere(descriptor: number): boolean {
+    try {
+      return this.#isReopenDue && fstatSync(descriptor).nlink === 0;
+    } catch {
+      return false; // the write says why
+    }
   }
 
   /** The rest of a text that went in by half and could not be taken out goes in before all else. */
@@ -200,6 +215,14 @@ export class LogSink {
 
 export const outageMessage = ({ lostLines }: LogOutage): string =>
   lostLines > 0 ? 'log lines were lost' : 'log lines came late';
+
+function close(descriptor: number): void {
+  try {
+    closeSync(descriptor);
+  } catch {
+    // A disk that fails tells of lost writes here, and nobody could write them again
+  }
+}
 
 /** Removes what was just appended, if it still is the end of the file. */
 function takeBack(descriptor: number, half: Buffer): boolean {

@@ -1,5 +1,5 @@
 // Lines of a log file from its end backwards, in pieces: the last few of a file of any size cost little. `node:fs` alone.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 const PIECE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
@@ -36,12 +36,12 @@ export function* linesBackwards(descriptor: number, { from = 0, to }: Span = {})
 export function* fileBackwards(path: string, span: Span = {}): Generator<string> {
   let descriptor: number;
   try {
-    descriptor = openSync(path, 'r');
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a FIFO is not waited for
   } catch {
     return; // gone since it was seen
   }
   try {
-    yield* linesBackwards(descriptor, span);
+    if (fstatSync(descriptor).isFile()) yield* linesBackwards(descriptor, span);
   } finally {
     closeSync(descriptor);
   }

@@ -5,9 +5,10 @@
 //   D2  A project that has had a database keeps a mark beside it. An empty file beside a mark was emptied; a file that is gone may have been
 //       removed to begin anew, and an empty one without a mark is a first start that a full disk or a crash cut short.
 //   D3  The mark holds how far the history had come, as of now and then: one that ends before it is an older copy.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { writeFileAtomic } from './atomic-file.ts';
 import { LOST_REMEDY } from './database-remedies.ts';
+import { readOwnFile } from './own-file.ts';
 import { SvcError } from './svc-error.ts';
 
 const markOf = (file: string): string => `${file}.known`;
@@ -53,7 +54,7 @@ export function notePosition(file: string, position: string): void {
 /** What was noted last; empty where nothing was. */
 export function notedPosition(file: string): string {
   try {
-    return readFileSync(markOf(file), 'utf8');
+    return readOwnFile(markOf(file));
   } catch {
     return '';
   }

@@ -4,6 +4,7 @@
 // still look (worker/watchdog/): the stack of its main thread. Neither holds a value of the program: no environment, no argument, no heap.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFile } from '../shared/own-file.ts';
 import { blockedReportPath, writeReport } from '../shared/report-folder.ts';
 
 export interface HangFacts {
@@ -56,7 +57,7 @@ export class HangReport {
   #insideView(): unknown {
     if (this.#inside === undefined) return null;
     try {
-      const { state, samples } = JSON.parse(readFileSync(this.#inside, 'utf8')) as Record<string, unknown>;
+      const { state, samples } = JSON.parse(readOwnFile(this.#inside)) as Record<string, unknown>;
       return state === 'silent' ? samples : null;
     } catch {
       return null; // none was written

@@ -76,10 +76,10 @@ export class History {
     this.#previous = endOf(record);
   }
 
-  write({ state, window }: Machine, worker: ProcessIdentity | null): void {
+  write({ state, window, limits }: Machine, worker: ProcessIdentity | null): void {
     const supervisor = identify(process.pid);
     if (supervisor === undefined || !this.#isOurs || !this.#folder.isThere()) return;
     const record = { since: this.#since, supervisor, worker: hasRun(state) ? worker : null, exits: this.#exits };
-    this.#fault = writeRecord(this.#paths, { version: 1, state: state.kind, ...record }, window);
+    this.#fault = writeRecord(this.#paths, { version: 1, state: state.kind, stopMs: limits.stopMs, ...record }, window);
   }
 }

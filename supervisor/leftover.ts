@@ -6,9 +6,9 @@
 //       One that works in another folder is of the project that this one was copied from: no leftover.
 //   O2  A worker of another owner (foreground, systemd, …) is never ended: it is named.
 //   O3  A port that is taken (claim-address.ts) spends no start.
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { delay } from '../shared/abort.ts';
+import { readOwnFile } from '../shared/own-file.ts';
 import { isAlive, isAliveIn, type ProcessIdentity } from '../shared/process-identity.ts';
 import type { Event, FailureKind } from './machine.ts';
 import { leftBehind, membersOf } from './process-group.ts';
@@ -112,7 +112,7 @@ async function goneWithin(processes: readonly ProcessIdentity[], limitMs: number
 
 function readHolder(path: string): { readonly identity: ProcessIdentity; readonly owner: string } | undefined {
   try {
-    const { pid, start, boot, owner } = JSON.parse(readFileSync(path, 'utf8'));
+    const { pid, start, boot, owner } = JSON.parse(readOwnFile(path));
     if (typeof pid !== 'number' || typeof start !== 'string' || typeof boot !== 'string' || typeof owner !== 'string')
       return undefined;
     return { identity: { pid, start, boot }, owner };

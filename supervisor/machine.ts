@@ -151,3 +151,7 @@ export const isClockJump = (lateMs: number): boolean => lateMs > JUMP_MS;
 /** Whether a worker process belongs to the state. */
 export const hasRun = (state: State): state is Extract<State, { kind: 'starting' | 'running' | 'hung' | 'draining' }> =>
   state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining';
+
+/** Whether its end alone is waited for. */
+export const isKilled = (state: State): boolean =>
+  state.kind === 'starting' ? state.overdue : (state.kind === 'hung' || state.kind === 'draining') && state.killed;

@@ -28,6 +28,7 @@ interface Handoff {
 
 const HANDOFF_MS = 5_000;
 const GRACE_MS = 100;
+const CLOSE_MS = 2_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -51,6 +52,8 @@ async function main(): Promise<void> {
 
   const log = new RuntimeLog({ path: paths.runtimeLog, base: { process: 'supervisor', pid: process.pid } });
   log.conceal(Object.values(office.handoff.secrets));
+  if (office.lock.isBesideStranger === true)
+    log.write('warn', 'another user holds the usual name of the lock of this project: the lock has a secret one');
   const supervisor = new Supervisor({
     paths,
     log,
@@ -63,8 +66,9 @@ async function main(): Promise<void> {
     lock: office.lock,
     ...(trace === undefined ? {} : { trace: writerOf(trace) }),
     onStopped: (code) => {
-      // The answer to `stop` goes out first.
+      // The answer to `stop` goes out first; a client that does not read its own holds nobody up.
       setTimeout(() => void control.then((listener) => listener.close()).finally(() => process.exit(code)), GRACE_MS);
+      setTimeout(() => process.exit(code), CLOSE_MS);
     },
   });
   const control = office.formerGone.then(() => openControl(supervisor, log, VERSION));
@@ -73,9 +77,10 @@ async function main(): Promise<void> {
     process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
   process.on('SIGHUP', () => {}); // the terminal that started it is gone
   process.on('SIGUSR1', () => log.moved()); // a host has rotated the log; without a listener Node would open its inspector
-  process.on('uncaughtException', (error) =>
-    log.write('error', 'supervisor error', { reason: error.stack ?? String(error) }),
-  );
+  process.on('uncaughtException', (error) => {
+    supervisor.driveOn();
+    log.write('error', 'supervisor error', { reason: error.stack ?? String(error) });
+  });
   supervisor.start(office.inheritance);
   await control;
 }

@@ -5,10 +5,10 @@
 //   D2  The window is kept through the supervisor's own death, but not through a stop that somebody asked for.
 //   D3  Both are about processes of this boot, so nothing waits until they are on the disk: a start would.
 //   D4  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
-import { readFileSync } from 'node:fs';
 import type { ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import { readOwnFile } from '../shared/own-file.ts';
 import { bootId, type ProcessIdentity } from '../shared/process-identity.ts';
 import { EMPTY_WINDOW, type RestartWindow } from './restart-window.ts';
 
@@ -19,6 +19,8 @@ export interface SupervisorRecord {
   readonly supervisor: ProcessIdentity;
   readonly worker: ProcessIdentity | null;
   readonly exits: readonly ExitRecord[];
+  /** How long a drain may take: who ends this supervisor by a signal waits so long. Left out by an older one. */
+  readonly stopMs?: number;
 }
 
 export interface RecordPaths {
@@ -101,7 +103,7 @@ export function writeRecord(paths: RecordPaths, record: SupervisorRecord, window
 
 function readJson(path: string): { readonly value?: unknown; readonly fault?: string } {
   try {
-    return { value: JSON.parse(readFileSync(path, 'utf8')) };
+    return { value: JSON.parse(readOwnFile(path)) };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
     return { fault: `${path} could not be read: ${error instanceof Error ? error.message : String(error)}` };

@@ -13,6 +13,7 @@ import type { LogOutage } from '../shared/api/ipc.ts';
 import { LogSink, outageMessage } from '../shared/log-sink.ts';
 import { fileBackwards, linesBackwards, readPiece } from '../shared/log-tail.ts';
 import { SecretRegistry } from '../shared/redaction.ts';
+import { take, withoutFrames } from './last-words.ts';
 
 export interface RuntimeLogOptions {
   readonly path: string;
@@ -42,9 +43,6 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-type Level = 'info' | 'warn' | 'error';
-
-const NATIVE_FRAME = /^ *\d+: (?:0x)?[0-9a-f]{6}/i;
 const COVERED_BYTES = 256 * 1024;
 /** Between two looks at the file: the less, the sooner it is full. */
 const LOOK_MS = { least: 50, most: 250 };
@@ -76,9 +74,13 @@ export class RuntimeLog {
     this.#secretBytes.add([...texts, ...texts.map((text) => Buffer.from(text).toString('latin1'))]);
   }
 
-  /** The supervisor's own line. */
-  write(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#follow();
+  /** The supervisor's own line; never throws. */
+  write(level: 'info' | 'warn' | 'error', msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    try {
+      this.#follow();
+    } catch {
+      // The file that is open takes the line
+    }
     this.#sink.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`);
   }
 
@@ -116,7 +118,7 @@ export class RuntimeLog {
     return { inode: ino, offset: size };
   }
 
-  /** The worker has ended: what was set aside for it may go. */
+  /** The worker has ended: what was set aside for it may go. Throws what the file system throws; the rest is done by then. */
   workerEnded(): void {
     this.#cover();
     this.#forgetWorker();
@@ -215,15 +217,27 @@ export class RuntimeLog {
     }
   }
 
+  /** A look that fails is told, and followed by the next one. */
   #look(sizeBefore: number, waitedMs: number): void {
-    if (this.#watch === undefined) return;
-    const limits = this.#watch.limits();
+    let [size, wait] = [sizeBefore, LOOK_MS.most];
+    try {
+      [size, wait] = this.#lookOnce(sizeBefore, waitedMs);
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      if (this.#watch !== undefined) this.#timer = setTimeout(() => this.#look(size, wait), wait);
+    }
+  }
+
+  /** The size, and after how long to look again. */
+  #lookOnce(sizeBefore: number, waitedMs: number): [size: number, wait: number] {
+    const limits = this.#watch?.limits();
+    if (limits === undefined) return [sizeBefore, waitedMs];
     const grown = this.#size() - sizeBefore;
     const isMoved = this.#sink.follow() || this.rotateWhenFull(limits);
-    if (isMoved) this.#watch.onMoved();
+    if (isMoved) this.#watch?.onMoved();
     const size = this.#size();
-    const wait = isMoved ? LOOK_MS.least : untilHalfway({ left: limits.maxBytes - size, grown, waitedMs });
-    this.#timer = setTimeout(() => this.#look(size, wait), wait);
+    return [size, isMoved ? LOOK_MS.least : untilHalfway({ left: limits.maxBytes - size, grown, waitedMs })];
   }
 
   #follow(): void {
@@ -258,8 +272,9 @@ export class RuntimeLog {
   }
 
   #forgetWorker(): void {
-    if (this.#workers !== undefined) closeSync(this.#workers.descriptor);
+    const workers = this.#workers;
     this.#workers = undefined;
+    if (workers !== undefined) closeSync(workers.descriptor);
   }
 }
 
@@ -269,25 +284,10 @@ function untilHalfway(growth: { readonly left: number; readonly grown: number; r
   return Math.min(Math.max(untilFullMs / 2, LOOK_MS.least), LOOK_MS.most);
 }
 
-/** Frames of the machine's own stack would push out the line that says why Node aborted. */
-function* withoutFrames(lines: Iterable<string>): Generator<string> {
-  for (const line of lines) if (!NATIVE_FRAME.test(line)) yield line;
-}
-
-function* take(lines: Iterable<string>, count: number): Generator<string> {
-  let left = count;
-  if (left <= 0) return;
-  for (const line of lines) {
-    yield line;
-    left -= 1;
-    if (left === 0) return;
-  }
-}
-
 function open(path: string): number | undefined {
-  for (const flags of ['r+', 'r']) {
+  for (const flags of [constants.O_RDWR, constants.O_RDONLY]) {
     try {
-      return openSync(path, flags);
+      return openSync(path, flags | constants.O_NONBLOCK); // a FIFO is not waited for
     } catch {
       // EMFILE; or a file of a folder that is read-only by now
     }

@@ -69,8 +69,9 @@ export class Spare {
 
   #start(): void {
     const { log, spec } = this.#options;
-    const output = log.forSpare();
+    let output: WorkerOutput | undefined;
     try {
+      output = log.forSpare();
       const process: WorkerProcess = new WorkerProcess(
         { ...spec, args: [...spec.args, '--standby'], output: output.descriptor },
         {
@@ -81,9 +82,9 @@ export class Spare {
       );
       this.#waiting = { process, output, stamp: this.#stamp(), hello: undefined };
     } catch (error) {
-      forget(output);
-      log.write('warn', 'spare worker not started', { reason: messageOf(error) });
       this.dispatch({ kind: 'ended' });
+      log.write('warn', 'spare worker not started', { reason: messageOf(error) });
+      if (output !== undefined) forget(output);
     }
   }
 
@@ -103,17 +104,19 @@ export class Spare {
 
   #lost(process: WorkerProcess, reason: string): void {
     if (this.#waiting?.process !== process) return;
-    forget(this.#waiting.output);
+    const { output } = this.#waiting;
     this.#waiting = undefined;
-    this.#options.log.write('warn', 'spare worker lost', { pid: process.pid, reason });
     this.dispatch({ kind: 'ended' });
+    this.#options.log.write('warn', 'spare worker lost', { pid: process.pid, reason });
+    forget(output);
   }
 
   #end(): void {
     if (this.#waiting === undefined) return;
-    forget(this.#waiting.output);
-    this.#waiting.process.kill();
+    const { process, output } = this.#waiting;
     this.#waiting = undefined;
+    process.kill();
+    forget(output);
   }
 
   #stamp(): string {
@@ -126,6 +129,10 @@ function forget({ reading }: WorkerOutput): void {
 }
 
 function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? '-' : `${stat.ino}-${stat.size}-${stat.mtimeMs}`;
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? '-' : `${stat.ino}-${stat.size}-${stat.mtimeMs}`;
+  } catch (error) {
+    return messageOf(error); // a spare from before is of other files then, as far as anybody can see
+  }
 }

@@ -1,15 +1,27 @@
 // The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
 //
-// Order of every event: step → state kept → effects → record written when something in it changed → timer set for the next deadline.
+// Order of every event: step → state kept → timer set for the next deadline → what the event leaves to be tidied → effects → record written
+// when something in it changed. Only `step` decides; all that follows runs aside (aside.ts), so that no fault of it loses an event.
 import type { ReloadResult, RuntimeStatus } from '../shared/api/control.ts';
 import { bootClock } from '../shared/process-identity.ts';
 import { StateWatch } from '../shared/state-watch.ts';
 import { messageOf } from '../shared/svc-error.ts';
+import { Asides } from './aside.ts';
 import { Handover, type SuccessorProgram } from './handover.ts';
 import { History } from './history.ts';
 import type { InstanceLock } from './instance-lock.ts';
 import { lookForLeftovers } from './leftover.ts';
-import { deadlineOf, type Effect, type Event, isClockJump, type Machine, type Moment, newMachine } from './machine.ts';
+import {
+  deadlineOf,
+  type Effect,
+  type Event,
+  hasRun,
+  isClockJump,
+  isKilled,
+  type Machine,
+  type Moment,
+  newMachine,
+} from './machine.ts';
 import { limitsOf } from './settings.ts';
 import { runtimeStatus } from './status.ts';
 import type { Inheritance } from './succession.ts';
@@ -35,9 +47,12 @@ export interface TracedStep {
 }
 
 const LOOK_MS = 1_000;
+/** Of looks in a row that find no process where the machine has a worker: its end was lost. */
+const LOOKS_WITHOUT_PROCESS = 10;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
+  readonly #aside: Asides;
   #machine: Machine;
   readonly #history: History;
   readonly #stateWatch: StateWatch;
@@ -46,18 +61,23 @@ export class Supervisor {
   #timer: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
   #lookedAt = 0;
+  #looksWithoutProcess = 0;
   readonly #stopWaiters: (() => void)[] = [];
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#aside = new Asides((what, reason) =>
+      options.log.write('error', `the supervisor could not ${what}`, { reason }),
+    );
     this.#machine = newMachine(limitsOf(options.settings));
     this.#stateWatch = new StateWatch(options.paths.stateDir);
     this.#history = new History(options.paths, this.#stateWatch);
     this.#handover = new Handover(options.lock);
     this.#workers = new Workers(options, {
       history: this.#history,
+      aside: this.#aside,
       state: () => this.#machine.state,
-      dispatch: (event) => this.dispatch(event),
+      dispatch: (event, tidy) => this.dispatch(event, tidy),
     });
   }
 
@@ -68,7 +88,9 @@ export class Supervisor {
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.#options.log.watch({
       limits: () => ({ maxBytes: this.#workers.settings.logBytes, maxFiles: this.#workers.settings.logFiles }),
-      onMoved: () => this.#workers.logMoved(),
+      onMoved: () => {
+        this.#aside.run('tell its worker of the moved log', () => this.#workers.logMoved());
+      },
     });
     this.dispatch({ kind: 'lock_held' });
   }
@@ -111,9 +133,10 @@ export class Supervisor {
       this.#handover.go();
       this.dispatch({ kind: 'handed_over' });
     } catch (error) {
-      this.#options.log.write('error', 'the supervisor could not be replaced', { reason: messageOf(error) });
-      this.#handover.giveUp();
-      this.dispatch({ kind: 'handover_failed' });
+      this.dispatch({ kind: 'handover_failed' }, () => {
+        this.#options.log.write('error', 'the supervisor could not be replaced', { reason: messageOf(error) });
+        this.#handover.giveUp();
+      });
     }
   }
 
@@ -128,7 +151,7 @@ export class Supervisor {
       log: this.#options.paths.runtimeLog,
       mode: this.#options.mode,
       standby: this.#workers.settings.standby === true ? this.#workers.spare : null,
-      notes: [...this.#history.notes, ...this.#workers.listening.notes],
+      notes: [...this.#aside.notes, ...this.#history.notes, ...this.#workers.listening.notes],
       now: { monotonic: bootClock(), wall: Date.now() },
     });
   }
@@ -145,16 +168,25 @@ export class Supervisor {
     return this.#workers.reload(orRestart);
   }
 
-  /** The one way in which the state changes. */
-  dispatch(event: Event): void {
+  /** The one way in which the state changes; never throws. `tidy`: what the event leaves to be done, before its effects. */
+  dispatch(event: Event, tidy?: () => void): void {
     const before = this.#machine;
     const moment = { now: bootClock(), random: Math.random() };
     const { machine, effects } = step(before, event, moment);
-    this.#options.trace?.({ before, event, moment, after: machine, effects });
     this.#machine = machine;
-    if (machine.state.kind !== before.state.kind) this.#entered(machine);
-    for (const effect of effects) this.#run(effect);
-    if (machine.state.kind !== before.state.kind || machine.window !== before.window) this.#writeRecord();
+    this.#arm();
+    const { trace } = this.#options;
+    if (trace !== undefined)
+      this.#aside.run('write its trace', () => trace({ before, event, moment, after: machine, effects }));
+    if (tidy !== undefined) this.#aside.run(`tidy up after ${event.kind}`, tidy);
+    if (machine.state.kind !== before.state.kind) this.#aside.run('note its state', () => this.#entered(machine));
+    for (const effect of effects) this.#carryOut(effect);
+    if (machine.state.kind !== before.state.kind || machine.window !== before.window)
+      this.#aside.run('write its record', () => this.#history.write(this.#machine, this.#workers.identity));
+  }
+
+  /** After an error that nobody caught: whatever it has ended, the machine is driven on. */
+  driveOn(): void {
     this.#arm();
   }
 
@@ -167,6 +199,15 @@ export class Supervisor {
       run,
       ...detail,
     });
+  }
+
+  /** An effect that came to nothing is an event where the machine waits for one; a kill is repeated by each look. */
+  #carryOut(effect: Effect): void {
+    const done = this.#aside.run(`carry out: ${effect.kind.replaceAll('_', ' ')}`, () => {
+      this.#run(effect);
+      return true;
+    });
+    if (done === undefined && effect.kind === 'ask_stop') this.#workers.kill('it could not be told to end');
   }
 
   #run(effect: Effect): void {
@@ -196,7 +237,7 @@ export class Supervisor {
         void this.#handOver();
         return;
       case 'exit':
-        this.#workers.lookForSpare();
+        this.#aside.run('end the spare worker', () => this.#workers.lookForSpare());
         clearInterval(this.#look);
         this.#options.log.unwatch();
         clearTimeout(this.#timer);
@@ -220,14 +261,26 @@ export class Supervisor {
 
   #lookAround(): void {
     const now = bootClock();
-    if (isClockJump(now - this.#lookedAt - LOOK_MS)) this.dispatch({ kind: 'clock_jump' });
+    const lateMs = now - this.#lookedAt - LOOK_MS;
     this.#lookedAt = now;
-    this.#workers.lookForSpare();
-    const lost = this.#stateWatch.lostNow();
+    if (isClockJump(lateMs)) this.dispatch({ kind: 'clock_jump' });
+    this.#lookForWorker();
+    this.#aside.run('look after the spare worker', () => this.#workers.lookForSpare());
+    const lost = this.#aside.run('look at its folder', () => this.#stateWatch.lostNow());
     if (lost === undefined) return;
-    this.#options.log.write('error', lost);
     this.#history.leave(); // what is there by now may be another supervisor's
-    this.dispatch({ kind: 'stop', now: false });
+    this.dispatch({ kind: 'stop', now: false }, () => this.#options.log.write('error', lost));
+  }
+
+  /** The last net: a kill that did not reach its worker is repeated, and an end that was never told is told. */
+  #lookForWorker(): void {
+    const { state, run } = this.#machine;
+    if (!hasRun(state)) return;
+    if (isKilled(state)) this.#aside.run('kill its worker', () => this.#workers.killAgain());
+    this.#looksWithoutProcess = this.#workers.hasProcess ? 0 : this.#looksWithoutProcess + 1;
+    if (this.#looksWithoutProcess < LOOKS_WITHOUT_PROCESS) return;
+    this.#looksWithoutProcess = 0;
+    this.dispatch({ kind: 'exited', run, exit: { code: null, signal: null }, detail: 'it ended without a word' });
   }
 
   #arm(): void {
@@ -241,9 +294,5 @@ export class Supervisor {
       },
       Math.max(0, due - bootClock()),
     );
-  }
-
-  #writeRecord(): void {
-    this.#history.write(this.#machine, this.#workers.identity);
   }
 }

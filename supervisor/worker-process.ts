@@ -51,13 +51,13 @@ export class WorkerProcess {
       const message = asWorkerMessage(value);
       if (message !== undefined) this.#listener.message(message);
     });
-    this.#child.once('error', (error) => {
+    this.#child.on('error', (error) => {
       if (this.pid === 0) this.#listener.spawnFailed(error);
     });
     this.#child.once('exit', (code, signal) => {
       this.#ended = true;
-      const ends = Promise.all([endGroup(this.pid), this.#lastMessages()]);
-      void ends.then(([left]) => this.#listener.exited({ code, signal }, left));
+      const group = endGroup(this.pid).catch(() => []); // its members cannot be named
+      void Promise.all([group, this.#lastMessages()]).then(([left]) => this.#listener.exited({ code, signal }, left));
     });
   }
 
@@ -73,8 +73,12 @@ export class WorkerProcess {
   /** False when the channel is closed. */
   send(message: SupervisorMessage, socket?: SendHandle): boolean {
     if (this.#ended || !this.#child.connected) return false;
-    this.#child.send(message, socket, () => {}); // a failed send is an end that `exit` reports
-    return true;
+    try {
+      this.#child.send(message, socket, () => {}); // a failed send is an end that `exit` reports
+      return true;
+    } catch {
+      return false; // no room for it
+    }
   }
 
   /** Over IPC, which knows of a restart; SIGTERM as well for a stop, which a worker that does not listen yet understands. */

@@ -56,9 +56,13 @@ export class WorkerRun {
     return this.#report.write();
   }
 
+  /** It has ended: its own view of the hang goes into the report. */
+  closeReport(): void {
+    this.#report?.close();
+  }
+
   /** What is kept of its end; `detail` is why it was killed, else its own last word or that of Node, else code or signal. */
   ended(exit: WorkerExit, { wasUp, asked, lastLines }: EndFacts): ExitRecord {
-    this.#report?.close();
     const { code, signal } = exit;
     const { run, pid, runtimeId, failure } = this.#facts;
     const fatal = lastLines.findLast((line) => line.startsWith('FATAL ERROR: '))?.slice(0, LAST_WORD_CHARACTERS);

@@ -1,10 +1,12 @@
 // The workers of a supervisor, one at a time: started, heard, ended. Reports what happens to them as events of the machine; decides nothing.
 import { join } from 'node:path';
 import { delay } from '../shared/abort.ts';
-import type { ReloadResult } from '../shared/api/control.ts';
+import type { ExitRecord, ReloadResult } from '../shared/api/control.ts';
 import { IPC_PROTOCOL, type SupervisorSettings, WORKER_CAPABILITIES, type WorkerMessage } from '../shared/api/ipc.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
+import { messageOf } from '../shared/svc-error.ts';
+import type { Asides } from './aside.ts';
 import type { WorkerExit } from './exit-reason.ts';
 import type { History } from './history.ts';
 import { otherOwner } from './leftover.ts';
@@ -38,11 +40,14 @@ export interface WorkersOptions {
 
 export interface WorkersHost {
   readonly history: History;
+  readonly aside: Asides;
   readonly state: () => State;
-  readonly dispatch: (event: Event) => void;
+  /** Never throws. */
+  readonly dispatch: (event: Event, tidy?: () => void) => void;
 }
 
 const LAST_LINES = 20;
+const NO_OUTPUT = { descriptor: 'ignore', from: undefined } as const;
 
 export class Workers {
   readonly listening: Listening;
@@ -86,33 +91,39 @@ export class Workers {
   /** The spare where there is one, else a new process; `sharerAfterMs` later it is looked whether somebody shares its socket. */
   spawn(run: number, sharerAfterMs: number | undefined): void {
     this.#start(run);
-    if (sharerAfterMs !== undefined) void this.#lookForSharer(run, sharerAfterMs);
+    if (sharerAfterMs === undefined) return;
+    void this.#host.aside.settle('look who shares its socket', () => this.#lookForSharer(run, sharerAfterMs));
   }
 
   #start(run: number): void {
     const { log } = this.#options;
+    const { aside } = this.#host;
     const listener: WorkerListener = {
-      message: (message) => this.#heard(run, message),
+      message: (message) => {
+        aside.run('take in what its worker told', () => this.#heard(run, message));
+      },
       exited: (exit, left) => this.#exited(run, exit, left),
       spawnFailed: (error) => this.#spawnFailed(run, error),
     };
-    const taken = this.#spare.take();
+    const taken = aside.run('take its spare worker', () => this.#spare.take());
     if (taken !== undefined) return this.#adopt(run, taken, listener);
-    const { descriptor, from } = log.forWorker();
+    const { descriptor, from } = aside.run('open its log for a worker', () => log.forWorker()) ?? NO_OUTPUT;
+    let process: WorkerProcess;
     try {
-      const process = new WorkerProcess({ ...this.#spec, output: descriptor }, listener);
-      this.#current = new WorkerRun({ run, process, logFrom: from });
-      log.write('info', 'worker started', { run, pid: process.pid });
+      process = new WorkerProcess({ ...this.#spec, output: descriptor }, listener);
     } catch (error) {
-      queueMicrotask(() => this.#spawnFailed(run, error as NodeJS.ErrnoException));
+      return queueMicrotask(() => this.#spawnFailed(run, error as NodeJS.ErrnoException));
     }
+    this.#current = new WorkerRun({ run, process, logFrom: from });
+    log.write('info', 'worker started', { run, pid: process.pid });
   }
 
   #adopt(run: number, { process, output, hello }: TakenSpare, listener: WorkerListener): void {
     const { log } = this.#options;
-    this.#current = new WorkerRun({ run, process, logFrom: log.adopt(output) });
+    const logFrom = this.#host.aside.run('open its log for a worker', () => log.adopt(output));
+    this.#current = new WorkerRun({ run, process, logFrom });
     process.reportTo(listener);
-    if (hello !== undefined) this.#heard(run, hello);
+    if (hello !== undefined) listener.message(hello);
     log.write('info', 'worker started', { run, pid: process.pid, spare: true });
   }
 
@@ -131,8 +142,18 @@ export class Workers {
 
   kill(cause: string): void {
     const { run, pid } = this.#current?.facts ?? {};
-    this.#options.log.write('warn', 'worker killed', { run, pid, cause });
     this.#current?.kill(cause);
+    this.#options.log.write('warn', 'worker killed', { run, pid, cause });
+  }
+
+  /** For a kill that may not have reached it. */
+  killAgain(): void {
+    this.#current?.process.kill();
+  }
+
+  /** False where no end of a worker is to come any more. */
+  get hasProcess(): boolean {
+    return this.#current?.process.isAlive === true;
   }
 
   /** Writes down what can be seen of a silent worker. */
@@ -168,8 +189,9 @@ export class Workers {
 
   #spawnFailed(run: number, { message: detail, code = '' }: NodeJS.ErrnoException): void {
     this.#current = undefined;
-    this.#options.log.write('error', 'worker could not be started', { run, reason: detail });
-    this.#host.dispatch({ kind: 'spawn_failed', run, code, detail });
+    this.#host.dispatch({ kind: 'spawn_failed', run, code, detail }, () =>
+      this.#options.log.write('error', 'worker could not be started', { run, reason: detail }),
+    );
   }
 
   #heard(run: number, message: WorkerMessage): void {
@@ -187,8 +209,7 @@ export class Workers {
       case 'up':
       case 'progress':
       case 'heartbeat':
-        if (message.type === 'up') this.listening.listened();
-        this.#host.dispatch({ kind: message.type, run });
+        this.#host.dispatch({ kind: message.type, run }, () => message.type === 'up' && this.listening.listened());
         return;
       case 'stopping':
         this.#host.dispatch({ kind: 'worker_stopping', run, code: message.code });
@@ -221,34 +242,53 @@ export class Workers {
     );
   }
 
-  /** The address that the present worker has told. */
+  /** The address that the present worker has told. Never rejects: an address that cannot be had is an event. */
   async serve(): Promise<void> {
     if (this.#current === undefined) return;
     const { process, facts } = this.#current;
-    const detail = await this.listening.serve(process, this.#settings);
+    const detail = await this.listening
+      .serve(process, this.#settings)
+      .catch((error: unknown) => `the address cannot be held: ${messageOf(error)}`);
     if (detail !== undefined) this.#host.dispatch({ kind: 'address_taken', run: facts.run, detail });
   }
 
+  /** What the transition needs is read first, and nothing of it throws; the rest is tidied behind it. */
   #exited(run: number, exit: WorkerExit, left: readonly number[] | undefined): void {
-    const { log } = this.#options;
+    const { log, paths } = this.#options;
     const current = this.#current;
     if (current === undefined || current.facts.run !== run) return;
     const state = this.#host.state();
     const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
     const asked = state.kind === 'draining' ? codeAsked(state.purpose) : undefined;
     const record = current.ended(exit, { wasUp, asked, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
-    const { lastLines: _, ...facts } = record;
-    const { reason, detail } = facts;
-    this.#host.history.ended(record);
-    this.#spare.dispatch({ kind: 'worker_ended', code: exit.code });
+    const beside = state.kind === 'starting' ? otherOwner(paths.workerRecord) : undefined;
     this.#current = undefined;
-    this.#reloads.workerEnded();
     this.#former = current.process.identity;
-    log.workerEnded();
+    this.#host.history.ended(record);
+    const event: Event = { kind: 'exited', run, exit, detail: record.detail ?? record.reason, beside };
+    this.#host.dispatch(event, () => this.#tidy({ current, record, left, beside }));
+  }
+
+  #tidy({ current, record, left, beside }: Ended): void {
+    const { log } = this.#options;
+    const { aside } = this.#host;
+    const { lastLines: _, ...facts } = record;
+    const { run, reason, code } = facts;
+    aside.run('end the spare worker', () => this.#spare.dispatch({ kind: 'worker_ended', code }));
+    this.#reloads.workerEnded();
+    aside.run('close a report', () => current.closeReport());
+    aside.run('tidy its log after a worker', () => log.workerEnded());
     log.write(reason === 'crashed' || reason === 'config' ? 'error' : 'info', 'worker ended', facts);
     if (left !== undefined) log.write('error', 'processes of an ended worker live on', { run, pids: left });
-    const beside = state.kind === 'starting' ? otherOwner(this.#options.paths.workerRecord) : undefined;
     if (beside !== undefined) log.write('error', beside);
-    this.#host.dispatch({ kind: 'exited', run, exit, detail: detail ?? reason, beside });
   }
+}
+
+/** What is to be tidied behind a worker. */
+interface Ended {
+  readonly current: WorkerRun;
+  readonly record: ExitRecord;
+  /** Processes of its group that nothing could end. */
+  readonly left: readonly number[] | undefined;
+  readonly beside: string | undefined;
 }

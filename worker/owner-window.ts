@@ -3,8 +3,9 @@
 //   O1  Under launchd a start that finds the window spent ends with 0, which launchd takes for done. An invalid configuration counts, too: launchd would try it for ever.
 //   O2  In a container it waits, without a port, until the oldest start has left the window: an end would only be started again.
 //   O3  A stop that somebody asked for empties the window; other owners have a limit of their own, and none is kept.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
+import { readOwnFile } from '../shared/own-file.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, bootId } from '../shared/process-identity.ts';
 import type { RestartOwner } from './app-options.ts';
@@ -73,7 +74,7 @@ export class OwnerWindow {
 
   #starts(): readonly number[] {
     try {
-      const { version, boot, starts } = JSON.parse(readFileSync(this.#options.paths.restartWindow, 'utf8'));
+      const { version, boot, starts } = JSON.parse(readOwnFile(this.#options.paths.restartWindow));
       return version === 1 && boot === bootId() && Array.isArray(starts)
         ? starts.filter((at): at is number => typeof at === 'number')
         : [];

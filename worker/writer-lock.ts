@@ -4,7 +4,7 @@
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
 //   A4  A command of an operator holds it for the moment of one change (stored-items.ts), and so briefly that a start waits for it.
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../shared/api/control.ts';
 import type { PreviousEnd } from '../shared/api/ipc.ts';
@@ -12,6 +12,7 @@ import { stableJson, writeFileAtomic } from '../shared/atomic-file.ts';
 import type { Mode } from '../shared/config/mode.ts';
 import { RIGHTS_REMEDY } from '../shared/database-remedies.ts';
 import { EXIT } from '../shared/exit-codes.ts';
+import { readOwnFile } from '../shared/own-file.ts';
 import type { ProjectPaths } from '../shared/paths.ts';
 import { identify, isAlive, type ProcessIdentity } from '../shared/process-identity.ts';
 import { type Database, Sqlite } from '../shared/sqlite.ts';
@@ -135,7 +136,7 @@ function whyNot(path: string): unknown {
 /** The record as it stands; undefined when there is none or it cannot be read. */
 export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): WorkerRecord | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(paths.workerRecord, 'utf8'));
+    const value: unknown = JSON.parse(readOwnFile(paths.workerRecord));
     return isWorkerRecord(value) ? value : undefined;
   } catch {
     return undefined; // A2: never more than a hint
@@ -179,7 +180,7 @@ function notedEnd(
   { runtimeId }: WorkerRecord,
 ): PreviousEnd | undefined {
   try {
-    const { exits } = JSON.parse(readFileSync(supervisorRecord, 'utf8')) as { readonly exits: readonly ExitRecord[] };
+    const { exits } = JSON.parse(readOwnFile(supervisorRecord)) as { readonly exits: readonly ExitRecord[] };
     const noted = exits.find((exit) => exit.runtimeId === runtimeId);
     return noted && { end: noted.reason, code: noted.code, signal: noted.signal, detail: noted.detail };
   } catch {

@@ -1,8 +1,9 @@
 // Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, Cut, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../shared/control-client.ts';
+import { readOwnFile } from '../../shared/own-file.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../shared/paths.ts';
 import { isAliveIn, type ProcessIdentity } from '../../shared/process-identity.ts';
 import { checkStateFolder } from '../../shared/state-folder.ts';
@@ -31,7 +32,7 @@ export async function findRunning(project: string): Promise<RunningProject | und
     if (running !== undefined && running.status.state !== 'stopped') return running;
     const office = supervisorRecord(project);
     if (office === undefined || office.state === 'stopped' || !isAliveIn(project, office.supervisor)) return running;
-    if (performance.now() > endsAt) throw doesNotAnswer('supervisor', office.supervisor.pid);
+    if (performance.now() > endsAt) throw doesNotAnswer('supervisor', { pid: office.supervisor.pid, office });
     await pause(POLL_MS);
   }
 }
@@ -88,15 +89,21 @@ function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
 /** Who it is that does not answer, and what ends it: a frozen process has no words of its own. */
 function withHolder(error: unknown, project: string, who: RunningProject['who']): unknown {
   if (!(error instanceof SvcError) || error.code !== 'timeout') return error;
-  const holder = who === 'worker' ? workerRecord(project) : supervisorRecord(project)?.supervisor;
-  return holder !== undefined && isAliveIn(project, holder) ? doesNotAnswer(who, holder.pid, error) : error;
+  const office = liveSupervisor(project);
+  const holder = who === 'worker' ? liveWorker(project) : office?.supervisor;
+  return holder === undefined ? error : doesNotAnswer(who, { pid: holder.pid, office }, error);
 }
 
-function doesNotAnswer(who: RunningProject['who'], pid: number, cause?: unknown): SvcError {
+function doesNotAnswer(
+  who: RunningProject['who'],
+  { pid, office }: { readonly pid: number; readonly office: SupervisorFacts | undefined },
+  cause?: unknown,
+): SvcError {
+  const last = office === undefined ? '' : `; supervisor.json says: ${office.state} since ${office.since}`;
   return new SvcError('timeout', `the ${who}, pid ${pid}, runs but does not answer`, {
     cause,
-    hint: `it may be stopped (kill -CONT ${pid}) or blocked; kill -KILL ${pid} ends it, and loses nothing that was acknowledged`,
-    details: { pid },
+    hint: `it may be stopped (kill -CONT ${pid}) or blocked; kill -KILL ${pid} ends it, as \`svc runtime stop\` does after a while, and loses nothing that was acknowledged${last}`,
+    details: { pid, ...(office === undefined ? {} : { lastKnown: { state: office.state, since: office.since } }) },
   });
 }
 
@@ -136,7 +143,7 @@ export interface WorkerRecordFacts extends ProcessIdentity {
 /** Who held the writer lock last, as its record names it. */
 export function workerRecord(project: string): WorkerRecordFacts | undefined {
   try {
-    const record = JSON.parse(readFileSync(projectPaths(project).workerRecord, 'utf8')) as WorkerRecordFacts | null;
+    const record = JSON.parse(readOwnFile(projectPaths(project).workerRecord)) as WorkerRecordFacts | null;
     return typeof record?.startedAt === 'string' ? record : undefined;
   } catch {
     return undefined; // no record: the writer lock decides
@@ -162,13 +169,27 @@ export function hasLiveHost(folder: string): boolean {
   return liveWorker(folder) !== undefined;
 }
 
+/** The supervisor in office, as its record names it. */
+export function liveSupervisor(project: string): SupervisorFacts | undefined {
+  const office = supervisorRecord(project);
+  return office !== undefined && isAliveIn(project, office.supervisor) ? office : undefined;
+}
+
+export interface SupervisorFacts {
+  readonly state: string;
+  readonly since: string;
+  readonly supervisor: ProcessIdentity;
+  /** Left out by an older supervisor. */
+  readonly stopMs?: number;
+}
+
 /** Who is, or was, in office as the supervisor, and in which state. */
-function supervisorRecord(
-  project: string,
-): { readonly state: string; readonly supervisor: ProcessIdentity } | undefined {
+function supervisorRecord(project: string): SupervisorFacts | undefined {
   try {
-    const { state, supervisor } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8'));
-    return typeof state === 'string' && typeof supervisor?.pid === 'number' ? { state, supervisor } : undefined;
+    const record = JSON.parse(readOwnFile(projectPaths(project).supervisorRecord)) as Partial<SupervisorFacts>;
+    const { state, supervisor } = record;
+    const isWhole = typeof state === 'string' && typeof supervisor?.pid === 'number';
+    return isWhole ? (record as SupervisorFacts) : undefined;
   } catch {
     return undefined; // no record, or one that is not whole
   }

@@ -1,5 +1,5 @@
 // A supervisor of its own for a test, over a fixture worker: started as `start --daemon` does it, ended with the test.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -33,6 +33,8 @@ export interface SupervisedOptions {
   readonly project?: TemporaryProject;
   readonly settings?: Partial<SupervisorSettings>;
   readonly secrets?: Readonly<Record<string, string>>;
+  /** As root: the user that all of it runs as, and that the project is given to. */
+  readonly user?: number;
   /** Loads the worker without `setpriv`, as on other systems. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -64,16 +66,19 @@ export function startSupervisor(
     settings = {},
     secrets = {},
     environment = {},
+    user,
   }: SupervisedOptions,
 ): Supervised {
   mkdirSync(project.paths.stateDir, { recursive: true, mode: 0o700 });
   // Not in the project: that is removed first.
   const traceFolder = mkdtempSync(join(tmpdir(), 'svc-t-'));
   const trace = join(traceFolder, 'trace.jsonl');
+  if (user !== undefined) execFileSync('chown', ['-R', `${user}:${user}`, project.path, traceFolder]);
   const args = [supervisor, '--project', project.path, '--worker', worker, '--trace', trace];
   const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], ...environment },
+    ...(user === undefined ? {} : { uid: user, gid: user }),
   });
   child.stdin?.end(JSON.stringify({ settings: { ...QUICK, ...settings }, secrets }));
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>

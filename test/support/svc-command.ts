@@ -24,6 +24,8 @@ export interface Ended {
 export interface SvcOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** As root: the user to run as. */
+  readonly user?: number;
 }
 
 /** Runs a command to its end. */
@@ -41,11 +43,12 @@ export const startSvc = (args: readonly string[], options: SvcOptions = {}): Sta
   startProgram(CLI, args, options);
 
 /** Another copy of the built command. */
-export function startProgram(cli: string, args: readonly string[], { cwd, env = {} }: SvcOptions): StartedSvc {
+export function startProgram(cli: string, args: readonly string[], { cwd, env = {}, user }: SvcOptions): StartedSvc {
   const child = spawn(process.execPath, [cli, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(user === undefined ? {} : { uid: user, gid: user }),
   });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

@@ -4,11 +4,11 @@
 //   L2  The key is made once, lies in `.svc/` alone and is in no checkpoint: without it all links are void, and nothing else is.
 //   L3  There are links only where people reach the host: at `http.publicUrl`, or, on the chat page, at the address it is served from.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isIP, isIPv6 } from 'node:net';
 import { writeFileAtomic } from '../../shared/atomic-file.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
+import { readOwnFile } from '../../shared/own-file.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { FileRef } from '../sdk/index.ts';
 
@@ -85,7 +85,7 @@ export function linkKeyIn(path: string): Buffer {
 
 function readKey(path: string): Buffer | undefined {
   try {
-    const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
+    const key = Buffer.from(readOwnFile(path).trim(), 'base64url');
     return key.length === KEY_BYTES ? key : undefined;
   } catch {
     return undefined; // not there yet

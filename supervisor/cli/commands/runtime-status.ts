@@ -1,8 +1,8 @@
 // `svc runtime status`: 0 up and ready, 1 alive but not ready, 3 nothing there.
-import { readFileSync } from 'node:fs';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { callControl } from '../../../shared/control-client.ts';
 import { EXIT } from '../../../shared/exit-codes.ts';
+import { readOwnFile } from '../../../shared/own-file.ts';
 import { CONFIG_FILE, CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../shared/paths.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Command, Printer } from '../command.ts';
@@ -91,10 +91,7 @@ function lastEndOf(project: string, exits: RuntimeStatus['exits']): string | und
 
 function formerExits(project: string): RuntimeStatus['exits'] {
   try {
-    const { exits } = JSON.parse(readFileSync(projectPaths(project).supervisorRecord, 'utf8')) as Pick<
-      RuntimeStatus,
-      'exits'
-    >;
+    const { exits } = JSON.parse(readOwnFile(projectPaths(project).supervisorRecord)) as Pick<RuntimeStatus, 'exits'>;
     return Array.isArray(exits) ? exits : [];
   } catch {
     return []; // there was no daemon

@@ -6,11 +6,16 @@ import { EXIT } from '../../../shared/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../../shared/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
-import { cutBy, findRunning, hasLiveHost, liveWorker, type RunningProject } from '../control-client.ts';
+import { cutBy, findRunning, hasLiveHost, liveSupervisor, liveWorker, type RunningProject } from '../control-client.ts';
+import { endSilentHost, findSilentHost } from '../last-resort.ts';
 import { cutText } from '../status-text.ts';
 
-/** A configured drain may take ten minutes. */
-const LONGEST_MS = 620_000;
+/** A configured drain may take ten minutes; of a supervisor it is known. */
+const LONGEST_MS = 600_000;
+const BEHIND_DRAIN_MS = 20_000;
+const NOW_MS = 20_000;
+/** The answer to `stop` did not come. */
+const SILENT = Symbol('silent');
 const POLL_MS = 25;
 
 export const command: Command = {
@@ -21,19 +26,19 @@ export const command: Command = {
   examples: ['svc runtime stop', 'svc runtime stop --now', 'svc runtime stop --json'],
   async run({ project, print }, _args, options) {
     const folder = project(hasLiveHost);
-    const running = await findRunning(folder);
-    if (running === undefined) {
-      const worker = liveWorker(folder);
-      if (worker !== undefined)
-        throw new SvcError('timeout', `pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, {
-          hint: `kill ${worker.pid}`,
-        });
-      print.text('nothing is running');
-      print.json({ stopped: true, wasRunning: false });
+    const how = { now: options['now'] === true, note: (text: string) => print.note(text) };
+    const running = await findRunning(folder).catch((error: unknown) => silent(folder, error));
+    if (running === undefined || 'error' in running) {
+      const ended = await endSilent(folder, how);
+      if (ended === undefined && running !== undefined) throw running.error;
+      print.text(
+        ended === undefined ? 'nothing is running' : print.color.warn('stopped, without a drain that could be seen'),
+      );
+      print.json({ stopped: true, wasRunning: ended !== undefined, ...(ended === undefined ? {} : { pid: ended }) });
       return EXIT.ok;
     }
     const { pid } = running.status;
-    const cut = await stop(folder, running, { now: options['now'] === true, note: (text) => print.note(text) });
+    const cut = await stop(folder, running, how);
     print.text(cut.length === 0 ? print.color.good('stopped') : print.color.warn(`stopped${cutText(cut)}`));
     print.json({ stopped: true, wasRunning: true, pid, cut });
     return EXIT.ok;
@@ -45,6 +50,27 @@ interface StopOptions {
   readonly note: (text: string) => void;
 }
 
+/** Nobody answers, or nobody can be asked: what is there is looked for among the processes. */
+function silent(folder: string, error: unknown): { readonly error: unknown } {
+  const isSilence = error instanceof SvcError && (error.code === 'timeout' || error.code === 'state_dir_unsafe');
+  if (!isSilence || findSilentHost(folder) === undefined) throw error;
+  return { error };
+}
+
+/** The pid of what was ended; undefined where there was nothing. */
+async function endSilent(folder: string, how: StopOptions): Promise<number | undefined> {
+  const host = findSilentHost(folder);
+  if (host !== undefined) {
+    await endSilentHost(host, how);
+    return (host.supervisor ?? host.worker)?.pid;
+  }
+  const worker = liveWorker(folder); // its owner would start it again
+  if (worker === undefined) return undefined;
+  throw new SvcError('timeout', `pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, {
+    hint: `kill ${worker.pid}`,
+  });
+}
+
 /** Gives what was cut. */
 async function stop(project: string, running: RunningProject, { now, note }: StopOptions): Promise<readonly Cut[]> {
   const { who, status } = running;
@@ -52,9 +78,13 @@ async function stop(project: string, running: RunningProject, { now, note }: Sto
   // A supervisor answers once all is over, a worker at once: it may refuse.
   if (who === 'supervisor') note(stopping);
   const process = identify(status.supervisorPid ?? status.pid ?? 0);
-  const result = await running.call('stop', { options: { now }, timeoutMs: LONGEST_MS }).catch(goneFirst);
+  const limitMs = now ? NOW_MS : (liveSupervisor(project)?.stopMs ?? LONGEST_MS) + BEHIND_DRAIN_MS;
+  const result = await running.call('stop', { options: { now }, timeoutMs: limitMs }).catch(goneFirst);
   if (who === 'worker') note(stopping);
-  if (process !== undefined) await goneOf(process);
+  if (result === SILENT || (process !== undefined && !(await isGone(process, limitMs)))) {
+    await endSilent(project, { now: true, note });
+    return [{ name: 'worker', count: null, reason: 'was killed with its host, which had not stopped' }];
+  }
   if (result !== undefined) return who === 'supervisor' ? cutUnder(project, result) : cutBy(project, status.runtimeId);
   const next = await findRunning(project);
   const isOver = next === undefined || next.status.state === 'stopped';
@@ -62,8 +92,9 @@ async function stop(project: string, running: RunningProject, { now, note }: Sto
 }
 
 /** It ended before it could answer: another stop, or its death, was quicker, and what was cut is told there; or it had just been replaced. */
-function goneFirst(error: unknown): undefined {
+function goneFirst(error: unknown): undefined | typeof SILENT {
   if (error instanceof SvcError && error.code === 'not_running') return undefined;
+  if (error instanceof SvcError && error.code === 'timeout') return SILENT;
   throw error;
 }
 
@@ -75,6 +106,8 @@ function cutUnder(project: string, result: unknown): readonly Cut[] {
   return cutBy(project, last.runtimeId);
 }
 
-async function goneOf(process: ProcessIdentity): Promise<void> {
-  while (isAlive(process)) await pause(POLL_MS);
+async function isGone(process: ProcessIdentity, limitMs: number): Promise<boolean> {
+  for (const endsAt = performance.now() + limitMs; isAlive(process); await pause(POLL_MS))
+    if (performance.now() > endsAt) return false;
+  return true;
 }

@@ -1,0 +1,17 @@
+// Lines of a log as they are shown with an end: without the frames of a native stack, and only so many.
+const NATIVE_FRAME = /^ *\d+: (?:0x)?[0-9a-f]{6}/i;
+
+/** Frames of the machine's own stack would push out the line that says why Node aborted. */
+export function* withoutFrames(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) if (!NATIVE_FRAME.test(line)) yield line;
+}
+
+export function* take(lines: Iterable<string>, count: number): Generator<string> {
+  let left = count;
+  if (left <= 0) return;
+  for (const line of lines) {
+    yield line;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
