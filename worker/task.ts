@@ -96,6 +96,8 @@ export interface CheckedProject {
   readonly warnings: readonly string[];
   /** Accounts that can never work by their adapters' own rules: the others are served without them. */
   readonly accounts: readonly ConfigFault[];
+  /** Names of variables that hold a secret, or may hold one. */
+  readonly secretVariables: readonly string[];
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
@@ -103,8 +105,9 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
-  const { warnings, accounts } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
-  return { loaded, warnings: [...loaded.warnings, ...warnings], accounts };
+  const { warnings, ...checked } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
+  const { accounts, secretVariables } = checked;
+  return { loaded, warnings: [...loaded.warnings, ...warnings], accounts, secretVariables };
 }
 
 /** Why a start with the code as it is now would serve nothing; empty where it would. Throws what a plugin refuses of its keys. */

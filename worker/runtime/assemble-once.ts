@@ -124,7 +124,7 @@ function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
   ];
 }
 
-interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts'> {
+interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts' | 'secretVariables'> {
   /** Those of the warnings that keep a worker from serving anything, or end it. */
   readonly failures: readonly string[];
 }
@@ -147,7 +147,7 @@ export async function checkPlugins({
     tell?.(texts);
   };
   const options = { project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT };
-  const { candidate, error } = await assembleAll(options);
+  const { candidate, error, variables } = await assembleAll(options);
   candidate.abort.abort();
   const strays = await stray.end();
   const isFaulty = error?.code === 'config_invalid' || error?.code === 'secret_invalid';
@@ -166,7 +166,13 @@ export async function checkPlugins({
     ...thrown,
   ].map((warning) => registry.mask(warning));
   const all = [...failures, ...thrown.filter((message) => !OF_THE_OTHER.test(message))];
-  if (!isFaulty) return { warnings, failures: all, accounts: accounts.map((fault) => masked(fault, registry)) };
+  if (!isFaulty)
+    return {
+      warnings,
+      failures: all,
+      accounts: accounts.map((fault) => masked(fault, registry)),
+      secretVariables: [...variables.secret, ...variables.unjudged],
+    };
   const { code, message, hint = '', details } = error;
   const faults = [
     ...(details['faults'] as readonly ConfigFault[]),
