@@ -1,6 +1,7 @@
 // One-shot work of the worker's code, run by a command in its own process: no lock, no port, no socket, nothing left behind.
 import type { CheckedAccount } from '../shared/api/account-check.ts';
 import type { ConfigFault } from '../shared/config/fault.ts';
+import type { Untrusted } from '../shared/config/file-trust.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { Mode } from '../shared/config/mode.ts';
 import { ERRORS, type ErrorCode } from '../shared/error-codes.ts';
@@ -19,6 +20,8 @@ export interface TaskModule {
   newSecrets(): Pick<SecretRegistry, 'add' | 'mask'>;
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
   storedSchema(file: string): Promise<StoredSchema>;
+  /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
+  untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
 }
 
 export interface TaskOptions {
@@ -149,6 +152,11 @@ export const newSecrets: TaskModule['newSecrets'] = () => new SecretRegistry();
 export async function storedSchema(file: string): Promise<StoredSchema> {
   const { readStoredSchema } = await import('./database/stored-schema.ts');
   return readStoredSchema(file);
+}
+
+export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
+  const files = await import('./runtime/untrusted-files.ts');
+  return files.untrustedFiles(options);
 }
 
 export interface EndpointCheckOptions extends TaskOptions {

@@ -1,7 +1,7 @@
 // Who may know a secret, and whose files are run: the built host with secrets in every place that takes one.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { lives } from '../support/supervised.ts';
@@ -158,5 +158,128 @@ describe('secrets of the process environment, by the marks of schemas', { concur
       assert.equal(code, 0, stdout + stderr);
       assertChildren(project);
     }
+  });
+});
+
+const PLUGIN = `import { definePlugin } from 'svc';
+import './part.js';
+export default definePlugin({ name: 'own', setup(p) { p.command('own', { summary: 'Own' }, () => 'own'); } });
+`;
+
+async function plainProject(t: TestContext) {
+  const project = await portProject(t, {
+    keys: { plugins: { sandbox: {}, own: { use: './plugins/own/index.js' }, packaged: {} } },
+    plugins: { 'own/index.js': PLUGIN, 'own/part.js': 'export const part = 1;\n' },
+  });
+  project.write('node_modules/packaged/package.json', '{"name":"packaged","type":"module","exports":"./lib/index.js"}');
+  project.write(
+    'node_modules/packaged/lib/index.js',
+    "import { definePlugin } from 'svc';\nexport default definePlugin({ name: 'packaged', setup() {} });\n",
+  );
+  project.write('data/x', '');
+  return project;
+}
+
+/** What is read before any plugin is known, and what belongs to plugins. */
+const CHANGEABLE = [
+  ['.', 'data', 'node_modules', 'package.json', 'plugins', 'svc.config.yml'],
+  [
+    'node_modules/packaged',
+    'node_modules/packaged/lib',
+    'node_modules/packaged/lib/index.js',
+    'node_modules/packaged/package.json',
+    'plugins/own',
+    'plugins/own/index.js',
+    'plugins/own/part.js',
+  ],
+];
+
+describe('files that anybody may write', { concurrency: 3 }, () => {
+  it('are refused in production, each by its name and with the command that mends it', async (t) => {
+    const { path } = await plainProject(t);
+    for (const names of CHANGEABLE) {
+      const modes = names.map((name) => statSync(join(path, name)).mode);
+      for (const [index, name] of names.entries()) chmodSync(join(path, name), (modes[index] ?? 0) | 0o022);
+      const { code, stdout } = await svc(['config', 'check', '--json'], { cwd: path });
+      for (const [index, name] of names.entries()) chmodSync(join(path, name), modes[index] ?? 0);
+
+      const faults = JSON.parse(stdout).faults as readonly { readonly file: string; readonly message: string }[];
+      assert.deepEqual([code, faults.map(({ file }) => file).toSorted()], [78, names]);
+      for (const { file, message } of faults) {
+        assert.match(message, /^can be written by others \(mode 07[27]\d\)|^can be written by others \(mode 0666\)/);
+        assert.ok(message.endsWith(`; chmod o-w,g-w ${file}`), message);
+      }
+    }
+    assert.equal((await svc(['config', 'check'], { cwd: path })).code, 0);
+  });
+
+  it('start nothing, run nothing, and are mended by svc doctor --fix', async (t) => {
+    const project = await plainProject(t);
+    const { path } = project;
+    project.write('plugins/own/part.js', `import { writeFileSync } from 'node:fs';\nwriteFileSync('ran', '');\n`);
+    for (const name of ['plugins/own/part.js', 'node_modules/packaged/lib']) chmodSync(join(path, name), 0o777);
+
+    for (const how of [['--daemon'], ['--mode', 'production', '--no-watch']]) {
+      const { code, stderr } = await svc(['runtime', 'start', ...how], { cwd: path });
+      assert.equal(code, 78, stderr);
+      assert.match(stderr, /plugins\/own\/part\.js:1:1 can be written by others \(mode 0777\); chmod o-w,g-w plugins/);
+      assert.match(stderr, /node_modules\/packaged\/lib:1:1 .*any file in it can be replaced/);
+    }
+    assert.equal(existsSync(join(path, 'ran')), false, 'no code of it ran');
+    const fixed = await svc(['doctor', '--only', 'files.rights', '--fix', '--yes', '--json'], { cwd: path });
+
+    assert.deepEqual([fixed.code, JSON.parse(fixed.stdout).fixed], [0, ['files.rights']]);
+    assert.equal(statSync(join(path, 'plugins/own/part.js')).mode & 0o777, 0o755);
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+  });
+
+  for (const [what, name] of [
+    ['configuration', 'svc.config.yml'],
+    ['code', 'plugins/own/part.js'],
+  ] as const)
+    it(`end no worker that runs: a restart is refused before it drains (${what})`, async (t) => {
+      const { path } = await plainProject(t);
+      const started = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
+      assert.equal(started.code, 0, started.stderr);
+      chmodSync(join(path, name), 0o666);
+
+      const { code, stderr } = await svc(['runtime', 'restart'], { cwd: path });
+
+      assert.equal(code, 78, stderr);
+      assert.match(stderr, /can be written by others \(mode 0666\)/);
+      assert.match(stderr, /nothing was restarted/);
+      const status = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
+      assert.deepEqual([status.ready, status.pid], [true, JSON.parse(started.stdout).pid]);
+      chmodSync(join(path, name), 0o644);
+      assert.equal((await svc(['runtime', 'restart'], { cwd: path })).code, 0);
+    });
+
+  it('are a warning in development, as are those that a group may write', async (t) => {
+    const { path } = await plainProject(t);
+    for (const name of ['svc.config.yml', 'plugins/own/part.js']) chmodSync(join(path, name), 0o666);
+    const development = await svc(['config', 'check', '--mode', 'development', '--json'], { cwd: path });
+
+    assert.deepEqual(
+      [development.code, JSON.parse(development.stdout).warnings],
+      [
+        0,
+        [
+          'svc.config.yml:1:1 can be written by others (mode 0666); chmod o-w,g-w svc.config.yml',
+          'plugins/own/part.js:1:1 can be written by others (mode 0666); chmod o-w,g-w plugins/own/part.js',
+        ],
+      ],
+    );
+  });
+
+  it('are refused as well where they belong to a stranger', {
+    skip: process.getuid?.() !== 0 && 'not root',
+  }, async (t) => {
+    const { path } = await plainProject(t);
+    chownSync(join(path, 'plugins/own/index.js'), 4_242, 4_242);
+
+    const { code, stderr } = await svc(['config', 'check'], { cwd: path });
+
+    assert.equal(code, 78);
+    assert.match(stderr, /plugins\/own\/index\.js:1:1 belongs to user 4242, not to 0 or root; chown 0 plugins/);
   });
 });

@@ -146,7 +146,16 @@ export async function checkPlugins({
     registry.add(texts);
     tell?.(texts);
   };
-  const options = { project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT };
+  const warned: string[] = [];
+  const options = {
+    project,
+    mode,
+    loaded,
+    secrets,
+    parts: ['commands'],
+    logger: () => SILENT,
+    warned: (warning: string) => void warned.push(warning),
+  };
   const { candidate, error, variables } = await assembleAll(options);
   candidate.abort.abort();
   const strays = await stray.end();
@@ -160,6 +169,7 @@ export async function checkPlugins({
   const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
   const accounts = judged.faults;
   const warnings = [
+    ...warned,
     ...judged.warnings,
     ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
     ...failures,
