@@ -1,15 +1,26 @@
 // Keeps secrets out of text that leaves the process: by value, in each form in which one turns up, and by key.
 //
-//   R1  A registered value is masked in a line as it is, JSON-escaped (once and twice), URL-encoded, in hex, and in base64 and base64url at each of the three alignments;
-//       of one that has several lines, like a private key, also each line of some length: they may come one by one, or be cut off in the middle.
+//   R1  A registered value is masked in a line in each spelling of the table in secret-spellings.ts; of one that has several lines, like a
+//       private key, also each line of some length: they may come one by one, or be cut off in the middle. So is the password of any URL.
 //   R2  A string under a key whose name ends in token, secret, password, authorization, cookie, api key or the like is masked whatever its value.
 //   R3  What could fake a line or move the cursor (control characters, DEL, bidi marks, line separators) is escaped.
 import { SECRET_MASK } from './secret.ts';
-import { TextSearch } from './secret-search.ts';
+import { merged, replaced, type Span, TextSearch } from './secret-search.ts';
+import {
+  bytesOf,
+  ESCAPE_SIGNS,
+  type EscapeSign,
+  type Form,
+  findUrlPasswords,
+  formsOf,
+  LEVELS,
+  mayHoldEscape,
+  mayHoldList,
+  unescapeOnce,
+} from './secret-spellings.ts';
 
 /** Shorter values would mask ordinary words; they are kept out by key only. */
 const SHORTEST_VALUE = 4;
-const SHORTEST_FORM = 6;
 /** In what people wrote to be read, shorter secrets are words that any text may hold. */
 const SHORTEST_SHOWN = 16;
 /** Shorter forms are searched for apart: one of them would slow down the search for all others. */
@@ -17,7 +28,11 @@ const LONG_FORM = 12;
 
 export class SecretRegistry {
   readonly #values = new Set<string>();
-  #searches: readonly TextSearch[] = [];
+  #plain = new FormSearch([]);
+  /** For texts whose escapes were undone: what is not ASCII stands there as bytes. */
+  #bytes = this.#plain;
+  /** One of the values would be another one if it were unescaped: then escapes are undone kind by kind as well. */
+  #looksEscaped = false;
   #follower: ((values: readonly string[]) => void) | undefined;
 
   get values(): ReadonlySet<string> {
@@ -30,8 +45,9 @@ export class SecretRegistry {
     for (const value of values) if (value.length >= SHORTEST_VALUE) this.#values.add(value);
     if (this.#values.size === before) return;
     const forms = [...this.#values].flatMap((value) => [value, ...longLinesOf(value)]).flatMap(formsOf);
-    const parts = [forms.filter((form) => form.length >= LONG_FORM), forms.filter((form) => form.length < LONG_FORM)];
-    this.#searches = parts.filter((part) => part.length > 0).map((part) => new TextSearch(part));
+    this.#plain = new FormSearch(forms);
+    this.#bytes = forms.some(isWide) ? new FormSearch(forms.flatMap(inBytes)) : this.#plain;
+    this.#looksEscaped = forms.some(({ text }) => unescapeOnce(text, { wide: false }) !== undefined);
     this.#follower?.([...this.#values].slice(before));
   }
 
@@ -52,8 +68,68 @@ export class SecretRegistry {
   }
 
   #replace(text: string, by: (length: number) => string): string {
-    return this.#searches.reduce((masked, search) => search.replaceAll(masked, by), text);
+    const found: Span[] = [];
+    this.#plain.find(text, found);
+    for (const [index, span] of found.entries()) found[index] = withBackslash(text, span);
+    if (mayHoldEscape(text)) {
+      this.#findEscaped(text, found);
+      if (this.#looksEscaped) for (const sign of ESCAPE_SIGNS) this.#findEscaped(text, found, sign);
+    }
+    return found.length === 0 ? text : replaced(text, merged(found), by);
   }
+
+  /** In each text that comes of undoing the escapes of the one before. */
+  #findEscaped(text: string, found: Span[], only?: EscapeSign): void {
+    let at = text;
+    let wide = this.#bytes !== this.#plain;
+    let toSource = (span: Span): Span => span;
+    for (let level = 0; level < LEVELS; level += 1) {
+      const inner = unescapeOnce(at, { wide, only });
+      if (inner === undefined) return;
+      const outer = toSource;
+      toSource = (span) => outer(inner.sourceOf(span));
+      at = inner.text;
+      wide = false;
+      const here: Span[] = [];
+      this.#bytes.find(at, here);
+      found.push(...here.map(toSource));
+    }
+  }
+}
+
+/** A search for forms, as cheap as their lengths and kinds allow, and for passwords of URLs. */
+class FormSearch {
+  readonly #always: readonly TextSearch[];
+  readonly #lists: TextSearch;
+
+  constructor(forms: readonly Form[]) {
+    const always = forms.filter(({ isList }) => isList !== true);
+    const parts = [
+      always.filter(({ text }) => text.length >= LONG_FORM),
+      always.filter(({ text }) => text.length < LONG_FORM),
+    ];
+    this.#always = parts.filter((part) => part.length > 0).map((part) => new TextSearch(part));
+    this.#lists = new TextSearch(forms.filter(({ isList }) => isList === true));
+  }
+
+  find(text: string, found: Span[]): void {
+    for (const search of this.#always) search.find(text, found);
+    if (mayHoldList(text)) this.#lists.find(text, found);
+    findUrlPasswords(text, found);
+  }
+}
+
+const isWide = ({ text }: Form): boolean => !isAscii(text);
+
+/** As UTF-8, and as an escape writes a character of Latin-1 by its number. */
+const inBytes = (form: Form): readonly Form[] =>
+  isWide(form) ? [{ ...form, text: bytesOf(form.text) }, form] : [form];
+
+/** A backslash before a secret belongs to its first letter (`\n`), and would be left without one. */
+function withBackslash(text: string, { begin, end }: Span): Span {
+  let slashes = 0;
+  while (text.charCodeAt(begin - 1 - slashes) === 92) slashes += 1;
+  return { begin: begin - (slashes % 2), end };
 }
 
 /** A text that is shown, like a name, with a mask for each secret in it. */
@@ -128,25 +204,3 @@ const longLinesOf = (value: string): readonly string[] =>
   value.includes('\n')
     ? value.split(/\r?\n/).filter((line) => line.length >= SHORTEST_SHOWN && !line.startsWith('-----'))
     : [];
-
-function formsOf(value: string): string[] {
-  const json = jsonInner(value);
-  const url = encodeURIComponent(value);
-  const forms = [value, json, jsonInner(json), url, url.replaceAll('%20', '+'), url.toLowerCase()];
-  const encoded = [Buffer.from(value).toString('hex'), ...base64Forms(value)].filter(
-    (form) => form.length >= SHORTEST_FORM,
-  );
-  return [...forms.filter((form) => form.length >= SHORTEST_VALUE), ...encoded];
-}
-
-const jsonInner = (text: string): string => JSON.stringify(text).slice(1, -1);
-
-/** The characters of base64 that depend on the value alone, when zero, one or two bytes stand before it. */
-function base64Forms(value: string): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
-    const first = Math.ceil((before * 8) / 6);
-    const text = bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6));
-    return [text, text.replaceAll('+', '-').replaceAll('/', '_')];
-  });
-}

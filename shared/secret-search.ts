@@ -1,61 +1,64 @@
 // Finds any of many texts in a text, in one pass that skips over most of it (Wu and Manber): a log line costs the same for one secret and for fifty.
 //
-//   H1  The search is exact: what it finds is one of the texts, and nothing of them is left in what `replaceAll` gives.
-//   H2  Where several begin at one place, the longest is taken; occurrences that overlap are taken together.
+//   H1  The search is exact: what it finds is one of the texts, and none of them stands outside of what it finds.
+//   H2  Where several begin at one place, the longest is taken.
 const BITS = 14;
 const SIZE = 2 ** BITS;
 const MASK = SIZE - 1;
 const BLOCK = 3;
 
-interface Span {
+export interface Span {
   readonly begin: number;
   readonly end: number;
+}
+
+/** What is looked for. */
+export interface Sought {
+  readonly text: string;
+  /** Letters of ASCII count in upper and lower case; the text itself is in lower case. */
+  readonly anyCase?: boolean;
 }
 
 export class TextSearch {
   /** How far the window may move when it ends in a block of this hash; 0: a text may end here. */
   readonly #shifts = new Uint8Array(SIZE);
-  readonly #texts = new Map<number, string[]>();
+  readonly #texts = new Map<number, Sought[]>();
   readonly #window: number;
   readonly #hasTexts: boolean;
 
   /** Texts of three characters at least. */
-  constructor(texts: Iterable<string>) {
-    const known = [...new Set(texts)].filter((text) => text.length >= BLOCK).sort((a, b) => b.length - a.length);
+  constructor(texts: Iterable<Sought>) {
+    const each = new Map([...texts].map((sought) => [`${sought.anyCase === true}${sought.text}`, sought]));
+    const known = [...each.values()]
+      .filter(({ text }) => text.length >= BLOCK)
+      .sort((a, b) => b.text.length - a.text.length);
     this.#hasTexts = known.length > 0;
-    this.#window = Math.min(200, ...known.map((text) => text.length));
+    this.#window = Math.min(200, ...known.map(({ text }) => text.length));
     this.#shifts.fill(Math.max(1, this.#window - BLOCK + 1));
-    for (const text of known) this.#learn(text);
+    for (const sought of known) this.#learn(sought);
   }
 
-  /** The text with every occurrence replaced, by what fits its length; occurrences that overlap are one. */
-  replaceAll(text: string, by: (length: number) => string): string {
-    let at = this.#hasTexts ? this.#find(text, 0) : undefined;
-    if (at === undefined) return text;
-    let result = '';
-    let done = 0;
-    while (at !== undefined) {
-      const { begin } = at;
-      let { end }: Span = at;
-      for (at = this.#find(text, begin + 1); at !== undefined && at.begin < end; at = this.#find(text, at.begin + 1))
-        end = Math.max(end, at.end);
-      result += text.slice(done, begin) + by(end - begin);
-      done = end;
+  /** Adds each occurrence to `found`, in their order. */
+  find(text: string, found: Span[]): void {
+    let from = 0;
+    for (let at = this.#first(text, from); at !== undefined; at = this.#first(text, from)) {
+      found.push(at);
+      from = at.begin + 1;
     }
-    return result + text.slice(done);
   }
 
   /** The blocks of the first characters of a text, as many as the shortest has. */
-  #learn(text: string): void {
+  #learn(sought: Sought): void {
     for (let end = BLOCK - 1; end < this.#window; end += 1) {
-      const hash = hashAt(text, end);
+      const hash = hashAt(sought.text, end);
       const shift = this.#window - 1 - end;
       if (shift < (this.#shifts[hash] ?? 0)) this.#shifts[hash] = shift;
-      if (shift === 0) this.#texts.set(hash, [...(this.#texts.get(hash) ?? []), text]);
+      if (shift === 0) this.#texts.set(hash, [...(this.#texts.get(hash) ?? []), sought]);
     }
   }
 
-  #find(text: string, from: number): Span | undefined {
+  #first(text: string, from: number): Span | undefined {
+    if (!this.#hasTexts) return undefined;
     const { length } = text;
     const shifts = this.#shifts;
     for (let end = from + this.#window - 1; end < length; ) {
@@ -66,14 +69,40 @@ export class TextSearch {
         continue;
       }
       const begin = end - this.#window + 1;
-      const found = this.#texts.get(hash)?.find((known) => text.startsWith(known, begin));
-      if (found !== undefined) return { begin, end: begin + found.length };
+      const found = this.#texts.get(hash)?.find((sought) => isAt(text, begin, sought));
+      if (found !== undefined) return { begin, end: begin + found.text.length };
       end += 1;
     }
     return undefined;
   }
 }
 
-/** Of the three characters that end here. */
+const isAt = (text: string, begin: number, { text: sought, anyCase = false }: Sought): boolean =>
+  text.startsWith(sought, begin) || (anyCase && text.slice(begin, begin + sought.length).toLowerCase() === sought);
+
+/** Of the three characters that end here, whatever the case of letters. */
 const hashAt = (text: string, end: number): number =>
-  ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & MASK;
+  (((text.charCodeAt(end - 2) | 32) << 10) ^ ((text.charCodeAt(end - 1) | 32) << 5) ^ (text.charCodeAt(end) | 32)) &
+  MASK;
+
+/** In the order of their beginnings; those that overlap as one. */
+export function merged(spans: readonly Span[]): readonly Span[] {
+  const apart: { begin: number; end: number }[] = [];
+  for (const { begin, end } of spans.toSorted((a, b) => a.begin - b.begin)) {
+    const last = apart.at(-1);
+    if (last !== undefined && begin < last.end) last.end = Math.max(last.end, end);
+    else apart.push({ begin, end });
+  }
+  return apart;
+}
+
+/** The text with something that fits its length in the place of each span. */
+export function replaced(text: string, spans: readonly Span[], by: (length: number) => string): string {
+  let result = '';
+  let done = 0;
+  for (const { begin, end } of spans) {
+    result += text.slice(done, begin) + by(end - begin);
+    done = end;
+  }
+  return result + text.slice(done);
+}

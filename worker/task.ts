@@ -1,6 +1,7 @@
 // One-shot work of the worker's code, run by a command in its own process: no lock, no port, no socket, nothing left behind.
 import type { CheckedAccount } from '../shared/api/account-check.ts';
 import type { ConfigFault } from '../shared/config/fault.ts';
+import type { Untrusted } from '../shared/config/file-trust.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import type { Mode } from '../shared/config/mode.ts';
 import { ERRORS, type ErrorCode } from '../shared/error-codes.ts';
@@ -22,6 +23,8 @@ export interface TaskModule {
   storedSchema(file: string): Promise<StoredSchema>;
   /** Undefined where there is no database yet. */
   openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
+  /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
+  untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
 }
 
 export interface StoredItemsOptions {
@@ -125,6 +128,8 @@ export interface CheckedProject {
   readonly warnings: readonly string[];
   /** Accounts that can never work by their adapters' own rules: the others are served without them. */
   readonly accounts: readonly ConfigFault[];
+  /** Names of variables that hold a secret, or may hold one. */
+  readonly secretVariables: readonly string[];
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
@@ -132,8 +137,9 @@ export async function checkProject(options: TaskOptions): Promise<CheckedProject
   const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/assemble-once.ts');
-  const { warnings, accounts } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
-  return { loaded, warnings: [...loaded.warnings, ...warnings], accounts };
+  const { warnings, ...checked } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
+  const { accounts, secretVariables } = checked;
+  return { loaded, warnings: [...loaded.warnings, ...warnings], accounts, secretVariables };
 }
 
 /** Why a start with the code as it is now would serve nothing; empty where it would. Throws what a plugin refuses of its keys. */
@@ -180,6 +186,11 @@ export async function storedSchema(file: string): Promise<StoredSchema> {
 /** Throws what the configuration throws, and what a start would say of the database. */
 export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   (await import('./stored-items.ts')).openStoredItems(options);
+
+export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
+  const files = await import('./runtime/untrusted-files.ts');
+  return files.untrustedFiles(options);
+}
 
 export interface EndpointCheckOptions extends TaskOptions {
   /** An account, `slot~id` or with its owner; or a slot, for all of its accounts. */

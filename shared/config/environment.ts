@@ -3,12 +3,13 @@
 //   E1  The process environment wins over `.env`.
 //   E2  `.env` is the subset that every tool reads alike: NAME=value without quotes, blanks, `#` or `$`; another line is a warning.
 //   E3  A `.env` that group or others can read ends a production start.
-//   E4  Nothing in the process environment is changed.
+//   E4  Only secrets are taken out of the process environment, so that no child process gets them. Whoever reads them has a copy by then.
 import { parseEnv } from 'node:util';
 import { ENV_FILE } from '../paths.ts';
 import { SvcError } from '../svc-error.ts';
 import type { Place } from './fault.ts';
 import type { Mode } from './mode.ts';
+import type { SecretVariables } from './secret-variables.ts';
 import { readSmallFile } from './small-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,6 +33,31 @@ export interface EnvironmentOptions {
 /** The environment of this process, as plain frozen data. */
 export function processEnvironment(): Environment {
   return Object.freeze({ ...process.env });
+}
+
+/** Variables that were taken out of the process environment, with their values. */
+const withheld = new Map<string, string>();
+/** Names that were given back once: a schema said that they are no secrets. */
+const cleared = new Set<string>();
+
+/**
+ * Keeps secrets from the children of this process (E4). Variables that may be secret are withheld, too, until they are judged; a later call
+ * gives back those that are no secrets.
+ */
+export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
+  const wanted = new Set([...secret, ...[...unjudged].filter((name) => !cleared.has(name))]);
+  for (const [name, value] of withheld) {
+    if (wanted.has(name)) continue;
+    process.env[name] = value;
+    withheld.delete(name);
+    cleared.add(name);
+  }
+  for (const name of wanted) {
+    const value = process.env[name];
+    if (value === undefined) continue;
+    withheld.set(name, value);
+    delete process.env[name];
+  }
 }
 
 /** Joins the process environment and `.env`. Throws `secret_invalid` (E3) and `config_invalid` when the file cannot be read. */

@@ -5,6 +5,7 @@
 //   L3  Secrets leave as `Secret`; no message, warning or version holds one. The version is a digest of the effective values, with
 //       references in the place of secrets and of what plugins get from the environment.
 //   L4  What is returned is frozen. `.env` is read again at each call.
+//   L5  In production nothing is read that others can change (file-trust.ts).
 
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
@@ -25,6 +26,7 @@ import {
   parentOf,
   pointerTo,
 } from './fault.ts';
+import { judgeProject } from './file-trust.ts';
 import { isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
 import { placeholderSecret, type Resolved, type ResolvedReference, resolveTree } from './resolve.ts';
@@ -80,6 +82,8 @@ export interface LoadedConfig {
 export function loadConfig({ project, mode, environment, servesNothing = false }: LoadOptions): LoadedConfig {
   const lenient = mode === 'test' && servesNothing;
   const paths = projectPaths(project);
+  const trust = judgeProject(project, mode);
+  if (trust.error !== undefined) throw trust.error;
   const variables = projectEnvironment({ file: paths.env, mode, environment });
   const yaml = readFile(paths.config);
   const resolved = resolveTree(yaml.value ?? {}, configSchema, { environment: variables, mode, lenient });
@@ -92,6 +96,7 @@ export function loadConfig({ project, mode, environment, servesNothing = false }
     mode,
     version: versionOf(value, resolved.references),
     warnings: [
+      ...trust.warnings,
       ...variables.warnings,
       ...resolved.warnings,
       ...checked.warnings.map((finding) => warningLine(finding, placesOf(yaml))),

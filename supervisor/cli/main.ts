@@ -104,7 +104,7 @@ function version(json: boolean): ExitCode {
 
 function contextOf(call: Call, options: Readonly<Record<string, unknown>>): CommandContext {
   const json = options['json'] === true;
-  const env = process.env;
+  const env = { ...process.env }; // a copy: secrets are taken out of that of the process
   const print = createPrinter({
     json,
     env,

@@ -2,7 +2,7 @@
 //
 //   N1  A wrong configuration starts nothing and makes no file (78).
 //   N2  Beside a healthy daemon of the same configuration it is already done: 0. Where this shell cannot read the configuration, the daemon judges.
-//   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none.
+//   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none. The marks of schemas say which variables are secret.
 import { spawn } from 'node:child_process';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { certificatesPassedOn } from '../../shared/certificates.ts';
@@ -31,8 +31,9 @@ export async function startDaemon(
 ): Promise<ExitCode> {
   const { checkProject } = await loadTasks(context);
   let loaded: LoadedConfig;
+  let secretVariables: readonly string[];
   try {
-    ({ loaded } = await checkProject({ project, mode: 'production', environment: context.env }));
+    ({ loaded, secretVariables } = await checkProject({ project, mode: 'production', environment: context.env }));
   } catch (error) {
     const judged = await judgedByDaemon(project);
     if (judged === undefined) throw error;
@@ -44,7 +45,10 @@ export async function startDaemon(
   refuseSecondOwner(project, context.env);
   ensureStateFolder(projectPaths(project).stateDir);
   const since = new Date().toISOString();
-  const child = spawnSupervisor(project, { loaded, env: context.env });
+  const child = spawnSupervisor(project, {
+    loaded,
+    ...parted(context.env, { names: secretVariables, texts: loaded.secrets }),
+  });
   const result = await waitForReady(project, { timeoutMs, givenUp: child.ended, say: context.print.note });
   child.release();
   const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
@@ -99,10 +103,9 @@ async function join(
 
 function spawnSupervisor(
   project: string,
-  { loaded, env }: { readonly loaded: LoadedConfig; readonly env: CommandContext['env'] },
+  { loaded, environment, secrets }: Parted & { readonly loaded: LoadedConfig },
 ): { readonly ended: () => string | undefined; readonly release: () => void } {
-  const { environment, secrets } = parted(env, loaded.secrets);
-  const child = spawn(process.execPath, supervisorArguments(project, env), {
+  const child = spawn(process.execPath, supervisorArguments(project, environment), {
     cwd: project,
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -151,19 +154,25 @@ export function supervisorArguments(project: string, env: CommandContext['env'])
   ];
 }
 
-/** Variables that hold a secret of the configuration, apart from the others. */
+interface Parted {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Variables that hold a secret of the configuration, apart from the others: by name, and by value where another variable has the same. */
 function parted(
   env: CommandContext['env'],
-  texts: readonly string[],
-): { readonly environment: Record<string, string>; readonly secrets: Record<string, string> } {
+  { names, texts }: { readonly names: readonly string[]; readonly texts: readonly string[] },
+): Parted {
   const environment: Record<string, string> = {};
   const secrets: Record<string, string> = {};
+  const hidden = [...texts, ...names.map((name) => env[name] ?? '').filter((text) => text.length >= 8)];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     // A secret may also be made of several variables: then each is a part of it.
-    const isSecret =
-      value.length >= 4 && texts.some((text) => text.includes(value) && (text === value || value.length >= 8));
-    (isSecret ? secrets : environment)[name] = value;
+    const isPart =
+      value.length >= 4 && hidden.some((text) => text.includes(value) && (text === value || value.length >= 8));
+    (isPart || names.includes(name) ? secrets : environment)[name] = value;
   }
   return { environment, secrets };
 }

@@ -71,6 +71,12 @@ export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   return tasks.openStoredItems(options);
 };
 
+/** Files of a project that others can change. No code of plugins runs. */
+export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
+  const tasks: TaskModule = await import('../../worker/task.ts');
+  return tasks.untrustedFiles(options);
+};
+
 /** One-shot work of the worker's code in this process, and with it that of plugins. */
 export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<TaskModule> {
   const tasks: TaskModule = await import('../../worker/task.ts');

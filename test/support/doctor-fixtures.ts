@@ -44,6 +44,7 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
   'package.lockfile': ({ paths }) => rmSync(paths.lockfile),
   'config.valid': ({ write }) => write('svc.config.yml', 'http:\n  prot: 1\n'),
   'env.rights': ({ paths }) => chmodSync(paths.env, 0o640),
+  'files.rights': ({ paths }) => chmodSync(paths.config, 0o666),
   'env.format': ({ write, token, paths }) => {
     write('.env', `HTTP_TOKEN=${token}\nOTHER="quoted value"\n`);
     chmodSync(paths.env, 0o600);

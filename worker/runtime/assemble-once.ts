@@ -124,7 +124,7 @@ function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
   ];
 }
 
-interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts'> {
+interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts' | 'secretVariables'> {
   /** Those of the warnings that keep a worker from serving anything, or end it. */
   readonly failures: readonly string[];
 }
@@ -146,8 +146,17 @@ export async function checkPlugins({
     registry.add(texts);
     tell?.(texts);
   };
-  const options = { project, mode, loaded, secrets, parts: ['commands'], logger: () => SILENT };
-  const { candidate, error } = await assembleAll(options);
+  const warned: string[] = [];
+  const options = {
+    project,
+    mode,
+    loaded,
+    secrets,
+    parts: ['commands'],
+    logger: () => SILENT,
+    warned: (warning: string) => void warned.push(warning),
+  };
+  const { candidate, error, variables } = await assembleAll(options);
   candidate.abort.abort();
   const strays = await stray.end();
   const isFaulty = error?.code === 'config_invalid' || error?.code === 'secret_invalid';
@@ -160,13 +169,20 @@ export async function checkPlugins({
   const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
   const accounts = judged.faults;
   const warnings = [
+    ...warned,
     ...judged.warnings,
     ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
     ...failures,
     ...thrown,
   ].map((warning) => registry.mask(warning));
   const all = [...failures, ...thrown.filter((message) => !OF_THE_OTHER.test(message))];
-  if (!isFaulty) return { warnings, failures: all, accounts: accounts.map((fault) => masked(fault, registry)) };
+  if (!isFaulty)
+    return {
+      warnings,
+      failures: all,
+      accounts: accounts.map((fault) => masked(fault, registry)),
+      secretVariables: [...variables.secret, ...variables.unjudged],
+    };
   const { code, message, hint = '', details } = error;
   const faults = [
     ...(details['faults'] as readonly ConfigFault[]),

@@ -3,18 +3,20 @@
 import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
 import { guardedSignal, sharedAbort, within } from '../../shared/abort.ts';
+import { keepFromChildren } from '../../shared/config/environment.ts';
 import { configError } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
 import { checkPluginKeys } from '../../shared/config/plugin-keys.ts';
+import { type SecretVariables, secretVariables } from '../../shared/config/secret-variables.ts';
 import { endpointId, endpointName, ownerOf } from '../../shared/identifiers.ts';
-import { coerceError, messageOf, SvcError } from '../../shared/svc-error.ts';
+import { coerceError, type SvcError } from '../../shared/svc-error.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import { Capabilities } from '../handling/capabilities.ts';
 import { refuseBadPatterns } from '../schedule/cron.ts';
 import { check } from '../sdk/check.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { Logger } from '../sdk/index.ts';
-import { allOf, placed, together } from './assembly-errors.ts';
+import { allOf, inSlot, namingPlugin, placed, together } from './assembly-errors.ts';
 import { refuseBadDefinitions, shadowedCommands } from './definition-checks.ts';
 import { refuseMissingParts } from './missing-parts.ts';
 import { refusedKeys, refuseHostKeys, sharedSecretErrors } from './own-keys.ts';
@@ -52,9 +54,10 @@ export interface AssembleOptions extends LoaderOptions {
   readonly modules?: Readonly<Record<string, unknown>>;
 }
 
-/** With the secret keys that slots turn out to have. */
+/** With the secret keys that slots turn out to have, and the slots whose keys are known. */
 interface Assembling extends AssembleOptions {
   readonly secretKeys: Set<string>;
+  readonly known: Set<string>;
 }
 
 const SETUP_LIMIT_MS = 5_000;
@@ -75,10 +78,13 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
 }
 
 /** As far as it comes: slots that fail are left out, and one error names them all. */
-export async function assembleAll(
-  given: AssembleOptions,
-): Promise<{ readonly candidate: Candidate; readonly error: SvcError | undefined }> {
-  const options = { ...given, secretKeys: new Set(given.loaded.secretKeys) };
+export async function assembleAll(given: AssembleOptions): Promise<{
+  readonly candidate: Candidate;
+  readonly error: SvcError | undefined;
+  readonly variables: SecretVariables;
+}> {
+  const options = { ...given, secretKeys: new Set(given.loaded.secretKeys), known: new Set<string>() };
+  withhold(options);
   const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
   const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [] };
   const errors: SvcError[] = [];
@@ -108,7 +114,21 @@ export async function assembleAll(
   return {
     candidate: { ...registered, abort, endpoints, plugins },
     error: first === undefined ? undefined : together([first, ...rest]),
+    variables: withhold(options),
   };
+}
+
+/** No child process that code of a plugin starts gets a secret of the configuration. */
+function withhold({ loaded, secretKeys, known }: Assembling): SecretVariables {
+  const variables = secretVariables(loaded.references, { secretKeys, slots: known });
+  keepFromChildren(variables);
+  return variables;
+}
+
+/** All keys of a slot were judged: what of its variables is no secret, its code may hand to child processes. */
+function judged(options: Assembling, slot: string): void {
+  options.known.add(slot);
+  withhold(options);
 }
 
 async function addSlot(
@@ -168,6 +188,7 @@ async function addPlugin(
     value: options.loaded.config.plugins[slot],
     hasAccounts: false,
   });
+  judged(options, slot);
   if (options.keysOnly === true) return;
   refuseMissingParts(slot, plugin.uses, options.parts);
   const log = options.logger(slot);
@@ -193,23 +214,6 @@ async function addPlugin(
   } finally {
     (setup as { '~close'(): void })['~close']();
   }
-}
-
-/** What failed, with the slot that it failed in. */
-function namingPlugin(error: unknown, slot: string): SvcError {
-  const details = { plugin: slot };
-  if (!(error instanceof SvcError))
-    return new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, {
-      cause: error,
-      details,
-    });
-  if (error.details['plugin'] !== undefined || error.details['faults'] !== undefined) return error;
-  const { code, message, hint } = error;
-  return new SvcError(code, message, {
-    cause: error,
-    details: { ...error.details, ...details },
-    ...(hint === undefined ? {} : { hint }),
-  });
 }
 
 /** As it stands in the file. */
@@ -253,7 +257,9 @@ function addAdapter(
       fingerprint: fingerprint(adapter.name, value),
     };
   };
-  return allOf([judgeSlot, ...all.map((account) => () => [specOf(account)])], (make) => make()).flat();
+  const specs = allOf([judgeSlot, ...all.map((account) => () => [specOf(account)])], (make) => make()).flat();
+  judged(options, slot);
+  return specs;
 }
 
 /** Secrets count by their resolved text, so that a rotated token reconnects; the digest alone is kept. */
@@ -283,15 +289,4 @@ function keysOf(
   secrets?.(checked.secrets);
   for (const key of checked.secretKeys) secretKeys.add(key);
   return checked.value;
-}
-
-function inSlot<T>(slot: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new SvcError('definition_invalid', `${ownerOf(slot)}: ${messageOf(error)}`, {
-      cause: error,
-      details: { plugin: slot },
-    });
-  }
 }

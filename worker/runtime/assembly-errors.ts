@@ -1,7 +1,8 @@
 // What keeps plugins from being assembled, of all slots as one error: whoever mends a configuration sees all of it at once.
 import { type ConfigFault, configError, faultLine } from '../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../shared/config/load.ts';
-import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import { ownerOf } from '../../shared/identifiers.ts';
+import { coerceError, messageOf, SvcError } from '../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../core.ts';
 
 /** What failed beside the error that it is a detail of. */
@@ -93,3 +94,32 @@ const plain = ({ message, hint, details: { plugin } }: SvcError): AlsoFailed => 
   ...(hint === undefined ? {} : { hint }),
   ...(typeof plugin === 'string' ? { plugin } : {}),
 });
+
+/** What failed, with the slot that it failed in. */
+export function namingPlugin(error: unknown, slot: string): SvcError {
+  const details = { plugin: slot };
+  if (!(error instanceof SvcError))
+    return new SvcError('plugin_failed', `setup of ${ownerOf(slot)} failed: ${messageOf(error)}`, {
+      cause: error,
+      details,
+    });
+  if (error.details['plugin'] !== undefined || error.details['faults'] !== undefined) return error;
+  const { code, message, hint } = error;
+  return new SvcError(code, message, {
+    cause: error,
+    details: { ...error.details, ...details },
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** What a module is, or why it is none, naming its slot. */
+export function inSlot<T>(slot: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new SvcError('definition_invalid', `${ownerOf(slot)}: ${messageOf(error)}`, {
+      cause: error,
+      details: { plugin: slot },
+    });
+  }
+}

@@ -71,7 +71,8 @@ function hashPath(path: string): string {
   return hash.digest('hex');
 }
 
-function codeBelow(path: string): readonly string[] {
+/** A file, or all code below a folder; nothing where nothing is. */
+export function codeBelow(path: string): readonly string[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return [];
   if (stat.isFile()) return [path];

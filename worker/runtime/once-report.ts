@@ -12,7 +12,8 @@ import { coerceError, type SvcError } from '../../shared/svc-error.ts';
 import { readStoredSchema, type StoredSchema } from '../database/stored-schema.ts';
 import type { OnceFault, OnceReport, TaskOptions } from '../task.ts';
 import { alsoFailed } from './assembly-errors.ts';
-import { findProjectFile, isProjectFile } from './plugin-loader.ts';
+import { refuseUntrusted } from './plugin-files.ts';
+import { isProjectFile, resolvePlugin } from './plugin-loader.ts';
 
 export interface StoredState {
   readonly file: string;
@@ -115,10 +116,19 @@ export function productionFaults({ project, environment }: TaskOptions, loaded: 
   return [
     ...faultsIn('config', () => loadConfig({ project, mode: 'production', environment })),
     ...faultsIn('state', () => existsSync(stateDir) && checkStateFolder(stateDir)),
-    ...slots.flatMap(([slot, { use = slot }]) =>
-      isProjectFile(use) ? faultsIn(ownerOf(slot), () => findProjectFile(use, { project, mode: 'production' })) : [],
-    ),
+    ...slots.flatMap(([slot, { use = slot }]) => faultsIn(ownerOf(slot), () => judgePlugin(use, project))),
   ];
+}
+
+/** A package that is missing is a fault in every mode; a file of the project may be missing in production alone. */
+function judgePlugin(use: string, project: string): void {
+  const rules = { project, mode: 'production' } as const;
+  try {
+    const plugin = resolvePlugin(use, rules);
+    if (plugin.source !== 'built-in') refuseUntrusted(plugin, rules);
+  } catch (error) {
+    if (isProjectFile(use) || coerceError(error).code === 'config_invalid') throw error;
+  }
 }
 
 function faultsIn(component: string, look: () => unknown): OnceFault[] {

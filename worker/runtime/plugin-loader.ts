@@ -3,19 +3,20 @@
 //   F1  In production a project's plugin is compiled JavaScript (dist/<path> first, then <path>); TypeScript is run in development only.
 //   F2  In development each load is a fresh module graph; in production a module is loaded once a process, and one that fails fails the
 //       same way ever after: `loaded-code.ts` keeps what its files were, and a reload says `restart_required` when they have changed.
+//   F3  In production no file is loaded that others can change.
 import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, systemClock, type Timer } from '../../shared/clock.ts';
 import { isRecord } from '../../shared/config/json-schema.ts';
-import type { Mode } from '../../shared/config/mode.ts';
 import { nearest } from '../../shared/config/nearest.ts';
 import { readSmallFile } from '../../shared/config/small-file.ts';
 import { projectPaths } from '../../shared/paths.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { BUILT_INS } from './built-ins.ts';
 import { codeOf } from './loaded-code.ts';
+import { type FileRules, type PluginFile, refuseUntrusted } from './plugin-files.ts';
 
 export type PluginSource = 'built-in' | 'project' | 'package';
 
@@ -25,9 +26,7 @@ export interface LoadedModule {
   readonly source: PluginSource;
 }
 
-export interface LoaderOptions {
-  readonly project: string;
-  readonly mode: Mode;
+export interface LoaderOptions extends FileRules {
   /** How long a module may stand still before it is done; default 15 s, shorter than a start may take. */
   readonly importLimitMs?: number;
   readonly importClock?: Clock;
@@ -35,24 +34,33 @@ export interface LoaderOptions {
   readonly loading?: (paths: readonly string[]) => void;
 }
 
+type FoundPlugin = PluginFile | { readonly source: 'built-in'; load(): Promise<unknown> };
+
 /** Throws `plugin_failed` naming what was looked for and where; where nothing is, `details.names` is `use`, `details.suggestion` the nearest name. */
-export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
-  if (isProjectFile(use)) return loadProjectFile(use, options);
+export function resolvePlugin(use: string, options: LoaderOptions): FoundPlugin {
+  if (isProjectFile(use)) return { source: 'project', file: findProjectFile(use, options) };
   const builtIn = Object.hasOwn(BUILT_INS, use) ? BUILT_INS[use] : undefined;
-  if (builtIn !== undefined) return { module: await builtIn(), source: 'built-in' };
-  return loadPackage(use, options);
+  return builtIn === undefined
+    ? { source: 'package', file: findPackage(use, options) }
+    : { source: 'built-in', load: builtIn };
+}
+
+/** Throws as `resolvePlugin` does, and `config_invalid` for files that others can change (F3). */
+export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
+  const found = resolvePlugin(use, options);
+  const { source } = found;
+  if (source === 'built-in') return { module: await found.load(), source };
+  const { file } = found;
+  refuseUntrusted(found, options);
+  if (source === 'project' && options.mode !== 'production')
+    return { module: await importFresh(file, use, options), source };
+  options.loading?.(source === 'project' ? codeOf(file) : [file]);
+  return { module: await importDefault(file, use, options), source };
 }
 
 const IMPORT_LIMIT_MS = 15_000;
 
 export const isProjectFile = (use: string): boolean => /^\.{0,2}\//.test(use);
-
-async function loadProjectFile(use: string, options: LoaderOptions): Promise<LoadedModule> {
-  const file = findProjectFile(use, options);
-  if (options.mode !== 'production') return { module: await importFresh(file, use, options), source: 'project' };
-  options.loading?.(codeOf(file));
-  return { module: await importDefault(file, use, options), source: 'project' };
-}
 
 /** The file of the project that a mode would load. Throws `plugin_failed` when there is none. */
 export function findProjectFile(use: string, { project, mode }: LoaderOptions): string {
@@ -71,7 +79,7 @@ export function findProjectFile(use: string, { project, mode }: LoaderOptions): 
   return file;
 }
 
-function candidatesOf(use: string, project: string, mode: Mode): readonly string[] {
+function candidatesOf(use: string, project: string, mode: FileRules['mode']): readonly string[] {
   const at = resolve(project, use);
   const compiled = at.startsWith(project + sep) ? join(project, 'dist', at.slice(project.length + 1)) : at;
   const script = (base: string): string[] =>
@@ -81,13 +89,12 @@ function candidatesOf(use: string, project: string, mode: Mode): readonly string
   return mode === 'production' ? built : [...source, ...built];
 }
 
-async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedModule> {
-  let file: string;
+function findPackage(use: string, { project }: LoaderOptions): string {
   try {
-    file = createRequire(join(options.project, 'package.json')).resolve(use);
+    return createRequire(join(project, 'package.json')).resolve(use);
   } catch (error) {
     const builtIn = Object.keys(BUILT_INS);
-    const suggestion = nearest(use, [...builtIn, ...dependenciesOf(options.project)]);
+    const suggestion = nearest(use, [...builtIn, ...dependenciesOf(project)]);
     throw new SvcError(
       'plugin_failed',
       `"${use}" is not built in (${builtIn.join(', ')}) and not an installed package`,
@@ -98,8 +105,6 @@ async function loadPackage(use: string, options: LoaderOptions): Promise<LoadedM
       },
     );
   }
-  options.loading?.([file]);
-  return { module: await importDefault(file, use, options), source: 'package' };
 }
 
 /** Packages that the project names. */

@@ -220,6 +220,7 @@ export class Runtime {
       parts: partNames,
       secrets: this.#options.secrets,
       loading,
+      warned: (warning) => this.#options.core.log.warn({ warning }, 'configuration warning'),
       ...only,
       ...(modules === undefined ? {} : { modules }),
     });

@@ -2,7 +2,9 @@
 import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { strangeLines } from '../../../shared/config/environment.ts';
+import { isRefused } from '../../../shared/config/file-trust.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
+import { untrustedFiles } from '../worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 import { inRange } from './version-range.ts';
 
@@ -20,6 +22,7 @@ export const PROJECT_CHECKS: readonly Check[] = [
   { id: 'package.lockfile', title: 'The lockfile is there and in step with package.json', run: lockfile },
   { id: 'config.valid', title: 'The configuration is valid for production', run: configValid },
   { id: 'env.rights', title: '.env can be read by its owner alone', run: envRights },
+  { id: 'files.rights', title: 'Nobody else can change configuration and plugins', run: fileRights },
   {
     id: 'env.format',
     title: '.env is written so that every tool reads it alike',
@@ -117,6 +120,19 @@ function envRights({ paths }: Subject): Finding {
   if (uid !== undefined && stat.uid !== uid)
     return fault(`.env belongs to user ${stat.uid}, not to ${uid}`, `chown ${uid} ${ENV_FILE}`);
   return ok('only its owner can read it');
+}
+
+async function fileRights({ paths: { project }, env }: Subject): Promise<Finding> {
+  const files = await untrustedFiles({ project, mode: 'production', environment: env });
+  if (files.length === 0) return ok('only this user and root can');
+  const reason = files.map(({ name, what }) => `${name} ${what}`).join('; ');
+  const mendable = files.filter(({ why }) => why !== 'stranger');
+  const fix = files.map(({ remedy }) => remedy).join(' && ');
+  const finding = files.some(isRefused) ? fault(reason, fix) : warn(reason, fix);
+  if (mendable.length === 0) return finding;
+  return repairable(finding, () => {
+    for (const { path, safeMode } of mendable) chmodSync(path, safeMode);
+  });
 }
 
 /** By itself: a quoted value is often why the configuration is invalid. */
