@@ -7,7 +7,6 @@ import { systemClock } from '../shared/clock.ts';
 import { type LoadedConfig, loadConfig } from '../shared/config/load.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import type { ProjectId } from '../shared/identifiers.ts';
-import { notePosition } from '../shared/lost-history.ts';
 import { fromProject } from '../shared/machine-paths.ts';
 import { projectPaths } from '../shared/paths.ts';
 import { withoutSecrets } from '../shared/redaction.ts';
@@ -199,14 +198,7 @@ export class Parts {
   }
 
   closeDatabase(): Promise<void> {
-    this.#notePosition();
     return this.database.close();
-  }
-
-  /** So that an older copy of the file is known for one. */
-  #notePosition(): void {
-    const { state, head } = this.facts;
-    if (state !== undefined) notePosition(this.file, `${state.epoch}.${head}`);
   }
 
   #makeHousekeeping(): Housekeeping {
@@ -219,10 +211,7 @@ export class Parts {
       const { inbox, outbox } = config();
       return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
     };
-    return new Housekeeping(this.core, keep, async (now) => {
-      this.#notePosition();
-      await files.run(now);
-    });
+    return new Housekeeping(this.core, keep, (now) => files.run(now));
   }
 
   #makeReadiness(): Readiness {

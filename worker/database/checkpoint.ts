@@ -12,15 +12,14 @@
 //       and may get a part of it into the file before the power goes, and with it the group. So its first frame is blanked as long as it is known
 //       where it begins. A kill before that: left-log.ts.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { endAtOnce } from './end-at-once.ts';
 import { logOf, noteLost, sizeOf } from './log-file.ts';
+import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES } from './log-format.ts';
 import { faultCode } from './storage-fault.ts';
 
 /** Fewer bring those pages over again and again that every group changes, more hold up longer. */
 const LONG_LOG_PAGES = 2_000;
-const LOG_HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
 const LOCK_BYTES_AT = 0x40_00_00_00;
 const STDERR = 2;
 
@@ -33,10 +32,33 @@ interface LogState {
 }
 
 /** Whether there is a log at all: not in memory, and not on a disk on which processes cannot share memory. */
-export const keepsLog = (database: Database): boolean => checkpoint(database, 'NOOP').log >= 0;
+export const keepsLog = (database: Database): boolean => stateOf(database).log >= 0;
 
-const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): LogState =>
+const checkpoint = (database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState =>
   (database.pragma(`wal_checkpoint(${mode})`) as readonly LogState[])[0] as LogState;
+
+/** Prepared once a connection: these are asked several times a group. */
+const questions = new WeakMap<Database, { readonly state: Statement; readonly version: Statement }>();
+
+function questionsOf(database: Database): { readonly state: Statement; readonly version: Statement } {
+  let asked = questions.get(database);
+  if (asked === undefined) {
+    asked = {
+      state: database.prepare('PRAGMA wal_checkpoint(NOOP)'),
+      version: database.prepare('PRAGMA data_version').pluck(),
+    };
+    questions.set(database, asked);
+  }
+  return asked;
+}
+
+const stateOf = (database: Database): LogState => questionsOf(database).state.get() as LogState;
+
+/** Changes with each commit of another connection. */
+export const versionOf = (database: Database): unknown => questionsOf(database).version.get();
+
+/** Committed frames of the log. */
+export const logFrames = (database: Database): number => Math.max(0, stateOf(database).log);
 
 /** K4. */
 function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
@@ -51,23 +73,26 @@ function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
 }
 
 /** Nothing is closed: that would bring over, unseen, what may not be. */
-export function endToMend(file: string, { what, error }: { readonly what: string; readonly error: unknown }): never {
+export function endToMend(file: string, { what, error }: { readonly what: string; readonly error?: unknown }): never {
   try {
     noteLost(file);
-    writeSync(STDERR, `svc: ${what} (${faultCode(error)}): the worker ends, the next one mends it\n`);
+    const code = error === undefined ? '' : ` (${faultCode(error)})`;
+    writeSync(STDERR, `svc: ${what}${code}: the worker ends, the next one mends it\n`);
   } finally {
     endAtOnce();
   }
 }
 
-const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
+export const pageBytesOf = (database: Database): number => Number(database.pragma('page_size', { simple: true }));
+
+export function isLogLong(database: Database): boolean {
+  const { log, checkpointed } = stateOf(database);
+  return log - checkpointed >= LONG_LOG_PAGES;
+}
 
 /** Brings over what no reader needs any more, once that is much: whether it did. Throws what SQLite throws. */
-export function keepLogShort(database: Database): boolean {
-  const { log, checkpointed } = checkpoint(database, 'NOOP');
-  if (log - checkpointed < LONG_LOG_PAGES) return false;
-  return bringOver(database, 'PASSIVE').checkpointed >= 0; // -1 while another program brings over
-}
+export const keepLogShort = (database: Database): boolean =>
+  isLogLong(database) && bringOver(database, 'PASSIVE').checkpointed >= 0; // -1 while another program brings over
 
 /** Brings all that the log holds over into the file, synced, and leaves the log empty; false while somebody reads or writes. */
 export function emptyLog(database: Database): boolean {
@@ -76,14 +101,14 @@ export function emptyLog(database: Database): boolean {
 
 /** As long is the log at least that this connection has open. */
 export function logBytes(database: Database): number {
-  const { log } = checkpoint(database, 'NOOP');
+  const { log } = stateOf(database);
   return log === 0 ? 0 : frameAt(database, log);
 }
 
 /** K5. For the connection whose group failed, or one that was opened while that was open. */
 export function forgetFailed(file: string, database: Database): void {
   const version = versionOf(database);
-  const { log } = checkpoint(database, 'NOOP');
+  const { log } = stateOf(database);
   database.exec('BEGIN IMMEDIATE');
   try {
     if (versionOf(database) === version) blankFrame(logOf(file), frameAt(database, log)); // or it is written over by another program
@@ -91,9 +116,6 @@ export function forgetFailed(file: string, database: Database): void {
     database.exec('ROLLBACK');
   }
 }
-
-/** Changes with each commit of another connection. */
-const versionOf = (database: Database): unknown => database.pragma('data_version', { simple: true });
 
 const frameAt = (database: Database, frame: number): number =>
   LOG_HEADER_BYTES + frame * (FRAME_HEADER_BYTES + pageBytesOf(database));
@@ -112,14 +134,14 @@ function blankFrame(logFile: string, at: number): void {
 export function cutUnsynced(file: string, database: Database, syncedBytes: number): void {
   const pages = Number(database.pragma('page_count', { simple: true })); // a read: only then the state of the log is known
   const pageBytes = pageBytesOf(database);
-  const { log, checkpointed } = checkpoint(database, 'NOOP');
+  const { log, checkpointed } = stateOf(database);
   if (log <= checkpointed) return;
   const logged = loggedPages(logOf(file), { from: checkpointed, to: log, pageBytes });
   const lockPage = LOCK_BYTES_AT / pageBytes + 1; // holds nothing, ever
   let last = pages;
   while (last > 1 && (logged.has(last) || last === lockPage)) last -= 1; // the first was synced before there was a log
   const keeps = Math.max(last * pageBytes, syncedBytes);
-  const { checkpointed: isNow } = checkpoint(database, 'NOOP');
+  const { checkpointed: isNow } = stateOf(database);
   // Another program may bring over, too: then what was counted is in the file
   if (isNow === checkpointed && sizeOf(file) > keeps) ftruncateSync(keptOpen(file), keeps);
 }

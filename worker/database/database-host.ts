@@ -62,6 +62,10 @@ export class DatabaseHost implements Writer {
     this.reader = new SqliteReader(() => openReadOnly(options.file));
     this.#writer = new GroupingWriter(this.#runner, {
       ...options.observer,
+      logMended: () => {
+        this.reader.close(); // it may have read what somebody else had written there
+        options.observer?.logMended?.();
+      },
       failed: (error) => {
         options.observer?.failed?.(error);
         this.#fail(error);

@@ -7,11 +7,11 @@
 //   E3  Migrations of what is stored may take long: a thread of their own runs them, so that the main thread hears and answers meanwhile.
 import type { SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './group-commit.ts';
+import { MigrationDue } from './migrate.ts';
 import { OpenCore, type OpenWriter } from './open-core.ts';
 import { startWriterThread, type WriterThread } from './start-thread.ts';
 import type { Unit } from './unit.ts';
 import { type GroupRunner, ThreadRunner } from './writer.ts';
-import { MigrationDue } from './writer-core.ts';
 
 export class EarlyWriter implements GroupRunner {
   readonly #target: OpenWriter;

@@ -17,6 +17,9 @@ export interface Applied {
   readonly sha256: string;
 }
 
+/** Nothing was changed, nothing is open. */
+export class MigrationDue extends Error {}
+
 /** Returns the names of the migrations that ran. Throws SvcError `schema_newer` or `database_corrupt`. */
 export function migrate(database: Database, now: number, list: readonly Migration[] = MIGRATIONS): readonly string[] {
   const latest = list.at(-1)?.id ?? 0;

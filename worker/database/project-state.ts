@@ -1,10 +1,11 @@
 // Who this state belongs to, read once at the start: project, timeline, positions.
 //
 //   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to
-//       others. A new file is told by when it was made, one that was written over in place by a history that ends before what was noted of it.
+//       others. A new file is told by when it was made, one that was written over in place by a history that ends before what was noted of it, and one
+//       that somebody takes as it is by its mark, which is gone (shared/lost-history.ts).
 import { chmodSync, statSync } from 'node:fs';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
-import { notedPosition } from '../../shared/lost-history.ts';
+import { type HistoryNote, notedHistory } from '../../shared/lost-history.ts';
 import { sql, statement } from './statement.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
 
@@ -22,15 +23,15 @@ export interface ProjectState {
 export interface FileFacts {
   /** Its `birthOf`. */
   readonly born?: string | undefined;
-  /** Its `notedPosition`. */
-  readonly noted?: string | undefined;
+  /** What was noted of it; null where nothing was. */
+  readonly noted?: Pick<HistoryNote, 'epoch' | 'seq'> | null | undefined;
 }
 
 /** Makes project id and epoch at the very first start. */
 export async function loadProjectState(
   writer: Writer,
   reader: Reader,
-  { born, noted = '' }: FileFacts = {},
+  { born, noted }: FileFacts = {},
 ): Promise<ProjectState> {
   const make = (key: string, value: string): Statement =>
     statement(
@@ -39,11 +40,12 @@ export async function loadProjectState(
         .values({ key, value })
         .onConflict((conflict) => conflict.column('key').doNothing()),
     );
+  const first = newEpoch();
   const answer = await writer.commit({
     name: 'project.identity',
     statements: [
       make('project_id', newProjectId()),
-      make('epoch', newEpoch()),
+      make('epoch', first),
       ...(born === undefined ? [] : [make(BORN, born)]),
     ],
   });
@@ -55,7 +57,8 @@ export async function loadProjectState(
   const head = counters.get('event') ?? 0;
   const stored = (meta.get('epoch') ?? '') as Epoch;
   const isOther = born !== undefined && meta.get(BORN) !== born;
-  const isCopy = isOther || endsBefore(noted, { epoch: stored, head });
+  const isTaken = noted === null && stored !== first;
+  const isCopy = isOther || isTaken || (noted?.epoch === stored && head < noted.seq);
   const epoch = isCopy ? newEpoch() : stored;
   if (isCopy)
     await writer.commit({
@@ -74,14 +77,8 @@ export async function loadProjectState(
 
 const BORN = 'file_born';
 
-/** This timeline had come further than it has now. */
-function endsBefore(noted: string, { epoch, head }: Pick<ProjectState, 'epoch' | 'head'>): boolean {
-  const [of, seq] = noted.split('.');
-  return of === epoch && head < Number(seq);
-}
-
 /** What its file system and its mark say of it. */
-export const fileFacts = (file: string): FileFacts => ({ born: birthOf(file), noted: notedPosition(file) });
+export const fileFacts = (file: string): FileFacts => ({ born: birthOf(file), noted: notedHistory(file) ?? null });
 
 /** When the file was made; undefined where its file system does not keep that (it is nought then, or the time of the last change). */
 export function birthOf(file: string): string | undefined {

@@ -26,9 +26,9 @@ export interface StorageFault {
   readonly hint: string;
 }
 
-/** Somebody took the log of SQLite away while it was in use: it was written into the database all the same. */
+/** Somebody took the log of SQLite away, or altered it, while it was in use. */
 export const LOG_MENDED =
-  'the log of the database was removed or replaced while in use: what it held is saved in the database, nothing is lost';
+  'the log of the database was removed, replaced or overwritten while in use: what it held is saved, nothing that was answered is lost';
 
 /** Asked for at once: whether files can be opened is looked at now. */
 export function storageFault(error: unknown): StorageFault {

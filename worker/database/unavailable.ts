@@ -1,8 +1,10 @@
 // Why the database takes nothing although it is there, or was.
 import { basename } from 'node:path';
-import { LOST_REMEDY } from '../../shared/database-remedies.ts';
+import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { logOf } from './log-file.ts';
+import { MigrationDue } from './migrate.ts';
+import { faultCode, storageFault } from './storage-fault.ts';
 
 // These reach whoever asked over HTTP: a detail holds no path of the machine.
 export const cut = (file: string): SvcError =>
@@ -32,3 +34,26 @@ export const unsettled = (file: string): SvcError =>
     `what a failed write may have left in the log ${basename(logOf(file))} cannot be brought over yet: the database is being read`,
     { hint: 'end what reads the database: the host goes on by itself as soon as nobody does' },
   );
+
+export const altered = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `the log ${basename(logOf(file))} was truncated or overwritten while in use: it is written again from memory`,
+    { hint: 'the host goes on by itself; find what writes into the folder of the database' },
+  );
+
+export function explain(file: string, error: unknown): SvcError | MigrationDue {
+  if (error instanceof SvcError || error instanceof MigrationDue) return error;
+  const code = faultCode(error);
+  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
+    return new SvcError('database_corrupt', `the database ${basename(file)} is damaged (${code})`, {
+      cause: error,
+      hint: DAMAGED_REMEDY,
+    });
+  }
+  const { message, hint } = storageFault(error);
+  return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
+    cause: error,
+    hint,
+  });
+}

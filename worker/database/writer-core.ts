@@ -10,21 +10,21 @@
 //       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
 //   W6  Nothing is appended behind what the disk may lack, although the kernel has it: after a write that failed, and at first, when a process
 //       before this one may have met that, all is brought over into the file anew (checkpoint.ts, left-log.ts, lost-writes.ts).
+//   W7  No group is answered into a log that somebody has truncated or overwritten (log-guard.ts). It is written again from memory. Where a group was
+//       being written meanwhile, which may have read from it, the log is written as it was before, and the process ends: the next one reads all anew.
 import { rmSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { DAMAGED_REMEDY } from '../../shared/database-remedies.ts';
 import { noteHistory } from '../../shared/lost-history.ts';
-import { SvcError } from '../../shared/svc-error.ts';
-import { cutUnsynced, emptyLog, forgetFailed, keepLogShort, keepsLog, logBytes } from './checkpoint.ts';
+import { cutUnsynced, emptyLog, forgetFailed, isLogLong, keepLogShort } from './checkpoint.ts';
 import { openWritable } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { settleLeft } from './left-log.ts';
-import { isLostNoted, logOf, sizeOf } from './log-file.ts';
+import { isLostNoted, logOf } from './log-file.ts';
 import { LostWrites } from './lost-writes.ts';
-import { isBehind, migrate } from './migrate.ts';
-import { faultCode, storageFault } from './storage-fault.ts';
-import { cut, gone, unsaved, unsettled } from './unavailable.ts';
+import { isBehind, MigrationDue, migrate } from './migrate.ts';
+import { NotedHistory } from './noted-history.ts';
+import { OpenLog } from './open-log.ts';
+import { altered, cut, explain, gone, unsaved, unsettled } from './unavailable.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -40,23 +40,18 @@ export interface WriterCoreOptions {
   readonly beforeCommit?: () => void;
 }
 
-/** Nothing was changed, nothing is open. */
-export class MigrationDue extends Error {}
-
 export class WriterCore {
   readonly #options: WriterCoreOptions;
   #database: Database | undefined;
   #group: GroupCommit | undefined;
   #inode: number | undefined;
-  /** As it was when it was opened. */
-  #log: Log | undefined;
-  /** It has a group of this connection. */
-  #isLogKnown = false;
-  /** Not in memory. */
-  #keepsLog = false;
+  readonly #log: OpenLog;
+  readonly #history: NotedHistory;
   /** The connection is there only for what its log still holds. */
   #hasFailed = false;
-  /** A log that was taken away has been brought over; the next answer tells. */
+  /** It was not written again yet. */
+  #isLogAltered = false;
+  /** A log that was taken away has been brought over, one that was altered is written again; the next answer tells. */
   #isLogMended = false;
   /** The longest that it was while it was open. */
   #bytes = 0;
@@ -68,6 +63,8 @@ export class WriterCore {
   constructor(options: WriterCoreOptions) {
     this.#options = options;
     this.#inode = options.inode;
+    this.#log = new OpenLog(options.file);
+    this.#history = new NotedHistory(options.file, options.now);
     this.#lost = new LostWrites(options.file, options.syncedBytes !== undefined);
     this.#syncedBytes = options.syncedBytes ?? 0;
   }
@@ -83,10 +80,10 @@ export class WriterCore {
   }
 
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
-  open(): Database {
+  open(looksAtAll = false): Database {
     const { file } = this.#options;
     if (this.#database !== undefined) {
-      if (!this.#hasFailed && this.#hasLog()) return this.#database;
+      if (!this.#hasFailed && this.#isLogWhole(this.#database, looksAtAll)) return this.#database;
       this.#leaveOrExplain(this.#database);
     }
     const before = this.#look();
@@ -94,11 +91,10 @@ export class WriterCore {
     if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
     const database = this.#openOrExplain();
     this.#database = database;
-    this.#log = lookAtLog(file);
-    this.#isLogKnown = false;
     try {
-      this.#keepsLog = keepsLog(database);
+      this.#log.opened(database);
       if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
+      if (this.#inode === undefined && before.bytes > 0) this.#history.refuseShortened(database);
       if (this.#lost.any && this.#inode !== undefined) this.#settle(database);
       this.#lost.settled();
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
@@ -111,7 +107,8 @@ export class WriterCore {
     if (this.#inode === undefined) noteHistory(file);
     const { inode, bytes } = this.#look();
     this.#inode = inode;
-    this.#log = lookAtLog(file);
+    this.#log.look();
+    this.#history.opened(database);
     this.#bytes = bytes;
     this.#syncedBytes = bytes;
     this.#hasFailed = false;
@@ -132,16 +129,18 @@ export class WriterCore {
 
   /** Throws SvcError; then nothing of the group may be taken as stored. */
   run(units: readonly Unit[]): GroupAnswer {
-    const database = this.open();
+    const database = this.open(units.every(isQuestion));
     const { file } = this.#options;
     try {
-      if (keepLogShort(database)) this.#syncedBytes = this.#look().bytes;
+      if (isLogLong(database)) this.#keepLogShort(database);
       this.#refuseUnlessThere();
       const answer = this.#group?.run(units);
       if (answer === undefined) throw gone(file);
       this.#refuseUnlessThere();
-      this.#knowLog(database);
-      if (!this.#hasLog()) save(file, database);
+      this.#log.know(database);
+      if (!this.#log.isThere()) save(file, database);
+      else this.#refuseUnlessLogWhole(database);
+      this.#history.committed(answer.head);
       const isLogMended = this.#isLogMended;
       this.#isLogMended = false;
       return isLogMended ? { ...answer, isLogMended } : answer;
@@ -158,11 +157,14 @@ export class WriterCore {
       try {
         this.#isLogMended = this.#secure(database) || this.#isLogMended;
       } catch {
+        if (this.#isLogAltered) this.#log.end();
         // The last connection to close tries once more
       }
       this.#close(database);
     }
     this.#lost.letGo();
+    this.#log.letGo();
+    if (!this.#hasFailed) this.#history.closed();
     return this.#isLogMended;
   }
 
@@ -206,13 +208,14 @@ export class WriterCore {
   }
 
   /**
-   * Before a close. W5: whether a log that was taken away had to be brought over; throws while it cannot be. W6: the last to close brings the log over,
-   * and SQLite tells nobody whether that failed.
+   * Before a close. W5: whether a log that was taken away had to be brought over; throws while it cannot be. W6, W7: the last to close brings the log
+   * over, and SQLite tells nobody whether that failed, or what it has read.
    */
   #secure(database: Database): boolean {
-    const hasLog = this.#hasLog();
+    const hasLog = this.#log.isThere();
+    if (hasLog) this.#mendLog(database);
     if (!hasLog) save(this.#options.file, database);
-    else if (this.#lost.any && this.#keepsLog && this.#inode !== undefined) this.#leaveToMend(database);
+    else if (this.#lost.any && this.#log.isKept && this.#inode !== undefined) this.#leaveToMend(database);
     return !hasLog;
   }
 
@@ -233,15 +236,36 @@ export class WriterCore {
     database.close();
   }
 
-  #hasLog(): boolean {
-    return !this.#keepsLog || (this.#log !== undefined && inodeOf(this.#log.path) === this.#log.inode);
+  #isLogWhole(database: Database, all: boolean): boolean {
+    try {
+      return this.#log.isThere() && this.#log.isWhole(database, all);
+    } catch (error) {
+      throw explain(this.#options.file, error);
+    }
   }
 
-  /** A log that somebody put there between the opening of ours and the look at it is known by its length, after the first group. */
-  #knowLog(database: Database): void {
-    if (this.#isLogKnown || !this.#keepsLog || this.#log === undefined) return;
-    this.#isLogKnown = true;
-    if (sizeOf(this.#log.path) < logBytes(database)) this.#log = undefined;
+  /** W7, before anything is read from it. */
+  #mendLog(database: Database): void {
+    this.#isLogAltered = !this.#log.isWhole(database, true);
+    if (!this.#isLogAltered) return;
+    this.#log.restore();
+    this.#isLogAltered = false;
+    this.#isLogMended = true;
+  }
+
+  /** W7: what was committed since the last look may come from what somebody else has written. */
+  #refuseUnlessLogWhole(database: Database): void {
+    if (this.#log.isWhole(database)) return;
+    if (this.#log.hasMore(database)) this.#log.restoreAndEnd();
+    throw altered(this.#options.file);
+  }
+
+  /** W7: where what was brought over may come from somebody else, the next process brings all that the log held over once more. */
+  #keepLogShort(database: Database): void {
+    if (!this.#log.isWhole(database, true)) throw altered(this.#options.file);
+    const isShort = keepLogShort(database);
+    if (!this.#log.isWhole(database, true)) this.#log.restoreAndEnd();
+    if (isShort) this.#syncedBytes = this.#look().bytes;
   }
 
   /** W1, W4. */
@@ -260,18 +284,8 @@ export class WriterCore {
   }
 }
 
-const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
-
-interface Log {
-  readonly path: string;
-  readonly inode: number;
-}
-
-function lookAtLog(file: string): Log | undefined {
-  const path = logOf(file);
-  const inode = inodeOf(path);
-  return inode === undefined ? undefined : { path, inode };
-}
+/** Of the host, each second: there is time to look at all. */
+const isQuestion = ({ statements }: Unit): boolean => statements.length === 0;
 
 function save(file: string, database: Database): void {
   if (!emptyLog(database)) throw unsaved(file);
@@ -279,20 +293,4 @@ function save(file: string, database: Database): void {
 
 function refuseUnlessWhole(file: string, database: Database): void {
   if (database.pragma('quick_check(1)', { simple: true }) !== 'ok') throw cut(file);
-}
-
-function explain(file: string, error: unknown): SvcError | MigrationDue {
-  if (error instanceof SvcError || error instanceof MigrationDue) return error;
-  const code = faultCode(error);
-  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
-    return new SvcError('database_corrupt', `the database ${basename(file)} is damaged (${code})`, {
-      cause: error,
-      hint: DAMAGED_REMEDY,
-    });
-  }
-  const { message, hint } = storageFault(error);
-  return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
-    cause: error,
-    hint,
-  });
 }

@@ -3,8 +3,9 @@ import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } fro
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../../shared/database-remedies.ts';
+import { readHistoryEnd } from '../../../shared/history-end.ts';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
-import { refuseLostHistory } from '../../../shared/lost-history.ts';
+import { notedHistory, refuseLostHistory, shortenedHistory } from '../../../shared/lost-history.ts';
 import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
 import { commandOf } from '../../../shared/process-identity.ts';
 import { checkStateFolder } from '../../../shared/state-folder.ts';
@@ -197,10 +198,13 @@ async function database(filename: string): Promise<Finding> {
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
   try {
     const { Sqlite } = await import('../../../shared/sqlite.ts');
+    const noted = notedHistory(filename); // before the file: a host that writes notes what is committed
     const opened = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
     try {
       const answer = String(opened.pragma('quick_check(1)', { simple: true }));
-      return answer === 'ok' ? ok('whole') : fault(`the database is damaged: ${answer}`, DAMAGED_REMEDY);
+      if (answer !== 'ok') return fault(`the database is damaged: ${answer}`, DAMAGED_REMEDY);
+      const shortened = shortenedHistory(filename, { noted, end: readHistoryEnd(opened) });
+      return shortened === undefined ? ok('whole') : fault(shortened.message, shortened.hint ?? '');
     } finally {
       opened.close();
     }

@@ -173,15 +173,19 @@ describe('a database file that was put back from a copy', () => {
   it('is told by how far its own timeline had come, where it was written over in place', async (t) => {
     const { writer, reader } = (await engineHost(t)).core;
     const { epoch, head } = await loadProjectState(writer, reader);
-    const from = async (noted: string | undefined): Promise<boolean> =>
+    const from = async (noted: { epoch: string; seq: number } | undefined): Promise<boolean> =>
       (await loadProjectState(writer, reader, { noted })).isCopy;
 
     assert.ok(head > 0);
     assert.deepEqual(
-      [await from(undefined), await from(`${epoch}.${head}`), await from(`0000000000000000.${head + 9}`)],
+      [
+        await from(undefined),
+        await from({ epoch, seq: head }),
+        await from({ epoch: '0000000000000000', seq: head + 9 }),
+      ],
       [false, false, false],
     );
-    assert.equal(await from(`${epoch}.${head + 1}`), true);
+    assert.equal(await from({ epoch, seq: head + 1 }), true);
     assert.notEqual((await loadProjectState(writer, reader)).epoch, epoch);
   });
 

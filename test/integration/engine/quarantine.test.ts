@@ -2,7 +2,7 @@
 // counted for what was in hand alone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { replayItem } from '../../../worker/inbox/inbox-store.ts';
+import { replayItem } from '../../../worker/inbox/operator-store.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';

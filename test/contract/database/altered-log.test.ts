@@ -1,0 +1,194 @@
+// The write-ahead log is truncated or overwritten in place under the running writer: nothing that was answered is lost, were the process killed at
+// once, and the writer goes on by itself (W7). Over the writer inline and in its thread alike.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { systemClock } from '../../../shared/clock.ts';
+import { Sqlite } from '../../../shared/sqlite.ts';
+import { openReadOnly } from '../../../worker/database/connection.ts';
+import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
+import { SqliteReader } from '../../../worker/database/reader.ts';
+import type { Unit } from '../../../worker/database/unit.ts';
+import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
+import { WriterCore } from '../../../worker/database/writer-core.ts';
+import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
+
+const KINDS: readonly (readonly [string, (file: string) => GroupRunner])[] = [
+  ['inline', (file) => inlineRunner(new WriterCore({ file, now: Date.now }))],
+  ['in its thread', (file) => threadRunner({ file, failpoints: undefined })(() => {})],
+];
+
+const put = (key: string): Unit => ({
+  name: 'test',
+  statements: [{ sql: "INSERT INTO meta (key, value) VALUES (?, 'v')", parameters: [key] }],
+});
+
+function fileOf(t: Cleanup): string {
+  const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
+  mkdirSync(dirname(file), { recursive: true });
+  return file;
+}
+
+/** What a start would find were the process killed now. Copied by another program: closing a file here would drop SQLite's locks. */
+function afterAKill(file: string): string[] {
+  const folder = mkdtempSync(join(dirname(file), 'killed-'));
+  for (const part of [file, `${file}-wal`]) if (existsSync(part)) execFileSync('cp', [part, folder]);
+  const found = new Sqlite(join(folder, basename(file)));
+  try {
+    assert.equal(found.pragma('integrity_check', { simple: true }), 'ok');
+    return found.prepare("SELECT key FROM meta WHERE key LIKE 'k%' ORDER BY key").pluck().all() as string[];
+  } finally {
+    found.close();
+  }
+}
+
+/** Writes so much of a log of the size that it has. */
+function overwrite(
+  log: string,
+  { at = 0, byte = 0, ...some }: { at?: number; bytes?: number; byte?: number } = {},
+): void {
+  const { bytes = statSync(log).size - at } = some;
+  execFileSync('sh', [
+    '-c',
+    `head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | dd of="$1" bs=65536 seek=${at} oflag=seek_bytes conv=notrunc status=none`,
+    'sh',
+    log,
+  ]);
+}
+
+const ALTERED: readonly (readonly [string, (log: string) => void])[] = [
+  ['truncated to nothing', (log) => truncateSync(log)],
+  ['cut in half', (log) => truncateSync(log, Math.floor(statSync(log).size / 2))],
+  ['cut by a byte', (log) => truncateSync(log, statSync(log).size - 1)],
+  ['overwritten with zeros', (log) => overwrite(log)],
+  ['overwritten with garbage', (log) => overwrite(log, { byte: 0o252 })],
+  ['overwritten in its header', (log) => overwrite(log, { bytes: 32, byte: 0o125 })],
+  ['overwritten in its last frames', (log) => overwrite(log, { at: statSync(log).size - 9_000 })],
+  ['overwritten with an older copy of itself', (log) => copyFileSync(`${log}.older`, log)],
+  ['overwritten with a copy from before it was begun anew', (log) => copyFileSync(`${log}.former`, log)],
+  ['overwritten with a text', (log) => writeFileSync(log, 'not a log')],
+];
+
+for (const [kind, make] of KINDS)
+  describe(`the writer ${kind}, when the log is`, () => {
+    async function open(t: Cleanup) {
+      const file = fileOf(t);
+      const runner = make(file);
+      await runner.open();
+      let mended = 0;
+      const writer = new GroupingWriter(runner, { logMended: () => void (mended += 1) });
+      t.after(() => runner.close());
+      return { file, runner, writer, mended: () => mended };
+    }
+
+    for (const [what, alter] of ALTERED)
+      it(`${what}, loses nothing that it has answered, and goes on`, async (t) => {
+        const { file, writer, mended } = await open(t);
+        const log = `${file}-wal`;
+        await writer.commit(put('k1'));
+        if (what.includes('begun anew')) {
+          copyFileSync(log, `${log}.former`);
+          execFileSync(process.execPath, ['-e', CHECKPOINT, file]);
+        }
+        await writer.commit(put('k2'));
+        copyFileSync(log, `${log}.older`);
+        for (const key of ['k3', 'k4']) await writer.commit(put(key));
+        const before = mended();
+
+        alter(log);
+        const stored = ['k1', 'k2', 'k3', 'k4'];
+        for (const key of ['k5', 'k6', 'k7']) {
+          assert.equal((await writer.commit(put(key))).kind, 'committed');
+          stored.push(key);
+          assert.deepEqual(afterAKill(file), stored);
+        }
+        assert.deepEqual([before, mended()], [0, 1]);
+      });
+
+    it('given garbage at its end, needs no mending', async (t) => {
+      const { file, writer, mended } = await open(t);
+      await writer.commit(put('k1'));
+      writeFileSync(`${file}-wal`, Buffer.alloc(100_000, 0xaa), { flag: 'a' });
+      for (const key of ['k2', 'k3']) await writer.commit(put(key));
+
+      assert.deepEqual([afterAKill(file), mended()], [['k1', 'k2', 'k3'], 0]);
+    });
+
+    it('altered before a stop, leaves all in the one file', async (t) => {
+      const { file, runner, writer } = await open(t);
+      for (const key of ['k1', 'k2']) await writer.commit(put(key));
+
+      overwrite(`${file}-wal`);
+      await runner.close();
+
+      assert.deepEqual([afterAKill(file), existsSync(`${file}-wal`)], [['k1', 'k2'], false]);
+    });
+
+    it('begun anew by this writer or another program, sees nothing in that', async (t) => {
+      const { file, writer, mended } = await open(t);
+      for (const round of [1, 2, 3]) {
+        for (const n of [1, 2, 3]) await writer.commit(put(`k${round}${n}`));
+        execFileSync(process.execPath, ['-e', CHECKPOINT, file, ...(round === 2 ? ['TRUNCATE'] : [])]);
+        execFileSync(process.execPath, ['-e', WRITE, file, `k${round}9`]);
+      }
+      await writer.commit(put('k99'));
+
+      assert.equal(mended(), 0);
+      assert.equal(afterAKill(file).length, 13);
+    });
+  });
+
+const SQLITE = `const { createRequire } = require('node:module'); const [file, word = 'PASSIVE'] = process.argv.slice(1);
+const database = new (createRequire(${JSON.stringify(import.meta.filename)})(process.versions.napi >= 10 ? 'better-sqlite3-13' : 'better-sqlite3'))(file);`;
+const CHECKPOINT = `${SQLITE} database.pragma('wal_checkpoint(' + word + ')');`;
+const WRITE = `${SQLITE} database.prepare("INSERT INTO meta (key, value) VALUES (?, 'v')").run(word);`;
+
+describe('the database host, when the log is altered', () => {
+  it('mends it before anybody asks, and stays usable', async (t) => {
+    const file = fileOf(t);
+    const states: string[] = [];
+    const host = new DatabaseHost({
+      file,
+      clock: systemClock,
+      makeRunner: threadRunner({ file, failpoints: undefined }),
+      onState: ({ kind }) => states.push(kind),
+    });
+    t.after(() => host.close());
+    await host.open();
+    await host.commit(put('k1'));
+
+    truncateSync(`${file}-wal`);
+    await until(async () => afterAKill(file).includes('k1'), { what: 'what is stored to be safe again' });
+
+    assert.equal((await host.commit(put('k2'))).kind, 'committed');
+    assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], ['open']]);
+  });
+
+  it('reads nothing of what stood there', async (t) => {
+    const file = fileOf(t);
+    const reader = new SqliteReader(() => openReadOnly(file));
+    t.after(() => reader.close());
+    const host = new DatabaseHost({
+      file,
+      clock: systemClock,
+      makeRunner: threadRunner({ file, failpoints: undefined }),
+      onState: () => {},
+    });
+    t.after(() => host.close());
+    await host.open();
+    await host.commit(put('k1'));
+    copyFileSync(`${file}-wal`, `${file}-older`);
+    await host.commit(put('k2'));
+    copyFileSync(`${file}-older`, `${file}-wal`);
+    assert.equal((await host.commit(put('k3'))).kind, 'committed');
+
+    const keys = host.reader.run<{ key: string }>("SELECT key FROM meta WHERE key LIKE 'k%' ORDER BY key");
+    assert.deepEqual(
+      keys.map(({ key }) => key),
+      ['k1', 'k2', 'k3'],
+    );
+  });
+});
