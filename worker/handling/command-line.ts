@@ -55,6 +55,9 @@ export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly text: string };
 
+/** Told of; a list may have as many as it has words. */
+const MOST_FAULTS = 10;
+
 /** Checked arguments, or what to tell the person: each fault and the usage. */
 export function argumentsOf(command: CommandCapability, typed: TypedCommand, prefix: string): ReadArguments {
   const properties = command.spec.args ?? {};
@@ -63,7 +66,9 @@ export function argumentsOf(command: CommandCapability, typed: TypedCommand, pre
       ? readArguments(properties, typed.line, typed.people)
       : check({ type: 'object', properties }, valuesOf(properties, typed));
   if (checked.ok) return { ok: true, value: checked.value };
-  const faults = checked.faults.map((fault) => String(fault).replace(/^\//, ''));
+  const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
+  const more = checked.faults.length - faults.length;
+  if (more > 0) faults.push(`and ${more} more`);
   return { ok: false, text: [...faults, `Usage: ${usageOf(command, prefix)}`].join('\n') };
 }
 

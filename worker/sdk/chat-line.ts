@@ -21,7 +21,10 @@ interface Word {
 export function fromWord(schema: unknown, word: string, people?: People): unknown {
   const { type, enum: values, items = {} } = (schema ?? {}) as WordSchema;
   if (isUser(schema)) return people?.get(word) ?? word;
-  if (type === 'array') return wordsOf(word).map(({ text }) => fromWord(items, text, people));
+  if (type === 'array') {
+    const words = wordsOf(word);
+    return words.length > MOST_WORDS ? word : words.map(({ text }) => fromWord(items, text, people));
+  }
   if (type === 'integer' || type === 'number') return /^[-+]?\d+(?:\.\d+)?$/.test(word) ? Number(word) : word;
   if (type === 'boolean')
     return /^(?:yes|y|true|on|1)$/i.test(word) ? true : /^(?:no|n|false|off|0)$/i.test(word) ? false : word;
@@ -41,7 +44,9 @@ export const isUser = (schema: unknown): boolean =>
 
 /** The checked arguments of what was typed after the name of a command. */
 export function readArguments(properties: Properties, line: string, people?: People): Checked {
-  const { named, free } = splitNamed(properties, wordsOf(line), people);
+  const words = wordsOf(line);
+  let isWhole = words.length <= MOST_WORDS;
+  const { named, free } = splitNamed(properties, words, people);
   const given: Record<string, unknown> = { ...named };
   let rest = free;
   for (const [name, schema] of Object.entries(properties)) {
@@ -50,7 +55,8 @@ export function readArguments(properties: Properties, line: string, people?: Peo
     if (isRest(schema)) {
       given[name] = line.slice(first.at).trim();
       rest = [];
-    } else if (typeOf(schema) === 'array') {
+      isWhole = true;
+    } else if (typeOf(schema) === 'array' && isWhole) {
       given[name] = rest.map((word) => fromWord((schema as WordSchema).items ?? {}, word.text, people));
       rest = [];
     } else {
@@ -58,8 +64,9 @@ export function readArguments(properties: Properties, line: string, people?: Peo
       rest = others;
     }
   }
-  if (rest.length > 0) {
-    const message = `too many words: ${rest.map((word) => word.text).join(' ')}`;
+  if (rest.length > 0 || !isWhole) {
+    const at = (rest[0] ?? words.at(-1))?.at ?? 0;
+    const message = `too many words: ${line.slice(at, at + MOST_SHOWN)}`;
     return { ok: false, faults: [message], at: [faultAt('', message)] };
   }
   return check({ type: 'object', properties }, given);
@@ -79,16 +86,23 @@ export function usage(name: string, properties: Properties): string {
 const typeOf = (schema: object): unknown => ('type' in schema ? schema.type : undefined);
 const isRest = (schema: object): boolean => 'format' in schema && schema.format === 'svc-rest';
 
+/** That are told apart in one line: a list has no more of them. What is longer is the rest of a line, which is one text. */
+const MOST_WORDS = 1_000;
+/** Characters of words that nobody asked for. */
+const MOST_SHOWN = 200;
+
 /** Keyboards of telephones write other quotes and, for two dashes, one long one. */
 const WORD = /"([^"]*)"|[“„]([^“„”]*)[“”]|(\S+)/g;
 const NAMED = /^(?:--|—)/;
 
 function wordsOf(line: string): readonly Word[] {
-  return [...line.matchAll(WORD)].map((match) => ({
-    text: match[1] ?? match[2] ?? match[3] ?? '',
-    at: match.index,
-    isQuoted: match[3] === undefined,
-  }));
+  const words: Word[] = [];
+  for (const match of line.matchAll(WORD)) {
+    const text = match[1] ?? match[2] ?? match[3] ?? '';
+    words.push({ text, at: match.index, isQuoted: match[3] === undefined });
+    if (words.length > MOST_WORDS) break;
+  }
+  return words;
 }
 
 function splitNamed(
@@ -98,15 +112,15 @@ function splitNamed(
 ): { readonly named: Record<string, unknown>; readonly free: readonly Word[] } {
   const named: Record<string, unknown> = {};
   const free: Word[] = [];
-  const queue = [...words];
-  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+  const queue = words.values(); // a list that is taken from at its front moves whole each time
+  for (const word of queue) {
     const name = word.isQuoted ? undefined : word.text.split(NAMED)[1];
     if (name === undefined || !Object.hasOwn(properties, name)) {
       free.push(word);
       continue;
     }
     const schema = properties[name] ?? {};
-    named[name] = typeOf(schema) === 'boolean' ? true : fromWord(schema, queue.shift()?.text ?? '', people);
+    named[name] = typeOf(schema) === 'boolean' ? true : fromWord(schema, queue.next().value?.text ?? '', people);
   }
   return { named, free };
 }

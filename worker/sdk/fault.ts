@@ -14,7 +14,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** One fault a path. What is wrong inside a user, conversation, message or duration is said of the whole. */
 export function faultsOf(errors: readonly ErrorObject[]): readonly Fault[] {
-  const kinds = errors.filter(({ keyword }) => keyword === 'svcKind').map(({ schemaPath }) => `${schemaPath}/`);
+  // As many as the schema has: a list of a stranger may have any number of such errors.
+  const kinds = [...new Set(errors.flatMap((one) => (one.keyword === 'svcKind' ? [`${one.schemaPath}/`] : [])))];
   const faults = new Map<string, Fault>();
   for (const error of errors) {
     if (kinds.some((kind) => error.schemaPath.startsWith(kind))) continue;

@@ -84,6 +84,47 @@ describe('claiming', () => {
     open();
   });
 
+  it('asks no pattern of a plugin before the attempt is counted on disk, in an idle lane and in a busy one', async (t) => {
+    for (const isBusy of [false, true]) {
+      const seen: unknown[] = [];
+      let host: EngineHost | undefined;
+      /** Tells when it is first asked: from then on the host has one of its own. */
+      class Watched extends RegExp {
+        override get source(): string {
+          seen.push(...(host?.rows("SELECT state, attempts FROM inbox WHERE delivery_id = 'edited'") ?? []));
+          return super.source;
+        }
+      }
+      const { plugin, open } = slow();
+      const watcher = definePlugin({
+        name: 'watcher',
+        setup(p) {
+          p.on('edited', { name: 'watched', text: new Watched('x') }, () => 'seen');
+        },
+      });
+      host = await engineHost(t, { modules: { slow: plugin, watcher } });
+      if (isBusy) await host.platform.says('1');
+      await host.platform.arrive(
+        {
+          id: 'edited',
+          conversation: { id: 'dm-ann', kind: 'private' },
+          user: { id: 'ann', name: 'ann', admin: false },
+          sentAt: 0,
+          kind: 'edited',
+          message: 'm1',
+          text: 'x',
+        },
+        'root/memory:memory~a',
+      );
+      assert.equal(seen.length, isBusy ? 0 : 1);
+      open();
+      await host.quiet();
+
+      assert.deepEqual(seen, [{ state: 'handling', attempts: 1 }]);
+      assert.deepEqual(host.platform.said('dm-ann'), isBusy ? ['re 1', 'seen'] : ['seen']);
+    }
+  });
+
   it('counts what waits with the end of what runs', async (t) => {
     const { plugin, open } = slow();
     const host = await engineHost(t, { modules: { slow: plugin } });

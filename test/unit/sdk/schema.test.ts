@@ -154,6 +154,18 @@ describe('readArguments', () => {
     ]);
   });
 
+  it('reads lists of up to 1,000 words, and any number as the rest of a line', () => {
+    const list = { of: t.array(t.integer()), loud: t.boolean({ default: false }) };
+    const line = (words: number): string => '7 '.repeat(words).trimEnd();
+    const lengthOf = (read: ReturnType<typeof readArguments>) => (valueOf(read) as { of: unknown[] }).of.length;
+
+    assert.equal(lengthOf(readArguments(list, line(1_000))), 1_000);
+    for (const long of [line(1_001), `--loud ${line(1_000)}`, line(500_000)])
+      assert.match(String(faultsOf(readArguments(list, long))), /^too many words: 7/);
+    assert.deepEqual(faultsOf(readArguments(list, `--of "${line(1_001)}"`)), ['of: expected a list']);
+    assert.deepEqual(valueOf(readArguments({ text: t.rest() }, line(500_000))), { text: line(500_000) });
+  });
+
   it('reads what the keyboard of a telephone makes of quotes and two dashes', () => {
     const poll = { question: t.string(), options: t.array(t.string()), open: t.optional(t.boolean()) };
 
