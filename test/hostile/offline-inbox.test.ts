@@ -2,7 +2,7 @@
 // is done, and the next worker goes on with the rest.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -234,8 +234,7 @@ describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 
     await host.start();
     await fill(host);
     await host.die();
-    const stranger = createServer();
-    await new Promise<void>((resolve) => void stranger.listen(host.project.port, '127.0.0.1', resolve));
+    const stranger = await until(() => listenAt(host.project.port), { what: 'the port, which dying threads hold' });
     const failed = await host.run('runtime', 'start', '--daemon');
     assert.match(failed.stdout, /^failed: /);
 
@@ -356,6 +355,12 @@ async function assertContinuous(host: ActingHost, changes: readonly string[], ac
   const types = made.flatMap(({ type }) => /^inbox\.(held|dropped|replayed)$/.exec(String(type))?.[1] ?? []);
   assert.deepEqual(types.toSorted(), changes.toSorted());
 }
+
+const listenAt = (port: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server));
+  });
 
 async function inTurns<T, R>(width: number, all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
