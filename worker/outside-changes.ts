@@ -1,8 +1,7 @@
-// What an operator changed beside a worker that did not answer, and comes back: its runners follow (O3 of outside-writer.ts).
+// A worker that did not answer and comes back follows what an operator changed beside it (O3 of outside-writer.ts).
 //
-//   C1  The claims of a worker are refused where an item was ended beside it (M1 of lanes/claims.ts). What it has counted, and what came back into
-//       line, it learns here, within a second or two.
-
+//   C1  The guards of its statements refuse to claim or end an item that was ended beside it (M1 of lanes/claims.ts). Its counts and its lanes are in
+//       memory, and so is what it has read. Within two seconds it learns here what to correct.
 import type { Core } from './core.ts';
 import { readOutside } from './database/outside-writer.ts';
 import { sql } from './database/statement.ts';

@@ -1,8 +1,9 @@
-// Inbox and outbox for an operator while the host does not answer: read from the file, changed by the statements, guards and events of the host itself.
+// Inbox and outbox for an operator while the host does not answer. They are read from the database, and changed by the statements, guards and events of
+// the host itself.
 //
-//   S1  A change takes the writer lock for its moment, so that no start begins beside it; a start that meets it waits (A4 of writer-lock.ts). Where a
-//       worker has the lock the change is written beside it (O2 of outside-writer.ts).
-//   S2  What is returned is on the disk.
+//   S1  A change takes the writer lock while it is made. A start that meets the lock waits for it (A4 of writer-lock.ts). If a worker has the lock, the
+//       change is written beside it (O2 of outside-writer.ts).
+//   S2  A change is on the disk before the call returns.
 import { resolve } from 'node:path';
 import { systemClock } from '../shared/clock.ts';
 import { readStatePlace } from '../shared/config/access.ts';

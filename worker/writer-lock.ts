@@ -3,7 +3,7 @@
 //   A1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock: the kernel releases it when its holder dies, however that happens. A stale record, a reused pid or a crash never blocks a start.
 //   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
 //   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
-//   A4  A command of an operator holds it for the moment of one change (stored-items.ts), and so briefly that a start waits for it.
+//   A4  A command of an operator holds the lock while it makes one change (stored-items.ts). A start waits for such a holder instead of failing.
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../shared/api/control.ts';
@@ -20,7 +20,7 @@ import { StateWatch } from '../shared/state-watch.ts';
 import { messageOf, SvcError } from '../shared/svc-error.ts';
 import type { RestartOwner } from './app-options.ts';
 
-/** A4. The slowest part is to copy a log of some 16 MiB, which a crash has left. */
+/** A4. The slowest part of a change is the copy of a WAL of some 16 MiB that a crash left. */
 const PATIENCE_MS = 10_000;
 /** How long one try waits for the lock before the record is read again. */
 const LOOK_MS = 100;
@@ -72,7 +72,7 @@ export function acquireWriterLock(
 }
 
 /**
- * The lock alone, without a record of its holder; closing it lets go. Waits a little for a holder that is no live worker (A4). Throws
+ * The lock alone, without a record of its holder; closing the connection releases it. Waits for a holder that is no live worker (A4). Throws
  * `already_running` and `storage_unavailable`.
  */
 export function lockWriter(paths: ProjectPaths): Database {

@@ -1,8 +1,8 @@
-// Where a command has inbox and outbox from: the running host over HTTP or, where that does not answer, the file of the project.
+// Where a command gets inbox and outbox from: the running host over HTTP or, if that does not answer, the database of the project.
 //
-//   F1  A host that runs and answers is always the one that is asked. Where there is no file yet, it is waited for as by every command.
-//   F2  A change that was sent to a host and not answered may still be made there. It had the revision of the item as it was seen, and so has the
-//       one that is made in the file: only one of the two is made.
+//   F1  A host that answers is always asked. Without a database the command waits for the host, as every other command does.
+//   F2  The host may still execute a change that it did not answer. That change names the revision of the item, and so does the one that is made in
+//       the database. So only one of the two is made.
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -144,7 +144,7 @@ async function fileItems(
   const project = find();
   const items = await openStoredItems({ project, environment });
   if (items === undefined) return undefined;
-  print.note(`the host does not answer: this is of ${relative(project, items.file)}`);
+  print.note(`the host does not answer: using ${relative(project, items.file)}`);
   return {
     page: ({ limit = PAGE_ITEMS, ...request }) => items.page(store, { limit, ...request }),
     show: (id) => items.show(store, id),

@@ -2,7 +2,7 @@
 // is done, and the next worker goes on with the rest.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { type Ended, portProject, startProgram, svc } from '../support/svc-comma
 import { until } from '../support/until.ts';
 
 const FAILPOINTS_CLI = fileURLToPath(new URL('../../dist/failpoints/cli.js', import.meta.url));
-const FROM_FILE = /^the host does not answer: this is of \.svc\/data\.sqlite$/m;
+const FROM_FILE = /^the host does not answer: using \.svc\/data\.sqlite$/m;
 
 /** Notes each message that it begins; what it does then, its first word says, unless the file `calm` is there. */
 const ACTS = `import { appendFileSync, existsSync } from 'node:fs';
@@ -139,11 +139,13 @@ describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 
     assert.match(listed.stderr, FROM_FILE);
     const shown = await host.run('inbox', 'show', idOf(items, 'slow 1'), '--json');
     assert.equal(JSON.parse(shown.stdout).payload.arrival.text, 'slow 1');
-    await changed(host, 'hold', idOf(items, 'after 1'), '--reason', 'not this one');
-    await changed(host, 'hold', idOf(items, 'wait 1'), '--reason', 'nor this');
-    await changed(host, 'drop', idOf(items, 'slow 1'), '--reason', 'kills');
-    await changed(host, 'replay', idOf(items, 'die 1'));
-    await changed(host, 'hold', idOf(items, 'after 2'), '--reason', 'a while');
+    await Promise.all([
+      changed(host, 'hold', idOf(items, 'after 1'), '--reason', 'not this one'),
+      changed(host, 'hold', idOf(items, 'wait 1'), '--reason', 'nor this'),
+      changed(host, 'drop', idOf(items, 'slow 1'), '--reason', 'kills'),
+      changed(host, 'replay', idOf(items, 'die 1')),
+      changed(host, 'hold', idOf(items, 'after 2'), '--reason', 'a while'),
+    ]);
     await changed(host, 'replay', idOf(items, 'after 2'));
     const done = await host.run('inbox', 'hold', idOf(items, 'hello'), '--reason', 'late', '--json');
     assert.deepEqual([done.code, JSON.parse(done.stdout).error.code], [1, 'conflict']);
@@ -234,8 +236,7 @@ describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 
     await host.start();
     await fill(host);
     await host.die();
-    const stranger = createServer();
-    await new Promise<void>((resolve) => void stranger.listen(host.project.port, '127.0.0.1', resolve));
+    const stranger = await until(() => listenAt(host.project.port), { what: 'the port, which dying threads hold' });
     const failed = await host.run('runtime', 'start', '--daemon');
     assert.match(failed.stdout, /^failed: /);
 
@@ -356,6 +357,12 @@ async function assertContinuous(host: ActingHost, changes: readonly string[], ac
   const types = made.flatMap(({ type }) => /^inbox\.(held|dropped|replayed)$/.exec(String(type))?.[1] ?? []);
   assert.deepEqual(types.toSorted(), changes.toSorted());
 }
+
+const listenAt = (port: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server));
+  });
 
 async function inTurns<T, R>(width: number, all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];

@@ -7,11 +7,37 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { WORKER_SOCKET } from '../../shared/paths.ts';
 import { WriterCore } from '../../worker/database/writer-core.ts';
+import { receiveItem } from '../../worker/inbox/inbox-store.ts';
 import { controlStandIn, standInAt } from '../support/control-stand-in.ts';
 import { portProject, startSvc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
-/** It takes each request and answers none by itself; its database is empty. */
+const ITEM = 'a1';
+const DEAD = receiveItem({
+  id: ITEM,
+  endpoint: 'root/sandbox:main',
+  delivery_id: 'd1',
+  weak: 0,
+  kind: 'arrival',
+  lane: 'l',
+  capability: null,
+  payload_version: 1,
+  body: '{}',
+  sha256: '',
+  bytes: 2,
+  received_at: 1,
+  state: 'dead',
+  attempts: 5,
+  next_at: null,
+  done_at: 1,
+  last_error: null,
+  actor: null,
+  correlation_id: null,
+  causation_id: null,
+  operator_changes: 0,
+});
+
+/** It takes each request and answers none by itself; its database has one item, which is dead. */
 async function silentHost(t: TestContext) {
   const open: ServerResponse[] = [];
   const server = createServer((_request, response) => void open.push(response));
@@ -25,7 +51,7 @@ async function silentHost(t: TestContext) {
   const { path, paths } = await portProject(t, { keys: { http: { port, token: '${HTTP_TOKEN}' } } });
   mkdirSync(paths.stateDir, { mode: 0o700, recursive: true });
   const core = new WriterCore({ file: paths.database, now: Date.now });
-  core.open();
+  core.run([{ name: 'test', statements: [DEAD] }]);
   core.close();
   const address = { host: '127.0.0.1', port };
   await controlStandIn(t, path, { state: 'running', ready: true, address, socket: 'supervisor' });
@@ -51,7 +77,25 @@ describe('a host that does not answer over HTTP', { concurrency: true }, () => {
     const asking = startSvc(['inbox', 'list', '--json'], { cwd: path });
     const { code, stdout, stderr } = await asking.ended;
 
-    assert.deepEqual([code, JSON.parse(stdout), open.length], [0, { items: [], total: 0 }, 1]);
-    assert.equal(stderr, 'the host does not answer: this is of .svc/data.sqlite\n');
+    const { items, total } = JSON.parse(stdout);
+    assert.deepEqual([code, items[0].id, total, open.length], [0, ITEM, 1, 1]);
+    assert.equal(stderr, 'the host does not answer: using .svc/data.sqlite\n');
   });
+
+  for (const [shown, end] of [
+    ['dead-5', { code: 0, state: 'done' }],
+    ['dead-4', { code: 1, error: 'precondition_failed' }],
+  ] as const)
+    it(`has a change made in the file for the item as it was shown, and for no other: ${shown}`, async (t) => {
+      const { path, open } = await silentHost(t);
+
+      const asking = startSvc(['inbox', 'drop', ITEM, '--reason', 'x', '--json'], { cwd: path });
+      await until(() => open.length === 1, { what: 'the look at the item' });
+      open[0]?.writeHead(200, { 'content-type': 'application/json', etag: `"${shown}"` }).end('{}');
+      const { code, stdout } = await asking.ended;
+
+      const { state, error } = JSON.parse(stdout);
+      assert.equal(open.length, 2, 'the change was sent, too');
+      assert.deepEqual(error === undefined ? { code, state } : { code, error: error.code }, end);
+    });
 });

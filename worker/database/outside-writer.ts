@@ -1,25 +1,27 @@
 // Writes the change of an operator while the host does not answer: one unit, from a process that is no worker.
 //
-//   O1  No worker runs. The caller holds the writer lock, so this process is the only writer, and does what a start does: a log that a crash left is
-//       settled before anything is appended (W6 of writer-core.ts). The close is that of a host that stops.
-//   O2  A worker holds the lock: it hangs, starts, or is slow. The unit is written beside it, in a transaction of its own. Its fence is the number of
-//       that worker's start: a worker that began since refuses it. The log belongs to the worker: nothing is settled, brought over or removed here.
-//       The last connection to close would do that, so one that only reads stays open until the writing one is closed.
-//   O3  Each unit leaves the position of its event in the counter `outside`: a worker that comes back follows the change (outside-changes.ts).
-//   O4  A log on which a failed write is noted is left to the worker: nothing is appended beside it.
-//   O5  Nor is anything appended to a log that is not the one that the worker has open (W5 of writer-core.ts).
+//   O1  Alone: no worker runs. The caller holds the writer lock, so this process is the only writer and does what a start does. A WAL that a crash
+//       left is settled before anything is appended (W6 of writer-core.ts). The close checkpoints, as that of a host that stops.
+//   O2  Beside a worker: that one holds the lock, and hangs, starts or is slow. The unit is a transaction of its own. Its fence is the number of that
+//       worker's start, so a worker that began since refuses it. The WAL belongs to the worker: nothing is settled, checkpointed or removed here.
+//       SQLite checkpoints when the last connection closes. So a read-only connection, which cannot, stays open until the writing one is closed.
+//   O3  Each unit leaves the position of its event in the counter `outside`. A worker that comes back follows the change (outside-changes.ts).
+//   O4  A WAL on which a failed write is noted is left to the worker: nothing is appended beside it.
+//   O5  Nothing is appended to a WAL that is not the one that the worker has open (W5 of writer-core.ts).
 //
 // What a kill of this process leaves:
 //
-//   where                            | alone (O1)                                  | beside a worker (O2)
-//   before the transaction           | as a start that was killed (L3 of left-log) | nothing
-//   in the transaction               | frames without a commit: nobody reads them, and the next writer writes over them
-//   in the sync of COMMIT            | done or not done, whole either way: the frames and their checksums tell the next opener
-//   after COMMIT, before the close   | done and on the disk; the log stays         | done and on the disk; the log stays
-//   in the close                     | done; SQLite keeps the log until the file   | done; the log stays
-//                                    | is synced, and brings it over once more     |
+//   where                           | alone (O1)                                   | beside a worker (O2)
+//   before the transaction          | the same as a start that was killed          | nothing
+//                                   | (L3 of left-log.ts)                          |
+//   in the transaction              | nothing: frames without a commit are ignored, and the next writer overwrites them
+//   in the fsync of COMMIT          | done or not done, never half: the checksums of the frames tell the next opener
+//   after COMMIT, before the close  | done and on the disk; the next start finds   | done and on the disk; the worker
+//                                   | the WAL                                      | goes on in the WAL
+//   in the close                    | done; SQLite removes the WAL only after the  | done; the WAL stays
+//                                   | database is synced                           |
 //
-// The kernel lets go of every lock with the process.
+// The kernel releases every lock with the process.
 import type { Database } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
 import { failpointsOf } from '../failpoints.ts';

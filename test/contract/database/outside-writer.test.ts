@@ -64,8 +64,9 @@ describe('a unit that is written beside a worker', () => {
     const [before, logged] = [readFileSync(copy), statSync(log).size];
     const alone = new SqliteReader(() => openReadOnly(copy));
 
-    await (await outsideWriter({ file: copy, reader: alone, isAlone: false })).commit(unit(put('a')));
+    const writer = await outsideWriter({ file: copy, reader: alone, isAlone: false });
     alone.close();
+    await writer.commit(unit(put('a')));
 
     assert.ok(readFileSync(copy).equals(before));
     assert.ok(statSync(`${copy}-wal`).size > logged);
@@ -92,26 +93,47 @@ describe('a unit that is written beside a worker', () => {
     assert.deepEqual([answer.kind, keys(), await readOutside(reader)], ['refused', [], 0]);
   });
 
-  it('is refused where the worker holds the database in the middle of a commit, where a failed write is noted, and where the log is not its own', async (t) => {
-    const { file, log, worker, outside, keys } = database(t);
+  it('is refused where the worker holds the database in the middle of a commit', async (t) => {
+    const { file, outside, keys } = database(t);
     const writer = await outside(false);
     const busy = openWritable(file);
+    t.after(() => void busy.close());
     busy.exec('BEGIN IMMEDIATE');
+
     await assert.rejects(writer.commit(unit(put('a'))), {
       code: 'storage_unavailable',
       message: /nothing was changed/,
     });
+
     busy.exec('ROLLBACK');
-    busy.close();
+    assert.deepEqual(keys(), []);
+  });
 
+  it('is refused where a failed write is noted on the log, and the note is left for the worker', async (t) => {
+    const { file, outside, keys } = database(t);
+    const writer = await outside(false);
     noteLost(file);
-    await assert.rejects(writer.commit(unit(put('a'))), { code: 'storage_unavailable', message: /failed write/ });
-    assert.ok(isLostNoted(file), 'it is left for the worker');
 
+    await assert.rejects(writer.commit(unit(put('a'))), { code: 'storage_unavailable', message: /failed write/ });
+
+    assert.ok(isLostNoted(file));
+    assert.deepEqual(keys(), []);
+  });
+
+  it('is refused where the log is not the one that the worker has open: nothing is appended to it', async (t) => {
+    const { log, worker, outside, keys, reader } = database(t);
+    const writer = await outside(false);
+    worker.open().pragma('wal_checkpoint(PASSIVE)'); // all of it is in the file: whoever writes next begins the log anew
+    reader.close();
     renameSync(log, `${log}.away`);
     writeFileSync(log, '');
-    await assert.rejects(writer.commit(unit(put('a'))), { code: 'storage_unavailable' });
-    assert.equal(statSync(log).size, 0, 'nothing is appended to it');
+
+    await assert.rejects(writer.commit(unit(put('a'))), {
+      code: 'storage_unavailable',
+      message: /removed or replaced/,
+    });
+
+    assert.equal(statSync(log).size, 0);
     worker.run([unit()]); // brings over what it has in its own
     assert.deepEqual(keys(), []);
   });

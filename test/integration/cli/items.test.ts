@@ -74,6 +74,24 @@ describe('svc inbox and outbox', () => {
     await assert.rejects(pick(inbox, 'drop').run(context, ['a1'], {}), { code: 'usage' });
     await assert.rejects(pick(inbox, 'show').run(context, ['nope'], {}), { code: 'not_found' });
   });
+
+  it('holds an item with a reason only', async (t) => {
+    const host = await cannedHost(t, {
+      'GET /api/inbox/a1': { json: { ...ITEM, state: 'handling' }, headers: { etag: '"handling-2"' } },
+      'POST /api/inbox/a1/hold': { json: ITEM },
+    });
+    const context = capturedContext(host.url);
+
+    await pick(inbox, 'hold').run(context, ['a1'], { reason: 'kills' });
+
+    assert.deepEqual([host.asked[1]?.body, host.asked[1]?.headers['if-match']], [{ reason: 'kills' }, '"handling-2"']);
+    assert.deepEqual(context.out, ['held: a1 is dead']);
+    await assert.rejects(pick(inbox, 'hold').run(context, ['a1'], {}), {
+      code: 'usage',
+      hint: 'svc inbox hold <id> --reason "ends the process"',
+    });
+    await assert.rejects(pick(outbox, 'hold').run(context, [undefined], { reason: 'x' }), { code: 'usage' });
+  });
 });
 
 describe('svc endpoints', () => {
