@@ -72,8 +72,14 @@ async function underAttack(
       for (; !isOver; await pause(SAMPLE_MS)) peakMiB = Math.max(peakMiB, residentOr0(pid));
     })();
     const asking = Promise.all([
-      each(() => isOver, () => ask(host.port, { path: '/pub/health' })),
-      each(() => isOver, (n) => ask(host.port, { path: '/webhooks/webhook/a', delivery: deliveries[n] })),
+      each(
+        () => isOver,
+        () => ask(host.port, { path: '/pub/health' }),
+      ),
+      each(
+        () => isOver,
+        (n) => ask(host.port, { path: '/webhooks/webhook/a', delivery: deliveries[n] }),
+      ),
     ]);
     const attack = await startAttack(
       { after: (end) => void cleanups.push(async () => void (await (end as () => unknown)())) },
@@ -87,7 +93,12 @@ async function underAttack(
     const isSame = host.workerPid() === pid && isAlive(pid);
     await attack.stop();
     const limitMiB = 1.5 * idleMiB + 64;
-    report.add({ name: `${name} (${open} open of ${made})`, value: Number(isSame), unit: 'same worker', goal: { text: 'the same', met: isSame } });
+    report.add({
+      name: `${name} (${open} open of ${made})`,
+      value: Number(isSame),
+      unit: 'same worker',
+      goal: { text: 'the same', met: isSame },
+    });
     addAsked(report, '  worst /pub/health', health, HEALTH_GOAL_MS);
     addAsked(report, '  worst signed delivery', delivered, DELIVERY_GOAL_MS);
     report.add({
@@ -138,7 +149,10 @@ function ask(
     const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: new Agent(), timeout: LIMIT_MS });
     sent
       .on('response', (response) => {
-        response.resume().on('end', () => resolve(response.statusCode ?? 0)).on('error', () => resolve(0));
+        response
+          .resume()
+          .on('end', () => resolve(response.statusCode ?? 0))
+          .on('error', () => resolve(0));
       })
       .on('timeout', () => sent.destroy())
       .on('error', () => resolve(0))
@@ -156,7 +170,14 @@ async function startDaemon(): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-hostile-'));
   const port = await freePort();
   const lines = ['log_level: warn', 'http:', `  port: ${port}`, '  token: ${HTTP_TOKEN}', 'plugins:'];
-  lines.push('  sandbox: {}', '  webhook:', '    endpoints:', '      - id: a', '        secrets: ["${HOOK_SECRET}"]', '');
+  lines.push(
+    '  sandbox: {}',
+    '  webhook:',
+    '    endpoints:',
+    '      - id: a',
+    '        secrets: ["${HOOK_SECRET}"]',
+    '',
+  );
   writeFileSync(join(folder, 'svc.config.yml'), lines.join('\n'));
   writeFileSync(join(folder, '.env'), `HTTP_TOKEN=${TOKEN}\nHOOK_SECRET=${SECRET.replace(/[$#]/g, '')}\n`, {
     mode: 0o600,

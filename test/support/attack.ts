@@ -64,7 +64,14 @@ async function ended(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-function run({ kind, port, connections, bytes = 0, line = 'GET /api/system/status', path = '/webhooks/webhook/a' }: AttackOrder): void {
+function run({
+  kind,
+  port,
+  connections,
+  bytes = 0,
+  line = 'GET /api/system/status',
+  path = '/webhooks/webhook/a',
+}: AttackOrder): void {
   const open = new Set<Socket>();
   let [made, written, connecting, wanted] = [0, 0, 0, connections];
   const request = Buffer.from(`${line} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -91,13 +98,15 @@ function run({ kind, port, connections, bytes = 0, line = 'GET /api/system/statu
       isConnecting = false;
     };
     const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => {}).once('connect', () => {
-      connected();
-      made += 1;
-      open.add(socket);
-      begin[kind](socket);
-      more();
-    });
+    socket
+      .on('error', () => {})
+      .once('connect', () => {
+        connected();
+        made += 1;
+        open.add(socket);
+        begin[kind](socket);
+        more();
+      });
     socket.once('close', () => {
       connected();
       open.delete(socket);
