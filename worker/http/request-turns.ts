@@ -5,6 +5,8 @@
 //   T2  Who waits begins in turn: the operator (a valid token), deliveries of platforms, all others; within each by client, on loopback by
 //       connection. A client with many requests takes no more turns than one with a single request.
 //   T3  Probes do not wait here: they are answered before.
+//   T4  While connections come in, nothing begins (shared/connections-first.ts): a turn takes one of them, and among them may be a probe.
+import { afterConnections, isHoldingForConnections } from '../../shared/connections-first.ts';
 import { madeProgress } from '../../shared/loop-progress.ts';
 import { FairQueue } from './fair-queue.ts';
 
@@ -22,7 +24,7 @@ export class RequestTurns {
   /** `now`: monotonic milliseconds. True when it may begin at once (T1). */
   isFree(now: number): boolean {
     madeProgress(now);
-    if (this.#waiting.size > 0) return false;
+    if (this.#waiting.size > 0 || isHoldingForConnections()) return false;
     if (this.#endsAt === undefined) {
       this.#endsAt = now + SLICE_MS;
       setImmediate(this.#turn);
@@ -38,6 +40,8 @@ export class RequestTurns {
   }
 
   readonly #turn = (): void => {
+    const connected = this.#waiting.size > 0 ? afterConnections() : undefined; // T4
+    if (connected !== undefined) return void connected.then(() => setImmediate(this.#turn));
     const endsAt = performance.now() + SLICE_MS;
     for (let n = 0; n < MOST_OF_SLICE && performance.now() < endsAt; n += 1) {
       const begin = this.#waiting.take();

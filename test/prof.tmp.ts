@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { startAttack } from '/work/wt/c/test/support/attack.ts';
+import { request } from 'node:http';
+import { readFileSync, writeFileSync, mkdtempSync } from 'node:fs';
+const kind = process.argv[2] as any; const connections = Number(process.argv[3]); const bytes = Number(process.argv[4] ?? 0);
+const folder = mkdtempSync('/tmp/prof-');
+writeFileSync(folder + '/svc.config.yml', 'log_level: warn\nhttp:\n  port: 39871\n  token: ${HTTP_TOKEN}\nplugins:\n  sandbox: {}\n  webhook:\n    endpoints:\n      - id: a\n        secrets: ["${HOOK}"]\n');
+writeFileSync(folder + '/.env', 'HTTP_TOKEN=abcdefghijklmnopqrstuvwxyz0123456789AB\nHOOK=whsec_' + Buffer.alloc(32, 7).toString('base64').replace(/=/g, '=') + '\n', { mode: 0o600 });
+writeFileSync(folder + '/package.json', '{"name":"x"}');
+const opts = process.argv[5] === 'prof' ? ['--cpu-prof', '--cpu-prof-dir=' + folder] : [];
+const child = spawn(process.execPath, [...opts, '/work/wt/c/dist/cli.js', 'runtime', 'start', '--mode', 'production', '--no-watch', '--project', folder], { stdio: 'inherit' });
+const ask = () => new Promise<number>((r) => { const t = performance.now(); const q = request({ host: '127.0.0.1', port: 39871, path: '/pub/health', agent: false, timeout: 60000 }, (a) => { a.resume().on('end', () => r(performance.now() - t)).on('error', () => r(-1)); }).on('error', () => r(-1)); q.end(); });
+while ((await ask()) < 0) await new Promise((r) => setTimeout(r, 50));
+await new Promise((r) => setTimeout(r, 2000));
+const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024;
+console.log('idle', rss());
+let over = false; const times: number[] = [];
+const asking = (async () => { while (!over) { times.push(await ask()); await new Promise((r) => setTimeout(r, 50)); } })();
+const t0 = performance.now();
+const ends: any[] = [];
+const a = await startAttack({ after: (f: any) => ends.push(f) } as any, { kind, port: 39871, connections, bytes });
+console.log('made after', Math.round(performance.now() - t0));
+for (let i = 0; i < 10; i++) { await new Promise((r) => setTimeout(r, 1000)); console.log(i, 'rss', rss().toFixed(0), JSON.stringify(a.counts()), 'health worst', Math.max(...times.splice(0)).toFixed(0)); }
+over = true; await asking; await a.stop();
+await new Promise((r) => setTimeout(r, 1500)); console.log('after rss', rss().toFixed(0));
+child.kill('SIGTERM'); await new Promise((r) => child.once('exit', r)); console.log(folder);
