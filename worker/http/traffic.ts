@@ -1,6 +1,7 @@
 // What happens on the server: requests, expectations, upgrades, and in which order they begin.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { clientOf, isLoopback } from '../../shared/ip-address.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -39,8 +40,8 @@ export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): vo
   const faults = new ConnectionFaults(server, answers, (status, socket) =>
     observeRefused(port, status, addressOf(socket as Socket)),
   );
-  const held = new HeldRequests((socket) =>
-    turns.later(() => socket.destroyed || server.emit('connection', socket), { of: 'other', lane: socket }),
+  const held = new HeldRequests((socket, kept) =>
+    turns.later(() => readOn(server, socket, kept), { of: 'other', lane: socket }),
   );
   const serve = requestListener(parts, limits, turns);
   server.on('request', serve);
@@ -64,6 +65,14 @@ export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): vo
     const onAnswered: Handle = (asked, response) => observeRequest(port, asked, response);
     void serveUpgrade({ ...parts, onAnswered }, { request, socket, head, earlier }); // never throws
   });
+}
+
+/** Through a parser again, which listens for the data of the socket. */
+function readOn(server: Server, socket: Duplex, kept: readonly Buffer[]): void {
+  if (isClosing(socket)) return passOver(socket);
+  if (!socket.writable) return; // the last answer was the end of the connection
+  server.emit('connection', socket);
+  for (const bytes of kept) socket.emit('data', bytes);
 }
 
 /** Probes are answered at once; all others begin when their turn has come. */
