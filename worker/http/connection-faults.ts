@@ -18,16 +18,29 @@ import { API_HEADERS } from './security-headers.ts';
 /** Time for the client to read the answer before the connection is ended for good. */
 const LINGER_MS = 500;
 
+export interface ConnectionFaultsParts {
+  readonly open: OpenAnswers;
+  refused(status: number, socket: Duplex): void;
+  /** In the turn of that connection. */
+  later(run: () => void, socket: Duplex): void;
+}
+
 /** Answers parser errors, slow requests and CONNECT on this server. */
 export class ConnectionFaults {
   readonly #open: OpenAnswers;
   readonly #waiting = new WeakSet<Duplex>();
-  readonly #refused: (status: number, socket: Duplex) => void;
+  readonly #refused: ConnectionFaultsParts['refused'];
+  readonly #later: ConnectionFaultsParts['later'];
 
-  constructor(server: Server, open: OpenAnswers, refused: (status: number, socket: Duplex) => void) {
+  constructor(server: Server, { open, refused, later }: ConnectionFaultsParts) {
     this.#open = open;
     this.#refused = refused;
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, codeOf(error), error));
+    this.#later = later;
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const code = codeOf(error);
+      if (code === 'request_timeout') this.#refuseLater(socket, error);
+      else this.#refuse(socket, code, error);
+    });
     server.on('connect', (_request, socket) => this.#refuse(socket, 'method_not_allowed'));
   }
 
@@ -46,6 +59,15 @@ export class ConnectionFaults {
         resolve();
       }),
     );
+  }
+
+  /** Node tells of all that are late in one go: thousands of them would hold up everything else. */
+  #refuseLater(socket: Duplex, error: NodeJS.ErrnoException): void {
+    const before = this.#open.count(socket);
+    this.#later(() => {
+      const cameAfterAll = this.#open.count(socket) > before;
+      if (!cameAfterAll && !socket.destroyed) this.#refuse(socket, 'request_timeout', error);
+    }, socket);
   }
 
   #refuse(socket: Duplex, code: ErrorCode, error?: NodeJS.ErrnoException): void {

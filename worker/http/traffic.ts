@@ -37,9 +37,11 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): void {
   const { server, port, addresses, answers } = parts;
   const turns = new RequestTurns();
-  const faults = new ConnectionFaults(server, answers, (status, socket) =>
-    observeRefused(port, status, addressOf(socket as Socket)),
-  );
+  const faults = new ConnectionFaults(server, {
+    open: answers,
+    refused: (status, socket) => observeRefused(port, status, addressOf(socket as Socket)),
+    later: (run, socket) => turns.later(run, { of: 'other', lane: socket }),
+  });
   const held = new HeldRequests((socket, kept) =>
     turns.later(() => readOn(server, socket, kept), { of: 'other', lane: socket }),
   );
