@@ -4,8 +4,8 @@
 // the parser in the middle of a chunk. So a request that has to wait is taken for an upgrade: Node lets go of the connection and hands over what
 // it has not read. That is kept, and given to the parser of the same connection once the answers are over.
 //
-//   R1  Nothing is lost and nothing changes its order, also when the client closes its side meanwhile: a socket tells its end once it is empty,
-//       so a byte of what is kept stays in it.
+//   R1  Nothing is lost and nothing changes its order. A socket tells the end of its client once it is empty, and Node ends the connection then:
+//       so a byte of what is kept stays in the socket.
 //   R2  Held bytes are bounded over all connections. The connection that comes above the bound is ended. Kept bytes are not put back into the
 //       socket: with each turn it would read another chunk on top.
 //   R3  A client that reads nothing for the idle time of the server is cut.
