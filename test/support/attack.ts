@@ -18,8 +18,9 @@ export interface AttackOrder {
   readonly connections: number;
   /** What one connection sends before it only waits. */
   readonly bytes?: number;
-  /** `pipelined`: the request line. */
+  /** `pipelined`: the request line, and more headers. */
   readonly line?: string;
+  readonly headers?: readonly string[];
   /** Of a body: where it goes. */
   readonly path?: string;
 }
@@ -70,11 +71,12 @@ function run({
   connections,
   bytes = 0,
   line = 'GET /api/system/status',
+  headers = [],
   path = '/webhooks/webhook/a',
 }: AttackOrder): void {
   const open = new Set<Socket>();
   let [made, written, connecting, wanted] = [0, 0, 0, connections];
-  const request = Buffer.from(`${line} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const request = Buffer.from([`${line} HTTP/1.1`, 'Host: a', ...headers, '', ''].join('\r\n'));
   const pipelined = Buffer.concat(Array.from({ length: Math.ceil(bytes / request.length) }, () => request));
   const head = Buffer.from(
     `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,

@@ -3,8 +3,9 @@
 //
 //   N1  In all there are as many as the configuration says and the descriptors of the process allow: database, log and outgoing connections
 //       need theirs. Node closes what comes above.
-//   N2  Near that number a new connection takes the place of one that asks for nothing: the oldest without a first request, else the one that
-//       is idle for the longest, else one that waits for its client to send or to read. So a probe and a delivery always get in.
+//   N2  Near that number a new connection takes the place of one that asks for nothing: the oldest that was silent for a second, else the one that
+//       is idle for the longest, else one that waits for its client to send or to read, else the oldest without a first request. So a probe and a
+//       delivery always get in.
 //   N3  Connections without a first request are a quarter of all at most: whoever connects to use the host asks at once.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -25,6 +26,7 @@ export interface ConnectionLimitParts {
 }
 
 const QUIET_SHARE = 4;
+const SILENT_MS = 1_000;
 /** Closing takes a turn of the event loop, in which the next one may come. */
 const SPARE_SHARE = 16;
 const MOST_SPARE = 64;
@@ -36,7 +38,7 @@ export class ConnectionLimits {
   readonly #perAddress = new Map<string, number>();
   readonly #sockets = new Set<Duplex>();
   /** Each is in one of the three, in the order in which it came there. */
-  readonly #quiet = new Set<Duplex>();
+  readonly #quiet = new Map<Duplex, number>();
   readonly #idle = new Set<Duplex>();
   readonly #busy = new Set<Duplex>();
 
@@ -63,7 +65,7 @@ export class ConnectionLimits {
   /** Connections over which nothing has come yet. */
   get silent(): number {
     let count = 0;
-    for (const socket of this.#quiet) if ((socket as Socket).bytesRead === 0) count += 1;
+    for (const socket of this.#quiet.keys()) if ((socket as Socket).bytesRead === 0) count += 1;
     return count;
   }
 
@@ -92,7 +94,7 @@ export class ConnectionLimits {
       return;
     }
     this.#sockets.add(socket);
-    this.#quiet.add(socket);
+    this.#quiet.set(socket, performance.now());
     socket.once('close', () => {
       this.#forget(socket);
       if (!isFree) this.#release(client);
@@ -100,21 +102,22 @@ export class ConnectionLimits {
     this.#makeRoom();
   }
 
-  /** N2, N3. */
   #makeRoom(): void {
-    const most = this.#most;
-    const spare = Math.min(MOST_SPARE, Math.floor(most / SPARE_SHARE));
-    const isNear = this.#sockets.size > most - spare;
-    const leaving =
-      this.#quiet.size > most / QUIET_SHARE || (isNear && this.#quiet.size > 1)
-        ? first(this.#quiet)
-        : isNear
-          ? (first(this.#idle) ?? this.#waiting())
-          : undefined;
+    const leaving = this.#leaving();
     if (leaving === undefined) return;
     this.#parts.onRefused((leaving as Socket).remoteAddress ?? '');
     this.#forget(leaving);
     leaving.destroy();
+  }
+
+  /** N2, N3. */
+  #leaving(): Duplex | undefined {
+    const most = this.#most;
+    const [quiet, since = 0] = first(this.#quiet) ?? [];
+    if (this.#quiet.size > most / QUIET_SHARE) return quiet;
+    if (this.#sockets.size <= most - Math.min(MOST_SPARE, Math.floor(most / SPARE_SHARE))) return undefined;
+    if (performance.now() - since > SILENT_MS && this.#quiet.size > 1) return quiet;
+    return first(this.#idle) ?? this.#waiting() ?? (this.#quiet.size > 1 ? quiet : undefined);
   }
 
   /** The oldest of those that are busy only because their client does not send or read on. */
@@ -156,4 +159,4 @@ export class ConnectionLimits {
   }
 }
 
-const first = (sockets: ReadonlySet<Duplex>): Duplex | undefined => sockets.values().next().value;
+const first = <T>(of: Iterable<T>): T | undefined => of[Symbol.iterator]().next().value;
