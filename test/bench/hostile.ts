@@ -66,20 +66,15 @@ async function underAttack(
     const pid = host.workerPid();
     const idleMiB = residentMiB(pid);
     const deliveries = signedDeliveries(seconds * 20, (n) => `message ${n}`);
-    let isOver = false;
+    const over = new AbortController();
+    const isOver = (): boolean => over.signal.aborted;
     let peakMiB = 0;
     const sampled = (async () => {
-      for (; !isOver; await pause(SAMPLE_MS)) peakMiB = Math.max(peakMiB, residentOr0(pid));
+      for (; !isOver(); await pause(SAMPLE_MS)) peakMiB = Math.max(peakMiB, residentOr0(pid));
     })();
     const asking = Promise.all([
-      each(
-        () => isOver,
-        () => ask(host.port, { path: '/pub/health' }),
-      ),
-      each(
-        () => isOver,
-        (n) => ask(host.port, { path: '/webhooks/webhook/a', delivery: deliveries[n] }),
-      ),
+      each(isOver, () => ask(host.port, { path: '/pub/health' })),
+      each(isOver, (n) => ask(host.port, { path: '/webhooks/webhook/a', delivery: deliveries[n] })),
     ]);
     const attack = await startAttack(
       { after: (end) => void cleanups.push(async () => void (await (end as () => unknown)())) },
@@ -87,7 +82,7 @@ async function underAttack(
     );
     await pause(seconds * 1_000);
     const { open, made } = attack.counts();
-    isOver = true;
+    over.abort();
     const [health, delivered] = await asking;
     await sampled;
     const isSame = host.workerPid() === pid && isAlive(pid);

@@ -40,6 +40,8 @@ export interface Attack {
 }
 
 const TOLD_MS = 50;
+/** Until a connection that was ended is opened again. */
+const AGAIN_MS = 500;
 const DRIP_MS = 1_000;
 /** Few connect at once: a full accept queue makes the kernel try again after seconds. */
 const CONNECTING = 200;
@@ -89,7 +91,7 @@ function run({
     begun_bodies: (socket) => write(socket.resume(), Buffer.concat([head, Buffer.alloc(bytes, 'x')])),
   };
   const more = (): void => {
-    while (wanted > 0 && connecting < CONNECTING) one();
+    for (let free = Math.min(wanted, CONNECTING - connecting); free > 0; free -= 1) one();
   };
   const one = (): void => {
     wanted -= 1;
@@ -113,7 +115,7 @@ function run({
       connected();
       open.delete(socket);
       wanted += 1;
-      setTimeout(more, TOLD_MS);
+      setTimeout(more, AGAIN_MS);
     });
   };
   more();
