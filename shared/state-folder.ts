@@ -3,9 +3,9 @@
 //   F1  A folder of our own with bits for others is refused, and so is one of a stranger; root's with our group is accepted (a mount point).
 //   F2  A symbolic link in its place is refused: whoever made it chooses where state goes.
 //   F3  A path that SQLite would not open files below is refused before anything is made: it says no more than that it cannot.
-import { lstatSync, mkdirSync, type Stats } from 'node:fs';
-import { STATE_DIR } from './paths.ts';
-import { SvcError } from './svc-error.ts';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { type ProjectPaths, STATE_DIR } from './paths.ts';
+import { messageOf, SvcError } from './svc-error.ts';
 
 /** Makes the folder or checks it. Throws `state_dir_unsafe`. */
 export function ensureStateFolder(path: string): Stats {
@@ -37,6 +37,27 @@ export function checkStateFolder(path: string, uid: number = process.getuid?.() 
   if (ours && (mode & 0o070) !== 0) refuse(`is open to its group (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   return stat;
 }
+
+/**
+ * What the start of the next worker would refuse of the folder and its files, looked at without opening any: a lock falls when its holder closes
+ * another descriptor of the file. Throws `state_dir_unsafe`.
+ */
+export function refuseUnusableState({ stateDir, writerLock, database }: StatePaths): void {
+  try {
+    checkStateFolder(stateDir);
+    accessSync(stateDir, USABLE | constants.X_OK);
+    for (const file of [writerLock, database]) if (existsSync(file)) accessSync(file, USABLE);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('state_dir_unsafe', `${stateDir} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+      hint: `give ${stateDir} and what is in it to the user that the host runs as: chown -R, then chmod -R u+rwX`,
+    });
+  }
+}
+
+type StatePaths = Pick<ProjectPaths, 'stateDir' | 'writerLock' | 'database'>;
+const USABLE = constants.R_OK | constants.W_OK;
 
 /** Of the 512 bytes that SQLite takes, the names of its files and what it adds to them need the rest. */
 const LONGEST_PATH_BYTES = 470;

@@ -1,12 +1,17 @@
 // .svc/control.sock of the supervisor: what each command of the control protocol does here.
 import type { ControlRequest } from '../shared/api/control.ts';
+import { callControl } from '../shared/control-client.ts';
 import { type ControlListener, listenForControl } from '../shared/control-listener.ts';
-import { CONTROL_SOCKET } from '../shared/paths.ts';
+import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../shared/paths.ts';
+import { refuseUnusableState } from '../shared/state-folder.ts';
 import { SvcError } from '../shared/svc-error.ts';
 import type { SuccessorProgram } from './handover.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import type { Supervisor } from './supervisor.ts';
 
+/** A worker that is blocked cannot be asked. */
+const CHECK_MS = 2_000;
+const REFUSED: readonly string[] = ['config_invalid', 'secret_invalid', 'state_dir_unsafe'];
 const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs', 'mask', 'replace'];
 
 /** Listens on the control socket. The working folder is the project. */
@@ -44,6 +49,7 @@ async function answer(
     }
     case 'restart':
       if (status.drain === 'stop') throw new SvcError('draining', 'the runtime is stopping');
+      if (status.state === 'running') await refuseBadNext(projectPaths(process.cwd()), options['checked'] === true);
       supervisor.dispatch({ kind: 'restart' });
       return { accepted: true, runtimeId: status.runtimeId, pid: status.pid, state: status.state };
     case 'reload':
@@ -61,6 +67,15 @@ async function answer(
         { hint: 'renew it with `svc runtime restart --daemon`' },
       );
   }
+}
+
+/** What the next worker would refuse ends no good one. Configuration is judged by the worker, unless who asks has done so. */
+async function refuseBadNext(paths: ProjectPaths, isChecked: boolean): Promise<void> {
+  refuseUnusableState(paths);
+  if (isChecked) return;
+  await callControl(WORKER_SOCKET, 'check', { timeoutMs: CHECK_MS }).catch((error: unknown) => {
+    if (error instanceof SvcError && REFUSED.includes(error.code)) throw error;
+  }); // a worker that does not tell is not well: a restart is what helps it
 }
 
 /** Whoever may write here may run programs of this account anyway. */

@@ -60,7 +60,7 @@ async function takeSecret(stateDir: string, users: readonly number[]): Promise<S
     if (taken === 'ours') return undefined;
     if (taken === 'stranger') makeName(stateDir, number + 1);
     else if (newestName(stateDir) === number) {
-      for (const older of namesIn(stateDir)) if (older < number) rmSync(nameFile(stateDir, older), { force: true });
+      removeOlder(stateDir, number);
       return taken;
     } else taken.close();
   }
@@ -84,6 +84,11 @@ const newestName = (stateDir: string): number | undefined => {
   const numbers = namesIn(stateDir);
   return numbers.length === 0 ? undefined : Math.max(...numbers);
 };
+
+function removeOlder(stateDir: string, number: number): void {
+  for (const older of namesIn(stateDir).filter((each) => each < number))
+    rmSync(nameFile(stateDir, older), { force: true });
+}
 
 /** Undefined where the file holds none. */
 function tokenOf(stateDir: string, number: number): string | undefined {

@@ -7,8 +7,10 @@
 //   M5  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
 import { appendFileSync, openSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { delay } from '../shared/abort.ts';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { callControl } from '../shared/control-client.ts';
+import type { ControlListener } from '../shared/control-listener.ts';
 import { EXIT } from '../shared/exit-codes.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths } from '../shared/paths.ts';
 import { ensureStateFolder } from '../shared/state-folder.ts';
@@ -29,6 +31,7 @@ interface Handoff {
 const HANDOFF_MS = 5_000;
 const GRACE_MS = 100;
 const CLOSE_MS = 2_000;
+const CONTROL_PAUSE_MS = 2_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -71,7 +74,8 @@ async function main(): Promise<void> {
       setTimeout(() => process.exit(code), CLOSE_MS);
     },
   });
-  const control = office.formerGone.then(() => openControl(supervisor, log, VERSION));
+  const open = (): Promise<ControlListener> => openControl(supervisor, log, VERSION);
+  const control = office.formerGone.then(office.inheritance === undefined ? open : () => untilOpen(open, log));
   if (office.inheritance === undefined) await control;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
@@ -83,6 +87,19 @@ async function main(): Promise<void> {
   });
   supervisor.start(office.inheritance);
   await control;
+}
+
+/** A worker runs already: a socket that cannot be made yet ends nothing. */
+async function untilOpen(open: () => Promise<ControlListener>, log: RuntimeLog): Promise<ControlListener> {
+  for (let told = ''; ; await delay(CONTROL_PAUSE_MS)) {
+    try {
+      return await open();
+    } catch (error) {
+      const { message } = coerceError(error);
+      if (message !== told) log.write('error', 'the control socket cannot be made', { reason: message });
+      told = message;
+    }
+  }
 }
 
 /** What the first supervisor and one that takes the place of another come into office with. */

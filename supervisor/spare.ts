@@ -98,8 +98,8 @@ export class Spare {
   }
 
   #ready({ pid }: WorkerProcess): void {
-    this.#options.log.write('info', 'spare worker ready', { pid });
     this.dispatch({ kind: 'ready' });
+    this.#options.log.write('info', 'spare worker ready', { pid });
   }
 
   #lost(process: WorkerProcess, reason: string): void {

@@ -55,7 +55,7 @@ export function runtimeStatus({
     state: state.kind,
     since,
     owner: 'daemon',
-    reason: reasonOf(machine, worker, exits),
+    reason: reasonOf(machine, { worker, exits, now: now.monotonic }),
     drain: state.kind === 'draining' ? state.purpose.kind : null,
     pid: live ? worker.pid : null,
     supervisorPid: process.pid,
@@ -96,11 +96,39 @@ function drainReason(purpose: DrainPurpose): string {
   }
 }
 
+/** How long a start waits for the budget, and why. */
+export function deferredText({ state, limits }: Machine, now: number): string {
+  const waitS = state.kind === 'deferred' ? Math.ceil(Math.max(0, state.until - now) / 1_000) : 0;
+  return `${limits.starts} starts within ${limits.spanMs / 1_000} s: waits ${waitS} s for the oldest to leave the window`;
+}
+
+/** What a line of log says of a state besides its name. */
+export function stateFields(machine: Machine, now: number): Readonly<Record<string, unknown>> {
+  const { state } = machine;
+  switch (state.kind) {
+    case 'failed':
+      return { failure: state.failure, detail: state.detail };
+    case 'backing_off':
+      return { waitMs: Math.round(state.until - now) };
+    case 'deferred':
+      return {
+        waitMs: Math.round(state.until - now),
+        reason: `${deferredText(machine, now)}; \`svc runtime restart\` starts it now`,
+      };
+    default:
+      return {};
+  }
+}
+
 function reasonOf(
-  { state, limits }: Machine,
-  worker: WorkerFacts | undefined,
-  exits: readonly ExitRecord[],
+  machine: Machine,
+  {
+    worker,
+    exits,
+    now,
+  }: { readonly worker: WorkerFacts | undefined; readonly exits: readonly ExitRecord[]; readonly now: number },
 ): string | null {
+  const { state, limits } = machine;
   const last = exits.at(-1);
   switch (state.kind) {
     case 'failed':
@@ -110,7 +138,7 @@ function reasonOf(
     case 'backing_off':
       return last === undefined ? null : `waiting after a crash: ${last.detail ?? last.reason}`;
     case 'deferred':
-      return `${limits.starts} starts within ${limits.spanMs / 1_000} s: waiting for the oldest to leave the window`;
+      return deferredText(machine, now);
     case 'hung':
       return `no heartbeat for ${limits.watchdogMs / 1_000} s`;
     case 'draining':

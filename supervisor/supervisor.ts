@@ -22,8 +22,9 @@ import {
   type Moment,
   newMachine,
 } from './machine.ts';
+import type { LogWatch } from './runtime-log.ts';
 import { limitsOf } from './settings.ts';
-import { runtimeStatus } from './status.ts';
+import { runtimeStatus, stateFields } from './status.ts';
 import type { Inheritance } from './succession.ts';
 import { step } from './transition.ts';
 import { Workers, type WorkersOptions } from './workers.ts';
@@ -33,7 +34,7 @@ export interface SupervisorOptions extends WorkersOptions {
   readonly mode: string;
   /** Is given every step as it was taken, for a later replay. */
   readonly trace?: (taken: TracedStep) => void;
-  /** The machine has stopped: the process may end. */
+  /** The process may end. */
   readonly onStopped: (code: 0 | 1) => void;
 }
 
@@ -47,8 +48,7 @@ export interface TracedStep {
 }
 
 const LOOK_MS = 1_000;
-/** Of looks in a row that find no process where the machine has a worker: its end was lost. */
-const LOOKS_WITHOUT_PROCESS = 10;
+const LOOKS_WITHOUT_PROCESS = 10; // in a row, where the machine has a worker: its end was lost
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -86,19 +86,20 @@ export class Supervisor {
     this.#machine = { ...this.#machine, ...(inheritance === undefined ? this.#fromDisk() : this.#from(inheritance)) };
     this.#lookedAt = bootClock();
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
-    this.#options.log.watch({
+    const watch: LogWatch = {
       limits: () => ({ maxBytes: this.#workers.settings.logBytes, maxFiles: this.#workers.settings.logFiles }),
       onMoved: () => {
         this.#aside.run('tell its worker of the moved log', () => this.#workers.logMoved());
       },
-    });
+    };
+    this.#aside.run('look after its log', () => this.#options.log.watch(watch));
     this.dispatch({ kind: 'lock_held' });
   }
 
   #fromDisk(): Pick<Machine, 'window'> {
     const { window, fault } = this.#history.takeOver();
     if (fault !== undefined)
-      this.#options.log.write('warn', 'what the former supervisor left could not be used', { reason: fault });
+      this.#write('warn', 'what the former supervisor left could not be used', { reason: fault });
     return { window };
   }
 
@@ -110,12 +111,11 @@ export class Supervisor {
 
   /** Starts the supervisor that is to take the place of this one; the machine does the rest. Throws where that is impossible, and then nothing has changed. */
   async replace({ settings, ...program }: SuccessorProgram): Promise<number> {
-    const { paths, environment, log } = this.#options;
+    const { paths, environment } = this.#options;
     const spec = { ...program, project: paths.project, environment };
     const pid = await this.#handover.prepare(spec, () => this.#machine.state);
-    log.write('info', 'supervisor is being replaced', { by: pid });
     this.#workers.adjust(settings);
-    this.dispatch({ kind: 'replace' });
+    this.dispatch({ kind: 'replace' }, () => this.#write('info', 'supervisor is being replaced', { by: pid }));
     return pid;
   }
 
@@ -190,15 +190,17 @@ export class Supervisor {
     this.#arm();
   }
 
-  #entered({ state, run }: Machine): void {
+  #write(...line: Parameters<WorkersOptions['log']['write']>): void {
+    this.#aside.run('write its log', () => this.#options.log.write(...line));
+  }
+
+  #entered(machine: Machine): void {
+    const { run, state } = machine;
+    const { kind } = state;
     this.#history.entered();
-    const level = state.kind === 'failed' || state.kind === 'hung' ? 'error' : 'info';
-    const detail = state.kind === 'failed' ? { failure: state.failure, detail: state.detail } : {};
-    this.#options.log.write(level, `supervisor ${state.kind.replaceAll('_', ' ')}`, {
-      state: state.kind,
-      run,
-      ...detail,
-    });
+    const level = kind === 'failed' || kind === 'hung' ? 'error' : kind === 'deferred' ? 'warn' : 'info';
+    const fields = { state: kind, run, ...stateFields(machine, bootClock()) };
+    this.#options.log.write(level, `supervisor ${kind.replaceAll('_', ' ')}`, fields);
   }
 
   /** An effect that came to nothing is an event where the machine waits for one; a kill is repeated by each look. */
@@ -239,7 +241,7 @@ export class Supervisor {
       case 'exit':
         this.#aside.run('end the spare worker', () => this.#workers.lookForSpare());
         clearInterval(this.#look);
-        this.#options.log.unwatch();
+        this.#aside.run('look after its log no more', () => this.#options.log.unwatch());
         clearTimeout(this.#timer);
         for (const resolve of this.#stopWaiters) resolve();
         this.#options.onStopped(effect.code);
@@ -248,13 +250,13 @@ export class Supervisor {
   }
 
   async #check(final: boolean): Promise<void> {
-    const { log, paths } = this.#options;
+    const { paths } = this.#options;
     const { listening, settings } = this.#workers;
     const event = await lookForLeftovers({
       former: this.#history.takeFormer(),
       workerRecord: paths.workerRecord,
       claim: async () => (final ? listening.claim(settings) : void (await listening.claim(settings, 1))),
-      say: (message, fields) => log.write('warn', message, fields),
+      say: (message, fields) => this.#write('warn', message, fields),
     });
     this.dispatch(event);
   }

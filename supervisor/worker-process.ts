@@ -88,13 +88,18 @@ export class WorkerProcess {
   }
 
   kill(): void {
-    if (this.#ended) return; // its group is on the way, too
+    if (!this.#isThere) return; // its group is on the way, too
     signalGroup(this.pid, 'SIGKILL');
     this.#signal('SIGKILL');
   }
 
+  /** Where there was no process, Node has the pid 0 until it tells: a signal there would go to the supervisor and its whole group. */
+  get #isThere(): boolean {
+    return !this.#ended && this.pid > 1;
+  }
+
   #signal(signal: NodeJS.Signals): void {
-    if (!this.#ended) this.#child.kill(signal);
+    if (this.#isThere) this.#child.kill(signal);
   }
 
   #lastMessages(): Promise<void> {

@@ -2,6 +2,7 @@
 import type { ExitRecord } from '../shared/api/control.ts';
 import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { bootClock } from '../shared/process-identity.ts';
+import { killedFromOutside, oomKills } from './end-hints.ts';
 import { countedExit, exitReason, type WorkerExit } from './exit-reason.ts';
 import { HangReport } from './hang-report.ts';
 import type { LogPosition } from './runtime-log.ts';
@@ -26,6 +27,7 @@ export class WorkerRun {
   readonly process: WorkerProcess;
   readonly logFrom: LogPosition | undefined;
   readonly #startedAt = bootClock();
+  readonly #oomKills = oomKills();
   #facts: WorkerFacts;
   #killedFor: string | undefined;
   #report: HangReport | undefined;
@@ -61,12 +63,17 @@ export class WorkerRun {
     this.#report?.close();
   }
 
+  #outside(): string {
+    return `signal SIGKILL: ${killedFromOutside(this.#oomKills, oomKills())}`;
+  }
+
   /** What is kept of its end; `detail` is why it was killed, else its own last word or that of Node, else code or signal. */
   ended(exit: WorkerExit, { wasUp, asked, lastLines }: EndFacts): ExitRecord {
     const { code, signal } = exit;
     const { run, pid, runtimeId, failure } = this.#facts;
     const fatal = lastLines.findLast((line) => line.startsWith('FATAL ERROR: '))?.slice(0, LAST_WORD_CHARACTERS);
-    const plain = `${signal === null ? `exit code ${code}` : `signal ${signal}`}${wasUp ? '' : ' before it was up'}`;
+    const how = signal === null ? `exit code ${code}` : signal === 'SIGKILL' ? this.#outside() : `signal ${signal}`;
+    const plain = `${how}${wasUp ? '' : ' before it was up'}`;
     return {
       run,
       pid,

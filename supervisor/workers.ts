@@ -7,6 +7,7 @@ import type { ProjectPaths } from '../shared/paths.ts';
 import { bootClock, identify, type ProcessIdentity } from '../shared/process-identity.ts';
 import { messageOf } from '../shared/svc-error.ts';
 import type { Asides } from './aside.ts';
+import { remedyFor } from './end-hints.ts';
 import type { WorkerExit } from './exit-reason.ts';
 import type { History } from './history.ts';
 import { otherOwner } from './leftover.ts';
@@ -70,7 +71,9 @@ export class Workers {
     this.#spec = { args: workerArgs, project: paths.project, environment: named };
     const files = [options.workerFile, paths.lockfile, join(paths.project, 'node_modules', '.package-lock.json')];
     this.#spare = new Spare({ log, spec: this.#spec, secrets: options.secrets, files, now: bootClock });
-    this.listening = new Listening((message, fields) => options.log.write('warn', message, fields));
+    this.listening = new Listening((message, fields) => {
+      host.aside.run('write its log', () => options.log.write('warn', message, fields));
+    });
   }
 
   /** What the last worker has told of its configuration. */
@@ -187,7 +190,9 @@ export class Workers {
     this.#current?.process.send({ type: 'reopen_logs' });
   }
 
-  #spawnFailed(run: number, { message: detail, code = '' }: NodeJS.ErrnoException): void {
+  #spawnFailed(run: number, { message, code = '' }: NodeJS.ErrnoException): void {
+    const remedy = remedyFor(code);
+    const detail = remedy === undefined ? message : `${message}: ${remedy}`;
     this.#current = undefined;
     this.#host.dispatch({ kind: 'spawn_failed', run, code, detail }, () =>
       this.#options.log.write('error', 'worker could not be started', { run, reason: detail }),
@@ -255,12 +260,14 @@ export class Workers {
   /** What the transition needs is read first, and nothing of it throws; the rest is tidied behind it. */
   #exited(run: number, exit: WorkerExit, left: readonly number[] | undefined): void {
     const { log, paths } = this.#options;
+    const { aside } = this.#host;
     const current = this.#current;
     if (current === undefined || current.facts.run !== run) return;
     const state = this.#host.state();
     const wasUp = hasRun(state) && state.kind !== 'starting' && state.upAt !== undefined;
     const asked = state.kind === 'draining' ? codeAsked(state.purpose) : undefined;
-    const record = current.ended(exit, { wasUp, asked, lastLines: log.lastLines(LAST_LINES, current.logFrom) });
+    const lastLines = aside.run('read its last lines', () => log.lastLines(LAST_LINES, current.logFrom)) ?? [];
+    const record = current.ended(exit, { wasUp, asked, lastLines });
     const beside = state.kind === 'starting' ? otherOwner(paths.workerRecord) : undefined;
     this.#current = undefined;
     this.#former = current.process.identity;
@@ -284,7 +291,6 @@ export class Workers {
   }
 }
 
-/** What is to be tidied behind a worker. */
 interface Ended {
   readonly current: WorkerRun;
   readonly record: ExitRecord;

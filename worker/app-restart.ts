@@ -4,6 +4,8 @@ import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { systemClock } from '../shared/clock.ts';
 import { ERRORS } from '../shared/error-codes.ts';
 import { EXIT } from '../shared/exit-codes.ts';
+import { projectPaths } from '../shared/paths.ts';
+import { refuseUnusableState } from '../shared/state-folder.ts';
 import { coerceError, SvcError } from '../shared/svc-error.ts';
 import type { App, RestartOwner } from './app-options.ts';
 import type { Parts } from './app-parts.ts';
@@ -60,6 +62,7 @@ export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'
 
 /** Throws where the worker after this one would end with 78, or would serve nothing where this one serves. Where nothing has changed it would not. */
 export async function refuseBadNext(parts: Parts): Promise<void> {
+  refuseUnusableState(projectPaths(parts.options.project));
   const { isChanged } = await parts.engine.runtime.checkNext();
   if (isChanged) await refuseBadCode(parts);
 }

@@ -1,5 +1,7 @@
 // What the worker's own socket tells an operator, and the host alone knows: how former workers ended, and whether a start would take the configuration.
 import type { ToldExit } from '../shared/api/control.ts';
+import { projectPaths } from '../shared/paths.ts';
+import { refuseUnusableState } from '../shared/state-folder.ts';
 import type { Parts } from './app-parts.ts';
 import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
@@ -8,7 +10,7 @@ import type { NextStart } from './runtime/runtime.ts';
 export interface OperatorPort {
   /** Newest last, by the ledger of starts; none while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
-  /** What the next worker would start with. Throws `config_invalid` or `secret_invalid` where that one would end with 78;
+  /** What the next worker would start with. Throws `state_dir_unsafe`, and `config_invalid` or `secret_invalid` where that one would end with 78;
    * noted like a reload that was refused. */
   checkConfig(): Promise<NextStart>;
   /** Throws `plugin_failed` or `config_invalid` where the next worker, with the code as it is now, would serve nothing and this one serves. */
@@ -19,7 +21,10 @@ export interface OperatorPort {
 
 export const operatorPort = (parts: Parts): OperatorPort => ({
   exits: () => formerExits(parts),
-  checkConfig: () => parts.engine.runtime.checkNext(),
+  checkConfig: async () => {
+    refuseUnusableState(projectPaths(parts.options.project));
+    return parts.engine.runtime.checkNext();
+  },
   checkCode: () => refuseBadCode(parts),
   checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });

@@ -57,6 +57,7 @@ async function answer(
           hint: 'stop it and start it again, or use `svc runtime start --daemon`',
         });
       if (owner === 'systemd') await app()?.operators.checkStarts();
+      if (options['checked'] !== true) await app()?.operators.checkConfig();
       void stop(EXIT.restartRequested, 'restart asked for over the control socket');
       return { accepted: true, pid: process.pid, runtimeId: app()?.runtimeId ?? null };
     case 'reload': {

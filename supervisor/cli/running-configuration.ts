@@ -9,7 +9,7 @@ import { findStaying, type RunningProject } from './control-client.ts';
 const CHECK_MS = 2_000;
 /** It ends that itself, sooner. */
 const CODE_MS = 30_000;
-const TOLD: readonly string[] = ['config_invalid', 'secret_invalid', 'plugin_failed'];
+const TOLD: readonly string[] = ['config_invalid', 'secret_invalid', 'plugin_failed', 'state_dir_unsafe'];
 
 interface Judgement {
   /** As it is now; null where the worker does not tell. */
@@ -33,7 +33,8 @@ async function ask(command: 'check' | 'check_code', timeoutMs: number): Promise<
     return await callControl(WORKER_SOCKET, command, { timeoutMs });
   } catch (error) {
     if (!(error instanceof SvcError) || !TOLD.includes(error.code)) return undefined;
-    const hint = command === 'check' ? '`svc config check` checks the file' : 'mend it, or stop the host and start it';
+    const mend = command === 'check' ? '`svc config check` checks the file' : 'mend it, or stop the host and start it';
+    const hint = error.code === 'state_dir_unsafe' ? (error.hint ?? mend) : mend;
     throw new SvcError(error.code, error.message, {
       cause: error,
       hint: `nothing was restarted: the worker that runs goes on; ${hint}`,

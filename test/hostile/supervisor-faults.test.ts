@@ -185,7 +185,7 @@ const FAULTS: readonly Fault[] = [
     begin: (host) => limitFiles(host, 3),
     end: (host) => limitFiles(host, 1_024),
     user: 0, // a limit is changed by its own user alone
-    said: /EMFILE/,
+    said: /EMFILE: the supervisor has too many files open: raise .ulimit -n., or LimitNOFILE=/,
   },
 ];
 

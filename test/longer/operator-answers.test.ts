@@ -143,9 +143,7 @@ describe('a worker that does not answer', () => {
     const record = { ...identify(pid), owner: 'foreground', mode: 'production', startedAt: new Date().toISOString() };
     write('.svc/worker.json', JSON.stringify(record));
 
-    const answers = await Promise.all(
-      ['status', 'reload', 'stop'].map((verb) => svc(['runtime', verb], { cwd: path })),
-    );
+    const answers = await Promise.all(['status', 'reload'].map((verb) => svc(['runtime', verb], { cwd: path })));
 
     for (const { code, stderr } of answers) {
       assert.equal(code, 1);
@@ -153,6 +151,9 @@ describe('a worker that does not answer', () => {
     }
     const { stdout } = await svc(['doctor', '--only', 'owner.single'], { cwd: path });
     assert.match(stdout, new RegExp(`the worker, pid ${pid}, runs but does not answer\\n.*kill -CONT ${pid}`));
+    const stopped = await svc(['runtime', 'stop'], { cwd: path });
+    assert.equal(stopped.code, 0);
+    assert.match(stopped.stderr, new RegExp(`stopping pid ${pid}, which does not answer: SIGTERM`));
   });
 });
 

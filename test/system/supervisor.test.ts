@@ -266,7 +266,7 @@ describe('the supervisor and its own end', () => {
     ['empty', '', /supervisor\.json could not be read: /],
     ['cut', '{"version":1,"sta', /supervisor\.json could not be read: /],
     ['binary', '\0\u0001\u0002', /supervisor\.json could not be read: /],
-    ['unreadable', null, /supervisor\.json could not be read: EISDIR/],
+    ['unreadable', null, /supervisor\.json could not be read: .*is not a regular file: move it away/],
     ['of another version', '{"version":2}', /supervisor\.json is not a record of this version/],
     [
       'of another boot',

@@ -30,7 +30,7 @@ export const command: Command = {
         : undefined;
     if (supervisorPid === undefined) {
       await refuseBrokenRestart(running.status);
-      await running.call('restart');
+      await running.call('restart', { options: { checked: true } });
     }
     return untilNextWorker(print, {
       project: folder,

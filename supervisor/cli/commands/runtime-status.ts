@@ -35,6 +35,7 @@ export const command: Command = {
       ...renewal(status.supervisorVersion),
       ...missingSocket(running),
       ...missingConfig(folder),
+      ...(status.state === 'deferred' ? ['`svc runtime restart` starts it now'] : []),
     ];
     const told = { ...status, exits: await exitsOfAll(running) };
     print.json({ ...told, notes });

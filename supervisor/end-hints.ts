@@ -1,0 +1,38 @@
+// Where to look for what ended a worker, or kept one from starting: the kernel tells nobody by itself.
+import { readFileSync } from 'node:fs';
+
+const KERNEL_LOG = 'look for the OOM killer: journalctl -k | grep -i oom';
+
+/** How often the kernel has killed for memory in the control group of this process; undefined where it does not tell. */
+export function oomKills(): number | undefined {
+  try {
+    const [, group = ''] = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8')) ?? [];
+    const [, count] = /^oom_kill (\d+)$/m.exec(readFileSync(`/sys/fs/cgroup${group}/memory.events`, 'utf8')) ?? [];
+    return count === undefined ? undefined : Number(count);
+  } catch {
+    return undefined; // another system, or one of an older kind
+  }
+}
+
+/** Of a worker that ended by SIGKILL, which the supervisor did not send. `before`, `after`: `oomKills` at its start and its end. */
+export function killedFromOutside(before: number | undefined, after: number | undefined): string {
+  if (before !== undefined && after !== undefined && after > before)
+    return 'killed by the kernel for want of memory: the control group is at its limit (memory.max, MemoryMax= of a unit, the limit of a container)';
+  return `killed by signal 9 from outside: ${KERNEL_LOG}`;
+}
+
+/** What a person can do about an error of the system; undefined where there is nothing to say. */
+export function remedyFor(code: string): string | undefined {
+  switch (code) {
+    case 'EMFILE':
+      return 'the supervisor has too many files open: raise `ulimit -n`, or LimitNOFILE= of its unit';
+    case 'ENFILE':
+      return 'the machine has too many files open: raise fs.file-max';
+    case 'EAGAIN':
+      return 'this user or its control group has too many processes: raise `ulimit -u`, or TasksMax= of its unit';
+    case 'ENOMEM':
+      return 'the machine has no memory for another process';
+    default:
+      return undefined;
+  }
+}
