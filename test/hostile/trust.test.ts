@@ -146,6 +146,11 @@ describe('secrets of the process environment, by the marks of schemas', { concur
 
     assertChildren(project);
     assert.equal(project.read('child-own-import').includes(token), false, 'the token of the host');
+    const told = /"variables":\[([^\]]*)\].*\/proc shows them to this user/.exec(host.output())?.[1];
+    assert.deepEqual(
+      told?.split(',').map((name) => JSON.parse(name)),
+      ['HTTP_TOKEN', ...Object.keys(CANARIES)].toSorted(),
+    );
   });
 
   it('are in no child of plugins that a check or a start with --once loads', async (t) => {
