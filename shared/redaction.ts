@@ -18,6 +18,7 @@ import {
   mayHoldList,
   unescapeOnce,
 } from './secret-spellings.ts';
+import { escapeControls, escapeUnseen, UNSEEN } from './visible-text.ts';
 
 /** Shorter values would mask ordinary words; they are kept out by key only. */
 const SHORTEST_VALUE = 4;
@@ -179,25 +180,16 @@ function endOfString(line: string, from: number): number | undefined {
   return undefined;
 }
 
-const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
-const UNSAFE_ALL = new RegExp(UNSAFE, 'g');
-
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
 /** Escapes what JSON lets through but a terminal or a line reader acts on (R3); the line stays the same JSON value. */
 export function escapeLine(line: string): string {
   if (isAscii(line) && !line.includes('\u007f')) return line; // nearly always, and many times faster than the pattern
-  if (!UNSAFE.test(line)) return line;
-  return line.replace(UNSAFE_ALL, unicodeEscape);
+  return UNSEEN.test(line) ? escapeUnseen(line) : line;
 }
 
 /** Text for a terminal: control characters and bidi marks are shown, not obeyed. Tabs stay. */
-export function escapeText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  return text.replace(/[\u0000-\u0008\u000a-\u001f]/g, unicodeEscape).replace(UNSAFE_ALL, unicodeEscape);
-}
-
-const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+export const escapeText = (text: string): string => escapeControls(text, '\t');
 
 /** A line that is known to all, as the first one of a key, is none of them. */
 const longLinesOf = (value: string): readonly string[] =>

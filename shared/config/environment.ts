@@ -60,6 +60,9 @@ export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
   }
 }
 
+/** Names of the variables that are withheld now. The kernel shows them as they were at the start of the process, to its user and to root. */
+export const withheldVariables = (): readonly string[] => [...withheld.keys()].toSorted();
+
 /** Joins the process environment and `.env`. Throws `secret_invalid` (E3) and `config_invalid` when the file cannot be read. */
 export function projectEnvironment({ file, mode, environment }: EnvironmentOptions): ProjectEnvironment {
   const read = readEnvFile(file, mode);

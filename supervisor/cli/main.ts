@@ -6,6 +6,7 @@ import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
 import type { CommandContext, HostClient } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
+import { printable, printableJson } from './printable.ts';
 import { createPrinter } from './printer.ts';
 import { findProject, workingFolder } from './project-lookup.ts';
 import { unknownWord } from './usage-error.ts';
@@ -160,11 +161,11 @@ function fail(error: unknown, { json, debug }: Call): ExitCode {
   const { code, message, hint, details } = known;
   if (json)
     write(
-      `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...(Object.keys(details).length === 0 ? {} : { details }) } }, null, 2)}\n`,
+      `${printableJson(JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }), ...(Object.keys(details).length === 0 ? {} : { details }) } }, null, 2))}\n`,
     );
-  else process.stderr.write(`svc: ${message}${hint === undefined ? '' : `\n     ${hint}`}\n`);
+  else process.stderr.write(`${printable(`svc: ${message}${hint === undefined ? '' : `\n     ${hint}`}`)}\n`);
   if (debug || code === 'internal')
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+    process.stderr.write(`${printable(error instanceof Error ? (error.stack ?? '') : String(error))}\n`);
   return ERRORS[code].exit;
 }
 

@@ -1,6 +1,8 @@
-// What commands print: the result on stdout, everything else on stderr. Colours only where somebody sees them; a closed pipe is quiet.
+// What commands print: the result on stdout, everything else on stderr. Colours only where somebody sees them; a closed pipe is quiet. Whatever
+// text it is made of (of platforms, of plugins, of people): nothing in it moves the cursor or hides what stands beside it.
 import pc from 'picocolors';
 import type { Printer } from './command.ts';
+import { printable, printableJson, printableLine } from './printable.ts';
 
 export interface PrinterOptions {
   readonly json: boolean;
@@ -23,13 +25,15 @@ export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptio
   const { green, red, yellow, dim, bold } = pc.createColors(!off);
   // As it is now: code of the project, which a command may load, is given another one.
   const write = stdout.write.bind(stdout);
-  const out = (text: string): void => void write(`${text}\n`);
+  const seen = off ? printable : printableLine;
+  const put = (text: string): void => void write(`${text}\n`);
+  const out = (text: string): void => put(seen(text));
   return {
     text: (line) => (json ? undefined : out(line)),
-    json: (document) => (json ? out(JSON.stringify(document, null, 2)) : undefined),
-    line: (document) => out(JSON.stringify(document)),
+    json: (document) => (json ? put(printableJson(JSON.stringify(document, null, 2))) : undefined),
+    line: (document) => put(printableJson(JSON.stringify(document))),
     table: (head, rows) => (json ? undefined : out(tableText(head.map(bold), rows))),
-    note: (line) => void stderr.write(`${line}\n`),
+    note: (line) => void stderr.write(`${seen(line)}\n`),
     color: { good: green, bad: red, warn: yellow, dim, bold },
   };
 }

@@ -146,6 +146,11 @@ describe('secrets of the process environment, by the marks of schemas', { concur
 
     assertChildren(project);
     assert.equal(project.read('child-own-import').includes(token), false, 'the token of the host');
+    const told = /"variables":\[([^\]]*)\].*\/proc shows them to this user/.exec(host.output())?.[1];
+    assert.deepEqual(
+      told?.split(',').map((name) => JSON.parse(name)),
+      ['HTTP_TOKEN', ...Object.keys(CANARIES)].toSorted(),
+    );
   });
 
   it('are in no child of plugins that a check or a start with --once loads', async (t) => {
@@ -283,3 +288,52 @@ describe('files that anybody may write', { concurrency: 3 }, () => {
     assert.match(stderr, /plugins\/own\/index\.js:1:1 belongs to user 4242, not to 0 or root; chown 0 plugins/);
   });
 });
+
+/** Turns the direction, hides a letter, clears the screen. */
+const MARKS = 'pay\u202e001\u2066\u200b\u001b[2J\u009b';
+const HOSTILE_TEXTS = `import { definePlugin, t } from 'svc';
+const marks = ${JSON.stringify(MARKS)};
+export default definePlugin({ name: 'own', setup(p) {
+  const pick = p.action('pick', { data: { n: t.integer() } }, () => 'picked');
+  p.command('ask', { summary: 'Asks' }, () => ({ text: 'Pick', buttons: [pick.button(marks, { n: 1 })] }));
+  p.command('fail', { summary: 'Fails', attempts: 1 }, () => { throw new Error(marks); });
+} });
+`;
+
+describe('marks that show another text than there is', { concurrency: 3 }, () => {
+  it('come to no platform in a label, and to no terminal in what a command prints', async (t) => {
+    const project = await portProject(t, {
+      keys: { plugins: { sandbox: {}, own: { use: './plugins/own.js' } } },
+      plugins: { 'own.js': HOSTILE_TEXTS },
+    });
+    const { path, url, token } = project;
+    assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+    await say(url, token, '/ask');
+    await say(url, token, '/fail');
+    const dead = await until(
+      async () =>
+        JSON.parse((await svc(['inbox', 'list', '--state', 'dead', '--json'], { cwd: path })).stdout).items[0],
+      { what: 'the item that failed' },
+    );
+
+    const messages = await fetch(`${url}/api/chat/messages?person=ann&after=0`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assert.match(await messages.text(), /"label":"pay001 \[2J"/);
+    assert.ok(dead.lastError.includes('pay'));
+    for (const args of [
+      ['inbox', 'list', '--state', 'dead'],
+      ['inbox', 'list', '--state', 'dead', '--json'],
+      ['inbox', 'show', dead.id],
+      ['runtime', 'logs'],
+      ['runtime', 'logs', '--json'],
+    ]) {
+      const { stdout, stderr } = await svc(args, { cwd: path });
+      assert.match(stdout, /pay\\u202e001\\u2066\\u200b/, args.join(' '));
+      assert.doesNotMatch(stdout + stderr, UNSEEN, args.join(' '));
+    }
+  });
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/;

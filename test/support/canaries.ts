@@ -44,6 +44,8 @@ export default definePlugin({ name: 'leaky', config: { key: t.secret() }, setup(
   const key = p.config.key.reveal();
   p.log.info({ token: key, nested: { url: 'https://x.example/?k=' + encodeURIComponent(key) } }, 'using ' + key);
   console.log('printed ' + key);
+  console.log(Buffer.from(key), Buffer.from(key).toString('hex').toUpperCase(), 'https://bot:' + key + '@x.example/');
+  p.log.info({ bytes: Buffer.from(key), escaped: Array.from(key, (one) => '\\\\u00' + one.charCodeAt(0).toString(16)).join(''), twice: encodeURIComponent(encodeURIComponent('%' + key)) }, 'in other spellings');
   p.command('leak', { summary: 'Leaks', attempts: 1 }, () => { throw new Error('failed with ' + key + ' and ' + Buffer.from(key).toString('base64')); });
   p.route('GET /leak', { scope: 'none' }, () => { throw new Error('no answer for ' + key); });
   const verify = ({ headers }) => (headers['x-hook-token'] === key ? { kind: 'ok' } : { kind: 'refused', reason: 'not ' + key });
@@ -145,7 +147,7 @@ async function untried(host: RunningHost): Promise<readonly string[]> {
   return endpoints.filter(({ state, lastError }) => state === 'connecting' && lastError === null).map(({ id }) => id);
 }
 
-/** Throws where one of the secrets is in a text, as it is, in base64 or as a part of a URL. */
+/** Throws where one of the secrets is in a text, in one of the spellings that the plugin above gives it. */
 export function assertNoCanary(where: string, content: string, host: RunningHost): void {
   for (const [name, secret] of [...Object.entries(SECRETS), ['HTTP_TOKEN', host.project.token] as const])
     for (const form of formsOf(secret)) {
@@ -156,6 +158,14 @@ export function assertNoCanary(where: string, content: string, host: RunningHost
 
 const formsOf = (secret: string): readonly string[] => [
   secret,
+  Buffer.from(secret).toString('hex'),
+  Buffer.from(secret).toString('hex').toUpperCase(),
+  Buffer.from(secret)
+    .toString('hex')
+    .replaceAll(/(..)(?!$)/g, '$1 ')
+    .slice(0, 60),
+  [...Buffer.from(secret)].join(','),
+  Array.from(secret, (one) => `\\u00${one.charCodeAt(0).toString(16)}`).join(''),
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),
   encodeURIComponent(secret),
 ];

@@ -8,6 +8,10 @@
 //       behind those.
 //   K3  All text is rendered by the adapter's format, with everything literal escaped, and no part is over its limit.
 //   K4  One message has at most MOST_PARTS parts: what is longer is cut, and says so.
+//   K5  Labels, names of files and of people hold no control, no mark of the direction of writing and nothing that no font shows: they stand
+//       beside each other, and could show another text than they are.
+
+import { plainName } from '../../shared/visible-text.ts';
 import type { Can, FilesApart } from '../sdk/adapter.ts';
 import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
 import { split } from './split.ts';
@@ -77,8 +81,8 @@ const CUT = '… (cut: this is too long to be shown here)';
 export function compose(given: StoredContent, can: Can, where: Where): readonly ComposedPart[] {
   const audience = placeAudience(given.only, can, where);
   const content = audience.address.conversation === undefined ? given : elsewhere(given);
-  const files = placeFiles(content.files, can, where);
-  const buttons = placeButtons(content.buttons, can);
+  const files = placeFiles(content.files.map(plainlyNamed), can, where);
+  const buttons = placeButtons(content.buttons.map(plainlyLabelled), can);
   const said = [...audience.prefix, ...replyPrefix(content.replyTo, can, where), ...content.segments];
   const { texts, isCut } = textsOf(said, [...files.links, ...buttons.list], can.text);
   if (texts === undefined) return [refuse(`nothing fits into ${can.text.limit} ${can.text.unit}`), ...files.refused];
@@ -108,6 +112,9 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
   const more = behind.map((some): SendPart => ({ ...base(first), files: some, isBehind: true }));
   return [...parts, ...more, ...files.refused];
 }
+
+const plainlyNamed = (file: FileRef): FileRef => ({ ...file, name: plainName(file.name) });
+const plainlyLabelled = (button: StoredButton): StoredButton => ({ ...button, label: plainName(button.label) });
 
 /** Where the parts of a post go, and nothing else of them. */
 const base = ({ thread, only, conversation }: Partial<SendPart> = {}): Omit<SendPart, 'files'> => ({
@@ -157,7 +164,7 @@ function placeButtons(
   can: Can,
 ): { shown: readonly StoredButton[]; list: readonly (readonly Segment[])[]; menu: readonly string[] | undefined } {
   if (buttons.length <= (can.buttons ?? 0)) return { shown: buttons, list: [], menu: undefined };
-  const lines = buttons.map(({ label }, i) => `${i + 1}) ${label.replace(/\s+/g, ' ')}`);
+  const lines = buttons.map(({ label }, i) => `${i + 1}) ${label}`);
   return { shown: [], list: [[plain(lines.join('\n'))]], menu: buttons.map(({ token }) => token) };
 }
 
@@ -207,12 +214,12 @@ function placeAudience(
   if (only === undefined || where.private) return { prefix: [], address: {} };
   if (can.only === true) return { prefix: [], address: { only } };
   if (where.direct !== undefined) return { prefix: [], address: { conversation: where.direct } };
-  return { prefix: [plain(`${where.onlyName ?? only.id}: `)], address: {} };
+  return { prefix: [plain(`${plainName(where.onlyName ?? only.id)}: `)], address: {} };
 }
 
 function replyPrefix(replyTo: MessageRef | undefined, can: Can, where: Where): readonly Segment[] {
   if (replyTo === undefined || can.replies === true || where.private || where.replyName === undefined) return [];
-  return [plain(`${where.replyName}: `)];
+  return [plain(`${plainName(where.replyName)}: `)];
 }
 
 /** Blocks below each other: links and lists begin on a line of their own. */

@@ -14,6 +14,7 @@
 //   accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
 //   an unchanged account               | keeps its connection            | gave it away at the commit
 //   life after the commit of the next  | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its signal aborts and its resources close
+import { withheldVariables } from '../../shared/config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
@@ -58,6 +59,9 @@ export interface ReloadAs extends Pick<CommittedBy, 'keep'> {
   readonly isMeant?: () => boolean;
 }
 
+const WITHHELD =
+  'secrets came in the environment of this process: child processes do not get them, /proc shows them to this user and root';
+
 interface ReplacedBy extends CommittedBy {
   readonly assembled?: Promise<Candidate> | undefined;
 }
@@ -72,6 +76,8 @@ export class Runtime {
   /** Of each candidate, as they are known there. */
   readonly #modules = new WeakMap<Candidate, readonly string[]>();
   #lastFailure: SvcError | undefined;
+  /** Variables that were told about. */
+  readonly #told = new Set<string>();
 
   constructor(options: RuntimeOptions, loaded: LoadedConfig) {
     this.#options = options;
@@ -232,7 +238,16 @@ export class Runtime {
     }
     const candidate = await assembled;
     this.#modules.set(candidate, loads);
+    this.#tellWithheld();
     return candidate;
+  }
+
+  /** A process cannot take its first environment back from the kernel. */
+  #tellWithheld(): void {
+    const variables = withheldVariables().filter((name) => !this.#told.has(name));
+    if (variables.length === 0) return;
+    for (const name of variables) this.#told.add(name);
+    this.#options.core.log.info({ variables, remedy: 'set them in .env alone' }, WITHHELD);
   }
 
   async #commit(generation: Generation, by: CommittedBy): Promise<void> {

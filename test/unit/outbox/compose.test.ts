@@ -1,7 +1,7 @@
 // Degradation, piece by piece: what a platform lacks is made from what it has.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compose, MOST_PARTS, type StoredContent, type Where } from '../../../worker/outbox/compose.ts';
+import { compose, MOST_PARTS, type SendPart, type StoredContent, type Where } from '../../../worker/outbox/compose.ts';
 import type { Can, FileRef } from '../../../worker/sdk/index.ts';
 
 const POOR: Can = { text: { limit: 400, unit: 'utf16', render: 'plain' } };
@@ -30,6 +30,36 @@ describe('compose', () => {
     assert.deepEqual(compose(content({ segments: [], buttons: BUTTONS }), POOR, GROUP), [
       message({ text: '1) yes\n2) no', menu: ['t1', 't2'] }),
     ]);
+  });
+
+  it('leaves no mark in labels and names that could show another text (K5)', () => {
+    const hostile = 'Pay\u202e001\u2066\u200f\u061c\u200b\u{e0041}\n\u001b[2J\u009b\u2028 now';
+    const buttons = [
+      { label: hostile, token: 't1' },
+      { label: '\u202e\u200b', token: 't2' },
+      { label: 'family \u{1f468}\u200d\u{1f469} \u2764\ufe0f', token: 't3' },
+    ];
+    const labels = ['Pay001 [2J now', '…', 'family \u{1f468}\u200d\u{1f469} \u2764\ufe0f'];
+    const [shown] = compose(content({ buttons }), { ...POOR, buttons: 3 }, GROUP) as readonly [SendPart];
+    const [listed] = compose(content({ buttons }), POOR, GROUP) as readonly [SendPart];
+    assert.deepEqual(
+      shown.buttons.map(({ label }) => label),
+      labels,
+    );
+    assert.equal(listed.text, ['hi', ...labels.map((label, index) => `${index + 1}) ${label}`)].join('\n'));
+
+    const files = [{ ...FILE, name: 'photo\u202egpj.exe' }];
+    const [attached] = compose(content({ files }), { ...POOR, files: { maxBytes: 3_000 } }, GROUP) as readonly [
+      SendPart,
+    ];
+    const [linked] = compose(content({ files }), POOR, { ...GROUP, fileUrl: () => 'https://a.example' }) as readonly [
+      SendPart,
+    ];
+    assert.equal(attached.files[0]?.name, 'photogpj.exe');
+    assert.match(linked.text, /photogpj\.exe/);
+    const only = { endpoint: 'e', id: 'u1' };
+    const [said] = compose(content({ only }), POOR, { ...GROUP, onlyName: 'Ann\u202e' }) as readonly [SendPart];
+    assert.equal(said.text, 'Ann: hi');
   });
 
   it('makes a new message of an edit (K1)', () => {

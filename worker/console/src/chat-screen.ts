@@ -3,11 +3,13 @@
 //   C1  Load, then subscribe from the position that came with it: no hole between the two. After a gap all is loaded anew.
 //   C2  While the stream is down the page says so and marks what it shows as old; what is typed meanwhile is sent when the host is back.
 //   C3  A token that is no longer taken leads back to the form; text that was not sent is kept.
+
 import { type ApiClient, type Fault } from './api-client.ts';
 import { button, element } from './elements.ts';
 import { type EventStream, followEvents, type StreamState } from './event-stream.ts';
 import { MessageList } from './message-list.ts';
 import { newDelivery, Outgoing } from './outgoing.ts';
+import { visibleName } from './render-text.ts';
 import { messageOf } from './sign-in-screen.ts';
 import type { Frame } from './sse-parser.ts';
 
@@ -100,7 +102,7 @@ export class ChatScreen {
     const header = element('header', {}, [
       element('h1', { text: 'svc chat' }),
       this.#state,
-      element('span', { class: 'hint' }, ['as ', element('bdi', { text: person })]),
+      element('span', { class: 'hint' }, ['as ', element('bdi', { text: visibleName(person) })]),
       signOut,
     ]);
     return element('div', { class: 'screen' }, [

@@ -5,7 +5,7 @@
 //   L3  At most 300 messages are on the page; that older ones are left out is said.
 import type { ChatMessageOnWire } from '../../../shared/api/chat.ts';
 import { button, element } from './elements.ts';
-import { literalText, markdownText } from './render-text.ts';
+import { literalText, markdownText, visibleName } from './render-text.ts';
 
 export interface MessageListOptions {
   readonly person: string;
@@ -110,12 +110,13 @@ export class MessageList {
     else
       card.append(element('div', { class: 'body' }, isBot ? markdownText(message.text) : [literalText(message.text)]));
     if (message.buttons.length > 0) card.append(this.#buttons(message));
-    if (message.reactions.length > 0)
+    const reactions = message.reactions.map(visibleName).join(' ');
+    if (reactions !== '')
       card.append(
         element('p', {
           class: 'reactions',
-          text: message.reactions.join(' '),
-          attributes: { 'aria-label': `Reactions: ${message.reactions.join(' ')}`, role: 'note' },
+          text: reactions,
+          attributes: { 'aria-label': `Reactions: ${reactions}`, role: 'note' },
         }),
       );
     return card;
@@ -126,7 +127,7 @@ export class MessageList {
       'div',
       { class: 'buttons' },
       buttons.map(({ label, token, style }) =>
-        button(label, () => this.#options.onPress(id, token), {
+        button(visibleName(label), () => this.#options.onPress(id, token), {
           ...(style === undefined ? {} : { class: style }),
           attributes: { dir: 'auto' },
         }),
@@ -165,5 +166,5 @@ function who(from: string, at: string | undefined): HTMLElement {
             attributes: { datetime: at },
           }),
         ];
-  return element('div', { class: 'who' }, [element('bdi', { text: from }), ...time]);
+  return element('div', { class: 'who' }, [element('bdi', { text: visibleName(from) }), ...time]);
 }

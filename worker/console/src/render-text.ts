@@ -47,3 +47,7 @@ function inlineNode(inline: Inline): Node {
 }
 
 const visible = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+
+/** A name, a label or a sign: in it marks of the direction have no use at all, nor has what is not seen. Joiners of emoji are kept. */
+export const visibleName = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, '\ufffd');
