@@ -116,7 +116,9 @@ class Host implements App {
     const opened = database.open();
     const first = this.#parts.engine.runtime.assembleFirst();
     first.catch(() => {}); // told by the start of the engine
+    const room = disk.lookFirst(); // never rejects
     await opened;
+    await room; // without it the host is not ready, and says so from the first
     if (database.state.kind === 'open') await this.#begin(first);
     else {
       const reason = database.state.kind === 'failed' ? database.state.reason : '';

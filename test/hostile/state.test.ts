@@ -6,19 +6,24 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import { Sqlite } from '../../shared/sqlite.ts';
+import { foregroundArgs } from '../support/built-svc.ts';
 import { WebhookPlatform } from '../support/fake-platforms/webhook-platform.ts';
-import { portProject, svc } from '../support/svc-command.ts';
+import { fillDisk, smallDisk, smallDiskMissing } from '../support/small-disk.ts';
+import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -41,40 +46,58 @@ function overwrite(file: string, { at = 0, ...some }: { at?: number; bytes?: num
 
 const half = (file: string): number => Math.floor(statSync(file).size / 2);
 
-async function daemon(t: Cleanup) {
+/** A project with an account that takes deliveries, and what was acknowledged of them. */
+async function hooked(t: Cleanup, keys: Readonly<Record<string, unknown>> = {}) {
   const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
   const project = await portProject(t, {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
-    keys: { plugins: { webhook: { endpoints: [{ id: 'shop', secrets: ['${HOOK_SECRET}'] }] } } },
+    keys: { plugins: { webhook: { endpoints: [{ id: 'shop', secrets: ['${HOOK_SECRET}'] }] } }, ...keys },
     env: { HOOK_SECRET: platform.secret },
   });
   const file = join(project.paths.stateDir, 'data.sqlite');
-  const run = (...words: string[]) => svc(words, { cwd: project.path });
   const acknowledged: string[] = [];
+  return {
+    project,
+    file,
+    async deliver(text = 'hello'): Promise<number> {
+      const id = `evt_${randomUUID()}`;
+      const { body, headers } = platform.sign(id, { conversation: { id: 'c' }, user: { id: 'u' }, text });
+      const answer = await fetch(`${project.url}/webhooks/webhook/shop`, {
+        method: 'POST',
+        headers: { ...headers, connection: 'close' },
+        body,
+      }).catch(() => undefined);
+      if (answer?.status === 200) acknowledged.push(id);
+      return answer?.status ?? 0;
+    },
+    /** Of what was acknowledged, what a copy of the files has not. */
+    lost(): string[] {
+      const folder = mkdtempSync(join(tmpdir(), 'svc-copy-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      for (const part of ['', '-wal']) if (existsSync(`${file}${part}`)) execFileSync('cp', [`${file}${part}`, folder]);
+      const copy = new Sqlite(join(folder, basename(file)));
+      try {
+        const there = new Set(copy.prepare('SELECT delivery_id FROM inbox').pluck().all());
+        return acknowledged.filter((id) => !there.has(id));
+      } finally {
+        copy.close();
+      }
+    },
+  };
+}
 
-  const deliver = async (): Promise<number> => {
-    const id = `evt_${randomUUID()}`;
-    const { body, headers } = platform.sign(id, { conversation: { id: 'c' }, user: { id: 'u' }, text: 'hello' });
-    const answer = await fetch(`${project.url}/webhooks/webhook/shop`, {
-      method: 'POST',
-      headers: { ...headers, connection: 'close' },
-      body,
-    }).catch(() => undefined);
-    if (answer?.status === 200) acknowledged.push(id);
-    return answer?.status ?? 0;
-  };
+/** Undefined while nobody answers, or the host is not up yet. */
+async function readiness({ url, token }: { url: string; token: string }): Promise<ReadinessReport | undefined> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/api/system/readiness`, { headers }).catch(() => undefined);
+  const report = answer === undefined ? undefined : ((await answer.json()) as ReadinessReport);
+  return report?.state === 'starting' ? undefined : report;
+}
+
+async function daemon(t: Cleanup) {
+  const { project, file, deliver, lost } = await hooked(t);
+  const run = (...words: string[]) => svc(words, { cwd: project.path });
   const status = async () => JSON.parse((await run('runtime', 'status', '--json')).stdout);
-  const report = async (): Promise<ReadinessReport | undefined> => {
-    const answer = await fetch(`${project.url}/api/system/readiness`, {
-      headers: { authorization: `Bearer ${project.token}` },
-    }).catch(() => undefined);
-    return answer === undefined ? undefined : ((await answer.json()) as ReadinessReport);
-  };
-  const said = async (): Promise<string | undefined> => {
-    const now = await report();
-    if (now === undefined || now.state === 'starting') return undefined;
-    return now.ready ? '' : now.checks.find(({ component }) => component === 'database')?.reason;
-  };
 
   const started = await run('runtime', 'start', '--daemon', '--json');
   assert.equal(started.code, 0, started.stderr);
@@ -84,9 +107,7 @@ async function daemon(t: Cleanup) {
     file,
     log: `${file}-wal`,
     deliver,
-    status,
-    said,
-    acknowledged,
+    lost,
     /** SIGKILL, in the middle of whatever it does; `first` is done while it stands still. */
     async kill(first: () => void = () => {}): Promise<void> {
       const { pid } = await status();
@@ -95,25 +116,14 @@ async function daemon(t: Cleanup) {
       process.kill(pid, 'SIGKILL');
       await until(async () => ![null, pid].includes((await status()).pid), { what: 'the next worker', ...PATIENT });
     },
-    /** Undefined while it is not known: ready is the empty text, else why the database is not. */
+    /** Why the database is not ready; empty where the host is. */
     async settled(): Promise<string> {
-      return until(async () => said(), { what: 'a report on readiness', ...PATIENT }).then(String);
+      const report = await until(() => readiness(project), { what: 'a report on readiness', ...PATIENT });
+      return report.ready ? '' : String(report.checks.find(({ component }) => component === 'database')?.reason);
     },
     doctor: async (): Promise<{ status: string; reason: string; fix?: string }> => {
       const { stdout } = await run('doctor', '--only', 'database.integrity', '--json');
       return JSON.parse(stdout).checks[0];
-    },
-    /** Of what was acknowledged, what a copy of the files has not. */
-    lost(): string[] {
-      const folder = mkdtempSync(join(dirname(file), 'copy-'));
-      for (const part of ['', '-wal']) if (existsSync(`${file}${part}`)) execFileSync('cp', [`${file}${part}`, folder]);
-      const copy = new Sqlite(join(folder, basename(file)));
-      try {
-        const there = new Set(copy.prepare('SELECT delivery_id FROM inbox').pluck().all());
-        return acknowledged.filter((id) => !there.has(id));
-      } finally {
-        copy.close();
-      }
     },
   };
 }
@@ -178,4 +188,57 @@ describe('a daemon killed before it sees it is not ready, and says what is lost,
       await until(async () => (await host.deliver()) === 200, { what: 'what is left to be served', ...PATIENT });
       assert.equal((await host.doctor()).status, 'ok');
     });
+});
+
+describe('a start on a disk without room', { concurrency: 3 }, () => {
+  for (const [what, disk, reason] of [
+    ['too little is free', { minFreeBytes: 16 * 1_024 ** 4 }, /disk\.minFreeBytes asks for \d+: \d+ more are needed/],
+    ['the state takes too much', { maxBytes: 64 * 1_024 ** 2 }, /the state takes \d+ bytes, disk\.maxBytes allows \d+/],
+  ] as const)
+    it(`is not ready, with its reason, from the first: ${what}`, async (t) => {
+      const project = await portProject(t, { keys: { disk } });
+      mkdirSync(project.paths.mediaDir, { recursive: true, mode: 0o700 });
+      writeFileSync(join(project.paths.mediaDir, 'large'), '');
+      truncateSync(join(project.paths.mediaDir, 'large'), 80 * 1_024 ** 2);
+
+      const words = ['runtime', 'start', '--daemon', '--timeout', '3', '--json'];
+      const { code, stdout } = await svc(words, { cwd: project.path });
+
+      const { ready, reasons } = JSON.parse(stdout);
+      assert.deepEqual([code, ready], [1, false]);
+      assert.match(reasons.join('; '), reason);
+      assert.doesNotMatch(readFileSync(project.paths.runtimeLog, 'utf8'), /"ready":true/);
+    });
+
+  it('names what is missing for the log that a killed host has left, and needs no more', {
+    skip: smallDiskMissing(),
+  }, async (t) => {
+    const { project, deliver, lost, file } = await hooked(t, { disk: { minFreeBytes: 1 } });
+    smallDisk(t, project.paths.stateDir, { kilobytes: 24 * 1_024 });
+    const start = () => startSvc(foregroundArgs(project.path).slice(1), { cwd: project.path });
+    const report = () => readiness(project);
+    const first = start();
+    await until(async () => (await report())?.ready === true, { what: 'the host', ...PATIENT });
+    for (let n = 0; n < 60; n += 1) assert.equal(await deliver('x'.repeat(20_000)), 200);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const filler = join(project.paths.stateDir, 'filler');
+    fillDisk(filler);
+
+    const next = start();
+    t.after(() => void next.child.kill('SIGKILL'));
+    const missing = await until(
+      async () => {
+        const check = (await report())?.checks.find(({ component }) => component === 'database');
+        const named = /free (\d+) bytes more where/.exec(check?.remediation ?? '')?.[1];
+        return named === undefined ? undefined : Number(named);
+      },
+      { what: 'the amount', ...PATIENT },
+    );
+    assert.ok(missing <= 2 * statSync(`${file}-wal`).size + 262_144, `${missing} bytes`);
+    truncateSync(filler, statSync(filler).size - missing - 4_096);
+
+    await until(async () => (await report())?.ready === true, { what: 'readiness', ...PATIENT });
+    assert.deepEqual(lost(), []);
+  });
 });

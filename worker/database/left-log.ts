@@ -7,13 +7,24 @@
 //       (log-file.ts), of one before it.
 //   L3  A kill before the copy takes the place of the log leaves all as it was, and the next start copies again; a kill behind it leaves a log that is on
 //       the disk.
-//   L4  Where the copy cannot take the place of the log, nothing may be closed either: the process is killed, as in K4.
+//   L4  Only frames of this log are copied: behind them lie those of one before it, which nobody reads. So the copy needs no more room than it must.
+//   L5  Where the copy cannot take the place of the log, nothing may be closed either: the process is killed, as in K4.
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../shared/atomic-file.ts';
 import { cutUnsynced, emptyLog, endToMend, keptOpen } from './checkpoint.ts';
 import { openAlone, sqliteCode } from './connection.ts';
 import { logOf, sizeOf } from './log-file.ts';
+import {
+  FRAME_HEADER_BYTES,
+  isFrameOf,
+  LOG_HEADER_BYTES,
+  logChecksum,
+  pageBytesOfLog,
+  pagesAfter,
+} from './log-format.ts';
+import { isFull } from './storage-fault.ts';
+import { noRoomForCopy } from './unavailable.ts';
 
 const CHUNK_BYTES = 1_048_576;
 
@@ -33,7 +44,7 @@ export function settleLeft(file: string): boolean {
       renameSync(copy, log);
       syncFolder(dirname(log));
     } catch (error) {
-      endToMend(file, { what: 'the log of the database cannot be replaced by its copy', error }); // L4
+      endToMend(file, { what: 'the log of the database cannot be replaced by its copy', error }); // L5
     }
     try {
       bringOverAll(file, database);
@@ -44,6 +55,7 @@ export function settleLeft(file: string): boolean {
   } catch (error) {
     rmSync(copy, { force: true });
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY') === true) return false;
+    if (isFull(error)) throw noRoomForCopy(file, roomToSettle(file));
     throw error;
   }
 }
@@ -61,13 +73,17 @@ function bringOverAll(file: string, database: ReturnType<typeof openAlone>): voi
 
 /** Not by the system's own copy: on some disks that shares the blocks. */
 function copySynced(from: string, to: string): void {
+  let left = usedOf(from).bytes;
   const source = openSync(from, 'r');
   try {
     const target = openSync(to, 'w', statSync(from).mode);
     try {
       const chunk = Buffer.alloc(CHUNK_BYTES);
-      for (let bytes = readSync(source, chunk); bytes > 0; bytes = readSync(source, chunk))
+      const next = (): number => readSync(source, chunk, 0, Math.min(chunk.length, left), null);
+      for (let bytes = next(); bytes > 0; bytes = next()) {
         writeAll(target, chunk.subarray(0, bytes));
+        left -= bytes;
+      }
       fsyncSync(target);
     } finally {
       closeSync(target);
@@ -75,6 +91,40 @@ function copySynced(from: string, to: string): void {
   } finally {
     closeSync(source);
   }
+}
+
+interface Used {
+  readonly bytes: number;
+  /** So long is the file once it is brought over. */
+  readonly fileBytes: number;
+}
+
+/** L4. All, where that is no log. */
+function usedOf(log: string): Used {
+  const all = sizeOf(log);
+  const descriptor = openSync(log, 'r');
+  try {
+    const header = Buffer.alloc(LOG_HEADER_BYTES);
+    const frame = Buffer.alloc(FRAME_HEADER_BYTES);
+    readSync(descriptor, header, 0, header.length, 0);
+    if (logChecksum(header) === undefined) return { bytes: all, fileBytes: 0 };
+    const pageBytes = pageBytesOfLog(header);
+    let bytes = LOG_HEADER_BYTES;
+    let pages = 0;
+    while (readSync(descriptor, frame, 0, frame.length, bytes) === frame.length && isFrameOf(frame, header)) {
+      pages = Math.max(pages, pagesAfter(frame));
+      bytes += FRAME_HEADER_BYTES + pageBytes;
+    }
+    return { bytes: Math.min(bytes, all), fileBytes: pages * pageBytes };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** For the copy, and for what the file grows by while the former log is open. */
+function roomToSettle(file: string): number {
+  const { bytes, fileBytes } = usedOf(logOf(file));
+  return bytes + Math.max(0, fileBytes - sizeOf(file));
 }
 
 function writeAll(target: number, bytes: Buffer): void {

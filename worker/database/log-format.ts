@@ -8,24 +8,25 @@ const MAGIC = 0x37_7f_06_82;
 const PAGE_BYTES_AT = 8;
 const SALTS_AT = 16;
 const SALT_BYTES = 8;
+/** Of the header: it is the sum of all before. */
 const SUM_AT = 24;
-/** Of a header, how much its checksum covers; of a frame's header, the same. */
-const SUMMED_BYTES = 24;
-const FRAME_SUMMED_BYTES = 8;
 const FRAME_PAGES_AT = 4;
 const FRAME_SALTS_AT = 8;
 const FRAME_SUM_AT = 16;
 const WORD_BYTES = 4;
 const HALF_RANGE = 0x80_00_00_00;
 
-type Sum = readonly [number, number];
-
-export function isLogHeader(header: Buffer, pageBytes: number): boolean {
-  const magic = header.readUInt32BE();
-  if (magic !== MAGIC && magic !== MAGIC + 1) return false;
-  if (header.readUInt32BE(PAGE_BYTES_AT) !== pageBytes) return false;
-  return isSum(headerSum(header), header, SUM_AT);
+/** The sum over a log with this header, which runs on over all frames; undefined where that is no header. */
+export function logChecksum(log: Buffer): Checksum | undefined {
+  if (log.length < LOG_HEADER_BYTES) return undefined;
+  const magic = log.readUInt32BE();
+  if (magic !== MAGIC && magic !== MAGIC + 1) return undefined;
+  const sum = new Checksum(magic !== MAGIC);
+  sum.add(log.subarray(0, SUM_AT));
+  return sum.is(log, SUM_AT) ? sum : undefined;
 }
+
+export const pageBytesOfLog = (header: Buffer): number => header.readUInt32BE(PAGE_BYTES_AT);
 
 /** Whether SQLite began the log anew with `next`, after one with `former`. */
 export function isFollowing(next: Buffer, former: Buffer): boolean {
@@ -33,40 +34,54 @@ export function isFollowing(next: Buffer, former: Buffer): boolean {
   return steps > 0 && steps < HALF_RANGE;
 }
 
-/** Whether the header of a frame ends a commit of the log with this header. */
+/** Whether the header of a frame belongs to the log with this header. */
 export const isFrameOf = (frame: Buffer, header: Buffer): boolean =>
-  frame.readUInt32BE(FRAME_PAGES_AT) > 0 &&
   frame.compare(header, SALTS_AT, SALTS_AT + SALT_BYTES, FRAME_SALTS_AT, FRAME_SALTS_AT + SALT_BYTES) === 0;
+
+/** Of the file after this frame, where it ends a commit; else 0. */
+export const pagesAfter = (frame: Buffer): number => frame.readUInt32BE(FRAME_PAGES_AT);
+
+export const isCommit = (frame: Buffer): boolean => pagesAfter(frame) > 0;
 
 /** Whether a log is whole to its end, by its checksums. */
 export function isChain(log: Buffer, pageBytes: number): boolean {
-  const header = log.subarray(0, LOG_HEADER_BYTES);
-  if (!isLogHeader(header, pageBytes)) return false;
-  const isBigEndian = isBig(header);
-  let sum = headerSum(header);
+  const sum = logChecksum(log);
+  if (sum === undefined || pageBytesOfLog(log) !== pageBytes) return false;
   for (let at = LOG_HEADER_BYTES; at < log.length; at += FRAME_HEADER_BYTES + pageBytes) {
     const page = at + FRAME_HEADER_BYTES;
-    sum = summed(sum, log.subarray(at, at + FRAME_SUMMED_BYTES), isBigEndian);
-    sum = summed(sum, log.subarray(page, page + pageBytes), isBigEndian);
-    if (!isSum(sum, log, at + FRAME_SUM_AT)) return false;
+    if (!sum.isOf(log.subarray(at, page), log.subarray(page, page + pageBytes))) return false;
   }
   return true;
 }
 
-const isBig = (header: Buffer): boolean => header.readUInt32BE() !== MAGIC;
+class Checksum {
+  readonly #isBig: boolean;
+  #first = 0;
+  #second = 0;
 
-const headerSum = (header: Buffer): Sum => summed([0, 0], header.subarray(0, SUMMED_BYTES), isBig(header));
-
-const isSum = ([first, second]: Sum, bytes: Buffer, at: number): boolean =>
-  bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + WORD_BYTES) === second;
-
-function summed([from, and]: Sum, bytes: Buffer, isBigEndian: boolean): Sum {
-  let first = from;
-  let second = and;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < bytes.length; at += 2 * WORD_BYTES) {
-    first = (first + view.getUint32(at, !isBigEndian) + second) >>> 0;
-    second = (second + view.getUint32(at + WORD_BYTES, !isBigEndian) + first) >>> 0;
+  constructor(isBig: boolean) {
+    this.#isBig = isBig;
   }
-  return [first, second];
+
+  /** Adds the next frame: whether its header has that sum. */
+  isOf(frame: Buffer, page: Buffer): boolean {
+    this.add(frame.subarray(0, FRAME_SALTS_AT));
+    this.add(page);
+    return this.is(frame, FRAME_SUM_AT);
+  }
+
+  add(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; at += 2 * WORD_BYTES) {
+      this.#first = (this.#first + this.#word(bytes, at) + this.#second) >>> 0;
+      this.#second = (this.#second + this.#word(bytes, at + WORD_BYTES) + this.#first) >>> 0;
+    }
+  }
+
+  is(bytes: Buffer, at: number): boolean {
+    return bytes.readUInt32BE(at) === this.#first && bytes.readUInt32BE(at + WORD_BYTES) === this.#second;
+  }
+
+  #word(bytes: Buffer, at: number): number {
+    return this.#isBig ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+  }
 }

@@ -11,7 +11,16 @@
 //   G4  A log longer than COPY_BYTES, which only a reader causes that holds up checkpoints, has no copy until it is begun anew.
 //   G5  A kill while the copy is written back leaves a log that ends early, as the fault itself did: see noted-history.ts.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { FRAME_HEADER_BYTES, isChain, isFollowing, isFrameOf, isLogHeader, LOG_HEADER_BYTES } from './log-format.ts';
+import {
+  FRAME_HEADER_BYTES,
+  isChain,
+  isCommit,
+  isFollowing,
+  isFrameOf,
+  LOG_HEADER_BYTES,
+  logChecksum,
+  pageBytesOfLog,
+} from './log-format.ts';
 
 /** Twice what a checkpoint is made for (LONG_LOG_PAGES of checkpoint.ts). */
 const COPY_BYTES = 32 * 1_048_576;
@@ -62,7 +71,7 @@ export class LogGuard {
       if (!this.#readFrame(known.frames) || !known.last.equals(this.#frame)) return false;
       if (frames === known.frames) return this.#isLongEnough(frames);
     } else if (!this.#isBegunAnew(isByOthers)) return false;
-    if (!this.#readFrame(frames) || !isFrameOf(this.#frame, this.#header)) return false;
+    if (!this.#readFrame(frames) || !isFrameOf(this.#frame, this.#header) || !isCommit(this.#frame)) return false;
     if (!isSame) this.#copiedBytes = 0;
     if (!this.#copyTo(frames)) return false;
     this.#mark = {
@@ -103,7 +112,7 @@ export class LogGuard {
 
   /** G2. */
   #isBegunAnew(isByOthers: boolean): boolean {
-    if (!isLogHeader(this.#header, this.#pageBytes)) return false;
+    if (logChecksum(this.#header) === undefined || pageBytesOfLog(this.#header) !== this.#pageBytes) return false;
     return isByOthers || this.#mark === undefined || isFollowing(this.#header, this.#mark.header);
   }
 

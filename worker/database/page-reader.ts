@@ -6,6 +6,14 @@
 //   P2  Frames count up to the last commit whose checksums hold, as in SQLite's own recovery.
 //   P3  The log is read before the file: pages that are brought over meanwhile are at least as new there.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import {
+  FRAME_HEADER_BYTES,
+  isCommit,
+  isFrameOf,
+  LOG_HEADER_BYTES,
+  logChecksum,
+  pageBytesOfLog,
+} from './log-format.ts';
 
 export interface Pages {
   /** Counted from 1. Throws when there is no such page. */
@@ -15,9 +23,6 @@ export interface Pages {
 
 const MAGIC = 'SQLite format 3\0';
 const FILE_HEADER_BYTES = 100;
-const WAL_HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-const WAL_MAGIC = 0x377f0682;
 
 /** Undefined for a database that holds nothing yet. Throws what `node:fs` throws, and when this is no SQLite file. */
 export function openPages(file: string): Pages | undefined {
@@ -68,48 +73,18 @@ function readAt(descriptor: number, { at, bytes }: { readonly at: number; readon
 /** The newest committed version of each page in a log. */
 function committedPages(log: Buffer): ReadonlyMap<number, Buffer> {
   const committed = new Map<number, Buffer>();
-  if (log.length < WAL_HEADER_BYTES || (log.readUInt32BE(0) & ~1) !== WAL_MAGIC) return committed;
-  const sum = new Checksum((log.readUInt32BE(0) & 1) === 1);
-  sum.add(log.subarray(0, 24));
-  if (!sum.is(log, 24)) return committed;
-  const bytes = log.readUInt32BE(8);
+  const sum = logChecksum(log);
+  if (sum === undefined) return committed;
+  const bytes = pageBytesOfLog(log);
   let pending: (readonly [number, Buffer])[] = [];
-  for (let at = WAL_HEADER_BYTES; at + FRAME_HEADER_BYTES + bytes <= log.length; at += FRAME_HEADER_BYTES + bytes) {
+  for (let at = LOG_HEADER_BYTES; at + FRAME_HEADER_BYTES + bytes <= log.length; at += FRAME_HEADER_BYTES + bytes) {
+    const frame = log.subarray(at, at + FRAME_HEADER_BYTES);
     const data = log.subarray(at + FRAME_HEADER_BYTES, at + FRAME_HEADER_BYTES + bytes);
-    sum.add(log.subarray(at, at + 8));
-    sum.add(data);
-    const isOfThisLog = log.compare(log, 16, 24, at + 8, at + 16) === 0;
-    if (!isOfThisLog || !sum.is(log, at + 16)) break;
+    if (!isFrameOf(frame, log) || !sum.isOf(frame, data)) break;
     pending.push([log.readUInt32BE(at), data]);
-    if (log.readUInt32BE(at + 4) === 0) continue;
+    if (!isCommit(frame)) continue;
     for (const [number, page] of pending) committed.set(number, page);
     pending = [];
   }
   return committed;
-}
-
-/** SQLite's sum over a log: it runs on over all frames. */
-class Checksum {
-  readonly #isBig: boolean;
-  #first = 0;
-  #second = 0;
-
-  constructor(isBig: boolean) {
-    this.#isBig = isBig;
-  }
-
-  add(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; at += 8) {
-      this.#first = (this.#first + this.#word(bytes, at) + this.#second) >>> 0;
-      this.#second = (this.#second + this.#word(bytes, at + 4) + this.#first) >>> 0;
-    }
-  }
-
-  is(log: Buffer, at: number): boolean {
-    return log.readUInt32BE(at) === this.#first && log.readUInt32BE(at + 4) === this.#second;
-  }
-
-  #word(bytes: Buffer, at: number): number {
-    return this.#isBig ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
-  }
 }

@@ -49,6 +49,10 @@ export function faultCode(error: unknown): string {
 /** What the kernel has may be missing on the disk: it was to be written. */
 export const isFailedWrite = (error: unknown): boolean => /^(SQLITE_(IOERR|FULL)|EIO|ENOSPC)/.test(faultCode(error));
 
+/** There is no room where it was to be written. */
+export const isFull = (error: unknown): boolean =>
+  /^(SQLITE_(FULL|IOERR_SHMSIZE)|ENOSPC|EDQUOT)/.test(faultCode(error));
+
 /** SQLite says only that it cannot open; another file tells why. */
 function openLimit(): 'EMFILE' | 'ENFILE' | undefined {
   try {

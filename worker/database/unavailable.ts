@@ -1,10 +1,11 @@
 // Why the database takes nothing although it is there, or was.
-import { basename } from 'node:path';
+import { statfsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { logOf } from './log-file.ts';
+import { logOf, sizeOf } from './log-file.ts';
 import { MigrationDue } from './migrate.ts';
-import { faultCode, storageFault } from './storage-fault.ts';
+import { faultCode, isFull, storageFault } from './storage-fault.ts';
 
 // These reach whoever asked over HTTP: a detail holds no path of the machine.
 export const cut = (file: string): SvcError =>
@@ -42,6 +43,30 @@ export const altered = (file: string): SvcError =>
     { hint: 'the host goes on by itself; find what writes into the folder of the database' },
   );
 
+/** A start copies it before anything of it may be brought over (left-log.ts). */
+export const noRoomForCopy = (file: string, bytes: number): SvcError =>
+  new SvcError('storage_unavailable', `there is no room to copy the log ${basename(logOf(file))}`, {
+    hint: roomRemedy(file, bytes),
+  });
+
+/** For the smallest group, and the index of the log. */
+const LEAST_ROOM_BYTES = 262_144;
+
+/** What the log holds is brought over into the file: that takes no more than it has. */
+function roomRemedy(file: string, logBytes: number): string {
+  const missing = Math.max(LEAST_ROOM_BYTES, logBytes + LEAST_ROOM_BYTES - freeBytes(dirname(logOf(file))));
+  return `free ${missing} bytes more where ${basename(file)} lies: the host goes on by itself`;
+}
+
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return 0; // taken away meanwhile
+  }
+}
+
 export function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;
   const code = faultCode(error);
@@ -51,7 +76,8 @@ export function explain(file: string, error: unknown): SvcError | MigrationDue {
       hint: DAMAGED_REMEDY,
     });
   }
-  const { message, hint } = storageFault(error);
+  const { message, hint: usual } = storageFault(error);
+  const hint = isFull(error) ? roomRemedy(file, sizeOf(logOf(file))) : usual;
   return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
     cause: error,
     hint,

@@ -19,6 +19,8 @@ export interface DiskUse {
 
 const EVERY_MS = 1_000;
 const WALK_EVERY = 5;
+/** Some ten milliseconds. */
+const FIRST_ENTRIES = 2_000;
 /** Whoever waits for the host to be up gets the first answers before. */
 const FIRST_AFTER_MS = 25;
 
@@ -58,6 +60,11 @@ export class DiskBudget {
     return this.#low;
   }
 
+  /** Before the host says that it is up. What the state takes is known then, too, where that is soon counted. */
+  async lookFirst(): Promise<void> {
+    await this.#count({ left: FIRST_ENTRIES });
+  }
+
   start(): void {
     if (!this.#stopped) this.#timer = this.#clock.after(FIRST_AFTER_MS, () => this.#goOn());
   }
@@ -90,10 +97,16 @@ export class DiskBudget {
   }
 
   /** Never rejects. Walks the folders beside everything else: there may be many files. */
-  async look(): Promise<DiskUse> {
+  look(): Promise<DiskUse> {
+    return this.#count({ left: Number.POSITIVE_INFINITY });
+  }
+
+  /** Counts so many entries at most; beyond that what was counted last stays. */
+  async #count(entries: { left: number }): Promise<DiskUse> {
     const outside = await this.#databaseOutside();
-    const sizes = await Promise.all([...this.#folders.map(sizeBelow), ...outside.map(sizeOf)]);
-    return this.#lookAtDisk(sizes.reduce((sum, size) => sum + size, 0));
+    const below = this.#folders.map((folder) => sizeBelow(folder, entries));
+    const sizes = await Promise.all([...below, ...outside.map(sizeOf)]);
+    return this.#lookAtDisk(entries.left < 0 ? undefined : sizes.reduce((sum, size) => sum + size, 0));
   }
 
   /** Its files, where no folder that is walked holds them. */
@@ -112,7 +125,7 @@ export class DiskBudget {
     const where = ofDatabase < minFreeBytes && state >= minFreeBytes ? ' where the database lies' : '';
     const low =
       use.freeBytes < minFreeBytes
-        ? `${use.freeBytes} bytes are free${where}, disk.minFreeBytes asks for ${minFreeBytes}`
+        ? `${use.freeBytes} bytes are free${where}, disk.minFreeBytes asks for ${minFreeBytes}: ${minFreeBytes - use.freeBytes} more are needed`
         : use.usedBytes > maxBytes
           ? `the state takes ${use.usedBytes} bytes, disk.maxBytes allows ${maxBytes}`
           : undefined;
@@ -147,12 +160,14 @@ const sizeOf = (file: string): Promise<number> =>
     () => 0, // it may be gone again
   );
 
-async function sizeBelow(folder: string): Promise<number> {
+async function sizeBelow(folder: string, entries: { left: number }): Promise<number> {
   let sum = 0;
   try {
     for await (const entry of await opendir(folder)) {
+      entries.left -= 1;
+      if (entries.left < 0) return sum;
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) sum += await sizeBelow(path);
+      if (entry.isDirectory()) sum += await sizeBelow(path, entries);
       else if (entry.isFile()) sum += await sizeOf(path);
     }
   } catch {

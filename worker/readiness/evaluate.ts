@@ -78,7 +78,12 @@ function databaseFinding({ database: state, noRoom }: ReadinessFacts): Finding {
     case 'opening':
       return { ...base, ready: false, reason: 'being opened', remediation: '' };
     case 'failed':
-      return { ...base, ready: false, reason: state.reason, remediation: state.hint ?? 'see the runtime log' };
+      return {
+        ...base,
+        ready: false,
+        reason: noRoom === undefined ? state.reason : `${state.reason}; ${noRoom}`, // who makes room makes enough at once
+        remediation: state.hint ?? 'see the runtime log',
+      };
   }
 }
 

@@ -147,7 +147,7 @@ const CHECKPOINT = `${SQLITE} database.pragma('wal_checkpoint(' + word + ')');`;
 const WRITE = `${SQLITE} database.prepare("INSERT INTO meta (key, value) VALUES (?, 'v')").run(word);`;
 
 describe('the database host, when the log is altered', () => {
-  it('mends it before anybody asks, and stays usable', async (t) => {
+  it('writes it again before anybody asks, and stays usable', async (t) => {
     const file = fileOf(t);
     const states: string[] = [];
     const host = new DatabaseHost({
