@@ -28,6 +28,7 @@ const DEAD = receiveItem({
   received_at: 1,
   state: 'dead',
   attempts: 5,
+  deaths: 0,
   next_at: null,
   done_at: 1,
   last_error: null,
