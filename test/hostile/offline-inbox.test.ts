@@ -1,14 +1,17 @@
 // `svc inbox list|show|hold|drop|replay` while the host is down, hung, failed or about to start: they answer from the file, what they print as done
 // is done, and the next worker goes on with the rest.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { isAlive } from '../../shared/process-identity.ts';
 import { Sqlite } from '../../shared/sqlite.ts';
+import { lockWriter } from '../../worker/writer-lock.ts';
 import { HostApi } from '../crash/kit/host-api.ts';
+import { ask } from '../support/supervised.ts';
 import { type Ended, portProject, startProgram, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
@@ -251,6 +254,26 @@ describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 
     assert.equal((await host.items()).get('slow 1')?.state, 'dead');
   });
 
+  const skip = process.platform !== 'linux' && 'what a process has open is told by /proc';
+  it('is waited for by a start where a command has the lock of the writer: the first worker comes up', {
+    skip,
+  }, async (t) => {
+    const host = await actingHost(t);
+    await host.start();
+    await host.die();
+    const former = host.worker().pid;
+    const lock = lockWriter(host.project.paths);
+
+    const starting = host.start();
+    const pid = await until(async () => (await statusOf(host)).pid, { what: 'a worker that starts' });
+    await until(() => readlinks(`/proc/${pid}/fd`).includes(host.project.paths.writerLock), { what: 'its try' });
+    lock.close();
+    await starting;
+
+    assert.notEqual(pid, former);
+    assert.equal(host.worker().pid, pid, 'it is the first one that was started');
+  });
+
   it('is dropped from while the host starts: each item is gone or refused as it is told, and the start is spent once', async (t) => {
     const host = await actingHost(t);
     await host.start();
@@ -363,6 +386,19 @@ const listenAt = (port: number): Promise<Server> =>
     const server = createServer();
     server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server));
   });
+
+/** What a process has open. */
+const readlinks = (folder: string): readonly string[] =>
+  readdirSync(folder).map((name) => {
+    try {
+      return readlinkSync(join(folder, name));
+    } catch {
+      return ''; // closed meanwhile
+    }
+  });
+
+const statusOf = async ({ project }: ActingHost): Promise<RuntimeStatus> =>
+  (await ask(join(project.paths.stateDir, 'control.sock'), 'status')) as RuntimeStatus;
 
 async function inTurns<T, R>(width: number, all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
