@@ -1,95 +1,21 @@
 // `svc inbox list|show|hold|drop|replay` while the host is down, hung, failed or about to start: they answer from the file, what they print as done
 // is done, and the next worker goes on with the rest.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { isAlive } from '../../shared/process-identity.ts';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { Sqlite } from '../../shared/sqlite.ts';
-import { HostApi } from '../crash/kit/host-api.ts';
-import { type Ended, portProject, startProgram, svc } from '../support/svc-command.ts';
+import { lockWriter } from '../../worker/writer-lock.ts';
+import { type ActingHost, actingHost, type Item } from '../support/acting-host.ts';
+import { ask } from '../support/supervised.ts';
+import { startProgram } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 const FAILPOINTS_CLI = fileURLToPath(new URL('../../dist/failpoints/cli.js', import.meta.url));
 const FROM_FILE = /^the host does not answer: using \.svc\/data\.sqlite$/m;
-
-/** Notes each message that it begins; what it does then, its first word says, unless the file `calm` is there. */
-const ACTS = `import { appendFileSync, existsSync } from 'node:fs';
-import { definePlugin, giveUp, retryLater } from 'svc';
-export default definePlugin({ name: 'acts', setup(p) {
-  p.on('message', {}, async (_ctx, { text }) => {
-    appendFileSync('begun', text + '\\n');
-    const kind = existsSync('calm') ? 'say' : text.split(' ')[0];
-    if (kind === 'hang') for (;;);
-    if (kind === 'die') throw giveUp('no');
-    if (kind === 'wait') throw retryLater('not now', { afterMs: 3_600_000 });
-    if (kind === 'slow') while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
-    return 'did ' + text;
-  });
-} });
-`;
-
-type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly state: string };
-
-async function actingHost(t: TestContext, supervisor: Readonly<Record<string, unknown>> = {}) {
-  const project = await portProject(t, {
-    keys: { plugins: { sandbox: {}, acts: { use: './plugins/acts.mjs' } }, supervisor },
-    plugins: { 'acts.mjs': ACTS },
-  });
-  const run = (...words: string[]): Promise<Ended> => svc(words, { cwd: project.path });
-  const host = {
-    project,
-    api: new HostApi(project.url, project.token),
-    run,
-    file: (name: string) => join(project.path, name),
-    start: async (): Promise<void> => {
-      const { code, stdout, stderr } = await run('runtime', 'start', '--daemon');
-      assert.equal(code, 0, stdout + stderr);
-    },
-    worker: () => JSON.parse(readFileSync(project.paths.workerRecord, 'utf8')),
-    supervisor: () => JSON.parse(readFileSync(project.paths.supervisorRecord, 'utf8')).supervisor,
-    /** No word to anybody. */
-    async die(): Promise<void> {
-      const processes = [host.supervisor(), host.worker()];
-      for (const { pid } of processes) process.kill(pid, 'SIGKILL');
-      await until(() => processes.every((one) => !isAlive(one)), { what: 'their ends' });
-    },
-    /** `slow 1` is said by the person `slow`; a lane each. The answer may not come. */
-    say: (person: string, text: string) =>
-      fetch(`${project.url}/api/chat/say`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${project.token}`, 'content-type': 'application/json', connection: 'close' },
-        body: JSON.stringify({ person, text, delivery: `${person}: ${text}` }),
-      }).then(
-        (response) => response.status,
-        () => undefined,
-      ),
-    begun: (): readonly string[] =>
-      existsSync(host.file('begun')) ? readFileSync(host.file('begun'), 'utf8').trimEnd().split('\n') : [],
-    hasBegun: (text: string) => until(() => host.begun().includes(text), { what: `the begin of ${text}` }),
-    async list(...words: string[]): Promise<readonly Item[]> {
-      const { code, stdout, stderr } = await run('inbox', 'list', '--json', ...words);
-      assert.equal(code, 0, stdout + stderr);
-      return JSON.parse(stdout).items;
-    },
-    /** The item of each text, by what its delivery was called. */
-    async items(): Promise<ReadonlyMap<string, Item>> {
-      const items = await host.list('--limit', '200');
-      return new Map(items.map((item) => [String(item['deliveryId']).replace(/^[^:]*: ?[^:]*: /, ''), item]));
-    },
-    handled: (text: string) =>
-      until(
-        async () =>
-          (await host.api.inbox()).find((item) => item.deliveryId.endsWith(`: ${text}`))?.state === 'done' || undefined,
-        { what: `the end of ${text}`, everyMs: 50 },
-      ),
-  };
-  return host;
-}
-
-type ActingHost = Awaited<ReturnType<typeof actingHost>>;
 
 function idOf(items: ReadonlyMap<string, Item>, text: string): string {
   const item = items.get(text);
@@ -251,6 +177,26 @@ describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 
     assert.equal((await host.items()).get('slow 1')?.state, 'dead');
   });
 
+  const skip = process.platform !== 'linux' && 'what a process has open is told by /proc';
+  it('is waited for by a start where a command has the lock of the writer: the first worker comes up', {
+    skip,
+  }, async (t) => {
+    const host = await actingHost(t);
+    await host.start();
+    await host.die();
+    const former = host.worker().pid;
+    const lock = lockWriter(host.project.paths);
+
+    const starting = host.start();
+    const pid = await until(async () => (await statusOf(host)).pid, { what: 'a worker that starts' });
+    await until(() => readlinks(`/proc/${pid}/fd`).includes(host.project.paths.writerLock), { what: 'its try' });
+    lock.close();
+    await starting;
+
+    assert.notEqual(pid, former);
+    assert.equal(host.worker().pid, pid, 'it is the first one that was started');
+  });
+
   it('is dropped from while the host starts: each item is gone or refused as it is told, and the start is spent once', async (t) => {
     const host = await actingHost(t);
     await host.start();
@@ -363,6 +309,19 @@ const listenAt = (port: number): Promise<Server> =>
     const server = createServer();
     server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server));
   });
+
+/** What a process has open. */
+const readlinks = (folder: string): readonly string[] =>
+  readdirSync(folder).map((name) => {
+    try {
+      return readlinkSync(join(folder, name));
+    } catch {
+      return ''; // closed meanwhile
+    }
+  });
+
+const statusOf = async ({ project }: ActingHost): Promise<RuntimeStatus> =>
+  (await ask(join(project.paths.stateDir, 'control.sock'), 'status')) as RuntimeStatus;
 
 async function inTurns<T, R>(width: number, all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
