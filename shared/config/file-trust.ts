@@ -111,7 +111,8 @@ const STICKY = 0o1000;
 
 function judge(path: string, { uid, project }: Judge): Untrusted[] {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || isReadOnly(path)) return [];
+  // Whoever reads a device or a FIFO refuses it for what it is.
+  if (stat === undefined || !(stat.isFile() || stat.isDirectory()) || isReadOnly(path)) return [];
   const why = fault(stat, uid);
   if (why === undefined) return [];
   const inside = relative(project, path);
