@@ -78,9 +78,9 @@ describe('an item that was in hand when the process died', () => {
     assert.deepEqual(host.states('inbox'), ['done', 'done']);
   });
 
-  it('is set aside for longer after each further death, and a dead letter at the bound', async (t) => {
+  it('is set aside for inbox.quarantineSeconds, for longer after further deaths, and a dead letter at the bound', async (t) => {
     const { state, modules } = hanging();
-    let host = await engineHost(t, { modules, config: { inbox: { maxAttempts: 4 } } });
+    let host = await engineHost(t, { modules, config: { inbox: { maxAttempts: 4, quarantineSeconds: 10 } } });
     await host.platform.says('x');
     const waits: number[] = [];
     for (let deaths = 1; deaths <= 4; deaths += 1) {
@@ -94,7 +94,7 @@ describe('an item that was in hand when the process died', () => {
     }
     await host.quiet();
 
-    assert.deepEqual(waits, [120_000, 300_000, 300_000]);
+    assert.deepEqual(waits, [10_000, 25_000, 25_000]);
     assert.equal(state.heard.length, 4);
     assert.deepEqual(host.states('inbox'), ['dead']);
   });
